@@ -1,0 +1,225 @@
+// Holds the house in order: import directions, sizes, names. What this file does not check is style, not structure.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize, relative } from 'node:path';
+import ts from 'typescript';
+import { findProjectRoot } from '../src/embedded/project-root.ts';
+
+const root = findProjectRoot();
+const MAX_FILE_LINES = 400;
+const MAX_FUNCTION_LINES = 70;
+const MAX_PARAMETERS = 4;
+const BANNED_NAMES = /^(utils?|helpers?|common|shared|misc|manager|lib|core|base|handlers?)(\.|-|$)/;
+
+/** From each part, the parts (or single files) it may import; `type` entries by `import type` only. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'src/domain': ['src/domain'],
+  'src/db': ['src/domain', 'src/db', 'type src/log.ts'],
+  'src/operations': ['src/domain', 'src/db'],
+  'src/operators': ['src/domain', 'src/operators'],
+  'src/clients': ['src/domain', 'src/clients', 'workflows/contract.ts', 'type src/log.ts'],
+  // The other side of the operators' wire shares no code with ours, so that no mistake hides in both.
+  'src/sandbox': ['src/sandbox'],
+  'src/dispatcher': [
+    'src/domain',
+    'src/operations',
+    'src/clients',
+    'src/dispatcher',
+    'type src/db/database.ts',
+    'type src/log.ts',
+  ],
+  'src/api': [
+    'src/domain',
+    'src/operations',
+    'src/api',
+    'type src/clients/temporal-client.ts',
+    'type src/db/database.ts',
+    'type src/log.ts',
+  ],
+  'src/embedded': ['src/embedded'],
+  'src/config.ts': ['src/domain'],
+  'src/log.ts': [],
+  activities: [
+    'src/domain',
+    'src/operations',
+    'src/operators',
+    'src/clients',
+    'activities',
+    'workflows/contract.ts',
+    'type src/db/database.ts',
+    'type src/log.ts',
+  ],
+  // Replayed: what they run besides themselves is named file by file.
+  workflows: ['workflows', 'type activities', 'src/domain/collection-progress.ts', 'type src/domain'],
+  'src/processes': ['src', 'activities', 'workflows/contract.ts'],
+};
+
+/** Packages that only these parts may use. */
+const KEPT_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  pg: ['src/db', 'src/embedded'],
+  koa: ['src/api', 'src/sandbox'],
+  '@koa/router': ['src/api', 'src/sandbox'],
+  '@koa/bodyparser': ['src/api', 'src/sandbox'],
+  undici: ['src/clients', 'src/operators', 'src/sandbox'],
+  '@temporalio/client': ['src/clients', 'src/embedded'],
+  '@temporalio/worker': ['src/clients', 'src/processes'],
+  '@temporalio/activity': ['activities'],
+  '@temporalio/workflow': ['workflows'],
+  '@temporalio/common': ['workflows', 'activities', 'src/clients'],
+};
+
+type Import = { readonly from: string; readonly to: string; readonly isType: boolean };
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  .toString()
+  .split('\n')
+  .filter((file) => /\.(ts|mjs)$/.test(file));
+const codeFiles = files.filter((file) => /^(src|workflows|activities)\//.test(file));
+
+function sourceOf(file: string): ts.SourceFile {
+  return ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
+}
+
+function importsOf(file: string): Import[] {
+  return sourceOf(file).statements.flatMap((node) => {
+    if (!ts.isImportDeclaration(node) && !ts.isExportDeclaration(node)) return [];
+    const { moduleSpecifier } = node;
+    if (!moduleSpecifier || !ts.isStringLiteral(moduleSpecifier)) return [];
+    const to = moduleSpecifier.text.startsWith('.')
+      ? normalize(join(dirname(file), moduleSpecifier.text))
+      : moduleSpecifier.text;
+    return [{ from: file, to, isType: isTypeOnly(node) }];
+  });
+}
+
+function isTypeOnly(node: ts.ImportDeclaration | ts.ExportDeclaration): boolean {
+  if (ts.isExportDeclaration(node)) return node.isTypeOnly;
+  const clause = node.importClause;
+  if (!clause) return false;
+  if (clause.phaseModifier === ts.SyntaxKind.TypeKeyword) return true;
+  const named = clause.namedBindings;
+  return !clause.name && named !== undefined && ts.isNamedImports(named) && named.elements.every((e) => e.isTypeOnly);
+}
+
+function partOf(file: string): string | undefined {
+  return Object.keys(MAY_IMPORT).find((part) => isWithin(file, part));
+}
+
+function isWithin(file: string, part: string): boolean {
+  return file === part || file.startsWith(`${part}/`);
+}
+
+function isAllowed({ from, to, isType }: Import): boolean {
+  const allowed = MAY_IMPORT[partOf(from) ?? ''] ?? [];
+  return allowed.some((entry) =>
+    entry.startsWith('type ') ? isType && isWithin(to, entry.slice('type '.length)) : isWithin(to, entry),
+  );
+}
+
+function functionsOf(file: string): { name: string; lines: number; parameters: number }[] {
+  const source = sourceOf(file);
+  const found: { name: string; lines: number; parameters: number }[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const first = source.getLineAndCharacterOfPosition(node.getStart()).line;
+      const last = source.getLineAndCharacterOfPosition(node.getEnd()).line;
+      const name = node.name && ts.isIdentifier(node.name) ? node.name.text : `line ${first + 1}`;
+      found.push({ name, lines: last - first + 1, parameters: node.parameters.length });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+describe('the tidy house', () => {
+  it('has every source file in a part that the import rules know', () => {
+    assert.deepEqual(
+      codeFiles.filter((file) => partOf(file) === undefined),
+      [],
+    );
+  });
+
+  it('imports only in the directions that the architecture allows', () => {
+    const wrong = codeFiles
+      .flatMap(importsOf)
+      .filter(({ to }) => /^(src|workflows|activities|test|bench|console)\//.test(to))
+      .filter((entry) => !isAllowed(entry));
+    assert.deepEqual(
+      wrong.map(({ from, to, isType }) => `${from} -> ${isType ? 'type ' : ''}${to}`),
+      [],
+    );
+  });
+
+  it('chains no operations: each is one transaction', () => {
+    const chained = codeFiles
+      .filter((file) => isWithin(file, 'src/operations'))
+      .flatMap(importsOf)
+      .filter(({ to, isType }) => isWithin(to, 'src/operations') && !isType);
+    assert.deepEqual(chained, []);
+  });
+
+  it('keeps packages in the parts that own them', () => {
+    const strays = codeFiles.flatMap(importsOf).filter(({ from, to, isType }) => {
+      const owners = KEPT_PACKAGES[to];
+      // A process is the composition root: it hands a connection on.
+      return owners && !isType && !owners.some((part) => isWithin(from, part));
+    });
+    assert.deepEqual(
+      strays.map(({ from, to }) => `${from} -> ${to}`),
+      [],
+    );
+  });
+
+  it('reads the environment in the processes only', () => {
+    const readers = codeFiles.filter((file) => /\bprocess\.env\b/.test(readFileSync(join(root, file), 'utf8')));
+    assert.deepEqual(
+      readers.filter((file) => !isWithin(file, 'src/processes')),
+      [],
+    );
+  });
+
+  it('has no file longer than 400 lines', () => {
+    const long = files
+      .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1 }))
+      .filter(({ lines }) => lines > MAX_FILE_LINES);
+    assert.deepEqual(long, []);
+  });
+
+  it('has no function longer than 70 lines or with more than 4 parameters', () => {
+    const large = codeFiles.flatMap((file) =>
+      functionsOf(file)
+        .filter(({ lines, parameters }) => lines > MAX_FUNCTION_LINES || parameters > MAX_PARAMETERS)
+        .map(({ name, lines, parameters }) => `${file}: ${name} has ${lines} lines, ${parameters} parameters`),
+    );
+    assert.deepEqual(large, []);
+  });
+
+  it('names files for what they hold, in kebab-case', () => {
+    const wrong = files.filter((file) => {
+      const name = basename(file);
+      return BANNED_NAMES.test(name) || !/^[a-z0-9]+([.-][a-z0-9]+)*\.(ts|mjs)$/.test(name);
+    });
+    assert.deepEqual(wrong, []);
+  });
+
+  it('begins every file with a sentence on what it is for', () => {
+    const silent = files.filter(
+      (file) => !/^(#!.*\n)?\/\/ ([A-Z“]|`npm|docker-compose)/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    assert.deepEqual(silent, []);
+  });
+
+  it('speaks in text of the project alone: no machine paths, no registry hosts', () => {
+    const text = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
+      .toString()
+      .split('\n')
+      .filter((file) => file !== '' && !/\.(png|ico)$/.test(file) && file !== relative(root, import.meta.filename));
+    const REGISTRY = /registry\.(npmjs|yarnpkg)\.|proxy\.golang\.org|\/work\/main|\/root\/|\/home\/[a-z]/;
+    assert.deepEqual(
+      text.filter((file) => REGISTRY.test(readFileSync(join(root, file), 'utf8'))),
+      [],
+    );
+  });
+});

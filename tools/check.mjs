@@ -1,0 +1,37 @@
+// `npm run check`: format, lint, types, unused code, tidiness and unit tests. The one command a contributor must know.
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const bin = (name) => join(root, 'node_modules', '.bin', name);
+
+/** Each as a name and a command; the first is needed by all. */
+const STEPS = [
+  ['install', process.execPath, ['tools/install.mjs']],
+  ['format', bin('prettier'), ['--check', '--log-level=warn', '.']],
+  ['types', bin('tsc'), ['--noEmit', '-p', '.']],
+  ['lint', bin('eslint'), ['.']],
+  ['unused', bin('knip'), []],
+  ['tidy and unit tests', bin('mocha'), ['--reporter=dot', 'test/tidy.test.ts', 'test/domain/**/*.test.ts']],
+];
+
+/** Runs the steps, says how long each took, and returns the names of those that failed. */
+export function check() {
+  const failed = [];
+  for (const [name, command, args] of STEPS) {
+    const startedMs = performance.now();
+    const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
+    if (status !== 0) failed.push(name);
+    if (status !== 0 && name === 'install') break;
+  }
+  return failed;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const failed = check();
+  if (failed.length > 0) console.error(`check failed: ${failed.join(', ')}`);
+  process.exit(failed.length === 0 ? 0 : 1);
+}

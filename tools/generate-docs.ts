@@ -1,0 +1,80 @@
+// Makes the pages of docs/ that say what the code says: states, errors and configuration. A test holds them up to date.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HTTP_STATUS } from '../src/api/errors.ts';
+import { clockSetting, describeSettings } from '../src/config.ts';
+import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../src/domain/clocks.ts';
+import { COLLECTION_STATES, COLLECTION_TRANSITIONS } from '../src/domain/collection.ts';
+import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
+import { FAILURE_CODES, failure } from '../src/domain/failure.ts';
+import { findProjectRoot } from '../src/embedded/project-root.ts';
+
+const NOTICE = 'Made from the code by `npm run docs`; do not edit by hand.';
+
+export function generatedPages(): Readonly<Record<string, string>> {
+  return { 'docs/states.md': statesPage(), 'docs/errors.md': errorsPage(), 'docs/config.md': configPage() };
+}
+
+function statesPage(): string {
+  const arrows = COLLECTION_STATES.flatMap((state) =>
+    Object.entries(COLLECTION_TRANSITIONS[state]).map(([fact, next]) => `  ${state} --> ${next}: ${fact}`),
+  );
+  const rows = COLLECTION_STATES.flatMap((state) => {
+    const moves = Object.entries(COLLECTION_TRANSITIONS[state]);
+    return moves.length === 0 ? [[state, '–', 'final']] : moves.map(([fact, next]) => [state, fact, next]);
+  });
+  return page('States', [
+    '## Collections',
+    'A fact that a state has no row for changes nothing. The database refuses every other step.',
+    ['```mermaid', 'stateDiagram-v2', '  [*] --> initiated', ...arrows, '```'].join('\n'),
+    table(['state', 'fact', 'next state'], rows),
+    '### Why a collection failed or expired',
+    table(
+      ['code', 'message'],
+      FAILURE_CODES.map((code) => [`\`${code}\``, failure(code).message]),
+    ),
+  ]);
+}
+
+function errorsPage(): string {
+  const rows = ERROR_CODES.map((code) => [
+    `\`${code}\``,
+    `\`${errorType(code)}\``,
+    String(HTTP_STATUS[errorCategory(code)]),
+  ]);
+  return page('Errors', [
+    'Every error answer has this shape; treat a code you do not know as its type.',
+    '```json\n{"error": {"type", "code", "message", "param", "request_id", "errors": [{"param", "code", "message"}]}}\n```',
+    table(['code', 'type', 'HTTP'], rows),
+  ]);
+}
+
+function configPage(): string {
+  const settings = describeSettings().map(({ name, fallback }) => [`\`${name}\``, fallback]);
+  const clocks = (Object.keys(REAL_CLOCKS) as (keyof Clocks)[]).map((name) => [
+    `\`${clockSetting(name)}\``,
+    String(REAL_CLOCKS[name]),
+    String(DEMO_CLOCKS[name]),
+  ]);
+  return page('Configuration', [
+    'Read from the environment at start, checked as a whole; a process that cannot use it says all that is wrong and ends.',
+    '## The server',
+    table(['setting', 'default'], settings),
+    '## Durations',
+    'In milliseconds; a list is a schedule. `MALIPO_CLOCKS=demo` takes the second column, `real` the first; each can be set by itself.',
+    table(['setting', 'real', 'demo'], clocks),
+  ]);
+}
+
+function page(title: string, parts: readonly string[]): string {
+  return [`# ${title}`, NOTICE, ...parts].join('\n\n') + '\n';
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+if (process.argv[1] === import.meta.filename) {
+  for (const [file, text] of Object.entries(generatedPages())) writeFileSync(join(findProjectRoot(), file), text);
+}

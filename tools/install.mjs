@@ -1,0 +1,113 @@
+// Installs the packages when node_modules is not what package-lock.json says; does nothing, quickly, when it is.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { clearInterval, setInterval } from 'node:timers';
+import { fileURLToPath } from 'node:url';
+
+const root = process.argv[2] ?? dirname(dirname(fileURLToPath(import.meta.url)));
+// npm writes this as the very last step of an install, with what it has really installed.
+const installedList = join(root, 'node_modules', '.package-lock.json');
+const PROGRESS_EVERY_MS = 15_000;
+// npm says what is wrong first, and then how it is used.
+const FAILURE_LINES = 30;
+
+checkNode();
+const difference = differenceFromLock();
+if (difference !== undefined) await install(difference);
+
+/** The first thing that is not as package-lock.json wants it; undefined when all is. */
+function differenceFromLock() {
+  if (!existsSync(installedList)) return 'they are not there, or an install was cut short';
+  const wanted = readPackages(join(root, 'package-lock.json'));
+  const installed = readPackages(installedList);
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (path === '') continue;
+    const found = installed[path];
+    if (!found) {
+      if (!mayBeMissing(entry)) return `${path} is missing`;
+    } else if (found.version !== entry.version || found.integrity !== entry.integrity) {
+      return `${path} is ${found.version}, not ${entry.version}`;
+    }
+  }
+  // Also finds what was removed by hand or by an install that was killed while it deleted.
+  for (const [path, { link }] of Object.entries(installed)) {
+    if (!wanted[path]) return `${path} is not in package-lock.json`;
+    if (!link && !existsSync(join(root, path, 'package.json'))) return `${path} was removed`;
+  }
+  return undefined;
+}
+
+// A package for other systems; with a folder copied from one of those, it is ours that is missing. (The project needs glibc.)
+function mayBeMissing({ optional, os, cpu, libc }) {
+  if (!optional) return false;
+  if (!os && !cpu) return true;
+  const isForUs = accepts(os, process.platform) && accepts(cpu, process.arch) && accepts(libc, 'glibc');
+  return !isForUs;
+}
+
+function accepts(list, name) {
+  if (!list) return true;
+  return list.some((item) => item.startsWith('!')) ? !list.includes(`!${name}`) : list.includes(name);
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages;
+  } catch (error) {
+    // npm writes its own list anew with every install; half of one means that there was none.
+    if (error instanceof SyntaxError && file === installedList) return {};
+    throw error;
+  }
+}
+
+async function install(reason) {
+  console.log(`installing packages (${reason}) …`);
+  // npm ci deletes in no particular order: without its list, an install that is killed from here on is always noticed.
+  rmSync(installedList, { force: true });
+  const startedAtMs = Date.now();
+  const progress = setInterval(() => {
+    console.log(`installing packages: ${secondsSince(startedAtMs)} s so far`);
+  }, PROGRESS_EVERY_MS);
+  const { code, output } = await runNpm([
+    'ci',
+    '--no-audit',
+    '--no-fund',
+    '--include=dev',
+    '--include=optional',
+    '--loglevel=error',
+  ]);
+  clearInterval(progress);
+  if (code !== 0) {
+    console.error(output.trim().split('\n').slice(0, FAILURE_LINES).join('\n'));
+    console.error(`npm ci failed with code ${code}; nothing was started`);
+    process.exit(1);
+  }
+  console.log(`packages installed in ${secondsSince(startedAtMs)} s`);
+}
+
+function runNpm(args) {
+  // Under `npm start` this is the very npm that runs us.
+  const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
+  const [command, ...before] = npm;
+  return new Promise((resolve) => {
+    const child = spawn(command, [...before, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    child.once('error', (error) => resolve({ code: 1, output: `npm could not be run: ${error.message}` }));
+    child.once('close', (code) => resolve({ code, output }));
+  });
+}
+
+function secondsSince(startedAtMs) {
+  return Math.round((Date.now() - startedAtMs) / 1_000);
+}
+
+function checkNode() {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const [wanted, present] = [engines.node.replace(/^>=/, ''), process.versions.node];
+  const [[major, minor], [ourMajor, ourMinor]] = [wanted, present].map((version) => version.split('.').map(Number));
+  if (ourMajor > major || (ourMajor === major && ourMinor >= minor)) return;
+  console.error(`Node.js ${wanted} or newer is needed; this is ${present}`);
+  process.exit(1);
+}

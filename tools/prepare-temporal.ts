@@ -1,0 +1,9 @@
+// Finds or builds the Temporal server before the tests, whose own time limits are far too short for a first build.
+import { resolveTemporalBinary } from '../src/embedded/temporal-binary.ts';
+
+await resolveTemporalBinary({
+  env: process.env,
+  report: (line) => {
+    process.stdout.write(`${line}\n`);
+  },
+});

@@ -1,0 +1,54 @@
+// `npm test`: everything that CI runs. Says how long each part took, and ends with "N passed, N failed".
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { check } from './check.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** A part that takes longer has hung: its servers are then ended with it. */
+const PART_LIMIT_MS = 15 * 60_000;
+
+const failedChecks = check();
+if (failedChecks.includes('install')) process.exit(1);
+const prepared = spawnSync(process.execPath, ['--import=tsx/esm', 'tools/prepare-temporal.ts'], {
+  cwd: root,
+  stdio: 'inherit',
+});
+if (prepared.status !== 0) failedChecks.push('Temporal server');
+
+const folder = mkdtempSync(join(tmpdir(), 'malipo-report-'));
+const report = join(folder, 'report.json');
+const parts = readdirSync(join(root, 'test'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'support')
+  .map((entry) => `test/${entry.name}/**/*.test.ts`)
+  .concat('test/*.test.ts');
+const startedMs = performance.now();
+const { status, signal } = spawnSync(
+  join(root, 'node_modules', '.bin', 'mocha'),
+  ['--reporter=test/support/parts-reporter.mjs', `--reporter-option=file=${report}`, ...parts],
+  { cwd: root, stdio: 'inherit', timeout: PART_LIMIT_MS, killSignal: 'SIGKILL' },
+);
+const result = readReport();
+rmSync(folder, { recursive: true, force: true });
+
+console.log('\nhow long each part took:');
+for (const [part, { ms, passed, failed }] of Object.entries(result.parts)) {
+  console.log(`  ${part.padEnd(14)} ${(ms / 1000).toFixed(1).padStart(6)} s   ${passed} passed, ${failed} failed`);
+}
+console.log(`  ${'all of it'.padEnd(14)} ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s`);
+if (failedChecks.length > 0) console.log(`failed checks: ${failedChecks.join(', ')}`);
+if (status !== 0 && result.failed === 0) console.log(`the test run itself failed (${signal ?? `code ${status}`})`);
+
+const failed = result.failed + failedChecks.length + (status !== 0 && result.failed === 0 ? 1 : 0);
+console.log(`${result.passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
+
+function readReport() {
+  try {
+    return JSON.parse(readFileSync(report, 'utf8'));
+  } catch {
+    return { passed: 0, failed: 0, parts: {} };
+  }
+}
