@@ -1,0 +1,55 @@
+// API keys: `sk_test_` or `sk_live_`, 30 random base62 characters, and 6 of a CRC-32 that catches typing mistakes.
+import { createHash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Environment } from './event.ts';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 30;
+const CHECKSUM_LENGTH = 6;
+const FORM = new RegExp(`^sk_(test|live)_[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+
+export const SCOPES = [
+  'collections:read',
+  'collections:write',
+  'payouts:read',
+  'payouts:write',
+  'balance:read',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** A new key as text. It is shown once and never stored: keep `hashApiKey` of it. About 178 random bits. */
+export function generateApiKey(environment: Environment): string {
+  let key = `sk_${environment}_`;
+  for (let i = 0; i < RANDOM_LENGTH; i++) key += BASE62.charAt(randomInt(BASE62.length));
+  return key + checksum(key);
+}
+
+export type ParsedApiKey = { readonly kind: 'key'; readonly environment: Environment } | { readonly kind: 'malformed' };
+
+/** Whether `text` can be a key at all (form and checksum), and of which environment. */
+export function parseApiKey(text: string): ParsedApiKey {
+  const environment = FORM.exec(text)?.[1];
+  if (environment !== 'test' && environment !== 'live') return { kind: 'malformed' };
+  if (checksum(text.slice(0, -CHECKSUM_LENGTH)) !== text.slice(-CHECKSUM_LENGTH)) return { kind: 'malformed' };
+  return { kind: 'key', environment };
+}
+
+/** SHA-256 of the key. A plain digest is enough: the key has more entropy than anyone can try. */
+export function hashApiKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+/** The last four characters, for people to tell their keys apart. */
+export function apiKeyHint(key: string): string {
+  return key.slice(-4);
+}
+
+function checksum(text: string): string {
+  let value = crc32(text);
+  let digits = '';
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = BASE62.charAt(value % BASE62.length) + digits;
+    value = Math.floor(value / BASE62.length);
+  }
+  return digits;
+}

@@ -1,0 +1,99 @@
+// Every error a caller can meet: one closed list of codes, each with its type and its category.
+
+/** What a caller can do about an error; the API maps it to HTTP, activities to "retry or not". */
+export type ErrorCategory =
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'invalid'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'too_large'
+  | 'unsupported_media'
+  | 'conflict'
+  | 'rate_limited'
+  | 'unavailable'
+  | 'internal';
+
+export type ErrorType =
+  | 'authentication_error'
+  | 'permission_error'
+  | 'invalid_request_error'
+  | 'idempotency_error'
+  | 'rate_limit_error'
+  | 'api_error';
+
+const CODES = {
+  api_key_missing: ['authentication_error', 'unauthenticated'],
+  api_key_invalid: ['authentication_error', 'unauthenticated'],
+  api_key_wrong_environment: ['authentication_error', 'unauthenticated'],
+  api_key_expired: ['authentication_error', 'unauthenticated'],
+  api_key_revoked: ['authentication_error', 'unauthenticated'],
+  insufficient_scope: ['permission_error', 'forbidden'],
+  parameter_missing: ['invalid_request_error', 'invalid'],
+  parameter_invalid: ['invalid_request_error', 'invalid'],
+  parameter_unknown: ['invalid_request_error', 'invalid'],
+  phone_invalid: ['invalid_request_error', 'invalid'],
+  phone_unsupported: ['invalid_request_error', 'invalid'],
+  amount_out_of_bounds: ['invalid_request_error', 'invalid'],
+  body_malformed: ['invalid_request_error', 'invalid'],
+  cursor_invalid: ['invalid_request_error', 'invalid'],
+  collection_not_found: ['invalid_request_error', 'not_found'],
+  route_not_found: ['invalid_request_error', 'not_found'],
+  method_not_allowed: ['invalid_request_error', 'method_not_allowed'],
+  body_too_large: ['invalid_request_error', 'too_large'],
+  media_type_unsupported: ['invalid_request_error', 'unsupported_media'],
+  idempotency_key_missing: ['idempotency_error', 'invalid'],
+  idempotency_key_invalid: ['idempotency_error', 'invalid'],
+  idempotency_key_reused: ['idempotency_error', 'conflict'],
+  idempotency_key_in_flight: ['idempotency_error', 'conflict'],
+  rate_limited: ['rate_limit_error', 'rate_limited'],
+  internal_error: ['api_error', 'internal'],
+  service_unavailable: ['api_error', 'unavailable'],
+} as const satisfies Record<string, readonly [ErrorType, ErrorCategory]>;
+
+export type ErrorCode = keyof typeof CODES;
+export const ERROR_CODES = Object.keys(CODES) as ErrorCode[];
+
+/** One thing wrong with one parameter of a request. */
+export type ParameterIssue = { readonly param: string; readonly code: ErrorCode; readonly message: string };
+
+type Details = {
+  readonly issues?: readonly ParameterIssue[];
+  readonly retryAfterSeconds?: number;
+};
+
+/** An error we expect and can name. Its message is for the caller and tells what to do next; it holds no internals. */
+export class DomainError extends Error {
+  readonly code: ErrorCode;
+  readonly issues: readonly ParameterIssue[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, details: Details = {}) {
+    super(message);
+    this.name = 'DomainError';
+    this.code = code;
+    this.issues = details.issues ?? [];
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+
+  get type(): ErrorType {
+    return errorType(this.code);
+  }
+
+  get category(): ErrorCategory {
+    return errorCategory(this.code);
+  }
+}
+
+export function errorType(code: ErrorCode): ErrorType {
+  return CODES[code][0];
+}
+
+export function errorCategory(code: ErrorCode): ErrorCategory {
+  return CODES[code][1];
+}
+
+/** One error for all that is wrong with a request: the first issue gives code and message. */
+export function invalidParameters(issues: readonly [ParameterIssue, ...ParameterIssue[]]): DomainError {
+  return new DomainError(issues[0].code, issues[0].message, { issues });
+}

@@ -1,0 +1,26 @@
+// Why a payment did not succeed, in our words: one closed list that every operator's codes are mapped to.
+
+const MESSAGES = {
+  payer_cancelled: 'The payer cancelled the prompt. Ask them whether they want to pay, then create a new collection.',
+  wrong_pin: 'The payer entered a wrong PIN. Create a new collection to let them try again.',
+  insufficient_funds: 'The payer does not have enough money in their wallet for this amount and its fee.',
+  prompt_expired: 'The payer did not answer the prompt in time. Create a new collection when they are ready.',
+  payer_unreachable: 'The phone could not be reached: it is off or out of coverage. Try again later.',
+  payer_not_found: 'This number has no mobile-money account. Check the number with the payer.',
+  payer_limit_reached: 'The payer has reached a limit of their wallet. Try a smaller amount or another day.',
+  payer_busy: 'The payer has another prompt open. Wait a minute, then create a new collection.',
+  amount_not_allowed: 'The operator does not allow this amount for this payer.',
+  operator_unavailable: 'The operator could not take the prompt in time; nobody was asked to pay. Try again later.',
+  operator_rejected: 'The operator refused the request. Contact support with the request id if it keeps happening.',
+  unknown: 'The operator never said how this ended. If it turns out to be paid, you will be told.',
+} as const;
+
+export type FailureCode = keyof typeof MESSAGES;
+export type Failure = { readonly code: FailureCode; readonly message: string };
+
+export const FAILURE_CODES = Object.keys(MESSAGES) as FailureCode[];
+
+/** The failure with the message a merchant's staff can act on. */
+export function failure(code: FailureCode): Failure {
+  return { code, message: MESSAGES[code] };
+}

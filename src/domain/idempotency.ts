@@ -1,0 +1,23 @@
+// Idempotency keys: their form, and what "the same request" means.
+import { createHash } from 'node:crypto';
+
+/** 1 to 255 visible ASCII characters. */
+export function isIdempotencyKey(text: string): boolean {
+  return /^[\x21-\x7e]{1,255}$/.test(text);
+}
+
+/**
+ * A digest that is the same for the same method, path and validated parameters, whatever the order of fields and
+ * whether they came as JSON or as a form.
+ */
+export function requestFingerprint(method: string, path: string, parameters: unknown): Buffer {
+  return createHash('sha256').update(`${method} ${path}\n`).update(canonicalJson(parameters)).digest();
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner === 'bigint') return inner.toString();
+    if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

@@ -1,0 +1,35 @@
+// Secrets at rest: AES-256-GCM under a named key from configuration, so that keys can be rotated.
+import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
+
+/** Keys by name, 32 bytes each. The first seals; all of them open. As key objects they cannot be printed by accident. */
+export type KeyRing = readonly [NamedKey, ...NamedKey[]];
+type NamedKey = { readonly name: string; readonly key: KeyObject };
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * The secret, sealed as `<key name>.<base64url of iv, tag and ciphertext>`. `context` (the id of the row that keeps it)
+ * is authenticated too, so a sealed secret copied to another row does not open there.
+ */
+export function seal(secret: string, context: string, ring: KeyRing): string {
+  const { name, key } = ring[0];
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
+  const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+  return `${name}.${Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
+}
+
+/** The secret that was sealed for this context. Throws when the key is not in the ring or anything was altered. */
+export function open(sealed: string, context: string, ring: KeyRing): string {
+  const dot = sealed.indexOf('.');
+  const name = sealed.slice(0, dot);
+  const entry = ring.find((candidate) => candidate.name === name);
+  if (!entry) throw new Error(`no key named "${name}" to open a stored secret with`);
+  const bytes = Buffer.from(sealed.slice(dot + 1), 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', entry.key, bytes.subarray(0, IV_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+}

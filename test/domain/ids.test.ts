@@ -1,0 +1,104 @@
+// Ids: their form, their order, and what they say of time.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { idTimeMs, isId, lowestIdAt, newId } from '../../src/domain/ids.ts';
+
+const LAST_MS = 2 ** 48 - 1;
+
+describe('an id', () => {
+  it('is a prefix, an underscore and 26 characters of which none looks like another', () => {
+    for (const prefix of ['col', 'evt', 'dlv', 'whe', 'key', 'mer', 'req'] as const) {
+      assert.match(newId(prefix), new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
+    }
+  });
+
+  it('holds a UUID of version 7 and variant 10', () => {
+    const bits = Array.from(newId('col').slice(4), (digit) =>
+      '0123456789abcdefghjkmnpqrstvwxyz'.indexOf(digit).toString(2).padStart(5, '0'),
+    )
+      .join('')
+      .slice(2);
+    assert.equal(bits.length, 128);
+    assert.equal(bits.slice(48, 52), '0111');
+    assert.equal(bits.slice(64, 66), '10');
+  });
+
+  it('sorts as text in the order it was made, also many within one millisecond', () => {
+    const atMs = Date.now();
+    const ids = Array.from({ length: 20_000 }, () => newId('col', atMs));
+    assert.deepEqual([...ids].sort(), ids);
+    assert.equal(new Set(ids).size, ids.length);
+  });
+
+  it('goes on rising when the clock is set back', () => {
+    const before = newId('col', Date.now());
+    const after = newId('col', Date.now() - 3_600_000);
+    assert.ok(after > before);
+    assert.ok(idTimeMs(after) >= idTimeMs(before));
+  });
+
+  it('cannot be told from its neighbour: 62 bits differ at random', () => {
+    const tails = Array.from({ length: 1000 }, () => newId('col').slice(-12));
+    assert.equal(new Set(tails).size, tails.length);
+  });
+
+  it('says when it was made', () => {
+    const atMs = Date.now() + 1;
+    const id = newId('evt', atMs);
+    // Other ids of this millisecond may have pushed the counter on.
+    assert.ok(idTimeMs(id) >= atMs && idTimeMs(id) <= atMs + 10, `${idTimeMs(id)} at ${atMs}`);
+  });
+});
+
+describe('the form of an id', () => {
+  const id = newId('col');
+  const wrong: [string, string][] = [
+    ['another prefix', id.replace('col_', 'evt_')],
+    ['no prefix', id.slice(4)],
+    ['capital letters', id.toUpperCase()],
+    ['a letter that is left out of the alphabet', `${id.slice(0, -1)}u`],
+    ['one character too few', id.slice(0, -1)],
+    ['one character too many', `${id}0`],
+    ['more than 128 bits', `col_8${id.slice(5)}`],
+    ['a line break at the end', `${id}\n`],
+    ['something before it', ` ${id}`],
+    ['nothing', ''],
+  ];
+  for (const [what, text] of wrong) {
+    it(`is not that of ${what}`, () => {
+      assert.equal(isId('col', text), false);
+    });
+  }
+
+  it('is that of every id', () => {
+    assert.ok(isId('col', id));
+  });
+});
+
+describe('the lowest id at a moment', () => {
+  it('is above every id of the millisecond before and not above any of its own', () => {
+    const atMs = Date.now() + 5;
+    const before = newId('col', atMs - 1);
+    const own = newId('col', atMs);
+    assert.ok(before < lowestIdAt('col', atMs) || idTimeMs(before) >= atMs);
+    assert.ok(lowestIdAt('col', atMs) <= own);
+  });
+
+  it('rises with time, and is an id that says that time', () => {
+    const moment = fc.integer({ min: 0, max: LAST_MS });
+    fc.assert(
+      fc.property(moment, moment, (a, b) => {
+        const [low, high] = [lowestIdAt('col', Math.min(a, b)), lowestIdAt('col', Math.max(a, b))];
+        assert.ok(a === b ? low === high : low < high);
+        assert.ok(isId('col', low));
+        assert.equal(idTimeMs(low), Math.min(a, b));
+      }),
+    );
+  });
+
+  it('stays within what an id can hold', () => {
+    assert.equal(lowestIdAt('col', -1), lowestIdAt('col', 0));
+    assert.equal(lowestIdAt('col', Number.MAX_SAFE_INTEGER), lowestIdAt('col', LAST_MS));
+    assert.equal(lowestIdAt('col', 1.9), lowestIdAt('col', 1));
+  });
+});

@@ -1,0 +1,53 @@
+// Money as decimals, for every currency we know.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { CURRENCIES, MAX_AMOUNT_MINOR, toDecimalString, type Currency } from '../../src/domain/money.ts';
+
+const DECIMALS: Readonly<Record<Currency, number>> = {
+  UGX: 0,
+  RWF: 0,
+  XOF: 0,
+  XAF: 0,
+  KES: 2,
+  GHS: 2,
+  ZMW: 2,
+  TZS: 2,
+  NGN: 2,
+};
+
+const anyAmount = fc.bigInt({ min: 1n, max: MAX_AMOUNT_MINOR });
+
+describe('an amount as a decimal', () => {
+  it('is known for the nine currencies and no other', () => {
+    assert.deepEqual([...CURRENCIES].sort(), Object.keys(DECIMALS).sort());
+  });
+
+  for (const currency of CURRENCIES) {
+    const decimals = DECIMALS[currency];
+    it(`of ${currency} has ${decimals} decimals and loses nothing`, () => {
+      fc.assert(
+        fc.property(anyAmount, (amountMinor) => {
+          const text = toDecimalString({ amountMinor, currency });
+          assert.match(text, decimals === 0 ? /^[1-9][0-9]*$/ : /^(0|[1-9][0-9]*)\.[0-9]{2}$/);
+          assert.equal(BigInt(text.replace('.', '')), amountMinor);
+        }),
+      );
+    });
+  }
+
+  const examples: [bigint, Currency, string][] = [
+    [500n, 'UGX', '500'],
+    [1n, 'XOF', '1'],
+    [1n, 'KES', '0.01'],
+    [10n, 'GHS', '0.10'],
+    [100n, 'ZMW', '1.00'],
+    [1050n, 'KES', '10.50'],
+    [MAX_AMOUNT_MINOR, 'UGX', '9007199254740991'],
+    [MAX_AMOUNT_MINOR, 'NGN', '90071992547409.91'],
+  ];
+  for (const [amountMinor, currency, text] of examples) {
+    it(`of ${amountMinor} ${currency} in the smallest unit reads ${text}`, () => {
+      assert.equal(toDecimalString({ amountMinor, currency }), text);
+    });
+  }
+});
