@@ -1,0 +1,70 @@
+// The ledger's accounts. Transfers are written with the change they belong to; the database keeps the balances.
+import type { MerchantId } from '../domain/ids.ts';
+import { availableAccount, heldAccount } from '../domain/ledger.ts';
+import type { Currency } from '../domain/money.ts';
+import { statement, type Queryable } from './database.ts';
+
+const ENSURE_OPERATOR_ACCOUNT = statement(
+  'ledger_account_ensure_operator',
+  `INSERT INTO ledger_accounts (id, kind, operator, currency)
+   VALUES ('operator/' || $1::text || '/' || $2::text, 'operator', $1, $2) ON CONFLICT (id) DO NOTHING`,
+);
+
+export async function ensureOperatorAccount(db: Queryable, operator: string, currency: Currency): Promise<void> {
+  await db.run(ENSURE_OPERATOR_ACCOUNT, [operator, currency]);
+}
+
+const BALANCES = statement(
+  'ledger_account_balances',
+  'SELECT id, balance_minor, currency FROM ledger_accounts WHERE id = ANY($1)',
+);
+
+export type Balance = { readonly availableMinor: bigint; readonly heldMinor: bigint; readonly currency: Currency };
+
+/** Both amounts as of one instant. */
+export async function findBalance(db: Queryable, merchantId: MerchantId): Promise<Balance | null> {
+  const available = availableAccount(merchantId);
+  const held = heldAccount(merchantId);
+  const rows = await db.run<{ id: string; balance_minor: string; currency: Currency }>(BALANCES, [[available, held]]);
+  const availableRow = rows.find((row) => row.id === available);
+  const heldRow = rows.find((row) => row.id === held);
+  if (!availableRow || !heldRow) return null;
+  return {
+    availableMinor: BigInt(availableRow.balance_minor),
+    heldMinor: BigInt(heldRow.balance_minor),
+    currency: availableRow.currency,
+  };
+}
+
+const DRIFT = statement(
+  'ledger_drift',
+  `SELECT a.id, a.balance_minor, coalesce(sum(e.amount_minor), 0)::bigint AS entries_minor
+   FROM ledger_accounts a LEFT JOIN ledger_entries e ON e.account_id = a.id
+   WHERE a.merchant_id IS NOT NULL GROUP BY a.id
+   HAVING a.balance_minor <> coalesce(sum(e.amount_minor), 0) LIMIT 100`,
+);
+
+export type LedgerFault = { readonly subject: string; readonly fault: string };
+
+/** Accounts whose balance is not the sum of their entries. Always empty, or somebody went around the database's checks. */
+export async function findBalanceDrift(db: Queryable): Promise<LedgerFault[]> {
+  const rows = await db.run<{ id: string; balance_minor: string; entries_minor: string }>(DRIFT, []);
+  return rows.map((row) => ({
+    subject: row.id,
+    fault: `balance is ${row.balance_minor} but its entries sum to ${row.entries_minor}`,
+  }));
+}
+
+const UNPAID = statement(
+  'ledger_collections_against_transfers',
+  `SELECT c.id FROM collections c
+   LEFT JOIN ledger_transfers t ON t.collection_id = c.id AND t.kind = 'collection_paid'
+   WHERE (c.state IN ('succeeded', 'reversed')) <> (t.id IS NOT NULL)
+      OR t.amount_minor <> c.amount_minor LIMIT 100`,
+);
+
+/** Collections whose state and ledger disagree. Always empty too. */
+export async function findUnpostedCollections(db: Queryable): Promise<LedgerFault[]> {
+  const rows = await db.run<{ id: string }>(UNPAID, []);
+  return rows.map((row) => ({ subject: row.id, fault: 'its state and its transfers disagree' }));
+}

@@ -1,0 +1,50 @@
+// Listens for PostgreSQL's notifications on a connection of its own, for as long as it takes.
+import { Client } from 'pg';
+import type { Log } from '../log.ts';
+
+export type Listener = { close(): Promise<void> };
+
+const RECONNECT_EVERY_MS = 1000;
+
+/**
+ * Calls `onNotified` at each notification and after each (re)connect, since what came meanwhile went unheard. Losing the
+ * connection is no error for the caller: it has a tick of its own.
+ */
+export function listen(options: { url: string; channel: string; onNotified: () => void; log: Log }): Listener {
+  let client: Client | null = null;
+  let isClosed = false;
+  let retry: NodeJS.Timeout | null = null;
+
+  async function connect(): Promise<void> {
+    const fresh = new Client({ connectionString: options.url, application_name: 'malipo-listener', keepAlive: true });
+    let isLost = false;
+    const lose = (error?: Error) => {
+      if (isLost || isClosed) return;
+      isLost = true;
+      options.log.warn({ error, channel: options.channel }, 'the listening connection was lost');
+      fresh.end().catch(() => undefined);
+      retry = setTimeout(() => void connect(), RECONNECT_EVERY_MS);
+    };
+    fresh.on('error', lose);
+    fresh.on('end', lose);
+    fresh.on('notification', options.onNotified);
+    client = fresh;
+    try {
+      await fresh.connect();
+      await fresh.query(`LISTEN ${fresh.escapeIdentifier(options.channel)}`);
+      options.onNotified();
+    } catch (error) {
+      lose(error instanceof Error ? error : undefined);
+    }
+  }
+
+  const connecting = connect();
+  return {
+    async close() {
+      isClosed = true;
+      if (retry) clearTimeout(retry);
+      await connecting;
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

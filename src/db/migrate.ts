@@ -1,0 +1,72 @@
+// Brings a database to the present schema: numbered SQL files, each applied once, in order, in a transaction of its own.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+
+const OWN_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
+// Any fixed number: it keeps two processes from migrating one database at the same time.
+const ADVISORY_LOCK = 7_261_544_019;
+
+type Migration = { readonly name: string; readonly sql: string; readonly sha256: string };
+
+/**
+ * Applies what is missing and returns the names of what was applied. Safe to run from several processes at once.
+ * Throws when an applied file was altered, or when the database holds a migration this code does not know.
+ */
+export async function migrate(databaseUrl: string, folder: string = OWN_FOLDER): Promise<string[]> {
+  const migrations = await readMigrations(folder);
+  const client = new Client({ connectionString: databaseUrl, application_name: 'malipo-migrate' });
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    await client.query(
+      'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL)',
+    );
+    const { rows } = await client.query<{ name: string; sha256: string }>('SELECT name, sha256 FROM schema_migrations');
+    checkApplied(migrations, rows);
+    const applied = new Set(rows.map((row) => row.name));
+    const missing = migrations.filter((migration) => !applied.has(migration.name));
+    for (const migration of missing) await apply(client, migration);
+    return missing.map((migration) => migration.name);
+  } finally {
+    await client.end();
+  }
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(join(folder, name), 'utf8');
+      return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+function checkApplied(migrations: Migration[], applied: { name: string; sha256: string }[]): void {
+  for (const { name, sha256 } of applied) {
+    const known = migrations.find((migration) => migration.name === name);
+    if (!known)
+      throw new Error(`the database has migration ${name}, which this version does not know; run a newer one`);
+    if (known.sha256 !== sha256) {
+      throw new Error(`migration ${name} was altered after it was applied; add a new migration instead`);
+    }
+  }
+}
+
+async function apply(client: Client, { name, sql, sha256 }: Migration): Promise<void> {
+  try {
+    await client.query('BEGIN');
+    await client.query(sql);
+    await client.query('INSERT INTO schema_migrations (name, sha256, applied_at) VALUES ($1, $2, now())', [
+      name,
+      sha256,
+    ]);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw new Error(`migration ${name} failed and was rolled back`, { cause: error });
+  }
+}

@@ -1,0 +1,53 @@
+// Rows of operator callbacks, kept as they came.
+import type { CollectionId } from '../domain/ids.ts';
+import type { OperatorId } from '../domain/operator-catalogue.ts';
+import { statement, type Queryable } from './database.ts';
+
+export type NewOperatorCallback = {
+  readonly operator: OperatorId;
+  readonly collectionId: CollectionId;
+  readonly body: string;
+  readonly contentType: string;
+  readonly sourceAddress: string;
+  readonly receivedAt: Date;
+};
+
+const INSERT = statement(
+  'operator_callback_insert',
+  `INSERT INTO operator_callbacks (operator, collection_id, body, content_type, source_address, received_at)
+   SELECT $1, $2, $3, $4, $5, $6
+   WHERE (SELECT count(*) FROM (SELECT 1 FROM operator_callbacks WHERE collection_id = $2 LIMIT $7) AS kept) < $7
+   RETURNING id`,
+);
+
+/** Keeps the callback unless `mostPerPayment` are kept already: whoever repeats himself fills no disk. */
+export async function insertOperatorCallback(
+  db: Queryable,
+  callback: NewOperatorCallback,
+  mostPerPayment: number,
+): Promise<{ isKept: boolean }> {
+  const rows = await db.run(INSERT, [
+    callback.operator,
+    callback.collectionId,
+    callback.body,
+    callback.contentType,
+    callback.sourceAddress,
+    callback.receivedAt,
+    mostPerPayment,
+  ]);
+  return { isKept: rows.length === 1 };
+}
+
+const DELETE_OLD = statement(
+  'operator_callback_delete_old',
+  `WITH gone AS (
+     DELETE FROM operator_callbacks WHERE id IN (
+       SELECT id FROM operator_callbacks WHERE received_at < $1 ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+     RETURNING 1)
+   SELECT count(*)::int AS count FROM gone`,
+);
+
+export async function deleteOperatorCallbacks(db: Queryable, receivedBefore: Date, limit: number): Promise<number> {
+  const [row] = await db.run<{ count: number }>(DELETE_OLD, [receivedBefore, limit]);
+  return row?.count ?? 0;
+}

@@ -1,0 +1,9 @@
+// Reads a delivery that its workflow owes a further attempt.
+import type { Database } from '../db/database.ts';
+import { findRetryingDelivery, type DueDelivery } from '../db/delivery.ts';
+import type { DeliveryId } from '../domain/ids.ts';
+
+/** Null when nothing is owed any more. */
+export async function getRetryingDelivery(db: Database, id: DeliveryId): Promise<DueDelivery | null> {
+  return findRetryingDelivery(db, id);
+}

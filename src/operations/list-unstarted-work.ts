@@ -1,0 +1,24 @@
+// Finds recorded work that no workflow is known to run for.
+import { listCollectionsNotStarted, measureCollectionsNotStarted, type NotStarted } from '../db/collection.ts';
+import type { Database } from '../db/database.ts';
+import { listDeliveriesNotStarted, type DeliveryNotStarted } from '../db/delivery.ts';
+
+/** The oldest collections recorded before `recordedBefore`: younger ones are being started by who recorded them. */
+export async function listUnstartedCollections(
+  db: Database,
+  recordedBefore: Date,
+  limit: number,
+): Promise<NotStarted[]> {
+  return listCollectionsNotStarted(db, recordedBefore, limit);
+}
+
+export async function listUnstartedDeliveries(db: Database, limit: number): Promise<DeliveryNotStarted[]> {
+  return listDeliveriesNotStarted(db, limit);
+}
+
+export type Backlog = { readonly count: number; readonly oldestAgeMs: number };
+
+/** How much accepted work waits to be started, counted up to `limit`. */
+export async function measureBacklog(db: Database, limit: number): Promise<Backlog> {
+  return measureCollectionsNotStarted(db, limit);
+}

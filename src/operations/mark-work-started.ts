@@ -1,0 +1,14 @@
+// Notes that workflows run for recorded work, so that it is not started over and over.
+import { markCollectionsStarted as markCollections } from '../db/collection.ts';
+import type { Database } from '../db/database.ts';
+import { markDeliveriesStarted as markDeliveries } from '../db/delivery.ts';
+import type { CollectionId, DeliveryId } from '../domain/ids.ts';
+
+/** Repeating it changes nothing; losing it costs one start that finds the workflow there already. */
+export async function markCollectionsStarted(db: Database, ids: readonly CollectionId[], at: Date): Promise<void> {
+  if (ids.length > 0) await markCollections(db, ids, at);
+}
+
+export async function markDeliveriesStarted(db: Database, ids: readonly DeliveryId[], at: Date): Promise<void> {
+  if (ids.length > 0) await markDeliveries(db, ids, at);
+}

@@ -1,0 +1,161 @@
+// Transactions: all or nothing, tried again after a deadlock, and no harm from a connection that breaks.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { toDomainError } from '../../src/api/errors.ts';
+import { openDatabase, statement, type Database, type Tx } from '../../src/db/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { openTcpLine, type TcpLine } from '../support/tcp-line.ts';
+
+const ADD = statement('test_add', 'UPDATE counters SET value = value + 1 WHERE id = $1');
+const FAIL = statement('test_fail', 'SELECT fail_with($1)');
+const READ = statement('test_read', 'SELECT sum(value)::int AS sum FROM counters');
+
+describe('a transaction', () => {
+  let database: TestDatabase;
+  let db: Database;
+
+  before(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+    await db.pool.query(`
+      CREATE TABLE counters (id int PRIMARY KEY, value int NOT NULL);
+      CREATE FUNCTION fail_with(code text) RETURNS void LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'on purpose' USING ERRCODE = code; END $$;`);
+  });
+  beforeEach(async () => {
+    await db.pool.query('TRUNCATE counters');
+    await db.pool.query('INSERT INTO counters VALUES (1, 0), (2, 0)');
+  });
+  after(() => database.drop());
+
+  const sum = async () => (await db.run<{ sum: number }>(READ, []))[0]?.sum;
+
+  it('is committed when its work returns, and gives what that returned', async () => {
+    const result = await db.withTransaction(async (tx) => {
+      await tx.run(ADD, [1]);
+      return 'done';
+    });
+    assert.equal(result, 'done');
+    assert.equal(await sum(), 1);
+  });
+
+  it('leaves nothing when its work throws', async () => {
+    const work = async (tx: Tx) => {
+      await tx.run(ADD, [1]);
+      throw new Error('no');
+    };
+    await assert.rejects(db.withTransaction(work), /no/);
+    assert.equal(await sum(), 0);
+    assert.equal(db.pool.idleCount, db.pool.totalCount);
+  });
+
+  it('runs again from the start when it was the victim of a deadlock', async () => {
+    let tries = 0;
+    const both = (first: number, second: number) => async (tx: Tx) => {
+      tries += 1;
+      await tx.run(ADD, [first]);
+      await sleep(50);
+      await tx.run(ADD, [second]);
+    };
+    await Promise.all([db.withTransaction(both(1, 2)), db.withTransaction(both(2, 1))]);
+    assert.equal(await sum(), 4);
+    assert.ok(tries > 2, `${tries} tries`);
+  });
+
+  for (const code of ['40P01', '40001']) {
+    it(`is tried four times in all when the database says ${code} each time`, async () => {
+      let tries = 0;
+      const work = async (tx: Tx) => {
+        tries += 1;
+        await tx.run(ADD, [1]);
+        await tx.run(FAIL, [code]);
+      };
+      await assert.rejects(db.withTransaction(work), { code });
+      assert.equal(tries, 4);
+      assert.equal(await sum(), 0);
+    });
+  }
+
+  it('is tried once when the error would come again', async () => {
+    let tries = 0;
+    const work = async (tx: Tx) => {
+      tries += 1;
+      await tx.run(FAIL, ['23505']);
+    };
+    await assert.rejects(db.withTransaction(work), { code: '23505' });
+    assert.equal(tries, 1);
+  });
+});
+
+describe('a connection that is lost', () => {
+  let database: TestDatabase;
+  let line: TcpLine;
+  let db: Database;
+  const idleErrors: Error[] = [];
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    line = await openTcpLine(database.url);
+    db = openDatabase({
+      url: line.url,
+      poolSize: 2,
+      statementTimeoutMs: 300,
+      connectTimeoutMs: 300,
+      onIdleError: (error) => idleErrors.push(error),
+    });
+  });
+  afterEach(async () => {
+    await line.cut();
+    await db.close();
+    await database.drop();
+  });
+
+  /** What it fails with is known for what it is: the caller is told to come back, and not that we made a mistake. */
+  const assertAway = (work: Promise<unknown>, message: RegExp) =>
+    assert.rejects(work, (error: Error) => {
+      assert.match(error.message, message);
+      assert.equal(toDomainError(error).code, 'service_unavailable', error.message);
+      return true;
+    });
+  const ping = () => db.run(statement('test_ping', 'SELECT 1'), []);
+
+  it('between two statements fails the transaction, and neither the process nor the pool', async () => {
+    const work = async (tx: Tx) => {
+      await tx.run(statement('test_one', 'SELECT 1'), []);
+      await line.cut();
+      await sleep(50);
+      await tx.run(statement('test_one', 'SELECT 1'), []);
+    };
+    await assertAway(db.withTransaction(work), /not queryable/);
+    await line.mend();
+    await ping();
+    assert.equal(db.pool.totalCount, 1);
+  });
+
+  it('while it was idle is reported and replaced', async () => {
+    await ping();
+    await line.cut();
+    await sleep(50);
+    assert.ok(idleErrors.length > 0);
+    await line.mend();
+    await ping();
+  });
+
+  it('by a server that falls silent is given up after the time-out', async () => {
+    await ping();
+    line.silence();
+    const startedMs = Date.now();
+    await assertAway(
+      db.withTransaction((tx) => tx.run(statement('test_one', 'SELECT 1'), [])),
+      /read timeout/,
+    );
+    assert.ok(Date.now() - startedMs < 3000, `${Date.now() - startedMs} ms`);
+    await line.mend();
+    await ping();
+  });
+
+  it('makes a new one fail soon when the server takes it and says nothing', async () => {
+    line.silence();
+    await assertAway(ping(), /timeout/);
+  });
+});

@@ -1,0 +1,297 @@
+// Deliveries: claimed by one at a time, leased, and each attempt recorded once.
+import assert from 'node:assert/strict';
+import type { Database } from '../../src/db/database.ts';
+import { claimDeliveries, type DueDelivery } from '../../src/db/delivery.ts';
+import { disableEndpoints, setEndpointsFailing } from '../../src/db/endpoint.ts';
+import type { AttemptResult, NextStep } from '../../src/domain/delivery.ts';
+import type { EndpointId, MerchantId } from '../../src/domain/ids.ts';
+import { open } from '../../src/domain/secret-box.ts';
+import { getRetryingDelivery } from '../../src/operations/get-retrying-delivery.ts';
+import { recordDeliveryAttempts, type DeliveryAttempt } from '../../src/operations/record-delivery-attempts.ts';
+import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
+import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
+
+const LEASE_MS = 60_000;
+const DELIVERED: NextStep = { state: 'delivered' };
+const RETRYING: NextStep = { state: 'retrying', delayMs: 5000 };
+
+function attemptOf(delivery: DueDelivery, statusCode: number, next: NextStep, attemptNumber = 1): DeliveryAttempt {
+  const { id, endpointId, isEndpointFailing } = delivery;
+  const result: AttemptResult = {
+    kind: 'answered',
+    statusCode,
+    headers: { 'content-type': 'text/plain' },
+    body: Buffer.from('ok'),
+    retryAfterMs: null,
+  };
+  return {
+    id,
+    endpointId,
+    isEndpointFailing,
+    attemptNumber,
+    attempt: { startedAt: new Date(), durationMs: 12, result },
+    next,
+    at: new Date(),
+  };
+}
+
+describe('deliveries', () => {
+  let database: TestDatabase;
+  let db: Database;
+  let merchantId: MerchantId;
+  let endpointId: EndpointId;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+    merchantId = await makeMerchant(db);
+    endpointId = await makeEndpoint(db, merchantId);
+  });
+  afterEach(() => database.drop());
+
+  /** `count` pending deliveries, each of a payment of its own. */
+  async function makePending(count: number): Promise<void> {
+    await Promise.all(Array.from({ length: count }, () => makeCollection(db, merchantId, 'prompted')));
+  }
+  const rowOf = (id: string) =>
+    oneRow<{ state: string; attempt_count: number; leased_until: Date | null; next_attempt_at: Date | null }>(
+      db,
+      'SELECT state, attempt_count, leased_until, next_attempt_at FROM deliveries WHERE id = $1',
+      [id],
+    );
+  const claimOne = async () => {
+    const [delivery] = await claimDeliveries(db, 1, LEASE_MS);
+    assert.ok(delivery);
+    return delivery;
+  };
+
+  it('come with all that an attempt needs', async () => {
+    await makePending(1);
+    const delivery = await claimOne();
+    const event = await oneRow<{ id: string; body: string }>(db, 'SELECT id, body FROM events');
+    assert.equal(delivery.body, event.body);
+    assert.equal(delivery.eventId, event.id);
+    assert.deepEqual([delivery.merchantId, delivery.endpointId, delivery.attemptCount], [merchantId, endpointId, 0]);
+    assert.equal(delivery.url, 'https://merchant.example/hook');
+    assert.match(open(delivery.secretSealed, endpointId, KEY_RING), /^whsec_/);
+  });
+
+  it('are never claimed by two at the same time', async () => {
+    await makePending(60);
+    const claims = await Promise.all(Array.from({ length: 12 }, () => claimDeliveries(db, 10, LEASE_MS)));
+    const ids = claims.flat().map(({ id }) => id);
+    assert.equal(ids.length, 60);
+    assert.equal(new Set(ids).size, 60);
+    assert.deepEqual(await claimDeliveries(db, 10, LEASE_MS), []);
+  });
+
+  it('are claimed around those that another is just writing to', async () => {
+    await makePending(3);
+    const client = await db.pool.connect();
+    await client.query('BEGIN');
+    const { rows } = await client.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id LIMIT 1 FOR UPDATE');
+    const claimed = (await claimDeliveries(db, 10, LEASE_MS)).map(({ id }) => id);
+    assert.equal(claimed.length, 2);
+    assert.ok(!claimed.includes(rows[0]!.id as DueDelivery['id']));
+    await client.query('ROLLBACK');
+    client.release();
+  });
+
+  it('are claimed oldest first, as many as were asked for', async () => {
+    await makePending(5);
+    const { rows } = await db.pool.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id');
+    const claimed = (await claimDeliveries(db, 3, LEASE_MS)).map(({ id }) => id);
+    assert.deepEqual(
+      claimed.sort(),
+      rows.slice(0, 3).map(({ id }) => id),
+    );
+  });
+
+  it('come back when their lease ran out, and not before', async () => {
+    await makePending(1);
+    const delivery = await claimOne();
+    assert.deepEqual(await claimDeliveries(db, 1, LEASE_MS), []);
+    await db.pool.query("UPDATE deliveries SET leased_until = now() - interval '1 ms'");
+    assert.equal((await claimOne()).id, delivery.id);
+  });
+
+  it('of an endpoint that fails already go to their workflow and take nobody’s place', async () => {
+    await makePending(3);
+    await setEndpointsFailing(db, [endpointId], true);
+    assert.deepEqual(await claimDeliveries(db, 10, LEASE_MS), []);
+    const { rows } = await db.pool.query('SELECT DISTINCT state, leased_until FROM deliveries');
+    assert.deepEqual(rows, [{ state: 'retrying', leased_until: null }]);
+  });
+
+  it('wake the dispatchers when there are any', async () => {
+    const heard: string[] = [];
+    const client = await db.pool.connect();
+    client.on('notification', ({ channel }) => heard.push(channel));
+    await client.query('LISTEN malipo_deliveries');
+    await db.pool.query("UPDATE endpoints SET state = 'disabled', disabled_reason = 'x'");
+    await makePending(1);
+    await client.query('SELECT 1');
+    assert.deepEqual(heard, []);
+    await db.pool.query("UPDATE endpoints SET state = 'enabled', disabled_reason = NULL");
+    await makePending(1);
+    await client.query('SELECT 1');
+    assert.deepEqual(heard, ['malipo_deliveries']);
+    client.release(true);
+  });
+
+  describe('after an attempt', () => {
+    it('are delivered, with the attempt kept as it was', async () => {
+      await makePending(1);
+      const delivery = await claimOne();
+      await recordDeliveryAttempts(db, [attemptOf(delivery, 200, DELIVERED)]);
+      assert.deepEqual(await rowOf(delivery.id), {
+        state: 'delivered',
+        attempt_count: 1,
+        leased_until: null,
+        next_attempt_at: null,
+      });
+      const kept = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM delivery_attempts');
+      assert.equal(kept['status_code'], 200);
+      assert.deepEqual(kept['response_headers'], { 'content-type': 'text/plain' });
+      assert.deepEqual(kept['response_body'], Buffer.from('ok'));
+    });
+
+    it('are owed another one at the time that was decided', async () => {
+      await makePending(1);
+      const delivery = await claimOne();
+      const attempt = attemptOf(delivery, 500, RETRYING);
+      await recordDeliveryAttempts(db, [attempt]);
+      const { state, next_attempt_at } = await rowOf(delivery.id);
+      assert.equal(state, 'retrying');
+      assert.equal(next_attempt_at?.getTime(), attempt.at.getTime() + 5000);
+      assert.equal((await getRetryingDelivery(db, delivery.id))?.attemptCount, 1);
+    });
+
+    it('keep the error of one that had no answer', async () => {
+      await makePending(1);
+      const delivery = await claimOne();
+      const base = attemptOf(delivery, 500, RETRYING);
+      const result: AttemptResult = { kind: 'no_answer', error: 'connection refused' };
+      await recordDeliveryAttempts(db, [{ ...base, attempt: { ...base.attempt, result } }]);
+      const kept = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM delivery_attempts');
+      assert.deepEqual([kept['status_code'], kept['error']], [null, 'connection refused']);
+    });
+
+    it('stay as the first record of it says, when it is recorded again', async () => {
+      await makePending(1);
+      const delivery = await claimOne();
+      await recordDeliveryAttempts(db, [attemptOf(delivery, 200, DELIVERED)]);
+      await recordDeliveryAttempts(db, [attemptOf(delivery, 500, RETRYING)]);
+      assert.equal((await rowOf(delivery.id)).state, 'delivered');
+      assert.equal(
+        (await oneRow<{ status_code: number }>(db, 'SELECT status_code FROM delivery_attempts')).status_code,
+        200,
+      );
+    });
+
+    it('stay as the first of two records says that come in one batch', async () => {
+      await makePending(10);
+      const deliveries = await claimDeliveries(db, 10, LEASE_MS);
+      const firsts = deliveries.map((delivery) => attemptOf(delivery, 200, DELIVERED));
+      const seconds = deliveries.map((delivery) => attemptOf(delivery, 500, RETRYING));
+      await recordDeliveryAttempts(db, [...firsts, ...seconds]);
+      const { rows } = await db.pool.query(
+        'SELECT DISTINCT state, status_code FROM deliveries JOIN delivery_attempts ON delivery_id = id',
+      );
+      assert.deepEqual(rows, [{ state: 'delivered', status_code: 200 }]);
+    });
+
+    it('stay as one of two says that record it at the same time', async () => {
+      await makePending(20);
+      const deliveries = await claimDeliveries(db, 20, LEASE_MS);
+      const [one, two] = [deliveries, [...deliveries].reverse()];
+      await Promise.all([
+        recordDeliveryAttempts(
+          db,
+          one.map((delivery) => attemptOf(delivery, 200, DELIVERED)),
+        ),
+        recordDeliveryAttempts(
+          db,
+          two.map((delivery) => attemptOf(delivery, 500, RETRYING)),
+        ),
+      ]);
+      const { rows } = await db.pool.query<{ state: string; status_code: number; attempt_count: number }>(
+        'SELECT state, attempt_count, status_code FROM deliveries JOIN delivery_attempts ON delivery_id = id',
+      );
+      assert.equal(rows.length, 20);
+      for (const row of rows) {
+        assert.equal(row.state, row.status_code === 200 ? 'delivered' : 'retrying');
+        assert.equal(row.attempt_count, 1);
+      }
+    });
+
+    it('do not skip one: the third is not recorded before the second', async () => {
+      await makePending(1);
+      const delivery = await claimOne();
+      await recordDeliveryAttempts(db, [attemptOf(delivery, 500, RETRYING)]);
+      await recordDeliveryAttempts(db, [attemptOf(delivery, 200, DELIVERED, 3)]);
+      assert.deepEqual([(await rowOf(delivery.id)).state, (await rowOf(delivery.id)).attempt_count], ['retrying', 1]);
+    });
+  });
+
+  describe('make their endpoint', () => {
+    const endpoint = () =>
+      oneRow<{ state: string; is_failing: boolean }>(db, 'SELECT state, is_failing FROM endpoints WHERE id = $1', [
+        endpointId,
+      ]);
+
+    it('failing when they fail, and healthy again when one arrives', async () => {
+      await makePending(2);
+      const [first, second] = await claimDeliveries(db, 2, LEASE_MS);
+      await recordDeliveryAttempts(db, [attemptOf(first!, 500, RETRYING)]);
+      assert.equal((await endpoint()).is_failing, true);
+      await recordDeliveryAttempts(db, [{ ...attemptOf(second!, 200, DELIVERED), isEndpointFailing: true }]);
+      assert.equal((await endpoint()).is_failing, false);
+    });
+
+    it('healthy when one of a batch arrives', async () => {
+      await makePending(2);
+      const [first, second] = await claimDeliveries(db, 2, LEASE_MS);
+      await recordDeliveryAttempts(db, [attemptOf(first!, 200, DELIVERED), attemptOf(second!, 500, RETRYING)]);
+      assert.equal((await endpoint()).is_failing, false);
+    });
+
+    it('disabled when it answers that it is gone for good', async () => {
+      await makePending(1);
+      const gone: NextStep = { state: 'dead_lettered', disableEndpoint: true };
+      await recordDeliveryAttempts(db, [attemptOf(await claimOne(), 410, gone)]);
+      assert.equal((await endpoint()).state, 'disabled');
+    });
+  });
+
+  describe('are made', () => {
+    const targets = async () =>
+      (await db.pool.query<{ endpoint_id: string }>('SELECT endpoint_id FROM deliveries')).rows.map(
+        (row) => row.endpoint_id,
+      );
+
+    it('for each of a merchant’s endpoints that is enabled and wants the type, and for no other merchant’s', async () => {
+      const at = new Date();
+      const input = { merchantId, url: 'https://merchant.example/2', description: null, keyRing: KEY_RING, at };
+      const wanting = await registerEndpoint(db, { ...input, eventTypes: ['collection.prompted'] });
+      await registerEndpoint(db, { ...input, eventTypes: ['collection.succeeded'] });
+      const disabled = await registerEndpoint(db, { ...input, eventTypes: null });
+      await disableEndpoints(db, [disabled.id], 'asleep');
+      await makeEndpoint(db, await makeMerchant(db));
+      await makePending(1);
+      assert.deepEqual((await targets()).sort(), [endpointId, wanting.id].sort());
+    });
+
+    it('for sixteen endpoints, which is as many as a merchant can have, however many register at once', async () => {
+      const register = () => makeEndpoint(db, merchantId);
+      const results = await Promise.allSettled(Array.from({ length: 20 }, register));
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 15);
+      for (const result of results) {
+        if (result.status === 'rejected') assert.match(String(result.reason), /can have 16 endpoints/);
+      }
+      await makePending(1);
+      assert.equal((await targets()).length, 16);
+    });
+  });
+});

@@ -1,0 +1,134 @@
+// The ledger under many hands: balances are the sum of their entries, whoever posts at the same time.
+import assert from 'node:assert/strict';
+import type { Database } from '../../src/db/database.ts';
+import type { MerchantId } from '../../src/domain/ids.ts';
+import { checkLedger } from '../../src/operations/check-ledger.ts';
+import { createMerchant } from '../../src/operations/create-merchant.ts';
+import { getBalance } from '../../src/operations/get-balance.ts';
+import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { makeCollection, makeMerchant, oneRow, record } from './rows.ts';
+
+const PAID = { fact: 'paid', operatorReceipt: '42' } as const;
+
+describe('the ledger', () => {
+  let database: TestDatabase;
+  let db: Database;
+
+  before(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+  });
+  after(() => database.drop());
+
+  const prompted = (merchantId: MerchantId, amounts: readonly bigint[]) =>
+    Promise.all(amounts.map((amountMinor) => makeCollection(db, merchantId, 'prompted', { amountMinor })));
+  const deadlocks = async () =>
+    Number(
+      (
+        await oneRow<{ deadlocks: string }>(
+          db,
+          'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+        )
+      ).deadlocks,
+    );
+
+  it('begins at zero in the merchant’s currency', async () => {
+    const merchantId = await createMerchant(db, { name: 'Shop', currency: 'KES', at: new Date() });
+    assert.deepEqual(await getBalance(db, merchantId), { availableMinor: 0n, heldMinor: 0n, currency: 'KES' });
+  });
+
+  it('counts every one of many payments that are recorded at once for one merchant', async () => {
+    const merchantId = await makeMerchant(db);
+    const amounts = Array.from({ length: 200 }, (_, index) => BigInt(100 + index));
+    const collections = await prompted(merchantId, amounts);
+    const moved = await Promise.all(collections.map((collection) => record(db, collection, PAID)));
+    assert.ok(moved.every((collection) => collection.state === 'succeeded'));
+    const sum = amounts.reduce((total, amount) => total + amount, 0n);
+    assert.deepEqual(await getBalance(db, merchantId), { availableMinor: sum, heldMinor: 0n, currency: 'UGX' });
+    assert.deepEqual(await checkLedger(db), []);
+  });
+
+  it('never waits for itself: payments of several merchants at once make no deadlock', async () => {
+    const before = await deadlocks();
+    const merchants = await Promise.all(Array.from({ length: 5 }, () => makeMerchant(db)));
+    const batches = await Promise.all(merchants.map((id) => prompted(id, Array<bigint>(20).fill(1000n))));
+    // One by one from each merchant in turn, so that all of them are written to at any time.
+    const interleaved = Array.from({ length: 20 }, (_, turn) => batches.map((batch) => batch[turn]!)).flat();
+    await Promise.all(interleaved.map((collection) => record(db, collection, PAID)));
+    for (const id of merchants) assert.equal((await getBalance(db, id)).availableMinor, 20_000n);
+    assert.equal(await deadlocks(), before);
+  });
+
+  it('is paid once by a payment that many record at the same time', async () => {
+    const merchantId = await makeMerchant(db);
+    const [collection] = await prompted(merchantId, [7000n]);
+    const moved = await Promise.all(Array.from({ length: 20 }, () => record(db, collection!, PAID)));
+    assert.ok(moved.every(({ state, version }) => state === 'succeeded' && version === 2));
+    assert.equal((await getBalance(db, merchantId)).availableMinor, 7000n);
+  });
+
+  it('takes an outcome from one side only when two sides disagree at the same time', async () => {
+    const merchantId = await makeMerchant(db);
+    const collections = await prompted(merchantId, Array<bigint>(20).fill(100n));
+    const moved = await Promise.all(
+      collections.map((collection) =>
+        Promise.all([
+          record(db, collection, PAID),
+          record(db, collection, { fact: 'declined', failureCode: 'payer_cancelled' }),
+        ]),
+      ),
+    );
+    // Both sides are told of the one outcome that stands.
+    assert.ok(moved.every(([one, other]) => one.state === other.state && one.version === 2));
+    const paid = moved.filter(([{ state }]) => state === 'succeeded').length;
+    assert.equal((await getBalance(db, merchantId)).availableMinor, BigInt(paid) * 100n);
+    assert.deepEqual(await checkLedger(db), []);
+  });
+
+  it('sums to zero over all accounts', async () => {
+    const row = await oneRow<{ sum: string }>(db, 'SELECT sum(amount_minor) AS sum FROM ledger_entries');
+    assert.equal(row.sum, '0');
+  });
+});
+
+describe('the check of the ledger', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  /** What somebody with all powers over the database could do. */
+  async function tamper(sql: string, values: unknown[]): Promise<void> {
+    const client = await database.db.pool.connect();
+    try {
+      await client.query('SET session_replication_role = replica');
+      await client.query(sql, values);
+      await client.query('RESET session_replication_role');
+    } finally {
+      client.release();
+    }
+  }
+
+  it('finds a balance that is not the sum of its entries', async () => {
+    const merchantId = await makeMerchant(database.db);
+    const account = `${merchantId}/available`;
+    await tamper('UPDATE ledger_accounts SET balance_minor = 1 WHERE id = $1', [account]);
+    assert.deepEqual(await checkLedger(database.db), [
+      { subject: account, fault: 'balance is 1 but its entries sum to 0' },
+    ]);
+    await tamper('UPDATE ledger_accounts SET balance_minor = 0 WHERE id = $1', [account]);
+  });
+
+  it('finds money without a success, and a success without money', async () => {
+    const merchantId = await makeMerchant(database.db);
+    const unpaid = await makeCollection(database.db, merchantId, 'prompted');
+    const paid = await makeCollection(database.db, merchantId, 'succeeded');
+    const become = (state: string, receipt: string | null, id: string) =>
+      tamper('UPDATE collections SET state = $1, operator_receipt = $2 WHERE id = $3', [state, receipt, id]);
+    await become('succeeded', '42', unpaid.id);
+    await become('prompted', null, paid.id);
+    const subjects = (await checkLedger(database.db)).map(({ subject }) => subject);
+    assert.deepEqual(subjects.sort(), [unpaid.id, paid.id].sort());
+  });
+});

@@ -1,0 +1,145 @@
+// What the sweep does to rows: gives overdue work back, asks the expired again for a while, and removes what is old.
+import assert from 'node:assert/strict';
+import type { Database } from '../../src/db/database.ts';
+import { newId, type MerchantId } from '../../src/domain/ids.ts';
+import { listUnstartedCollections, measureBacklog } from '../../src/operations/list-unstarted-work.ts';
+import { markCollectionsStarted } from '../../src/operations/mark-work-started.ts';
+import { purgeExpiredRecords } from '../../src/operations/purge-expired-records.ts';
+import { releaseOverdueWork } from '../../src/operations/release-overdue-work.ts';
+import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+describe('work', () => {
+  let database: TestDatabase;
+  let db: Database;
+  let merchantId: MerchantId;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+    merchantId = await makeMerchant(db);
+  });
+  afterEach(() => database.drop());
+
+  const inMs = (ms: number) => new Date(Date.now() + ms);
+  const release = (at: Date, limit = 100) =>
+    releaseOverdueWork(db, {
+      at,
+      overdueAfterMs: 10 * MINUTE,
+      lateCheckEveryMs: 60 * MINUTE,
+      lateCheckForMs: 7 * DAY,
+      limit,
+    });
+  const dueAt = async (id: string) =>
+    (await oneRow<{ check_due_at: Date | null }>(db, 'SELECT check_due_at FROM collections WHERE id = $1', [id]))
+      .check_due_at;
+  const unstarted = async () => (await listUnstartedCollections(db, inMs(1000), 100)).map(({ id }) => id);
+
+  it('is unstarted from its recording until it is marked, and counts as backlog for as long', async () => {
+    const { id } = await makeCollection(db, merchantId);
+    assert.deepEqual(await unstarted(), [id]);
+    assert.equal((await measureBacklog(db, 10)).count, 1);
+    await markCollectionsStarted(db, [id], new Date());
+    assert.deepEqual(await unstarted(), []);
+    assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
+  });
+
+  it('is not listed while it is so young that who recorded it still starts it', async () => {
+    const { id } = await makeCollection(db, merchantId);
+    assert.deepEqual(await listUnstartedCollections(db, inMs(-1000), 100), []);
+    assert.equal((await listUnstartedCollections(db, inMs(1000), 100))[0]?.id, id);
+  });
+
+  it('is counted as backlog up to the limit only, and by the age of the oldest', async () => {
+    for (let i = 0; i < 5; i++) {
+      await makeCollection(db, merchantId, 'initiated', { createdAt: inMs(-MINUTE), updatedAt: inMs(-MINUTE) });
+    }
+    const { count, oldestAgeMs } = await measureBacklog(db, 3);
+    assert.equal(count, 3);
+    assert.ok(oldestAgeMs >= MINUTE && oldestAgeMs < 2 * MINUTE, `${oldestAgeMs}`);
+  });
+
+  it('is given back when its check is due, and looked at again after the next wait', async () => {
+    const { id } = await makeCollection(db, merchantId, 'reconciling');
+    assert.deepEqual(await release(new Date()), { collections: 0, deliveries: 0 });
+    const at = inMs(2 * MINUTE);
+    assert.deepEqual(await release(at), { collections: 1, deliveries: 0 });
+    assert.deepEqual(await unstarted(), [id]);
+    assert.equal((await dueAt(id))?.getTime(), at.getTime() + 10 * MINUTE);
+  });
+
+  it('is given back by one of two sweeps at the same time', async () => {
+    for (let i = 0; i < 20; i++) await makeCollection(db, merchantId, 'reconciling');
+    const released = await Promise.all([1, 2, 3].map(() => release(inMs(2 * MINUTE))));
+    assert.equal(
+      released.reduce((sum, { collections }) => sum + collections, 0),
+      20,
+    );
+  });
+
+  it('that expired is asked for again now and then, and one last time when the wait is over', async () => {
+    const { id } = await makeCollection(db, merchantId, 'expired');
+    const first = inMs(2 * MINUTE);
+    await release(first);
+    assert.equal((await dueAt(id))?.getTime(), first.getTime() + 60 * MINUTE);
+    assert.deepEqual(await release(inMs(8 * DAY)), { collections: 1, deliveries: 0 });
+    assert.equal(await dueAt(id), null);
+    assert.deepEqual(await release(inMs(30 * DAY)), { collections: 0, deliveries: 0 });
+  });
+
+  it('that is settled for good is never given back', async () => {
+    await makeCollection(db, merchantId, 'succeeded');
+    await makeCollection(db, merchantId, 'failed');
+    assert.deepEqual(await release(inMs(30 * DAY)), { collections: 0, deliveries: 0 });
+  });
+
+  it('of a delivery is given back when its next attempt is overdue and was started before', async () => {
+    await makeEndpoint(db, merchantId);
+    await makeCollection(db, merchantId, 'prompted');
+    await db.pool.query("UPDATE deliveries SET state = 'retrying', workflow_started_at = now()");
+    assert.equal((await release(inMs(5 * MINUTE))).deliveries, 0);
+    assert.equal((await release(inMs(11 * MINUTE))).deliveries, 1);
+    assert.equal((await release(inMs(11 * MINUTE))).deliveries, 0);
+  });
+
+  it('is released at most so many at a time', async () => {
+    for (let i = 0; i < 5; i++) await makeCollection(db, merchantId, 'reconciling');
+    const counts = [];
+    for (let i = 0; i < 3; i++) counts.push((await release(inMs(2 * MINUTE), 2)).collections);
+    assert.deepEqual(counts, [2, 2, 1]);
+  });
+});
+
+describe('the removal of old records', () => {
+  let database: TestDatabase;
+  let db: Database;
+  before(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+  });
+  after(() => database.drop());
+
+  it('takes keys and callbacks that are older than their time, some at a time, and no younger ones', async () => {
+    const merchantId = await makeMerchant(db);
+    const { id } = await makeCollection(db, merchantId);
+    const days = [29, 31, 32, 33].map((age) => new Date(Date.now() - age * DAY));
+    for (const at of days) {
+      const values = [merchantId, newId('req'), Buffer.alloc(32), at];
+      await db.pool.query("INSERT INTO idempotency_keys VALUES ($1, $2, $3, 202, '{}', $4)", values);
+      await db.pool.query(
+        `INSERT INTO operator_callbacks (operator, collection_id, body, content_type, source_address, received_at)
+         VALUES ('mtn-momo', $1, '{}', '', '127.0.0.1', $2)`,
+        [id, at],
+      );
+    }
+    const before = new Date(Date.now() - 30 * DAY);
+    const purge = () => purgeExpiredRecords(db, { idempotencyKeysBefore: before, callbacksBefore: before, limit: 2 });
+    assert.deepEqual([await purge(), await purge(), await purge()], [4, 2, 0]);
+    const left =
+      'SELECT (SELECT count(*) FROM idempotency_keys)::int AS keys, count(*)::int AS calls FROM operator_callbacks';
+    assert.deepEqual(await oneRow(db, left), { keys: 1, calls: 1 });
+  });
+});

@@ -1,0 +1,94 @@
+// Rows for the database's tests: a merchant with an endpoint, collections in any state, brought there as the service does it.
+import assert from 'node:assert/strict';
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { insertCollection } from '../../src/db/collection.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { Collection, CollectionState } from '../../src/domain/collection.ts';
+import type { ChangeTimings } from '../../src/domain/collection-change.ts';
+import type { RecordableFact } from '../../src/domain/collection-progress.ts';
+import { idTimeMs, newId, type EndpointId, type MerchantId } from '../../src/domain/ids.ts';
+import type { KeyRing } from '../../src/domain/secret-box.ts';
+import { createMerchant } from '../../src/operations/create-merchant.ts';
+import { recordCollectionFact } from '../../src/operations/record-collection-fact.ts';
+import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
+
+export const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomBytes(32)) }];
+
+export async function makeMerchant(db: Database): Promise<MerchantId> {
+  return createMerchant(db, { name: 'Test merchant', currency: 'UGX', at: new Date() });
+}
+
+export async function makeEndpoint(db: Database, merchantId: MerchantId): Promise<EndpointId> {
+  const at = new Date();
+  const input = { merchantId, url: 'https://merchant.example/hook', description: null, eventTypes: null };
+  return (await registerEndpoint(db, { ...input, keyRing: KEY_RING, at })).id;
+}
+
+export function newCollection(merchantId: MerchantId, fields: Partial<Collection> = {}): Collection {
+  const id = newId('col');
+  const createdAt = new Date(idTimeMs(id));
+  return {
+    id,
+    merchantId,
+    idempotencyKey: randomUUID(),
+    state: 'initiated',
+    previousState: null,
+    version: 0,
+    amountMinor: 5000n,
+    currency: 'UGX',
+    reference: 'INV-1',
+    phone: '256772000100',
+    operator: 'mtn-momo',
+    operatorReference: randomUUID(),
+    description: null,
+    metadata: {},
+    failureCode: null,
+    amountReversedMinor: 0n,
+    createdAt,
+    updatedAt: createdAt,
+    promptDeadlineAt: new Date(createdAt.getTime() + 300_000),
+    promptExpiresAt: null,
+    ...fields,
+  };
+}
+
+const STEPS: Readonly<Record<Exclude<CollectionState, 'reversed'>, readonly RecordableFact[]>> = {
+  initiated: [],
+  prompted: [{ fact: 'prompt_taken' }],
+  reconciling: [{ fact: 'outcome_unknown' }],
+  succeeded: [{ fact: 'prompt_taken' }, { fact: 'paid', operatorReceipt: '42' }],
+  failed: [{ fact: 'declined', failureCode: 'wrong_pin' }],
+  expired: [{ fact: 'lapsed', failureCode: 'prompt_expired' }],
+};
+
+/** A collection brought to `state` the way the service does it. */
+export async function makeCollection(
+  db: Database,
+  merchantId: MerchantId,
+  state: keyof typeof STEPS = 'initiated',
+  fields: Partial<Collection> = {},
+): Promise<Collection> {
+  const collection = newCollection(merchantId, fields);
+  await db.withTransaction((tx) => insertCollection(tx, collection));
+  let moved = collection;
+  for (const fact of STEPS[state]) moved = await record(db, collection, fact);
+  return moved;
+}
+
+const TIMINGS: ChangeTimings = { promptWindowMs: 60_000, overdueAfterMs: 60_000, lateCheckEveryMs: 60_000 };
+
+/** Records the fact; the collection as it then is. */
+export async function record(
+  db: Database,
+  { id: collectionId, merchantId }: Pick<Collection, 'id' | 'merchantId'>,
+  fact: RecordableFact,
+  at = new Date(),
+): Promise<Collection> {
+  return recordCollectionFact(db, { merchantId, collectionId, fact, environment: 'test', timings: TIMINGS, at });
+}
+
+export async function oneRow<Row>(db: Database, sql: string, values: unknown[] = []): Promise<Row> {
+  const { rows } = await db.pool.query(sql, values);
+  assert.equal(rows.length, 1, sql);
+  return rows[0] as Row;
+}

@@ -1,0 +1,193 @@
+// The database's own rules: rows that are sound, and the means to say how a wrong one differs from them.
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Database } from '../../src/db/database.ts';
+import type { CollectionState } from '../../src/domain/collection.ts';
+import { newId, type CollectionId, type EndpointId, type MerchantId } from '../../src/domain/ids.ts';
+import { makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
+
+/** By which rule a statement is refused: a constraint's name, or words of a trigger. */
+export type Refusal = { readonly constraint: string } | { readonly says: RegExp };
+
+export type Sql = { readonly text: string; readonly values: readonly unknown[] };
+
+export type RuleCase = {
+  /** Completes "refuses …". */
+  readonly what: string;
+  /** Run in one transaction; the last one, or the commit, is what must be refused. */
+  readonly breaks: (world: World) => readonly Sql[];
+  readonly by: Refusal;
+};
+
+type MadeState = Exclude<CollectionState, 'reversed'>;
+
+/** Rows to be wrong beside. */
+export type World = {
+  readonly merchantId: MerchantId;
+  readonly otherMerchantId: MerchantId;
+  readonly endpointId: EndpointId;
+  readonly otherEndpointId: EndpointId;
+  readonly collections: Readonly<Record<MadeState, CollectionId>>;
+  readonly otherCollectionId: CollectionId;
+  readonly eventId: string;
+  readonly otherEventId: string;
+  readonly deliveryId: string;
+};
+
+export async function makeWorld(db: Database): Promise<World> {
+  const merchantId = await makeMerchant(db);
+  const otherMerchantId = await makeMerchant(db);
+  const endpointId = await makeEndpoint(db, merchantId);
+  const otherEndpointId = await makeEndpoint(db, otherMerchantId);
+  const made = {} as Record<MadeState, CollectionId>;
+  const states: readonly MadeState[] = ['initiated', 'prompted', 'reconciling', 'succeeded', 'failed', 'expired'];
+  for (const state of states) made[state] = (await makeCollection(db, merchantId, state)).id;
+  const other = await makeCollection(db, otherMerchantId, 'prompted');
+  const eventOf = async (id: CollectionId) =>
+    (await oneRow<{ id: string }>(db, 'SELECT id FROM events WHERE collection_id = $1', [id])).id;
+  const eventId = await eventOf(made.prompted);
+  const delivery = await oneRow<{ id: string }>(db, 'SELECT id FROM deliveries WHERE event_id = $1', [eventId]);
+  return {
+    merchantId,
+    otherMerchantId,
+    endpointId,
+    otherEndpointId,
+    collections: made,
+    otherCollectionId: other.id,
+    eventId,
+    otherEventId: await eventOf(other.id),
+    deliveryId: delivery.id,
+  };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A row of each table that stands alone, as it may be; a new one each time. */
+export const SOUND_ROWS = {
+  merchants: () => ({ id: newId('mer'), name: 'Shop', currency: 'UGX', created_at: new Date() }),
+  api_keys: ({ merchantId }) => ({
+    id: newId('key'),
+    merchant_id: merchantId,
+    name: 'Server',
+    environment: 'test',
+    hint: 'abcd',
+    key_sha256: randomBytes(32),
+    scopes: ['collections:read'],
+    created_at: new Date(),
+  }),
+  idempotency_keys: ({ merchantId }) => ({
+    merchant_id: merchantId,
+    key: randomUUID(),
+    request_sha256: randomBytes(32),
+    response_status: 202,
+    response_body: '{}',
+    created_at: new Date(),
+  }),
+  collections: ({ merchantId }) => ({
+    id: newId('col'),
+    merchant_id: merchantId,
+    idempotency_key: randomUUID(),
+    state: 'initiated',
+    amount_minor: 5000,
+    currency: 'UGX',
+    reference: 'INV-1',
+    phone: '256772000100',
+    operator: 'mtn-momo',
+    operator_reference: randomUUID(),
+    metadata: '{}',
+    created_at: new Date(),
+    updated_at: new Date(),
+    prompt_deadline_at: new Date(),
+  }),
+  ledger_accounts: () => ({ id: 'operator/new/UGX', kind: 'operator', operator: 'new', currency: 'UGX' }),
+  events: ({ merchantId, collections }) => ({
+    id: newId('evt'),
+    merchant_id: merchantId,
+    type: 'collection.prompted',
+    collection_id: collections.initiated,
+    resource_version: 1,
+    body: '{}',
+    created_at: new Date(),
+  }),
+  operator_callbacks: ({ collections }) => ({
+    operator: 'mtn-momo',
+    collection_id: collections.prompted,
+    body: '{}',
+    content_type: 'application/json',
+    source_address: '127.0.0.1',
+    received_at: new Date(),
+  }),
+  endpoints: ({ merchantId }) => ({
+    id: newId('whe'),
+    merchant_id: merchantId,
+    url: 'https://merchant.example/hook',
+    state: 'enabled',
+    secret_sealed: 'sealed',
+    created_at: new Date(),
+  }),
+  delivery_attempts: ({ deliveryId }) => ({
+    delivery_id: deliveryId,
+    attempt_number: 1,
+    started_at: new Date(),
+    duration_ms: 12,
+    status_code: 200,
+    response_headers: '{}',
+    response_body: Buffer.alloc(16_384),
+  }),
+} as const satisfies Readonly<Record<string, (world: World) => Row>>;
+
+export type SoundTable = keyof typeof SOUND_ROWS;
+
+/** A sound row of the table with these columns replaced. */
+export function insert(world: World, table: SoundTable, columns: Row = {}): Sql {
+  return insertRow(table, { ...SOUND_ROWS[table](world), ...columns });
+}
+
+export function insertRow(table: string, row: Row): Sql {
+  const names = Object.keys(row);
+  const places = names.map((_name, index) => `$${index + 1}`);
+  return {
+    text: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')})`,
+    values: Object.values(row),
+  };
+}
+
+export function update(table: string, id: string, assignments: string): Sql {
+  return { text: `UPDATE ${table} SET ${assignments} WHERE id = $1`, values: [id] };
+}
+
+/** The move of a collection to `state`, counted and named as it must be. */
+export function move(id: CollectionId, state: string, assignments = ''): Sql {
+  const more = assignments === '' ? '' : `, ${assignments}`;
+  const text = `UPDATE collections SET state = $2, previous_state = state, version = version + 1${more} WHERE id = $1`;
+  return { text, values: [id, state] };
+}
+
+/** One line of a table of cases: an insert of a row that is sound but for these columns. */
+export function wrongInserts(
+  table: SoundTable,
+  lines: readonly (readonly [what: string, columns: Row | ((world: World) => Row), constraint: string])[],
+): RuleCase[] {
+  return lines.map(([what, columns, constraint]) => ({
+    what: `${what} in ${table}`,
+    breaks: (world) => [insert(world, table, typeof columns === 'function' ? columns(world) : columns)],
+    by: { constraint },
+  }));
+}
+
+/** What is written once stays: no update, no delete, no truncate. */
+export function keptForEver(
+  table: string,
+  ways: readonly ('UPDATE' | 'DELETE' | 'TRUNCATE')[],
+  column = 'id',
+): RuleCase[] {
+  const texts = {
+    UPDATE: `UPDATE ${table} SET ${column} = ${column}`,
+    DELETE: `DELETE FROM ${table}`,
+    TRUNCATE: `TRUNCATE ${table} CASCADE`,
+  };
+  return ways.map((way) => ({
+    what: `to ${way.toLowerCase()} ${table}`,
+    breaks: () => [{ text: texts[way], values: [] }],
+    by: { says: new RegExp(`append-only: ${way} refused`) },
+  }));
+}
