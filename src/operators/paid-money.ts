@@ -1,0 +1,16 @@
+// Whether what an operator says was paid is what we asked for, however the operator writes its decimals.
+import { toDecimalString, type Money } from '../domain/money.ts';
+import type { Paid } from './port.ts';
+
+/** True when the amounts are equal as numbers ("500", "500.0" and "0500" are) and the currencies are the same. */
+export function isPaidAsAsked(paid: Paid, asked: Money): boolean {
+  return paid.currency === asked.currency && canonical(paid.amount) === canonical(toDecimalString(asked));
+}
+
+// Text and not `number`: amounts reach beyond what a float holds exactly.
+function canonical(decimal: string): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  const digits = whole.replace(/^0+(?=\d)/, '');
+  const rest = fraction.replace(/0+$/, '');
+  return rest === '' ? digits : `${digits}.${rest}`;
+}

@@ -1,0 +1,56 @@
+// Runs work when it is due, and knows what is still running, so that a stop leaves nothing behind.
+
+type DueWork = {
+  /** Runs the work for `key` at `atMs` (Unix time), or at once when that has passed. */
+  schedule(key: string, atMs: number): void;
+  /** Runs it now; settles with it. */
+  run(key: string): Promise<void>;
+  /** Starts nothing more; settles when nothing runs any more. */
+  stop(): Promise<void>;
+};
+
+/** The longest delay a Node timer takes. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export function createDueWork(work: (key: string) => Promise<void>, onError: (error: unknown) => void): DueWork {
+  // One timer each: Node keeps the timers of one duration in one list, and nearly all here last equally long.
+  const timers = new Map<string, NodeJS.Timeout>();
+  const underWay = new Set<Promise<void>>();
+  let isStopped = false;
+
+  async function run(key: string): Promise<void> {
+    if (isStopped) return;
+    const running = work(key);
+    underWay.add(running);
+    try {
+      await running;
+    } finally {
+      underWay.delete(running);
+    }
+  }
+
+  function schedule(key: string, atMs: number): void {
+    if (isStopped) return;
+    const timer = setTimeout(
+      () => {
+        timers.delete(key);
+        // A timer may fire a little early, and one that was cut to the longest delay fires days early.
+        if (Date.now() < atMs) schedule(key, atMs);
+        else run(key).catch(onError);
+      },
+      Math.min(Math.max(0, atMs - Date.now()), LONGEST_TIMER_MS),
+    );
+    timers.set(key, timer);
+  }
+
+  return {
+    schedule,
+    run,
+    async stop() {
+      isStopped = true;
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+      await Promise.allSettled(underWay);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// Switches that make the whole operator slow, faulty or unreachable, for tests of what its clients do then.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context, Middleware, Next } from 'koa';
+import { z } from 'zod';
+
+const MAX_LATENCY_MS = 120_000;
+
+/** A switch that is not named is off. */
+export const faultsSchema = z.strictObject({
+  /** Added before every answer. */
+  latencyMs: z.int().min(0).max(MAX_LATENCY_MS).default(0),
+  /** The share of requests that are answered 500 before anything is done for them. */
+  errorRate: z.number().min(0).max(1).default(0),
+  /** Every connection is cut without an answer. */
+  down: z.boolean().default(false),
+});
+
+type Faults = z.infer<typeof faultsSchema>;
+
+export type FaultSwitches = {
+  get(): Faults;
+  set(faults: Faults): void;
+  readonly middleware: Middleware;
+  /** Ends all waiting at once. */
+  stop(): void;
+};
+
+/** Ends the connection without an answer, as a network fault does. */
+export function cutConnection(ctx: Context): void {
+  ctx.respond = false;
+  ctx.req.socket.destroy();
+}
+
+export function createFaultSwitches(): FaultSwitches {
+  let faults = faultsSchema.parse({});
+  const stopping = new AbortController();
+
+  return {
+    get: () => faults,
+    set(next) {
+      faults = next;
+    },
+    async middleware(ctx: Context, next: Next) {
+      if (faults.latencyMs > 0) await sleep(faults.latencyMs, undefined, { signal: stopping.signal }).catch(() => null);
+      if (faults.down || stopping.signal.aborted) {
+        cutConnection(ctx);
+        return;
+      }
+      if (faults.errorRate > 0 && Math.random() < faults.errorRate) {
+        ctx.status = 500;
+        ctx.body = { code: 'INTERNAL_PROCESSING_ERROR', message: 'A fault switch is on.' };
+        return;
+      }
+      await next();
+    },
+    stop() {
+      stopping.abort();
+    },
+  };
+}

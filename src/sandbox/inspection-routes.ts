@@ -1,0 +1,110 @@
+// What people and tests may see and switch: the table of endings, the transactions, and the fault switches.
+import { bodyParser } from '@koa/bodyparser';
+import Router from '@koa/router';
+import { COLLECTION_BEHAVIOURS } from './behaviours.ts';
+import { faultsSchema, type FaultSwitches } from './fault-switches.ts';
+import type { SandboxSettings } from './sandbox-config.ts';
+import type { TransactionStore } from './transaction-store.ts';
+import type { Transaction } from './transaction.ts';
+
+type InspectionDeps = {
+  readonly settings: SandboxSettings;
+  readonly store: TransactionStore;
+  readonly faults: FaultSwitches;
+};
+
+const LONGEST_LIST = 100;
+
+export function createInspectionRouter({ settings, store, faults }: InspectionDeps): Router {
+  const router = new Router({ prefix: '/sandbox' });
+
+  router.get('/', (ctx) => {
+    if (ctx.accepts('json', 'html') === 'html') {
+      ctx.type = 'html';
+      ctx.body = page(settings);
+      return;
+    }
+    ctx.body = { about: ABOUT, times: settings.times, endings: endings() };
+  });
+
+  router.get('/transactions', (ctx) => {
+    const phone = one(ctx.query['phone']);
+    const reference = one(ctx.query['reference'])?.toLowerCase();
+    const filter = {
+      ...(phone !== undefined && { phone }),
+      ...(reference !== undefined && { operatorReference: reference }),
+    };
+    ctx.body = store.list(filter, LONGEST_LIST).map(present);
+  });
+
+  router.get('/faults', (ctx) => {
+    ctx.body = faults.get();
+  });
+
+  const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: settings.limits.bodyBytes, jsonStrict: false });
+  router.put('/faults', readBody, (ctx) => {
+    const parsed = faultsSchema.safeParse(ctx.request.body);
+    if (!parsed.success) {
+      ctx.status = 400;
+      ctx.body = { problems: parsed.error.issues.map(({ path, message }) => ({ at: path.join('.'), message })) };
+      return;
+    }
+    faults.set(parsed.data);
+    ctx.body = faults.get();
+  });
+
+  return router;
+}
+
+const ABOUT =
+  'The sandbox operator: no real money, no real phones. It speaks the wire of MTN MoMo collections, and the last three digits of the payer decide how a payment ends. Any other number is paid.';
+
+function endings(): { endsIn: string; collection: string }[] {
+  return [...COLLECTION_BEHAVIOURS].map(([endsIn, { summary }]) => ({ endsIn, collection: summary }));
+}
+
+// Every text on the page is ours, so nothing needs escaping.
+function page({ times }: SandboxSettings): string {
+  const rows = endings().map(({ endsIn, collection }) => `<tr><td>${endsIn}</td><td>${collection}</td></tr>`);
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sandbox operator</title></head>
+<body>
+<h1>Sandbox operator</h1>
+<p>${ABOUT}</p>
+<p>A payment is decided after ${times.decisionMs} ms.</p>
+<table><thead><tr><th>Phone ends in</th><th>Collection</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table>
+<p>See also <a href="/sandbox/transactions">transactions</a> and <a href="/sandbox/faults">fault switches</a>.</p>
+</body>
+</html>
+`;
+}
+
+function present(transaction: Transaction): Record<string, unknown> {
+  const { operatorReference, phone, amount, currency, row, state, reason } = transaction;
+  const { requestsReceived, promptsRaised, callbacksSent, callbackResults } = transaction;
+  return {
+    operatorReference,
+    phone,
+    amount,
+    currency,
+    row,
+    state,
+    reason,
+    receivedAt: time(transaction.receivedAtMs),
+    decidedAt: time(transaction.decidedAtMs),
+    requestsReceived,
+    promptsRaised,
+    callbacksSent,
+    callbackResults: callbackResults.map(({ atMs, result }) => ({ at: time(atMs), result })),
+  };
+}
+
+function time(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}
+
+function one(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,40 @@
+// Who may speak to the sandbox operator on MTN's wire: subscription keys, API users and bearer tokens.
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { SandboxSettings } from './sandbox-config.ts';
+
+export type MtnAccess = {
+  hasSubscription(subscriptionKey: string): boolean;
+  isApiUser(authorization: string): boolean;
+  isBearer(authorization: string): boolean;
+  issueToken(): { token: string; lifeSeconds: number };
+};
+
+/** Tokens live in memory: after a restart every client gets a 401 once, and has to be able to take it. */
+export function createMtnAccess({ collection, limits, times }: SandboxSettings): MtnAccess {
+  const basic = `Basic ${Buffer.from(`${collection.apiUser}:${collection.apiKey}`).toString('base64')}`;
+  // In the order of issue, so the first is the oldest.
+  const endsAtMsByToken = new Map<string, number>();
+
+  return {
+    hasSubscription: (subscriptionKey) => isSameSecret(subscriptionKey, collection.subscriptionKey),
+    isApiUser: (authorization) => isSameSecret(authorization, basic),
+    isBearer(authorization) {
+      const [scheme, token = ''] = authorization.split(' ');
+      return scheme?.toLowerCase() === 'bearer' && (endsAtMsByToken.get(token) ?? 0) > Date.now();
+    },
+    issueToken() {
+      const token = randomBytes(48).toString('base64url');
+      endsAtMsByToken.set(token, Date.now() + times.tokenLifeMs);
+      for (const oldest of endsAtMsByToken.keys()) {
+        if (endsAtMsByToken.size <= limits.tokens) break;
+        endsAtMsByToken.delete(oldest);
+      }
+      return { token, lifeSeconds: Math.max(1, Math.round(times.tokenLifeMs / 1000)) };
+    },
+  };
+}
+
+function isSameSecret(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,100 @@
+// Starts the sandbox operator: its state, its decisions and its HTTP server, from one configuration.
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { createCallbackSender } from './callback-sender.ts';
+import { createCollectionDesk } from './collection-desk.ts';
+import { createFaultSwitches } from './fault-switches.ts';
+import { createInspectionRouter } from './inspection-routes.ts';
+import { createMtnAccess } from './mtn-access.ts';
+import { createMtnRouter } from './mtn-routes.ts';
+import { withDefaults, type SandboxConfig, type SandboxSettings } from './sandbox-config.ts';
+import { openTransactionStore, type TransactionStore } from './transaction-store.ts';
+
+export type Sandbox = {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Cuts what is under way; undecided payments are taken up again by the next start with the same `dataFile`. */
+  stop(): Promise<void>;
+};
+
+const REQUEST_TIMEOUT_MS = 10_000;
+/** Longer than clients keep an unused connection, so that they close first and never send into a closing one. */
+const KEEP_ALIVE_MS = 60_000;
+
+/** Listens when it settles. Rejects when the port is taken or the data file cannot be opened. */
+export async function startSandbox(config: SandboxConfig): Promise<Sandbox> {
+  const settings = withDefaults(config);
+  let answer: RequestListener = (_request, response) => {
+    response.writeHead(503).end();
+  };
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }, (req, res) => {
+    answer(req, res);
+  });
+  server.maxConnections = settings.limits.connections;
+  // The port comes first: a second start by mistake must fail before it touches the journal of the first.
+  const port = await listen(server, settings);
+  let store: TransactionStore;
+  try {
+    store = await openTransactionStore(settings);
+  } catch (error) {
+    await closeServer(server);
+    throw error;
+  }
+  const parts = assemble(settings, store);
+  const serve = parts.app.callback();
+  answer = (req, res) => {
+    void serve(req, res);
+  };
+  parts.desk.resume();
+
+  async function stop(): Promise<void> {
+    parts.faults.stop();
+    await Promise.all([closeServer(server), parts.callbacks.close(), parts.desk.stop()]);
+    await store.close();
+  }
+
+  let stopping: Promise<void> | null = null;
+  return {
+    url: `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+function assemble(settings: SandboxSettings, store: TransactionStore) {
+  const callbacks = createCallbackSender(settings);
+  const desk = createCollectionDesk({ settings, store, callbacks });
+  const access = createMtnAccess(settings);
+  const faults = createFaultSwitches();
+  const app = new Koa();
+  // Koa reports what a client did wrong or broke off here too; only the rest is the sandbox's own trouble.
+  app.on('error', (error: Error & { status?: number }) => {
+    if ((error.status ?? 500) >= 500) settings.onError(error);
+  });
+  app.use(createMtnRouter({ settings, store, desk, access, faults: faults.middleware }).routes());
+  app.use(createInspectionRouter({ settings, store, faults }).routes());
+  return { app, callbacks, desk, faults };
+}
+
+async function listen(server: Server, { host, port }: SandboxSettings): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+    server.closeAllConnections();
+  });
+}

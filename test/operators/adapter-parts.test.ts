@@ -1,0 +1,175 @@
+// The pure parts behind the adapters: notes, codes, what was paid, and the life of a token.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { FAILURE_CODES } from '../../src/domain/failure.ts';
+import { CURRENCIES, MAX_AMOUNT_MINOR, toDecimalString } from '../../src/domain/money.ts';
+import { normaliseReason } from '../../src/operators/mtn-momo-codes.ts';
+import { isPaidAsAsked } from '../../src/operators/paid-money.ts';
+import { cleanNote } from '../../src/operators/payer-note.ts';
+import { createTokenCache, type FetchedToken } from '../../src/operators/token-cache.ts';
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: fc.constantFrom("'", '’', ' ', '\n', 'a', '😀', '\ud800') }),
+);
+
+describe('a note for the payer', () => {
+  const rules = { maxLength: 20, fallback: 'Payment' };
+
+  it('is one short line without apostrophes and control characters, whatever comes in', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const note = cleanNote(text, rules);
+        assert.ok(note.length > 0 && note.length <= 20);
+        assert.doesNotMatch(note, /['’‘\p{Cc}\p{Cs}]/u);
+        assert.equal(note, note.trim());
+        assert.equal(cleanNote(note, rules), note);
+      }),
+    );
+  });
+
+  it('stays as it is when it is fit already', () => {
+    assert.equal(cleanNote('Commande n° 17 à payer', { ...rules, maxLength: 160 }), 'Commande n° 17 à payer');
+  });
+
+  it('loses apostrophes and keeps the word', () => {
+    assert.equal(cleanNote("John's  l’eau\n ok", { ...rules, maxLength: 160 }), 'Johns leau ok');
+  });
+
+  it('is never cut through the middle of a character', () => {
+    assert.equal(cleanNote('abc😀', { ...rules, maxLength: 4 }), 'abc');
+    assert.equal(cleanNote('abc😀', { ...rules, maxLength: 5 }), 'abc😀');
+  });
+
+  it('says something when nothing is left', () => {
+    assert.equal(cleanNote(" '\u0007' ", rules), 'Payment');
+  });
+});
+
+describe("MTN's reasons", () => {
+  it('always become one of our codes, and let no free text through', () => {
+    const reason = fc.oneof(fc.anything(), fc.record({ code: anyText, message: anyText }), anyText);
+    fc.assert(
+      fc.property(reason, (given) => {
+        const { code, operatorCode } = normaliseReason(given);
+        assert.ok(FAILURE_CODES.includes(code));
+        assert.match(operatorCode, /^[A-Z][A-Z0-9_]{0,63}$/);
+      }),
+    );
+  });
+
+  const table: [unknown, string, string][] = [
+    ['NOT_ENOUGH_FUNDS', 'insufficient_funds', 'NOT_ENOUGH_FUNDS'],
+    ['PAYER_LIMIT_REACHED', 'payer_limit_reached', 'PAYER_LIMIT_REACHED'],
+    ['PAYER_NOT_FOUND', 'payer_not_found', 'PAYER_NOT_FOUND'],
+    ['PAYEE_NOT_FOUND', 'payer_not_found', 'PAYEE_NOT_FOUND'],
+    ['APPROVAL_REJECTED', 'payer_cancelled', 'APPROVAL_REJECTED'],
+    ['PAYMENT_NOT_APPROVED', 'payer_cancelled', 'PAYMENT_NOT_APPROVED'],
+    ['TRANSACTION_CANCELED', 'payer_cancelled', 'TRANSACTION_CANCELED'],
+    ['EXPIRED', 'prompt_expired', 'EXPIRED'],
+    ['COULD_NOT_PERFORM_TRANSACTION', 'prompt_expired', 'COULD_NOT_PERFORM_TRANSACTION'],
+    ['PAYER_DELAYED', 'prompt_expired', 'PAYER_DELAYED'],
+    ['WRONG_PIN', 'wrong_pin', 'WRONG_PIN'],
+    ['SERVICE_UNAVAILABLE', 'operator_unavailable', 'SERVICE_UNAVAILABLE'],
+    ['NOT_ALLOWED', 'operator_rejected', 'NOT_ALLOWED'],
+    ['approval rejected', 'payer_cancelled', 'APPROVAL_REJECTED'],
+    ['A_CODE_OF_TOMORROW', 'operator_rejected', 'A_CODE_OF_TOMORROW'],
+    [
+      { code: 'INTERNAL_PROCESSING_ERROR', message: 'Balance too low' },
+      'insufficient_funds',
+      'INTERNAL_PROCESSING_ERROR',
+    ],
+    [{ code: 'INTERNAL_PROCESSING_ERROR', message: 'Try later' }, 'operator_rejected', 'INTERNAL_PROCESSING_ERROR'],
+    [{ code: 'constructor' }, 'operator_rejected', 'UNSPECIFIED'],
+    ['Amina Nakato has no money', 'operator_rejected', 'UNSPECIFIED'],
+    ['P256772123456', 'operator_rejected', 'UNSPECIFIED'],
+    [null, 'operator_rejected', 'UNSPECIFIED'],
+  ];
+  for (const [reason, code, operatorCode] of table) {
+    it(`${JSON.stringify(reason)} is ${code}`, () => {
+      assert.deepEqual(normaliseReason(reason), { code, operatorCode });
+    });
+  }
+});
+
+describe('what was paid', () => {
+  const amount = fc.bigInt({ min: 1n, max: MAX_AMOUNT_MINOR });
+  const currency = fc.constantFrom(...CURRENCIES);
+
+  it('is what was asked, with or without superfluous zeros', () => {
+    fc.assert(
+      fc.property(amount, currency, fc.nat(3), (amountMinor, code, zeros) => {
+        const asked = { amountMinor, currency: code };
+        const text = toDecimalString(asked);
+        const padded = (text.includes('.') ? text : `${text}.`) + '0'.repeat(zeros);
+        for (const paid of [text, padded, `0${text}`]) {
+          assert.ok(isPaidAsAsked({ amount: paid, currency: code }, asked), paid);
+        }
+      }),
+    );
+  });
+
+  it('is not what was asked when it is one unit or a currency off', () => {
+    fc.assert(
+      fc.property(amount, currency, (amountMinor, code) => {
+        const paid = { amount: toDecimalString({ amountMinor, currency: code }), currency: code };
+        assert.equal(isPaidAsAsked(paid, { amountMinor: amountMinor + 1n, currency: code }), false);
+        assert.equal(isPaidAsAsked({ ...paid, currency: 'EUR' }, { amountMinor, currency: code }), false);
+      }),
+    );
+  });
+
+  it('is not what was asked when a zero before the point is missing', () => {
+    assert.equal(isPaidAsAsked({ amount: '50', currency: 'UGX' }, { amountMinor: 500n, currency: 'UGX' }), false);
+  });
+});
+
+describe('a cached token', () => {
+  let nowMs: number;
+  let fetched: number;
+
+  beforeEach(() => {
+    nowMs = 1000;
+    fetched = 0;
+  });
+
+  function cacheOf(lifeSeconds: number) {
+    const fetchToken = (): Promise<FetchedToken> =>
+      Promise.resolve({ kind: 'token', token: `token-${++fetched}`, lifeSeconds });
+    return createTokenCache(fetchToken, () => nowMs);
+  }
+
+  it('is used until a minute before its end, then renewed', async () => {
+    const cache = cacheOf(3600);
+    await cache.get();
+    nowMs += 3_539_999;
+    assert.deepEqual(await cache.get(), { kind: 'token', token: 'token-1' });
+    nowMs += 1;
+    assert.deepEqual(await cache.get(), { kind: 'token', token: 'token-2' });
+  });
+
+  it('of a short life is renewed at nine tenths of it', async () => {
+    const cache = cacheOf(10);
+    await cache.get();
+    nowMs += 8999;
+    assert.deepEqual(await cache.get(), { kind: 'token', token: 'token-1' });
+    nowMs += 1;
+    assert.deepEqual(await cache.get(), { kind: 'token', token: 'token-2' });
+  });
+
+  it('is renewed after a day however long it claims to live', async () => {
+    const cache = cacheOf(1e9);
+    await cache.get();
+    nowMs += 24 * 60 * 60 * 1000;
+    assert.deepEqual(await cache.get(), { kind: 'token', token: 'token-2' });
+  });
+
+  it('survives the refusal of the one before it', async () => {
+    const cache = cacheOf(3600);
+    await cache.get();
+    cache.drop('token-1');
+    await cache.get();
+    cache.drop('token-1');
+    assert.deepEqual(await cache.get(), { kind: 'token', token: 'token-2' });
+  });
+});

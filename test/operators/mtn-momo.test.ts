@@ -1,0 +1,58 @@
+// The MTN MoMo adapter against the sandbox operator, over real HTTP: the conformance suite.
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import { createMtnMomo, type MtnMomoConfig } from '../../src/operators/mtn-momo.ts';
+import {
+  CREDENTIALS,
+  SHORT_TIMES,
+  startReceiver,
+  startTestSandbox,
+  TARGET_ENVIRONMENT,
+  wireClient,
+} from '../sandbox/sandbox-world.ts';
+import { conformsToThePort, type AdapterWorld } from './conformance.ts';
+
+conformsToThePort('MTN MoMo', startWorld);
+
+async function startWorld(): Promise<AdapterWorld> {
+  const sandbox = await startTestSandbox();
+  const receiver = await startReceiver();
+  const client = wireClient(sandbox.url);
+  const config: MtnMomoConfig = {
+    baseUrl: sandbox.url,
+    targetEnvironment: TARGET_ENVIRONMENT,
+    callbackUrl: `${receiver.url}/${randomUUID()}`,
+    collection: CREDENTIALS,
+    requestTimeoutMs: 400,
+    connections: 4,
+  };
+  const operator = createMtnMomo(config);
+  return {
+    operator,
+    money: { amountMinor: 150_000n, currency: 'UGX' },
+    phone: (ending) => `256772123${ending}`,
+    get callbacks() {
+      return receiver.callbacks.map(({ body }) => body);
+    },
+    async seen(operatorReference) {
+      const { requestsReceived, promptsRaised } = (await client.seen(operatorReference)) ?? {};
+      return { requestsReceived: Number(requestsReceived), promptsRaised: Number(promptsRaised) };
+    },
+    async setFaults(faults) {
+      const headers = { 'Content-Type': 'application/json' };
+      const answer = await request(`${sandbox.url}/sandbox/faults`, {
+        method: 'PUT',
+        headers,
+        body: JSON.stringify(faults),
+      });
+      await answer.body.dump();
+    },
+    undecidedMs: SHORT_TIMES.undecidedMs,
+    promptExpiryMs: SHORT_TIMES.promptExpiryMs,
+    async stop() {
+      await operator.close();
+      await sandbox.stop();
+      await receiver.stop();
+    },
+  };
+}

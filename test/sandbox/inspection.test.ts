@@ -1,0 +1,114 @@
+// What the sandbox operator shows of itself, and its fault switches.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import { COLLECTION_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
+import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
+import { payment, startTestSandbox, wireClient, type WireClient } from './sandbox-world.ts';
+
+describe('looking into the sandbox operator', () => {
+  let sandbox: Sandbox;
+  let client: WireClient;
+
+  before(async () => {
+    sandbox = await startTestSandbox();
+    client = wireClient(sandbox.url);
+  });
+
+  after(() => sandbox.stop());
+
+  async function transactions(query: string): Promise<Record<string, unknown>[]> {
+    const answer = await request(`${sandbox.url}/sandbox/transactions${query}`);
+    return (await answer.body.json()) as Record<string, unknown>[];
+  }
+
+  async function putFaults(faults: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
+    const headers = { 'Content-Type': 'application/json' };
+    const url = `${sandbox.url}/sandbox/faults`;
+    const answer = await request(url, { method: 'PUT', headers, body: JSON.stringify(faults) });
+    return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
+  }
+
+  it('shows every row of the table to a browser and to a program', async () => {
+    const html = await request(`${sandbox.url}/sandbox`, { headers: { Accept: 'text/html,*/*;q=0.8' } });
+    assert.match(String(html.headers['content-type']), /^text\/html/);
+    const page = await html.body.text();
+    for (const [row, { summary }] of COLLECTION_BEHAVIOURS)
+      assert.ok(page.includes(`<td>${row}</td><td>${summary}</td>`));
+    const json = await request(`${sandbox.url}/sandbox`);
+    const { endings } = (await json.body.json()) as { endings: unknown[] };
+    assert.equal(endings.length, COLLECTION_BEHAVIOURS.size);
+  });
+
+  it('finds transactions by phone and by reference, newest first', async () => {
+    const references = [randomUUID(), randomUUID()];
+    for (const reference of references) {
+      await client.requestToPay(payment('010', reference), { 'X-Reference-Id': reference });
+    }
+    const byPhone = await transactions('?phone=256772123010');
+    assert.deepEqual(
+      byPhone.map((found) => found['operatorReference']),
+      references.toReversed(),
+    );
+    const [first] = await transactions(`?reference=${references[0]?.toUpperCase()}`);
+    assert.ok(first !== undefined);
+    assert.equal(first['operatorReference'], references[0]);
+    assert.equal(first['amount'], '500');
+    assert.equal(first['currency'], 'UGX');
+    assert.equal(first['state'], 'PENDING');
+    assert.deepEqual(await transactions('?phone=256700000000'), []);
+    assert.deepEqual(await transactions(`?reference=${randomUUID()}`), []);
+  });
+
+  describe('the fault switches', () => {
+    afterEach(() => putFaults({}));
+
+    it('are all off until someone sets them, and off again when left out', async () => {
+      const off = { latencyMs: 0, errorRate: 0, down: false };
+      assert.deepEqual(await (await request(`${sandbox.url}/sandbox/faults`)).body.json(), off);
+      assert.deepEqual((await putFaults({ latencyMs: 5 })).body, { ...off, latencyMs: 5 });
+      assert.deepEqual((await putFaults({})).body, off);
+    });
+
+    it('refuse values that make no sense', async () => {
+      for (const wrong of [{ latencyMs: -1 }, { errorRate: 2 }, { down: 'yes' }, { dwon: true }, [], null]) {
+        assert.equal((await putFaults(wrong)).status, 400, JSON.stringify(wrong));
+      }
+    });
+
+    it('down cuts every connection but the inspection keeps answering', async () => {
+      await client.balance();
+      await putFaults({ down: true });
+      await assert.rejects(client.balance());
+      assert.deepEqual(await transactions('?phone=256700000000'), []);
+      await putFaults({});
+      assert.equal((await client.balance()).status, 200);
+    });
+
+    it('an error rate of one answers 500 and takes nothing', async () => {
+      const reference = randomUUID();
+      await client.balance();
+      await putFaults({ errorRate: 1 });
+      const answer = await client.requestToPay(payment('999', reference), { 'X-Reference-Id': reference });
+      assert.equal(answer.status, 500);
+      assert.equal(answer.body?.['code'], 'INTERNAL_PROCESSING_ERROR');
+      await putFaults({});
+      assert.equal((await client.status(reference)).status, 404);
+    });
+
+    it('latency delays every answer, and a stop does not wait for it', async () => {
+      await putFaults({ latencyMs: 60 });
+      const startMs = performance.now();
+      assert.equal((await client.balance()).status, 200);
+      assert.ok(performance.now() - startMs >= 58);
+      const slow = await startTestSandbox();
+      const headers = { 'Content-Type': 'application/json' };
+      await (
+        await request(`${slow.url}/sandbox/faults`, { method: 'PUT', headers, body: '{"latencyMs":60000}' })
+      ).body.dump();
+      const waiting = assert.rejects(wireClient(slow.url).token());
+      await slow.stop();
+      await waiting;
+    });
+  });
+});

@@ -1,0 +1,274 @@
+// What the sandbox operator still knows after it was stopped, killed, or given a damaged journal.
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openJournal, readJournal } from '../../src/sandbox/journal.ts';
+import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import {
+  payment,
+  sandboxConfig,
+  startReceiver,
+  startTestSandbox,
+  until,
+  wireClient,
+  type WireClient,
+} from './sandbox-world.ts';
+
+describe('the journal of the sandbox operator', () => {
+  let folder: string;
+  let dataFile: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'malipo-sandbox-'));
+    dataFile = join(folder, 'sandbox.jsonl');
+  });
+
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function read(): Promise<unknown[]> {
+    const entries: unknown[] = [];
+    await readJournal(dataFile, (entry) => entries.push(entry));
+    return entries;
+  }
+
+  async function pay(client: WireClient, ending: string, headers: Record<string, string> = {}): Promise<string> {
+    const reference = randomUUID();
+    await client.requestToPay(payment(ending, reference), { 'X-Reference-Id': reference, ...headers });
+    return reference;
+  }
+
+  describe('as a file', () => {
+    it('gives back every entry in order', async () => {
+      const journal = await openJournal({ path: dataFile, snapshot: () => ['first'], growthBytes: 1e6 });
+      await Promise.all(Array.from({ length: 100 }, (_, index) => journal.append({ index })));
+      await journal.close();
+      assert.deepEqual(await read(), ['first', ...Array.from({ length: 100 }, (_, index) => ({ index }))]);
+    });
+
+    it('has written an entry when append settles', async () => {
+      const journal = await openJournal({ path: dataFile, snapshot: () => [], growthBytes: 1e6 });
+      await journal.append('kept');
+      assert.deepEqual(await read(), ['kept']);
+      await journal.close();
+    });
+
+    it('passes over a torn last line and a damaged line in the middle', async () => {
+      await writeFile(dataFile, '{"a":1}\n{"b":\n\n{"c":3}\n{"d":');
+      assert.deepEqual(await read(), [{ a: 1 }, { c: 3 }]);
+    });
+
+    it('that does not exist has no entries', async () => {
+      assert.deepEqual(await read(), []);
+    });
+
+    it('is rewritten when it has grown, and loses nothing that comes meanwhile', async () => {
+      const latest = new Map<number, number>();
+      let rewrites = 0;
+      const snapshot = () => {
+        rewrites += 1;
+        return [...latest];
+      };
+      const journal = await openJournal({ path: dataFile, snapshot, growthBytes: 2000 });
+      for (let round = 0; round < 50; round++) {
+        const appends = Array.from({ length: 20 }, (_, key) => {
+          latest.set(key, round);
+          return journal.append([key, round]);
+        });
+        await Promise.all(appends);
+      }
+      await journal.close();
+      assert.deepEqual(new Map((await read()) as [number, number][]), latest);
+      assert.ok((await readFile(dataFile)).length < 4000);
+      assert.deepEqual(await readdir(folder), ['sandbox.jsonl']);
+      assert.ok(rewrites > 1 && rewrites < 10, `${rewrites} rewrites`);
+    });
+
+    it('keeps an entry apart from a line that a failed write left torn', async () => {
+      const journal = await openJournal({ path: dataFile, snapshot: () => [], growthBytes: 1e6 });
+      await writeFile(dataFile, '{"torn":');
+      await journal.append('whole');
+      await journal.close();
+      assert.ok((await readFile(dataFile, 'utf8')).endsWith('\n"whole"\n'));
+    });
+
+    it('says so when an entry can no longer be written', async () => {
+      const journal = await openJournal({ path: dataFile, snapshot: () => [], growthBytes: 1e6 });
+      await journal.close();
+      await assert.rejects(journal.append('lost'));
+    });
+  });
+
+  it('keeps taken, decided and refused payments over a restart', async () => {
+    const first = await startTestSandbox({ dataFile });
+    const client = wireClient(first.url);
+    const paid = await pay(client, '004');
+    const refused = await pay(client, '011');
+    const endless = await pay(client, '010');
+    const before = await until(
+      () => client.status(paid),
+      ({ body }) => body?.['status'] === 'SUCCESSFUL',
+    );
+    await first.stop();
+
+    const second = await startTestSandbox({ dataFile });
+    const again = wireClient(second.url);
+    assert.deepEqual(await again.status(paid), before);
+    assert.equal((await again.status(endless)).body?.['status'], 'PENDING');
+    assert.equal((await again.seen(refused))?.['requestsReceived'], 1);
+    const repeated = await again.requestToPay(payment('004', paid), { 'X-Reference-Id': paid });
+    assert.equal(repeated.status, 409);
+    await second.stop();
+  });
+
+  it('takes up an undecided payment at its own time, and calls back', async () => {
+    const receiver = await startReceiver();
+    const times = { decisionMs: 250 };
+    const first = await startTestSandbox({ dataFile, times });
+    const takenAtMs = performance.now();
+    const reference = await pay(wireClient(first.url), '999', { 'X-Callback-Url': receiver.url });
+    await first.stop();
+    assert.equal(receiver.callbacks.length, 0);
+    const second = await startTestSandbox({ dataFile, times: { decisionMs: 60_000 } });
+    const [callback] = await until(
+      () => receiver.callbacks,
+      ({ length }) => length > 0,
+    );
+    assert.ok(callback !== undefined && callback.atMs - takenAtMs >= times.decisionMs);
+    assert.deepEqual((await wireClient(second.url).status(reference)).body, callback.body);
+    await second.stop();
+    await receiver.stop();
+  });
+
+  it('does not send a callback again that it had sent before', async () => {
+    const receiver = await startReceiver();
+    const first = await startTestSandbox({ dataFile });
+    await pay(wireClient(first.url), '012', { 'X-Callback-Url': receiver.url });
+    await first.stop();
+    const second = await startTestSandbox({ dataFile });
+    await sleep(30);
+    assert.equal(receiver.callbacks.length, 1);
+    await second.stop();
+    await receiver.stop();
+  });
+
+  it('forgets the oldest over its bounds, and what they paid stays in the balance', async () => {
+    const limits = { transactions: 2 };
+    const times = { decisionMs: 0 };
+    const first = await startTestSandbox({ dataFile, limits, times });
+    const client = wireClient(first.url);
+    const references: string[] = [];
+    for (let count = 0; count < 4; count++) {
+      const reference = await pay(client, '999');
+      await until(
+        () => client.status(reference),
+        ({ body }) => body?.['status'] === 'SUCCESSFUL',
+      );
+      references.push(reference);
+    }
+    const check = async (now: WireClient): Promise<void> => {
+      const statuses = await Promise.all(references.map(async (reference) => (await now.status(reference)).status));
+      assert.deepEqual(statuses, [404, 404, 200, 200]);
+      assert.equal((await now.balance()).body?.['availableBalance'], '2000.00');
+    };
+    await check(client);
+    await first.stop();
+    const second = await startTestSandbox({ dataFile, limits });
+    await check(wireClient(second.url));
+    await second.stop();
+    const third = await startTestSandbox({ dataFile, limits: { transactionAgeMs: 0 } });
+    assert.equal((await wireClient(third.url).balance()).body?.['availableBalance'], '2000.00');
+    await third.stop();
+    assert.equal((await read()).length, 1);
+  });
+
+  it('is left alone by a second start on a port that is taken', async () => {
+    const first = await startTestSandbox({ dataFile });
+    const port = Number(new URL(first.url).port);
+    await assert.rejects(startSandbox(sandboxConfig({ dataFile, port })), { code: 'EADDRINUSE' });
+    const reference = await pay(wireClient(first.url), '010');
+    await first.stop();
+    assert.ok((await readFile(dataFile, 'utf8')).includes(reference));
+  });
+
+  it('that can no longer be written makes the operator answer 500, never 202', async () => {
+    const troubles: unknown[] = [];
+    const onError = (error: unknown) => troubles.push(error);
+    const sandbox = await startSandbox(sandboxConfig({ dataFile, limits: { journalGrowthBytes: 1 }, onError }));
+    const client = wireClient(sandbox.url);
+    await client.token();
+    await rm(folder, { recursive: true });
+    const reference = randomUUID();
+    const answer = await client.requestToPay(payment('010', reference), { 'X-Reference-Id': reference });
+    assert.equal(answer.status, 500);
+    assert.equal(answer.body?.['code'], 'INTERNAL_PROCESSING_ERROR');
+    assert.equal(troubles.length, 1);
+    await sandbox.stop();
+  });
+
+  it('that cannot be opened fails the start and frees the port', async () => {
+    const missing = join(folder, 'missing', 'sandbox.jsonl');
+    await assert.rejects(startSandbox(sandboxConfig({ dataFile: missing })), { code: 'ENOENT' });
+  });
+
+  it('outlives a process that is killed, even with its last line torn', async () => {
+    const receiver = await startReceiver();
+    const config = sandboxConfig({ dataFile, times: { decisionMs: 30, undecidedMs: 1200 } });
+    const children: ChildProcess[] = [];
+    const start = async (): Promise<WireClient> => {
+      const { child, url } = await startChild(config);
+      children.push(child);
+      return wireClient(url);
+    };
+    try {
+      const first = await start();
+      const callback = { 'X-Callback-Url': receiver.url };
+      const paid = await pay(first, '999', callback);
+      await until(
+        () => receiver.callbacks.length,
+        (count) => count === 1,
+      );
+      const late = await pay(first, '009', callback);
+      const endless = await pay(first, '010', callback);
+      await kill(children[0]!);
+      assert.equal(receiver.callbacks.length, 1);
+      await appendFile(dataFile, '{"operatorReference":"torn');
+
+      const second = await start();
+      assert.equal((await second.status(paid)).body?.['status'], 'SUCCESSFUL');
+      assert.equal((await second.status(endless)).body?.['status'], 'PENDING');
+      assert.equal((await second.seen(endless))?.['requestsReceived'], 1);
+      const [called] = await until(
+        () => receiver.callbacks.slice(1),
+        (callbacks) => callbacks.length > 0,
+      );
+      assert.equal(called?.body['externalId'], late);
+      assert.equal((await second.status(late)).body?.['status'], 'SUCCESSFUL');
+      assert.equal(receiver.callbacks.length, 2);
+    } finally {
+      await Promise.all(children.map(kill));
+      await receiver.stop();
+    }
+  });
+});
+
+async function startChild(config: unknown): Promise<{ child: ChildProcess; url: string }> {
+  const script = new URL('./sandbox-child.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(config)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return { child, url };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}

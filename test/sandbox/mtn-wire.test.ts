@@ -1,0 +1,203 @@
+// The sandbox operator's side of MTN's wire: who it lets in, what it refuses, and in which words.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
+import { payment, startTestSandbox, until, wireClient, type WireClient } from './sandbox-world.ts';
+
+describe("the sandbox operator on MTN's wire", () => {
+  let sandbox: Sandbox;
+  let client: WireClient;
+
+  before(async () => {
+    sandbox = await startTestSandbox({ callbackHosts: ['127.0.0.1'], limits: { bodyBytes: 2000 } });
+    client = wireClient(sandbox.url);
+  });
+
+  after(() => sandbox.stop());
+
+  describe('token', () => {
+    it('gives a token with its life in seconds', async () => {
+      const { status, body } = await client.token();
+      assert.equal(status, 200);
+      assert.equal(body?.['token_type'], 'access_token');
+      assert.equal(body['expires_in'], 3600);
+      assert.ok(String(body['access_token']).length >= 32);
+    });
+
+    it('refuses a wrong API key and a wrong subscription key', async () => {
+      const wrongKey = `Basic ${Buffer.from('someone:else').toString('base64')}`;
+      assert.equal((await client.token({ Authorization: wrongKey })).status, 401);
+      const { status, body } = await client.token({ 'Ocp-Apim-Subscription-Key': 'wrong' });
+      assert.equal(status, 401);
+      assert.equal(body?.['statusCode'], 401);
+    });
+
+    it('honours a token until it runs out and not after', async () => {
+      const short = await startTestSandbox({ times: { tokenLifeMs: 200 } });
+      try {
+        const shortClient = wireClient(short.url);
+        assert.equal((await shortClient.status(randomUUID())).status, 404);
+        await sleep(220);
+        assert.equal((await shortClient.status(randomUUID())).status, 401);
+      } finally {
+        await short.stop();
+      }
+    });
+
+    it('forgets the oldest token when there are too many', async () => {
+      const small = await startTestSandbox({ limits: { tokens: 2 } });
+      try {
+        const first = wireClient(small.url);
+        assert.equal((await first.status(randomUUID())).status, 404);
+        await first.token();
+        assert.equal((await first.status(randomUUID())).status, 404);
+        await first.token();
+        assert.equal((await first.status(randomUUID())).status, 401);
+      } finally {
+        await small.stop();
+      }
+    });
+  });
+
+  describe('request to pay', () => {
+    it('answers 202 without a body', async () => {
+      const reference = randomUUID();
+      const answer = await client.requestToPay(payment('999', reference), { 'X-Reference-Id': reference });
+      assert.deepEqual(answer, { status: 202, body: null });
+    });
+
+    it('answers 409 to a reference that it has already taken, and keeps the first payment as it was', async () => {
+      const reference = randomUUID();
+      await client.requestToPay(payment('010', reference), { 'X-Reference-Id': reference });
+      const changed = payment('001', reference, { amount: '900' });
+      const answer = await client.requestToPay(changed, { 'X-Reference-Id': reference.toUpperCase() });
+      assert.equal(answer.status, 409);
+      assert.equal(answer.body?.['code'], 'RESOURCE_ALREADY_EXIST');
+      assert.equal(typeof answer.body['message'], 'string');
+      assert.equal((await client.status(reference)).body?.['amount'], '500');
+      const seen = await client.seen(reference);
+      assert.equal(seen?.['requestsReceived'], 2);
+      assert.equal(seen['promptsRaised'], 1);
+    });
+
+    const wrongHeaders: [string, Record<string, string | undefined>, number, string | undefined][] = [
+      ['no reference', { 'X-Reference-Id': undefined }, 400, 'REQUEST_REJECTED'],
+      ['a reference that is no UUID', { 'X-Reference-Id': 'order-17' }, 400, 'REQUEST_REJECTED'],
+      [
+        'a UUID of another version',
+        { 'X-Reference-Id': '0190a6f0-7c2b-7d51-9b43-111111111111' },
+        400,
+        'REQUEST_REJECTED',
+      ],
+      ['no token', { Authorization: undefined }, 401, undefined],
+      ['an unknown token', { Authorization: 'Bearer made-up' }, 401, undefined],
+      ['a wrong subscription key', { 'Ocp-Apim-Subscription-Key': 'wrong' }, 401, undefined],
+      ['another target environment', { 'X-Target-Environment': 'mtnmoon' }, 500, 'NOT_ALLOWED_TARGET_ENVIRONMENT'],
+      [
+        'a callback host that is not registered',
+        { 'X-Callback-Url': 'http://evil.test/' },
+        500,
+        'INVALID_CALLBACK_URL_HOST',
+      ],
+      ['a callback address that is not http', { 'X-Callback-Url': 'file:///etc/passwd' }, 400, 'REQUEST_REJECTED'],
+    ];
+    for (const [what, headers, status, code] of wrongHeaders) {
+      it(`refuses ${what} with ${status}`, async () => {
+        const reference = randomUUID();
+        const answer = await client.requestToPay(payment('999', reference), {
+          'X-Reference-Id': reference,
+          ...headers,
+        });
+        assert.equal(answer.status, status);
+        assert.equal(answer.body?.['code'], code);
+        assert.equal((await client.status(reference)).status, 404);
+      });
+    }
+
+    const wrongBodies: [string, unknown][] = [
+      ['an amount of nothing', { amount: '0.00' }],
+      ['an amount that is a JSON number', { amount: 500 }],
+      ['a negative amount', { amount: '-5' }],
+      ['an amount with three decimals', { amount: '1.005' }],
+      ['a payer with a plus sign', { payer: { partyIdType: 'MSISDN', partyId: '+256772123999' } }],
+      ['no payer', { payer: undefined }],
+      ['an apostrophe in the message', { payerMessage: "John's" }],
+      ['a note of 161 characters', { payeeNote: 'x'.repeat(161) }],
+    ];
+    for (const [what, changes] of wrongBodies) {
+      it(`refuses ${what} with 400`, async () => {
+        const reference = randomUUID();
+        const body = payment('999', reference, changes as Record<string, unknown>);
+        const answer = await client.requestToPay(body, { 'X-Reference-Id': reference });
+        assert.equal(answer.status, 400);
+        assert.equal(answer.body?.['code'], 'REQUEST_REJECTED');
+      });
+    }
+
+    it('refuses broken JSON with 400 and a body that is too large with 413', async () => {
+      const headers = { 'X-Reference-Id': randomUUID() };
+      assert.equal((await client.requestToPay('{"amount": ', headers)).status, 400);
+      assert.equal((await client.requestToPay('"text"', headers)).status, 400);
+      assert.equal((await client.requestToPay({ filler: 'x'.repeat(3000) }, headers)).status, 413);
+    });
+
+    it('answers 500 INVALID_CURRENCY to a currency that the account does not have', async () => {
+      const reference = randomUUID();
+      const body = payment('999', reference, { currency: 'USD' });
+      const answer = await client.requestToPay(body, { 'X-Reference-Id': reference });
+      assert.equal(answer.status, 500);
+      assert.equal(answer.body?.['code'], 'INVALID_CURRENCY');
+    });
+  });
+
+  describe('status', () => {
+    it('answers 404 RESOURCE_NOT_FOUND to a reference that it never saw', async () => {
+      const { status, body } = await client.status(randomUUID());
+      assert.equal(status, 404);
+      assert.equal(body?.['code'], 'RESOURCE_NOT_FOUND');
+    });
+
+    it('shows the fields of the request, and the receipt number only once it is paid', async () => {
+      const reference = randomUUID();
+      const body = payment('009', reference);
+      await client.requestToPay(body, { 'X-Reference-Id': reference });
+      assert.deepEqual((await client.status(reference)).body, { ...body, status: 'PENDING' });
+      const paid = await until(
+        () => client.status(reference),
+        (answer) => answer.body?.['status'] !== 'PENDING',
+      );
+      const { financialTransactionId, ...rest } = paid.body ?? {};
+      assert.deepEqual(rest, { ...body, status: 'SUCCESSFUL' });
+      assert.match(String(financialTransactionId), /^\d{11}$/);
+    });
+
+    it('needs a token', async () => {
+      assert.equal((await client.status(randomUUID(), { Authorization: 'Bearer made-up' })).status, 401);
+    });
+  });
+
+  it('counts what was paid into the balance, and nothing else', async () => {
+    const fresh = await startTestSandbox({ times: { decisionMs: 0 } });
+    try {
+      const freshClient = wireClient(fresh.url);
+      const pay = async (ending: string, amount: string, currency = 'UGX'): Promise<void> => {
+        const reference = randomUUID();
+        const body = payment(ending, reference, { amount, currency });
+        await freshClient.requestToPay(body, { 'X-Reference-Id': reference });
+        await until(
+          () => freshClient.status(reference),
+          (answer) => answer.body?.['status'] !== 'PENDING',
+        );
+      };
+      assert.deepEqual((await freshClient.balance()).body, { availableBalance: '0.00', currency: 'UGX' });
+      await pay('999', '1200.5');
+      await pay('999', '99');
+      await pay('001', '7000');
+      await pay('999', '3', 'RWF');
+      assert.deepEqual((await freshClient.balance()).body, { availableBalance: '1299.50', currency: 'UGX' });
+    } finally {
+      await fresh.stop();
+    }
+  });
+});
