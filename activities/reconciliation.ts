@@ -1,0 +1,61 @@
+// What the sweep does.
+import type { Database } from '../src/db/database.ts';
+import type { Log } from '../src/log.ts';
+import { checkLedger } from '../src/operations/check-ledger.ts';
+import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
+import { releaseOverdueWork, type ReleasedWork } from '../src/operations/release-overdue-work.ts';
+
+export type ReconciliationActivityDeps = {
+  readonly db: Database;
+  readonly overdueAfterMs: number;
+  readonly lateCheckEveryMs: number;
+  readonly lateCheckForMs: number;
+  readonly idempotencyKeptForMs: number;
+  readonly callbacksKeptForMs: number;
+  readonly log: Log;
+};
+
+export type ReconciliationActivities = ReturnType<typeof createReconciliationActivities>;
+
+const BATCH = 500;
+// What is left over waits for the next sweep.
+const MOST_BATCHES = 20;
+
+export function createReconciliationActivities(deps: ReconciliationActivityDeps) {
+  const { db, log } = deps;
+  return {
+    async releaseOverdueWork(): Promise<ReleasedWork> {
+      const { overdueAfterMs, lateCheckEveryMs, lateCheckForMs } = deps;
+      const released = await releaseOverdueWork(db, {
+        at: new Date(),
+        overdueAfterMs,
+        lateCheckEveryMs,
+        lateCheckForMs,
+        limit: BATCH,
+      });
+      if (released.collections + released.deliveries > 0) log.info(released, 'overdue work is started again');
+      return released;
+    },
+
+    async checkLedger(): Promise<{ subject: string; fault: string }[]> {
+      const faults = await checkLedger(db);
+      for (const fault of faults) log.fatal(fault, 'the ledger does not add up');
+      return faults;
+    },
+
+    async purgeExpiredRecords(): Promise<number> {
+      const now = Date.now();
+      let purged = 0;
+      for (let batch = 0; batch < MOST_BATCHES; batch++) {
+        const removed = await purgeExpiredRecords(db, {
+          idempotencyKeysBefore: new Date(now - deps.idempotencyKeptForMs),
+          callbacksBefore: new Date(now - deps.callbacksKeptForMs),
+          limit: BATCH,
+        });
+        purged += removed;
+        if (removed === 0) break;
+      }
+      return purged;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+// The connection to Temporal: made as soon as the server answers, shared by client and worker, closed once.
+import { Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import type { Log } from '../log.ts';
+
+export type TemporalConnection = {
+  /** Resolves when the server answered for the first time; rejects only when `close` comes before. */
+  whenConnected(): Promise<NativeConnection>;
+  isConnected(): boolean;
+  /**
+   * Runs a call with a deadline; `away` when the server cannot be reached or does not answer. Throws what the server
+   * says of a workflow: that it is there already, or that it is not.
+   */
+  call<Result>(work: (client: Client) => Promise<Result>, timeoutMs?: number): Promise<Result | 'away'>;
+  close(): Promise<void>;
+};
+
+export type TemporalConnectionOptions = {
+  readonly address: string;
+  readonly namespace: string;
+  /** One call to the server, its retries included. */
+  readonly callTimeoutMs: number;
+  readonly log: Log;
+};
+
+const RECONNECT_EVERY_MS = 1000;
+const WARN_EVERY_TRIES = 30;
+
+export function connectTemporal(options: TemporalConnectionOptions): TemporalConnection {
+  const { address, namespace, callTimeoutMs, log } = options;
+  let client: Client | null = null;
+  let isClosing = false;
+  const connected = connect();
+  // Whoever waits for it handles the rejection; nobody has to wait.
+  connected.catch(() => undefined);
+
+  async function connect(): Promise<NativeConnection> {
+    for (let attempt = 0; ; attempt++) {
+      if (isClosing) throw new Error('closed before Temporal could be reached');
+      try {
+        const connection = await NativeConnection.connect({ address });
+        client = new Client({ connection, namespace });
+        log.info({ address, namespace }, 'connected to Temporal');
+        return connection;
+      } catch (error) {
+        if (attempt % WARN_EVERY_TRIES === 0)
+          log.warn({ error, address }, 'Temporal is away; work is recorded and waits');
+      }
+      await new Promise((resolve) => setTimeout(resolve, RECONNECT_EVERY_MS));
+    }
+  }
+
+  return {
+    whenConnected: () => connected,
+    isConnected: () => client !== null,
+    async call(work, timeoutMs = callTimeoutMs) {
+      const present = client;
+      if (present === null) return 'away';
+      try {
+        return await within(
+          timeoutMs,
+          present.withDeadline(Date.now() + timeoutMs, () => work(present)),
+        );
+      } catch (error) {
+        if (error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError)
+          throw error;
+        log.warn({ error }, 'a call to Temporal failed');
+        return 'away';
+      }
+    },
+    async close() {
+      isClosing = true;
+      const connection = await connected.catch(() => null);
+      await connection?.close();
+    },
+  };
+}
+
+// A deadline ends one try; the connection's own retries go on for up to ten seconds, and nobody should wait for those.
+async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no answer within ${timeoutMs} ms`));
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

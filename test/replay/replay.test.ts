@@ -1,0 +1,112 @@
+// Histories of earlier runs replayed with the present workflow code: what is under way must survive a new version.
+import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import * as workflows from '../../workflows/index.ts';
+import { prepareRuntime, workflowBundle } from '../support/engines.ts';
+import { recordedHistories, recordHistories, RECORDING, type RecordedHistory } from './recorded-histories.ts';
+import { SCENARIOS } from './scenarios.ts';
+
+/** The names of the histories that the code cannot replay, with the reason. */
+async function failuresOf(
+  bundle: WorkflowBundleWithSourceMap,
+  histories: readonly RecordedHistory[],
+): Promise<Map<string, string>> {
+  await prepareRuntime();
+  const failures = new Map<string, string>();
+  const iterable = histories.map(({ name, text }) => ({ workflowId: name, history: JSON.parse(text) as unknown }));
+  const results = Worker.runReplayHistories({ workflowBundle: bundle }, iterable);
+  for await (const { workflowId, error } of results) if (error) failures.set(workflowId, error.message);
+  return failures;
+}
+
+/** The present code with one passage replaced. Fails when the passage is not there exactly once. */
+async function alteredBundle(passage: string, replacement: string): Promise<WorkflowBundleWithSourceMap> {
+  const bundle = await workflowBundle();
+  assert.equal(bundle.code.split(passage).length, 2, `the bundle holds once: ${passage}`);
+  return { ...bundle, code: bundle.code.replace(passage, () => replacement) };
+}
+
+describe('recorded histories', () => {
+  before(async function () {
+    if (process.env[RECORDING] !== 'true') return;
+    this.timeout(180_000);
+    await recordHistories();
+  });
+
+  it('are there for every scenario, and for nothing else', () => {
+    assert.deepEqual(
+      recordedHistories().map(({ name }) => name),
+      SCENARIOS.map(({ name }) => name).sort(),
+    );
+  });
+
+  it('are there for every workflow', () => {
+    const recorded = recordedHistories().map(({ events }) => {
+      const started = events[0]?.['workflowExecutionStartedEventAttributes'] as { workflowType: { name: string } };
+      return started.workflowType.name;
+    });
+    assert.deepEqual([...new Set(recorded)].sort(), Object.keys(workflows).sort());
+  });
+
+  it('are of runs that came to their end', () => {
+    for (const { name, events } of recordedHistories()) {
+      assert.match(String(events.at(-1)?.eventType), /^EVENT_TYPE_WORKFLOW_EXECUTION_(COMPLETED|FAILED)$/, name);
+    }
+  });
+
+  it('are replayed by the present code', async () => {
+    const failures = await failuresOf(await workflowBundle(), recordedHistories());
+    assert.deepEqual(
+      [...failures],
+      [],
+      `record them anew with ${RECORDING}=true only if nothing of the old is under way`,
+    );
+  });
+
+  it('name no machine, folder or phone', () => {
+    for (const { name, text } of recordedHistories()) {
+      const decoded = [...text.matchAll(/"data":"([A-Za-z0-9+/=]+)"/g)].map(([, data]) =>
+        Buffer.from(data!, 'base64').toString('utf8'),
+      );
+      const all = [text, ...decoded].join('\n');
+      assert.doesNotMatch(
+        all,
+        /\d@|\/(home|root|tmp|work|Users)\/|node_modules|127\.0\.0\.1|localhost|25677\d{7}/,
+        name,
+      );
+      assert.ok(!new RegExp(`@${hostname()}\\b`).test(all), name);
+    }
+  });
+});
+
+describe('a change that the histories do not allow', () => {
+  const CHANGES: readonly (readonly [string, string, string, string])[] = [
+    [
+      'a collection that no longer raises the prompt',
+      'collection-paid-after-callback',
+      'await raisePrompt(input)',
+      `{ state: 'prompted', promptDeadlineAtMs: 0, promptExpiresAtMs: null }`,
+    ],
+    [
+      'a delivery that no longer waits for the time of its next attempt',
+      'delivery-accepted-at-the-third-attempt',
+      'input.firstDelayMs > 0',
+      'false',
+    ],
+    [
+      'a sweep that starts nothing again',
+      'sweep-with-nothing-wrong',
+      'await releaseOverdueWork()',
+      '{ collections: 0, deliveries: 0 }',
+    ],
+  ];
+
+  for (const [what, name, passage, replacement] of CHANGES) {
+    it(`is noticed: ${what}`, async () => {
+      const histories = recordedHistories().filter((history) => history.name === name);
+      const failures = await failuresOf(await alteredBundle(passage, replacement), histories);
+      assert.match(String(failures.get(name)), /[Nn]ondeterminism/);
+    });
+  }
+});

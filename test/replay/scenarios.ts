@@ -1,0 +1,187 @@
+// The ways a workflow can go that have a recorded history, and how each comes about.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deliveryWorkflowId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import { untilDelivery } from '../support/deliveries.ts';
+import { temporalClient } from '../support/engines.ts';
+import { eventually, openHouse, type House } from '../support/house.ts';
+import { callBack, pay, switchFaults, untilState } from '../support/payments.ts';
+
+type Run = { readonly workflowId: string; readonly runId?: string };
+
+export type Scenario = {
+  /** Also the name of the file that holds its history. */
+  readonly name: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly undecidedMs?: number;
+  readonly startsServer?: boolean;
+  /** Makes it happen and returns the run whose history is kept. */
+  play(house: House): Promise<Run>;
+};
+
+const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PROMPT_WINDOW_MS: '120000' };
+const FEW_POLLS = {
+  MALIPO_POLL_SCHEDULE_MS: '700',
+  MALIPO_PROMPT_WINDOW_MS: '1000',
+  MALIPO_RECONCILE_SCHEDULE_MS: '900',
+};
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'collection-paid-after-callback',
+    environment: NO_POLLS,
+    async play(house) {
+      const payment = await pay(house, '000');
+      await untilState(house, payment, 'succeeded');
+      return payment;
+    },
+  },
+  {
+    name: 'collection-declined-found-by-polling',
+    environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
+    async play(house) {
+      const payment = await pay(house, '005');
+      await untilState(house, payment, 'failed');
+      return payment;
+    },
+  },
+  {
+    name: 'collection-callbacks-faster-than-the-gap',
+    environment: { ...NO_POLLS, MALIPO_MINIMUM_ASK_GAP_MS: '600' },
+    undecidedMs: 2500,
+    async play(house) {
+      const payment = await pay(house, '009');
+      await untilState(house, payment, 'prompted');
+      for (let i = 0; i < 4; i++) {
+        await callBack(house, payment.operatorReference, 'SUCCESSFUL');
+        await sleep(150);
+      }
+      await untilState(house, payment, 'succeeded');
+      return payment;
+    },
+  },
+  {
+    name: 'collection-undecided-then-paid-late',
+    environment: FEW_POLLS,
+    async play(house) {
+      const payment = await pay(house, '009');
+      await untilState(house, payment, 'succeeded');
+      return payment;
+    },
+  },
+  {
+    name: 'collection-undecided-for-ever',
+    environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '1000' },
+    async play(house) {
+      const payment = await pay(house, '010');
+      await untilState(house, payment, 'expired');
+      return payment;
+    },
+  },
+  {
+    name: 'collection-paid-after-it-expired',
+    environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '300' },
+    undecidedMs: 3500,
+    async play(house) {
+      const payment = await pay(house, '009');
+      await untilState(house, payment, 'expired');
+      await untilState(house, payment, 'succeeded');
+      return payment;
+    },
+  },
+  {
+    name: 'collection-never-prompted',
+    environment: { MALIPO_PROMPT_DEADLINE_MS: '300', MALIPO_NOT_FOUND_GRACE_MS: '100' },
+    startsServer: false,
+    async play(house) {
+      await house.startServer({ MALIPO_ROLES: 'api' });
+      const payment = await pay(house, '000');
+      await sleep(600);
+      await house.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+      await untilState(house, payment, 'expired');
+      return payment;
+    },
+  },
+  {
+    name: 'collection-operator-away-past-the-deadline',
+    environment: { ...FEW_POLLS, MALIPO_PROMPT_DEADLINE_MS: '900', MALIPO_OPERATOR_TIMEOUT_MS: '300' },
+    async play(house) {
+      await switchFaults(house, { down: true });
+      const payment = await pay(house, '000');
+      await untilState(house, payment, 'reconciling');
+      await switchFaults(house, {});
+      await untilState(house, payment, 'expired');
+      return payment;
+    },
+  },
+  {
+    name: 'delivery-accepted-at-the-third-attempt',
+    environment: { ...NO_POLLS, MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50' },
+    play: (house) => deliver(house, 3),
+  },
+  {
+    name: 'delivery-dead-lettered',
+    environment: { ...NO_POLLS, MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50' },
+    play: (house) => deliver(house, Infinity),
+  },
+  {
+    name: 'sweep-with-nothing-wrong',
+    environment: { MALIPO_SWEEP_EVERY_MS: '3600000' },
+    play: (house) => sweep(house),
+  },
+  {
+    name: 'sweep-that-finds-a-ledger-fault',
+    environment: { MALIPO_SWEEP_EVERY_MS: '3600000' },
+    async play(house) {
+      const { pool } = house.db;
+      await pool.query('ALTER TABLE ledger_accounts DISABLE TRIGGER ledger_accounts_check_change');
+      await pool.query(`UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
+      return sweep(house);
+    },
+  },
+];
+
+/** A delivery whose workflow sends until the attempt that is accepted. */
+async function deliver(house: House, acceptedAttempt: number): Promise<Run> {
+  const { merchant, receiver } = house;
+  receiver.answerWith(merchant.id, ({ headers }, response) => {
+    response.writeHead(Number(headers['malipo-attempt']) < acceptedAttempt ? 500 : 200).end();
+  });
+  await pay(house, '010');
+  const ends = acceptedAttempt === Infinity ? 'dead_lettered' : 'delivered';
+  return { workflowId: deliveryWorkflowId((await untilDelivery(house, merchant, ends)).id) };
+}
+
+async function sweep(house: House): Promise<Run> {
+  const client = await temporalClient();
+  const { settings } = house.config;
+  const schedule = client.schedule.getHandle(reconciliationScheduleId(settings.MALIPO_TASK_QUEUE_PREFIX));
+  await eventually('the schedule', () => schedule.describe().catch(() => null));
+  await schedule.trigger();
+  const workflow = await eventually('the sweep to start', async () => {
+    return (await schedule.describe()).info.recentActions.at(-1)?.action.workflow;
+  });
+  return { workflowId: workflow.workflowId, runId: workflow.firstExecutionRunId };
+}
+
+/** Plays the scenario in a house of its own and returns the run's history, as JSON, once the run has ended. */
+export async function play(scenario: Scenario, toJson: (run: Required<Run>) => Promise<string>): Promise<string> {
+  const house = await openHouse({
+    startsServer: scenario.startsServer ?? true,
+    ...(scenario.environment && { environment: scenario.environment }),
+    ...(scenario.undecidedMs !== undefined && { sandboxTimes: { undecidedMs: scenario.undecidedMs } }),
+  });
+  try {
+    const run = await scenario.play(house);
+    const client = await temporalClient();
+    const { runId } = await eventually('the run to end', async () => {
+      const description = await client.workflow.getHandle(run.workflowId, run.runId).describe();
+      return description.status.name !== 'RUNNING' && description;
+    });
+    const json = await toJson({ workflowId: run.workflowId, runId });
+    assert.ok(json.length > 0);
+    return json.replaceAll(house.config.settings.MALIPO_TASK_QUEUE_PREFIX, 'malipo');
+  } finally {
+    await house.stop();
+  }
+}

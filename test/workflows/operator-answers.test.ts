@@ -1,0 +1,110 @@
+// Answers of the operator that are not to be believed, or only in part.
+import assert from 'node:assert/strict';
+import { json } from '../operators/stub-operator.ts';
+import { eventually, openHouse, type House } from '../support/house.ts';
+import {
+  assertLedgerIsSound,
+  availableBalance,
+  pay,
+  storyOf,
+  untilAllReceived,
+  untilState,
+  type Payment,
+} from '../support/payments.ts';
+import { CUT, startScriptedOperator, TAKEN, type ScriptedOperator, type Word } from '../support/scripted-operator.ts';
+
+describe('what the operator answers', () => {
+  let house: House;
+  let operator: ScriptedOperator;
+  before(async () => {
+    operator = await startScriptedOperator();
+    const environment = {
+      MALIPO_MTN_MOMO_BASE_URL: operator.url,
+      MALIPO_POLL_SCHEDULE_MS: '100',
+      MALIPO_RECONCILE_SCHEDULE_MS: '100',
+      MALIPO_PROMPT_WINDOW_MS: '400',
+      MALIPO_RECONCILE_FOR_MS: '400',
+      MALIPO_OPERATOR_TIMEOUT_MS: '500',
+    };
+    house = await openHouse({ environment });
+  });
+  beforeEach(() => {
+    operator.answerPrompts(TAKEN);
+    operator.say({ status: 'PENDING' });
+  });
+  after(async () => {
+    await assertLedgerIsSound(house.db);
+    await house.stop();
+    await operator.stop();
+  });
+
+  async function paymentOfNewMerchant(amount = 5000): Promise<Payment> {
+    return pay(house, '000', { merchant: await house.addMerchant(), fields: { amount } });
+  }
+
+  const WRONG_WORDS: readonly [string, Word][] = [
+    ['more than was asked for', { status: 'SUCCESSFUL', amount: '50000' }],
+    ['less than was asked for', { status: 'SUCCESSFUL', amount: '4999' }],
+    ['the right number in another currency', { status: 'SUCCESSFUL', currency: 'EUR' }],
+    ['an amount that is none', { status: 'SUCCESSFUL', amount: '-5000' }],
+  ];
+
+  for (const [what, word] of WRONG_WORDS) {
+    it(`is not believed when it says that ${what} was paid`, async () => {
+      operator.say(word);
+      const payment = await paymentOfNewMerchant();
+      const shown = await untilState(house, payment, 'expired');
+      assert.equal(shown.failure?.code, 'unknown');
+      assert.equal(await availableBalance(house, payment.merchant), 0);
+      assert.ok(operator.questions(payment.operatorReference) > 1, 'it goes on asking');
+    });
+  }
+
+  it('is believed as soon as it says what was asked for', async () => {
+    operator.say({ status: 'SUCCESSFUL', amount: '1' });
+    const payment = await paymentOfNewMerchant();
+    await untilState(house, payment, 'prompted');
+    await eventually('a question', () => operator.questions(payment.operatorReference) > 0);
+    operator.say({ status: 'SUCCESSFUL', amount: '5000.00' });
+    await untilState(house, payment, 'succeeded');
+    assert.equal(await availableBalance(house, payment.merchant), payment.amount);
+  });
+
+  it('ends the payment at once when it refuses the first try of the prompt', async () => {
+    operator.answerPrompts(json(400, { code: 'PAYER_NOT_FOUND', message: 'No such payer.' }));
+    const payment = await paymentOfNewMerchant();
+    const shown = await untilState(house, payment, 'failed');
+    assert.equal(shown.failure?.code, 'payer_not_found');
+    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > failed']);
+    assert.equal(operator.prompts(payment.operatorReference), 1);
+  });
+
+  it('counts as taken when it says to a second try that it has this prompt already', async () => {
+    let tries = 0;
+    operator.answerPrompts((response) => {
+      tries += 1;
+      // The first is taken, and its answer never comes.
+      if (tries > 1) json(409, { code: 'RESOURCE_ALREADY_EXIST', message: 'Duplicated reference id.' })(response);
+    });
+    operator.say({ status: 'SUCCESSFUL' });
+    const payment = await paymentOfNewMerchant();
+    await untilState(house, payment, 'succeeded');
+    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > prompted', 'prompted > succeeded']);
+    assert.equal(operator.prompts(payment.operatorReference), 2);
+  });
+
+  it('is asked for the truth when it refuses a prompt that it may have taken before', async () => {
+    // The first try reaches it and its answer is lost; the refusal of the second says nothing of the first.
+    let tries = 0;
+    operator.answerPrompts((response, received) => {
+      tries += 1;
+      if (tries === 1) CUT(response, received);
+      else json(400, { code: 'PAYER_NOT_FOUND', message: 'No such payer.' })(response);
+    });
+    operator.say({ status: 'SUCCESSFUL' });
+    const payment = await paymentOfNewMerchant();
+    await untilState(house, payment, 'succeeded');
+    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > prompted', 'prompted > succeeded']);
+    assert.equal(await availableBalance(house, payment.merchant), payment.amount);
+  });
+});

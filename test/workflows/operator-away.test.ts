@@ -1,0 +1,129 @@
+// What becomes of payments while the operator, or our own worker, is away.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openHouse, type House } from '../support/house.ts';
+import {
+  assertLedgerIsSound,
+  availableBalance,
+  fetchPayment,
+  pay,
+  promptsRaised,
+  sandboxTransactions,
+  storyOf,
+  switchFaults,
+  untilAllReceived,
+  untilState,
+} from '../support/payments.ts';
+
+describe('a payment whose prompt deadline passed before a worker could take it', () => {
+  const DEADLINE_MS = 400;
+  let house: House;
+  before(async () => {
+    house = await openHouse({
+      startsServer: false,
+      environment: { MALIPO_PROMPT_DEADLINE_MS: String(DEADLINE_MS), MALIPO_NOT_FOUND_GRACE_MS: '200' },
+    });
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  it('expires, and nobody’s phone rings', async () => {
+    await house.startServer({ MALIPO_ROLES: 'api' });
+    const payment = await pay(house, '000');
+    await sleep(DEADLINE_MS + 200);
+    assert.equal((await fetchPayment(house, payment)).state, 'initiated');
+    await house.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+    const shown = await untilState(house, payment, 'expired');
+    assert.equal(shown.failure?.code, 'operator_unavailable');
+    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > expired']);
+    assert.deepEqual(await sandboxTransactions(house, payment.phone), []);
+  });
+});
+
+describe('while the operator does not answer', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse({ environment: { MALIPO_OPERATOR_TIMEOUT_MS: '400' } });
+  });
+  afterEach(async () => {
+    await switchFaults(house, {});
+  });
+  after(async () => {
+    await assertLedgerIsSound(house.db);
+    await house.stop();
+  });
+
+  it('the prompt is tried again, and raised once when the operator is back', async () => {
+    await switchFaults(house, { down: true });
+    const payment = await pay(house, '000');
+    await sleep(800);
+    assert.equal((await fetchPayment(house, payment)).state, 'initiated');
+    await switchFaults(house, {});
+    await untilState(house, payment, 'succeeded');
+    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > prompted', 'prompted > succeeded']);
+    assert.equal(await promptsRaised(house, payment.phone), 1);
+  });
+
+  it('errors of its own are no refusal', async () => {
+    await switchFaults(house, { errorRate: 1 });
+    const payment = await pay(house, '000');
+    await sleep(600);
+    assert.equal((await fetchPayment(house, payment)).state, 'initiated');
+    await switchFaults(house, {});
+    await untilState(house, payment, 'succeeded');
+    assert.equal(await promptsRaised(house, payment.phone), 1);
+  });
+
+  it('a prompted payment becomes reconciling when its window ends, and settles late when the operator is back', async () => {
+    const merchant = await house.addMerchant();
+    const payment = await pay(house, '004', { merchant });
+    await untilState(house, payment, 'prompted');
+    await switchFaults(house, { down: true });
+    await untilState(house, payment, 'reconciling');
+    assert.equal(await availableBalance(house, merchant), 0);
+    await switchFaults(house, {});
+    await untilState(house, payment, 'succeeded');
+    const story = ['initiated > prompted', 'prompted > reconciling', 'reconciling > succeeded late'];
+    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), story);
+    assert.equal(await availableBalance(house, merchant), payment.amount);
+  });
+});
+
+describe('when the operator was away until after the prompt deadline', () => {
+  const environment = {
+    MALIPO_PROMPT_DEADLINE_MS: '700',
+    MALIPO_OPERATOR_TIMEOUT_MS: '300',
+    MALIPO_NOT_FOUND_GRACE_MS: '200',
+    MALIPO_RECONCILE_FOR_MS: '3000',
+  };
+  let house: House;
+  before(async () => {
+    house = await openHouse({ environment });
+  });
+  beforeEach(async () => {
+    await switchFaults(house, { down: true });
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  it('and then says that it never took the prompt, the payment expires and no phone rings', async () => {
+    const payment = await pay(house, '000');
+    await untilState(house, payment, 'reconciling');
+    await switchFaults(house, {});
+    const shown = await untilState(house, payment, 'expired');
+    assert.equal(shown.failure?.code, 'operator_unavailable');
+    const story = ['initiated > reconciling', 'reconciling > expired'];
+    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), story);
+    assert.equal(await promptsRaised(house, payment.phone), 0);
+  });
+
+  it('and never comes back, the payment expires as unknown, and never as failed', async () => {
+    const payment = await pay(house, '000');
+    const shown = await untilState(house, payment, 'expired');
+    assert.equal(shown.failure?.code, 'unknown');
+    const story = ['initiated > reconciling', 'reconciling > expired'];
+    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), story);
+  });
+});

@@ -1,0 +1,147 @@
+// Every row of the sandbox's table, from the request to the last webhook.
+import assert from 'node:assert/strict';
+import type { CollectionState } from '../../src/domain/collection.ts';
+import { COLLECTION_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
+import { eventually, openHouse, type House } from '../support/house.ts';
+import {
+  assertLedgerIsSound,
+  availableBalance,
+  pay,
+  sandboxTransactions,
+  storyOf,
+  untilAllReceived,
+  untilState,
+  type Payment,
+  type SandboxTransaction,
+  type Shown,
+} from '../support/payments.ts';
+
+type Row = {
+  readonly row: string;
+  readonly title: string;
+  readonly state: CollectionState;
+  readonly failure: string | null;
+  readonly story: readonly string[];
+  readonly callbacks: number;
+};
+
+const PAID = ['initiated > prompted', 'prompted > succeeded'];
+const FAILED = ['initiated > prompted', 'prompted > failed'];
+const succeeds = { state: 'succeeded', failure: null, story: PAID } as const;
+const fails = (failure: string) => ({ state: 'failed', failure, story: FAILED }) as const;
+
+const ROWS: readonly Row[] = [
+  { row: '001', title: 'fails when the payer cancels', ...fails('payer_cancelled'), callbacks: 1 },
+  { row: '002', title: 'fails when the payer enters a wrong PIN', ...fails('wrong_pin'), callbacks: 1 },
+  {
+    row: '003',
+    title: 'expires when the prompt times out at the operator',
+    state: 'expired',
+    failure: 'prompt_expired',
+    story: ['initiated > prompted', 'prompted > expired'],
+    callbacks: 1,
+  },
+  { row: '004', title: 'succeeds by polling when the callback is dropped', ...succeeds, callbacks: 0 },
+  { row: '005', title: 'fails by polling when the callback is dropped', ...fails('payer_cancelled'), callbacks: 0 },
+  { row: '006', title: 'fails when the payer has too little money', ...fails('insufficient_funds'), callbacks: 1 },
+  { row: '007', title: 'fails when the payer has no account', ...fails('payer_not_found'), callbacks: 1 },
+  { row: '008', title: 'succeeds once when the callback comes three times', ...succeeds, callbacks: 3 },
+  {
+    row: '009',
+    title: 'succeeds late when the operator decides after the prompt window',
+    state: 'succeeded',
+    failure: null,
+    story: ['initiated > prompted', 'prompted > reconciling', 'reconciling > succeeded late'],
+    callbacks: 1,
+  },
+  {
+    row: '010',
+    title: 'expires as unknown, and never as failed, when the operator does not decide',
+    state: 'expired',
+    failure: 'unknown',
+    story: ['initiated > prompted', 'prompted > reconciling', 'reconciling > expired'],
+    callbacks: 0,
+  },
+  { row: '011', title: 'succeeds when the operator is unavailable three times first', ...succeeds, callbacks: 1 },
+  { row: '012', title: 'succeeds when the callback comes before the answer', ...succeeds, callbacks: 1 },
+  {
+    row: '013',
+    title: 'fails when the callback says paid and the operator does not',
+    ...fails('payer_cancelled'),
+    callbacks: 1,
+  },
+  { row: '014', title: 'succeeds when the connection drops before the answer', ...succeeds, callbacks: 1 },
+  { row: '000', title: 'succeeds with any other phone', ...succeeds, callbacks: 1 },
+];
+
+type Outcome = {
+  readonly shown: Shown;
+  readonly story: readonly string[];
+  readonly balance: unknown;
+  readonly transactions: readonly SandboxTransaction[];
+};
+
+describe('a collection', () => {
+  let house: House;
+  const payments = new Map<string, Promise<Payment>>();
+
+  // All at once: most of their time is waiting.
+  before(async () => {
+    house = await openHouse();
+    for (const { row } of ROWS) {
+      payments.set(
+        row,
+        house.addMerchant().then((merchant) => pay(house, row, { merchant })),
+      );
+    }
+    await Promise.all(payments.values());
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  async function outcomeOf({ row, state, callbacks }: Row): Promise<Outcome> {
+    const payment = await payments.get(row)!;
+    const shown = await untilState(house, payment, state);
+    return {
+      shown,
+      story: storyOf(await untilAllReceived(house, payment)),
+      balance: await availableBalance(house, payment.merchant),
+      transactions: await callbacksSent(payment, callbacks),
+    };
+  }
+
+  // The sandbox notes a callback when it was answered, which may be after the payment settled.
+  async function callbacksSent({ phone }: Payment, count: number): Promise<SandboxTransaction[]> {
+    return eventually(`${count} callbacks`, async () => {
+      const transactions = await sandboxTransactions(house, phone);
+      return transactions[0]?.callbacksSent === count && transactions;
+    });
+  }
+
+  for (const row of ROWS) {
+    it(`${row.title} (${row.row})`, async () => {
+      const { shown, story, balance, transactions } = await outcomeOf(row);
+      assert.equal(shown.failure?.code ?? null, row.failure);
+      assert.deepEqual(story, row.story);
+      assert.equal(balance, row.state === 'succeeded' ? shown['amount'] : 0);
+      assert.deepEqual(
+        transactions.map(({ promptsRaised }) => promptsRaised),
+        [1],
+      );
+    });
+  }
+
+  it('leaves a ledger that adds up, whatever happened', async () => {
+    await Promise.all(ROWS.map(outcomeOf));
+    await assertLedgerIsSound(house.db);
+  });
+
+  it('is tried with every row of the table', () => {
+    const tried = new Set(ROWS.map(({ row }) => row));
+    assert.deepEqual(
+      [...COLLECTION_BEHAVIOURS.keys()].filter((row) => !tried.has(row)),
+      [],
+    );
+  });
+});

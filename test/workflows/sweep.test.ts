@@ -1,0 +1,166 @@
+// The sweep: it starts again what was lost, finds what was paid late, and shouts when the ledger does not add up.
+import assert from 'node:assert/strict';
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { reconciliationScheduleId } from '../../workflows/contract.ts';
+import { checkLedger } from '../../src/operations/check-ledger.ts';
+import { temporalClient } from '../support/engines.ts';
+import { eventually, openHouse, type House } from '../support/house.ts';
+import {
+  assertLedgerIsSound,
+  availableBalance,
+  pay,
+  promptsRaised,
+  storyOf,
+  untilAllReceived,
+  untilState,
+  type Payment,
+} from '../support/payments.ts';
+
+async function scheduleOf({ config }: House) {
+  const client = await temporalClient();
+  return client.schedule.getHandle(reconciliationScheduleId(config.settings.MALIPO_TASK_QUEUE_PREFIX));
+}
+
+/** Runs one sweep now and returns how it ended. */
+async function sweep(house: House): Promise<{ status: string; result: () => Promise<unknown> }> {
+  const client = await temporalClient();
+  const schedule = await scheduleOf(house);
+  const before = (await schedule.describe()).info.numActionsTaken;
+  await schedule.trigger();
+  const action = await eventually('the sweep to start', async () => {
+    const { info } = await schedule.describe();
+    return info.numActionsTaken > before && info.recentActions.at(-1)?.action.workflow;
+  });
+  const handle = client.workflow.getHandle(action.workflowId, action.firstExecutionRunId);
+  const status = await eventually('the sweep to end', async () => {
+    const { name } = (await handle.describe()).status;
+    return name !== 'RUNNING' && name;
+  });
+  return { status, result: () => handle.result() };
+}
+
+async function runsOf({ workflowId }: Payment): Promise<WorkflowExecutionInfo[]> {
+  const runs: WorkflowExecutionInfo[] = [];
+  const client = await temporalClient();
+  for await (const run of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) runs.push(run);
+  return runs;
+}
+
+describe('the sweep', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse({
+      environment: {
+        // Nobody hears the operator's callbacks: what is found is found by asking.
+        MALIPO_PUBLIC_URL: 'http://127.0.0.1:1',
+        MALIPO_SWEEP_EVERY_MS: '3600000',
+        MALIPO_OVERDUE_AFTER_MS: '200',
+        MALIPO_LATE_CHECK_EVERY_MS: '200',
+        MALIPO_PROMPT_WINDOW_MS: '800',
+        MALIPO_RECONCILE_FOR_MS: '300',
+        MALIPO_RECONCILE_SCHEDULE_MS: '100',
+      },
+      sandboxTimes: { undecidedMs: 2000 },
+    });
+    await eventually('the schedule', async () => (await scheduleOf(house)).describe().catch(() => null));
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  it('has a schedule that never runs two at once, and that a new start brings up to date', async () => {
+    const schedule = await scheduleOf(house);
+    const { spec, policies } = await schedule.describe();
+    assert.deepEqual(
+      spec.intervals?.map(({ every }) => every),
+      [3_600_000],
+    );
+    assert.equal(policies.overlap, 'SKIP');
+    const other = await house.startServer({ MALIPO_ROLES: 'worker', MALIPO_SWEEP_EVERY_MS: '1800000' });
+    await eventually('the new interval', async () => {
+      const { intervals } = (await schedule.describe()).spec;
+      return intervals?.[0]?.every === 1_800_000;
+    });
+    await other.stop();
+  });
+
+  it('starts a payment again whose workflow was terminated by hand, and it completes', async () => {
+    const payment = await pay(house, '004');
+    const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
+    await untilState(house, payment, 'prompted');
+    await handle.terminate('by hand');
+    await eventually('the sweep to find it', async () => {
+      await sweep(house);
+      return (await runsOf(payment)).length > 1;
+    });
+    await untilState(house, payment, 'succeeded');
+    assert.equal(await promptsRaised(house, payment.phone), 1);
+    await assertLedgerIsSound(house.db);
+  });
+
+  it('finds that an expired payment was paid late, when the callback was lost too', async () => {
+    const merchant = await house.addMerchant();
+    const payment = await pay(house, '009', { merchant });
+    await untilState(house, payment, 'expired');
+    assert.equal(await availableBalance(house, merchant), 0);
+    await eventually('the late payment', async () => {
+      await sweep(house);
+      return (await availableBalance(house, merchant)) === payment.amount;
+    });
+    const story = storyOf(await untilAllReceived(house, payment));
+    assert.deepEqual(story.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
+    assert.equal(await promptsRaised(house, payment.phone), 1);
+  });
+
+  it('disturbs no payment whose workflow is alive', async () => {
+    const payment = await pay(house, '010');
+    await untilState(house, payment, 'prompted');
+    await house.db.pool.query(`UPDATE collections SET check_due_at = now() WHERE id = $1`, [payment.id]);
+    assert.equal((await sweep(house)).status, 'COMPLETED');
+    await eventually('the dispatcher to have looked', async () => {
+      const { rows } = await house.db.pool.query<{ started: boolean }>(
+        'SELECT workflow_started_at IS NOT NULL AS started FROM collections WHERE id = $1',
+        [payment.id],
+      );
+      return rows[0]?.started;
+    });
+    assert.equal((await runsOf(payment)).length, 1);
+  });
+
+  it('removes idempotency keys after 30 days, and no younger ones', async () => {
+    const [old, young] = [await pay(house, '000'), await pay(house, '000')];
+    const keyOf = ({ workflowId }: Payment) => workflowId.split('/').at(-1);
+    await house.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
+      keyOf(old),
+    ]);
+    await sweep(house);
+    const { rows } = await house.db.pool.query<{ key: string }>(
+      'SELECT key FROM idempotency_keys WHERE key = ANY($1)',
+      [[keyOf(old), keyOf(young)]],
+    );
+    assert.deepEqual(rows, [{ key: keyOf(young) }]);
+  });
+
+  it('completes while the ledger adds up', async () => {
+    assert.equal((await sweep(house)).status, 'COMPLETED');
+  });
+
+  // The last one: it leaves the ledger broken.
+  it('fails loudly, naming the place, when somebody changed a balance behind the ledger', async () => {
+    const { pool } = house.db;
+    await pool.query('ALTER TABLE ledger_accounts DISABLE TRIGGER ledger_accounts_check_change');
+    await pool.query('UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1', [
+      `${house.merchant.id}/available`,
+    ]);
+    await pool.query('ALTER TABLE ledger_accounts ENABLE TRIGGER ledger_accounts_check_change');
+    const { status, result } = await sweep(house);
+    assert.equal(status, 'FAILED');
+    await assert.rejects(result, (error: Error) => {
+      const { cause } = error as { cause?: { type?: string; details?: unknown[] } };
+      assert.equal(cause?.type, 'LedgerFault');
+      assert.match(JSON.stringify(cause.details), new RegExp(`${house.merchant.id}/available`));
+      return true;
+    });
+    assert.equal((await checkLedger(house.db)).length, 1);
+  });
+});

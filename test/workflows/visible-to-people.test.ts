@@ -1,0 +1,107 @@
+// What a person finds in Temporal: enough to know who must act, and nothing that is secret or personal.
+import assert from 'node:assert/strict';
+import type { WorkflowHandle } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { temporalClient } from '../support/engines.ts';
+import { eventually, openHouse, type House } from '../support/house.ts';
+import { pay, untilState, type Payment } from '../support/payments.ts';
+
+// Digits that appear in nothing else.
+const FIELDS = { amount: 4_319_867, reference: 'ORDER-of-Akello', description: 'School fees of Akello' };
+
+describe('in Temporal', () => {
+  let house: House;
+  let payment: Payment;
+  before(async () => {
+    house = await openHouse();
+    // Undecided past the window, then paid: it waits for the payer, then for the operator, then it is settled.
+    payment = await pay(house, '009', { fields: FIELDS });
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  async function handleOf({ workflowId }: Payment): Promise<WorkflowHandle> {
+    return (await temporalClient()).workflow.getHandle(workflowId);
+  }
+
+  async function currentDetails(): Promise<string> {
+    const metadata = await (await handleOf(payment)).query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+    return metadata.currentDetails ?? '';
+  }
+
+  async function foundBy(query: string): Promise<string[]> {
+    const found: string[] = [];
+    for await (const { workflowId } of (await temporalClient()).workflow.list({ query })) found.push(workflowId);
+    return found;
+  }
+
+  async function untilFoundBy(query: string): Promise<void> {
+    await eventually(`${query} to find the payment`, async () => (await foundBy(query)).includes(payment.workflowId));
+  }
+
+  it('an open payment is found by its id, merchant, operator and by whom it waits for', async () => {
+    await untilState(house, payment, 'prompted');
+    await untilFoundBy(
+      `MalipoResourceId = '${payment.id}' AND MalipoMerchantId = '${payment.merchant.id}' ` +
+        `AND MalipoOperator = 'mtn-momo' AND MalipoWaitsFor = 'payer'`,
+    );
+  });
+
+  it('its summary names the payment and the operator', async () => {
+    const description = await (await handleOf(payment)).describe();
+    assert.equal(await description.staticSummary(), `collection ${payment.id} at mtn-momo`);
+  });
+
+  it('its details say that the payer must act, and until when', async () => {
+    const details = await eventually('the details', async () => (await currentDetails()) || null);
+    assert.match(details, /Waiting for the \*\*payer\*\* to answer the prompt, which runs out at \d{4}-/);
+    assert.match(details, /Asked the operator \d+ times; next at \d{4}-/);
+  });
+
+  it('an overdue payment is found as waiting for the operator, and its details say so', async () => {
+    await untilState(house, payment, 'reconciling');
+    await untilFoundBy(`MalipoResourceId = '${payment.id}' AND MalipoWaitsFor = 'operator'`);
+    assert.match(await currentDetails(), /Waiting for the \*\*operator\*\*: the outcome is overdue/);
+  });
+
+  it('a settled payment says how it ended', async () => {
+    await untilState(house, payment, 'succeeded');
+    assert.equal(await (await handleOf(payment)).result(), 'succeeded');
+    assert.equal(await currentDetails(), 'Settled: succeeded.');
+  });
+
+  it('its whole history holds no phone, amount, text of the merchant or secret', async () => {
+    const handle = await handleOf(payment);
+    await handle.result();
+    const text = readable(historyToJSON(await handle.fetchHistory()));
+    // The scan sees what payloads hold: what is meant to be there is found.
+    assert.ok(text.includes(payment.id) && text.includes('prompt_taken') && text.includes('promptDeadlineMs'));
+    const { merchant, phone } = payment;
+    const { settings } = house.config;
+    const forbidden = {
+      phone,
+      'phone without country code': phone.slice(3),
+      amount: String(FIELDS.amount),
+      reference: FIELDS.reference,
+      description: FIELDS.description,
+      'API key': merchant.key,
+      'webhook secret': merchant.webhookSecret,
+      'operator key': settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY.reveal(),
+      'subscription key': settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY.reveal(),
+      'database address': settings.MALIPO_DATABASE_URL.reveal(),
+    };
+    for (const [name, value] of Object.entries(forbidden))
+      assert.ok(!text.includes(value), `the history holds: ${name}`);
+  });
+});
+
+/** The history with every payload decoded beside it. */
+function readable(historyJson: string): string {
+  const decoded: string[] = [];
+  JSON.parse(historyJson, (key, value: unknown) => {
+    if (key === 'data' && typeof value === 'string') decoded.push(Buffer.from(value, 'base64').toString('utf8'));
+    return value;
+  });
+  return `${historyJson}\n${decoded.join('\n')}`;
+}

@@ -1,0 +1,172 @@
+// One collection from recorded to settled: raise the prompt, wait for the operator's word, record it.
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { CollectionActivities, PromptResult } from '../activities/collection.ts';
+import type { CollectionState } from '../src/domain/collection.ts';
+import {
+  factToRecord,
+  isSettled,
+  type OperatorWord,
+  type RecordableFact,
+  type Standing,
+} from '../src/domain/collection-progress.ts';
+import { OPERATOR_CALLED_BACK, SEARCH_ATTRIBUTES, type CollectionWorkflowInput } from './contract.ts';
+import { askingOperator, OWN_TRANSACTION, QUICK_QUESTION, raisingPrompt } from './policies.ts';
+
+const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
+const { recordCollectionFact } = proxyLocalActivities<CollectionActivities>(OWN_TRANSACTION);
+const quick = proxyLocalActivities<CollectionActivities>(QUICK_QUESTION);
+
+/**
+ * Ends when the collection is settled, with the state it settled in. The row is the truth: a run that is lost and
+ * started again goes on from the state it finds, and a run for a settled collection changes nothing (for an expired one
+ * it asks once whether it was paid after all).
+ */
+export async function collectionWorkflow(input: CollectionWorkflowInput): Promise<CollectionState> {
+  const { timings } = input;
+  const callbacks = { received: 0, answered: 0 };
+  setHandler(operatorCalledBack, () => {
+    callbacks.received += 1;
+  });
+  setCurrentDetails('Asking the operator to raise the prompt on the payer’s phone.');
+  let standing = await raisePrompt(input);
+  if (standing.state === 'expired') return (await applyWord(standing, await askOperator(input), input)).state;
+
+  let lastAskAtMs: number | null = null;
+  for (let asked = 0; !isSettled(standing.state); asked++) {
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof collectionWorkflow>(input);
+    }
+    // Still `initiated` here means that the deadline passed before a prompt was raised: that is asked at once.
+    if (standing.state !== 'initiated') {
+      const waitMs = nextWaitMs(standing, asked, input);
+      setCurrentDetails(describeWait(standing, asked, waitMs));
+      // The timer that loses the race is left to run out: to cancel it costs more than to let it ring unheard.
+      await Promise.race([
+        sleep(waitMs, { summary: 'until the next question' }),
+        condition(() => callbacks.received > callbacks.answered),
+      ]);
+      const gapMs = lastAskAtMs === null ? 0 : lastAskAtMs + timings.minimumAskGapMs - Date.now();
+      if (gapMs > 0) await sleep(gapMs, { summary: 'callbacks come fast: a gap between questions' });
+    }
+    const isCalledBack = callbacks.received > callbacks.answered;
+    callbacks.answered = callbacks.received;
+    const word = (isCalledBack ? await askQuickly(input) : null) ?? (await askOperator(input));
+    lastAskAtMs = Date.now();
+    standing = await applyWord(standing, word, input);
+  }
+  setCurrentDetails(`Settled: ${standing.state}.`);
+  return standing.state;
+}
+
+async function raisePrompt(input: CollectionWorkflowInput): Promise<Standing> {
+  const { raisePromptWithOperator } = proxyActivities<CollectionActivities>(raisingPrompt(input.timings));
+  const { collectionId, merchantId } = input;
+  let result: PromptResult;
+  try {
+    result = await raisePromptWithOperator.executeWithOptions({ summary: `raise the prompt at ${input.operator}` }, [
+      { collectionId, merchantId },
+    ]);
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    // Tries ran out: the operator may have taken one of them.
+    return record(input, { fact: 'outcome_unknown' });
+  }
+  switch (result.kind) {
+    case 'taken':
+      return record(input, { fact: 'prompt_taken' });
+    case 'refused':
+      return record(input, { fact: 'declined', failureCode: result.failureCode });
+    case 'not_raised':
+      return result.standing;
+  }
+}
+
+async function askOperator(input: CollectionWorkflowInput): Promise<OperatorWord> {
+  const { getStatusWithOperator } = proxyActivities<CollectionActivities>(askingOperator(input.timings));
+  const { collectionId, merchantId } = input;
+  try {
+    return await getStatusWithOperator.executeWithOptions({ summary: `ask ${input.operator} for the status` }, [
+      { collectionId, merchantId },
+    ]);
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    return { kind: 'unknown' };
+  }
+}
+
+/**
+ * After a callback the operator nearly always has its answer at hand: asked within the workflow task, that costs no
+ * further round through the engine. Null when it did not answer so: then it is asked in the way that shows its retries.
+ */
+async function askQuickly({
+  operator,
+  collectionId,
+  merchantId,
+}: CollectionWorkflowInput): Promise<OperatorWord | null> {
+  try {
+    const word = await quick.getStatusWithOperator.executeWithOptions(
+      { summary: `ask ${operator} for the status, as it called back` },
+      [{ collectionId, merchantId }],
+    );
+    return word.kind === 'unknown' ? null : word;
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    return null;
+  }
+}
+
+/** Records all that follows from the operator's word: a payment whose prompt was never recorded takes two steps. */
+async function applyWord(before: Standing, word: OperatorWord, input: CollectionWorkflowInput): Promise<Standing> {
+  let standing = before;
+  for (;;) {
+    const fact = factToRecord(standing, word, Date.now(), input.timings);
+    if (fact === null) return standing;
+    const next = await record(input, fact);
+    if (next.state === standing.state) return next;
+    standing = next;
+  }
+}
+
+async function record(input: CollectionWorkflowInput, fact: RecordableFact): Promise<Standing> {
+  const { collectionId, merchantId } = input;
+  const standing = await recordCollectionFact.executeWithOptions({ summary: `record ${fact.fact}` }, [
+    { collectionId, merchantId, fact },
+  ]);
+  if (fact.fact === 'outcome_unknown') {
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.waitsFor, value: 'operator' }]);
+  }
+  return standing;
+}
+
+function nextWaitMs(standing: Standing, asked: number, { timings }: CollectionWorkflowInput): number {
+  const schedule = standing.state === 'prompted' ? timings.pollScheduleMs : timings.reconcileScheduleMs;
+  const stepMs = schedule[Math.min(asked, schedule.length - 1)] ?? timings.minimumAskGapMs;
+  if (standing.state !== 'prompted' || standing.promptExpiresAtMs === null) return stepMs;
+  // The end of the prompt window is a moment to ask, not to sleep through.
+  return Math.min(stepMs, Math.max(1, standing.promptExpiresAtMs - Date.now()));
+}
+
+function describeWait(standing: Standing, asked: number, waitMs: number): string {
+  const next = new Date(Date.now() + waitMs).toISOString();
+  const until = standing.promptExpiresAtMs === null ? 'unknown' : new Date(standing.promptExpiresAtMs).toISOString();
+  const who =
+    standing.state === 'prompted'
+      ? `Waiting for the **payer** to answer the prompt, which runs out at ${until}.`
+      : `Waiting for the **operator**: the outcome is overdue and not known. The prompt ran out at ${until}.`;
+  return `${who}\n\nAsked the operator ${asked} times; next at ${next}, or as soon as it calls back.`;
+}

@@ -1,0 +1,86 @@
+// The workflows' public face: names, inputs, signals, ids and search attributes. Starters, activities and tests read this.
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { CollectionId, DeliveryId, EndpointId, MerchantId } from '../src/domain/ids.ts';
+import type { OperatorId } from '../src/domain/operator-catalogue.ts';
+
+export const COLLECTION_WORKFLOW = 'collectionWorkflow';
+export const DELIVERY_WORKFLOW = 'deliveryWorkflow';
+export const RECONCILIATION_WORKFLOW = 'reconciliationWorkflow';
+
+/** The operator called back about the payment. It carries nothing: what happened is asked of the operator. */
+export const OPERATOR_CALLED_BACK = 'operatorCalledBack';
+
+/** Every wait of a collection, in milliseconds. Part of the input, so that a run keeps to what it was started with. */
+export type CollectionTimings = {
+  /** Waits between tries to raise the prompt: the first one, and the longest. */
+  readonly promptRetryMs: number;
+  readonly promptRetryMaxMs: number;
+  /** How long tries to raise the prompt go on within one run, at the most. */
+  readonly promptDeadlineMs: number;
+  /** Waits between questions to the operator while the payer decides; the last one repeats. */
+  readonly pollScheduleMs: readonly number[];
+  /** The same once the outcome is overdue. */
+  readonly reconcileScheduleMs: readonly number[];
+  readonly reconcileForMs: number;
+  readonly notFoundGraceMs: number;
+  /** The shortest time between two questions, however many callbacks come. */
+  readonly minimumAskGapMs: number;
+  /** One call to the operator, all of it. */
+  readonly operatorCallMs: number;
+};
+
+/** Ids and durations only: histories hold no amounts, phones or secrets. */
+export type CollectionWorkflowInput = {
+  readonly collectionId: CollectionId;
+  readonly merchantId: MerchantId;
+  readonly operator: OperatorId;
+  readonly timings: CollectionTimings;
+};
+
+export type DeliveryWorkflowInput = {
+  readonly deliveryId: DeliveryId;
+  readonly endpointId: EndpointId;
+  /** Before the first attempt of this run. */
+  readonly firstDelayMs: number;
+  /** One attempt, with its recording. */
+  readonly attemptMs: number;
+  /** After a crash in the middle of an attempt, when no schedule applies. */
+  readonly crashRetryMs: number;
+};
+
+/** The id that makes one payment one workflow, whoever starts it and however often. */
+export function collectionWorkflowId(merchantId: MerchantId, idempotencyKey: string): string {
+  return `collection/${merchantId}/${idempotencyKey}`;
+}
+
+export function deliveryWorkflowId(deliveryId: DeliveryId): string {
+  return `delivery/${deliveryId}`;
+}
+
+/** Payments of one operator, workflows and calls alike: a slow operator fills its own queue and no other. */
+export function operatorTaskQueue(prefix: string, operator: OperatorId): string {
+  return `${prefix}-${operator}`;
+}
+
+export function deliveryTaskQueue(prefix: string): string {
+  return `${prefix}-deliveries`;
+}
+
+export function reconciliationTaskQueue(prefix: string): string {
+  return `${prefix}-reconciliation`;
+}
+
+export function reconciliationScheduleId(prefix: string): string {
+  return `${prefix}-reconciliation`;
+}
+
+/** By these a person finds a payment in the Temporal UI. They are never encrypted: no phones, no references of merchants. */
+export const SEARCH_ATTRIBUTES = {
+  merchantId: defineSearchAttributeKey('MalipoMerchantId', SearchAttributeType.KEYWORD),
+  /** Of the collection or the delivery. */
+  resourceId: defineSearchAttributeKey('MalipoResourceId', SearchAttributeType.KEYWORD),
+  operator: defineSearchAttributeKey('MalipoOperator', SearchAttributeType.KEYWORD),
+  endpointId: defineSearchAttributeKey('MalipoEndpointId', SearchAttributeType.KEYWORD),
+  /** Who must act next: `payer`, or `operator` when the outcome is overdue. */
+  waitsFor: defineSearchAttributeKey('MalipoWaitsFor', SearchAttributeType.KEYWORD),
+} as const;

@@ -1,0 +1,4 @@
+// The one entry of the workflow bundle: every workflow by name.
+export { collectionWorkflow } from './collection.ts';
+export { deliveryWorkflow } from './delivery.ts';
+export { reconciliationWorkflow } from './reconciliation.ts';
