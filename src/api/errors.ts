@@ -1,0 +1,89 @@
+// Errors on the wire: the one place where a category becomes an HTTP status and an error becomes JSON.
+import { DomainError, errorType, type ErrorCategory, type ErrorCode } from '../domain/errors.ts';
+
+export const HTTP_STATUS: Readonly<Record<ErrorCategory, number>> = {
+  unauthenticated: 401,
+  forbidden: 403,
+  invalid: 400,
+  not_found: 404,
+  method_not_allowed: 405,
+  too_large: 413,
+  unsupported_media: 415,
+  conflict: 409,
+  rate_limited: 429,
+  unavailable: 503,
+  internal: 500,
+};
+
+/** The body of every error answer. `errors` lists all that is wrong with a request; `param` is the first's. */
+export function errorBody(error: DomainError, requestId: string) {
+  return {
+    error: {
+      type: errorType(error.code),
+      code: error.code,
+      message: error.message,
+      param: error.issues[0]?.param ?? null,
+      request_id: requestId,
+      errors: error.issues.map(({ param, code, message }) => ({ param, code, message })),
+    },
+  };
+}
+
+/** Anything that is not a DomainError is a bug or a broken part: its text never leaves the house. */
+export function toDomainError(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  const status = httpStatusOf(error);
+  if (status === 413) return bodyTooLarge();
+  if (status === 400) return new DomainError('body_malformed', 'The body could not be read. Check its syntax.');
+  if (status === 415) return mediaTypeUnsupported();
+  if (isDatabaseAway(error)) {
+    return new DomainError('service_unavailable', 'We cannot record anything right now. Try again with the same key.', {
+      retryAfterSeconds: 2,
+    });
+  }
+  return new DomainError('internal_error', 'Something went wrong on our side. Try again with the same key.');
+}
+
+export function bodyTooLarge(): DomainError {
+  return new DomainError('body_too_large', 'The body is larger than 64 KiB. Send a smaller one.');
+}
+
+export function mediaTypeUnsupported(): DomainError {
+  return new DomainError(
+    'media_type_unsupported',
+    'Send the body as application/json or application/x-www-form-urlencoded, and uncompressed.',
+  );
+}
+
+export function notFound(code: Extract<ErrorCode, 'route_not_found'>): DomainError {
+  return new DomainError(code, 'There is no such route. See /docs for those there are.');
+}
+
+function httpStatusOf(error: unknown): number | null {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : null;
+}
+
+const AWAY_SOCKET_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+// Classes of SQLSTATE: connection lost, rolled back in a conflict (after our own tries), out of resources, operator
+// intervention (shutting down, starting up, statement time-out); and the time-out of an idle transaction.
+const AWAY_SQLSTATES = /^(?:08|40|53|57)[0-9A-Z]{3}$|^25P03$/;
+
+function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('code' in error && typeof error.code === 'string') {
+    return AWAY_SOCKET_CODES.has(error.code) || AWAY_SQLSTATES.test(error.code);
+  }
+  return /timeout exceeded when trying to connect|Connection terminated|Query read timeout|not queryable/.test(
+    error.message,
+  );
+}

@@ -1,0 +1,55 @@
+// Forms say everything as flat text: this gives the object of fields back that JSON would have said.
+import { DomainError } from '../domain/errors.ts';
+
+type Fields = Record<string, unknown>;
+
+// `metadata[order]`; whatever stands between the outer brackets is the key, to the letter.
+const PAIR_NAME = /^([^[\]]+)\[(.+)\]$/s;
+
+/**
+ * The fields of a URL-encoded form, values as text; `metadata[order]=1042` is the pair `order` of `metadata`. A name that
+ * comes twice becomes a list, for the schema to refuse. Throws `body_malformed` for the name that JSON cannot have here
+ * either.
+ */
+export function parseForm(text: string): Fields {
+  const fields = emptyFields();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const [, outer, key] = PAIR_NAME.exec(name) ?? [];
+    if (outer === undefined || key === undefined) put(fields, name, value);
+    else if (isFields(fields[outer])) put(fields[outer], key, value);
+    else put(fields, outer, put(emptyFields(), key, value));
+  }
+  return fields;
+}
+
+/**
+ * The fields with those named `integers` as numbers where they are plain digits; what is not stays text, for the schema
+ * to refuse.
+ */
+export function readIntegers(body: unknown, integers: readonly string[]): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]: [string, unknown]) => {
+      const isInteger = integers.includes(name) && typeof value === 'string' && /^[0-9]{1,16}$/.test(value);
+      return [name, isInteger ? Number(value) : value];
+    }),
+  );
+}
+
+// Without a prototype there is no name that is taken already.
+function emptyFields(): Fields {
+  return Object.create(null) as Fields;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function put(fields: Fields, name: string, value: unknown): Fields {
+  if (name === '__proto__') throw new DomainError('body_malformed', 'A field cannot have the name __proto__.');
+  const held = fields[name];
+  if (held === undefined) fields[name] = value;
+  else if (Array.isArray(held)) held.push(value);
+  else fields[name] = [held, value];
+  return fields;
+}

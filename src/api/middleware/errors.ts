@@ -1,0 +1,54 @@
+// Gives every request its id, every failure its error body, and the log one line for each.
+import { newId } from '../../domain/ids.ts';
+import type { Log } from '../../log.ts';
+import type { ApiMiddleware } from '../context.ts';
+import { errorBody, HTTP_STATUS, toDomainError } from '../errors.ts';
+
+export function requestId(): ApiMiddleware {
+  return async (ctx, next) => {
+    // A target that cannot be read leads nowhere, like any unknown path.
+    if (!isReadable(ctx)) ctx.url = '/';
+    ctx.state.requestId = newId('req');
+    ctx.set('Malipo-Request-Id', ctx.state.requestId);
+    await next();
+  };
+}
+
+export function accessLog(log: Log): ApiMiddleware {
+  return async (ctx, next) => {
+    const startedMs = performance.now();
+    try {
+      await next();
+    } finally {
+      const { method, path, status } = ctx;
+      const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
+      const merchantId = ctx.state.caller?.merchantId;
+      log.debug({ requestId: ctx.state.requestId, method, path, status, durationMs, merchantId }, 'request');
+    }
+  };
+}
+
+export function errorAnswers(log: Log): ApiMiddleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const error = toDomainError(thrown);
+      if (error.category === 'internal' || error.category === 'unavailable') {
+        log.error({ error: thrown, requestId: ctx.state.requestId, path: ctx.path }, 'request failed');
+      }
+      ctx.status = HTTP_STATUS[error.category];
+      ctx.body = errorBody(error, ctx.state.requestId);
+      if (error.category === 'unauthenticated') ctx.set('WWW-Authenticate', 'Bearer');
+      if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds));
+    }
+  };
+}
+
+function isReadable(ctx: { readonly path: string }): boolean {
+  try {
+    return ctx.path.length > 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,29 @@
+// The OpenAPI 3.1 document, made from the routes and the schemas that validate.
+import { createDocument } from 'zod-openapi';
+import type { Route } from './route.ts';
+
+const DESCRIPTION = `Mobile-money collections, payouts, balance and signed webhooks.
+
+Every answer carries \`Malipo-Request-Id\`. Amounts are whole numbers in the currency's smallest unit. Errors carry a
+stable \`code\`; finer codes may be added, so treat a code you do not know as its \`type\`.`;
+
+export function openApiDocument(routes: readonly Route[], publicUrl: string) {
+  const paths: Record<string, Record<string, Route['operation']>> = {};
+  for (const { path, method, operation } of routes) paths[path] = { ...paths[path], [method]: operation };
+  return createDocument({
+    openapi: '3.1.0',
+    info: { title: 'Malipo', version: '1.0.0', description: DESCRIPTION },
+    servers: [{ url: publicUrl }],
+    security: [{ apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A secret key of the merchant, `sk_test_…` or `sk_live_…`. For servers only.',
+        },
+      },
+    },
+  });
+}

@@ -1,0 +1,53 @@
+// A route as data: the router and the OpenAPI document are both made from it, so they cannot disagree.
+import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import { errorCategory, type ErrorCode } from '../domain/errors.ts';
+import type { ApiMiddleware } from './context.ts';
+import { HTTP_STATUS } from './errors.ts';
+import { errorSchema } from './schemas/error.ts';
+
+export type Route = {
+  readonly method: 'get' | 'post' | 'put';
+  /** With parameters in braces, as OpenAPI writes them. */
+  readonly path: string;
+  readonly operation: ZodOpenApiOperationObject;
+  /** In order; the last one answers. */
+  readonly pipeline: readonly ApiMiddleware[];
+};
+
+export const REQUEST_ID_HEADER = {
+  'Malipo-Request-Id': { schema: { type: 'string' }, description: 'Name it when you ask for help.' },
+} as const;
+
+export const AUTHENTICATION_ERRORS: readonly ErrorCode[] = [
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_wrong_environment',
+  'api_key_expired',
+  'api_key_revoked',
+  'insufficient_scope',
+];
+const ANYWHERE: readonly ErrorCode[] = ['rate_limited', 'internal_error', 'service_unavailable'];
+
+/** The error answers of an operation that can meet these codes, one per status. */
+export function errorResponses(codes: readonly ErrorCode[]): Record<string, ZodOpenApiResponseObject> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of [...codes, ...ANYWHERE]) {
+    const status = HTTP_STATUS[errorCategory(code)];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, statusCodes]) => [
+      String(status),
+      {
+        description: statusCodes.map((code) => `\`${code}\``).join(', '),
+        headers: REQUEST_ID_HEADER,
+        content: { 'application/json': { schema: errorSchema } },
+      },
+    ]),
+  );
+}
+
+/** `/a/{id}` as the router writes it: `/a/:id`. */
+export function routerPath(path: string): string {
+  return path.replace(/\{([a-z_]+)\}/g, ':$1');
+}

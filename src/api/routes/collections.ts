@@ -1,0 +1,176 @@
+// Collections: create, list, fetch.
+import { collectionObject } from '../../domain/collection.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { createCollection } from '../../operations/create-collection.ts';
+import { getCollection } from '../../operations/get-collection.ts';
+import { listCollections } from '../../operations/list-collections.ts';
+import { callerOf, IDEMPOTENCY_KEPT_FOR_MS, idempotencyKeyOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
+import { requireScope } from '../middleware/api-key.ts';
+import { isForm, readBody } from '../middleware/body.ts';
+import { requireIdempotencyKey } from '../middleware/idempotency-key.ts';
+import { AUTHENTICATION_ERRORS, errorResponses, REQUEST_ID_HEADER, type Route } from '../route.ts';
+import {
+  collectionListSchema,
+  collectionSchema,
+  CREATE_COLLECTION_CODES,
+  createCollectionSchema,
+  LIST_COLLECTIONS_CODES,
+  listCollectionsSchema,
+  toCollectionRequest,
+  writeCursor,
+} from '../schemas/collection.ts';
+import { idempotencyKeyHeader, pathId } from '../schemas/primitives.ts';
+import { readIntegers } from '../form.ts';
+import { validate } from '../validation.ts';
+
+const TAG = 'Collections';
+
+export function collectionRoutes(deps: ApiDeps): Route[] {
+  return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
+}
+
+function createRoute(deps: ApiDeps): Route {
+  return {
+    method: 'post',
+    path: '/v1/api/collections',
+    operation: {
+      operationId: 'createCollection',
+      tags: [TAG],
+      summary: 'Raise a prompt on a payer’s handset',
+      description: 'Scope `collections:write`. 202 means accepted, not paid: the outcome comes as a webhook.',
+      requestParams: { header: idempotencyKeyHeader },
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: createCollectionSchema },
+          'application/x-www-form-urlencoded': {
+            schema: createCollectionSchema,
+            // metadata[order]=1042
+            encoding: { metadata: { style: 'deepObject', explode: true } },
+          },
+        },
+      },
+      responses: {
+        '202': {
+          description: 'Accepted and recorded.',
+          headers: {
+            ...REQUEST_ID_HEADER,
+            'Idempotent-Replayed': { schema: { type: 'string', enum: ['true'] }, description: 'A repeated answer.' },
+          },
+          content: { 'application/json': { schema: collectionSchema } },
+        },
+        ...errorResponses([
+          ...AUTHENTICATION_ERRORS,
+          'idempotency_key_missing',
+          'idempotency_key_invalid',
+          'idempotency_key_reused',
+          'idempotency_key_in_flight',
+          'parameter_missing',
+          'parameter_invalid',
+          'parameter_unknown',
+          'phone_invalid',
+          'phone_unsupported',
+          'amount_out_of_bounds',
+          'body_malformed',
+          'body_too_large',
+          'media_type_unsupported',
+        ]),
+      },
+    },
+    pipeline: [requireScope('collections:write', deps), requireIdempotencyKey(), readBody(), create(deps)],
+  };
+}
+
+function create(deps: ApiDeps): ApiMiddleware {
+  return async (ctx) => {
+    const fields = isForm(ctx) ? readIntegers(ctx.request.body, ['amount']) : ctx.request.body;
+    const request = toCollectionRequest(validate(createCollectionSchema, fields, CREATE_COLLECTION_CODES));
+    const created = await createCollection(deps.db, {
+      ...callerOf(ctx),
+      idempotencyKey: idempotencyKeyOf(ctx),
+      request,
+      isAcceptingWork: deps.isAcceptingWork(),
+      promptDeadlineMs: deps.promptDeadlineMs,
+      idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
+      at: new Date(),
+    });
+    if (created.kind === 'replayed') ctx.set('Idempotent-Replayed', 'true');
+    else deps.onCollectionRecorded(created.collection);
+    ctx.status = created.answer.status;
+    ctx.type = 'application/json';
+    ctx.body = created.answer.body;
+  };
+}
+
+function listRoute(deps: ApiDeps): Route {
+  return {
+    method: 'get',
+    path: '/v1/api/collections',
+    operation: {
+      operationId: 'listCollections',
+      tags: [TAG],
+      summary: 'List collections, newest first',
+      description: 'Scope `collections:read`.',
+      requestParams: { query: listCollectionsSchema },
+      responses: {
+        '200': {
+          description: 'One page.',
+          headers: REQUEST_ID_HEADER,
+          content: { 'application/json': { schema: collectionListSchema } },
+        },
+        ...errorResponses([...AUTHENTICATION_ERRORS, 'parameter_invalid', 'parameter_unknown', 'cursor_invalid']),
+      },
+    },
+    pipeline: [requireScope('collections:read', deps), list(deps)],
+  };
+}
+
+function list(deps: ApiDeps): ApiMiddleware {
+  return async (ctx) => {
+    const query = validate(listCollectionsSchema, { ...ctx.query }, LIST_COLLECTIONS_CODES);
+    const filter = {
+      ...(query.state !== undefined && { state: query.state }),
+      ...(query.reference !== undefined && { reference: query.reference }),
+      ...(query.phone !== undefined && { phone: query.phone }),
+      ...(query.created_from !== undefined && { createdFrom: query.created_from }),
+      ...(query.created_to !== undefined && { createdTo: query.created_to }),
+      ...(query.cursor !== undefined && { before: query.cursor }),
+    };
+    const page = await listCollections(deps.db, callerOf(ctx).merchantId, filter, query.limit);
+    ctx.body = {
+      data: page.items.map(collectionObject),
+      has_more: page.nextBefore !== null,
+      next_cursor: page.nextBefore === null ? null : writeCursor(page.nextBefore),
+    };
+  };
+}
+
+function fetchRoute(deps: ApiDeps): Route {
+  return {
+    method: 'get',
+    path: '/v1/api/collections/{id}',
+    operation: {
+      operationId: 'getCollection',
+      tags: [TAG],
+      summary: 'Fetch one collection with its current state',
+      description: 'Scope `collections:read`.',
+      requestParams: { path: pathId('col') },
+      responses: {
+        '200': {
+          description: 'The collection.',
+          headers: REQUEST_ID_HEADER,
+          content: { 'application/json': { schema: collectionSchema } },
+        },
+        ...errorResponses([...AUTHENTICATION_ERRORS, 'collection_not_found']),
+      },
+    },
+    pipeline: [
+      requireScope('collections:read', deps),
+      async (ctx) => {
+        const { id } = ctx['params'] as { id?: string };
+        if (id === undefined) throw new DomainError('route_not_found', 'There is no such route.');
+        ctx.body = collectionObject(await getCollection(deps.db, callerOf(ctx).merchantId, id));
+      },
+    ],
+  };
+}

@@ -1,0 +1,95 @@
+// Whether the process is up, and whether it can take work.
+import { z } from 'zod';
+import type { ApiDeps } from '../context.ts';
+import { errorResponses, REQUEST_ID_HEADER, type Route } from '../route.ts';
+
+const healthSchema = z.strictObject({ status: z.literal('up') }).meta({ id: 'Health' });
+const readinessSchema = z
+  .strictObject({
+    status: z.enum(['ready', 'degraded', 'down']),
+    parts: z.strictObject({
+      database: z.enum(['up', 'down']),
+      temporal: z.enum(['up', 'away']),
+      backlog: z.enum(['within_bounds', 'full']),
+    }),
+  })
+  .meta({ id: 'Readiness' });
+
+export function healthRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: '/healthz',
+      operation: {
+        operationId: 'getHealth',
+        tags: ['Service'],
+        summary: 'The process is up',
+        security: [],
+        responses: {
+          '200': {
+            description: 'It is.',
+            headers: REQUEST_ID_HEADER,
+            content: { 'application/json': { schema: healthSchema } },
+          },
+          ...errorResponses([]),
+        },
+      },
+      pipeline: [
+        (ctx) => {
+          ctx.body = { status: 'up' };
+        },
+      ],
+    },
+    {
+      method: 'get',
+      path: '/readyz',
+      operation: {
+        operationId: 'getReadiness',
+        tags: ['Service'],
+        summary: 'It can take work',
+        description:
+          'With Temporal away it is `degraded`: work is accepted and recorded, and starts when Temporal is back.',
+        security: [],
+        responses: {
+          '200': {
+            description: 'The database answers.',
+            headers: REQUEST_ID_HEADER,
+            content: { 'application/json': { schema: readinessSchema } },
+          },
+          ...errorResponses([]),
+          '503': {
+            description: 'The database does not answer: nothing can be recorded.',
+            headers: REQUEST_ID_HEADER,
+            content: { 'application/json': { schema: readinessSchema } },
+          },
+        },
+      },
+      pipeline: [
+        async (ctx) => {
+          const [isDatabaseUp, isTemporalUp] = await Promise.all([pingDatabase(deps), deps.temporal.ping()]);
+          const isAccepting = deps.isAcceptingWork();
+          const isWhole = isTemporalUp && isAccepting;
+          ctx.status = isDatabaseUp ? 200 : 503;
+          ctx.body = {
+            status: isDatabaseUp ? (isWhole ? 'ready' : 'degraded') : 'down',
+            parts: {
+              database: isDatabaseUp ? 'up' : 'down',
+              temporal: isTemporalUp ? 'up' : 'away',
+              backlog: isAccepting ? 'within_bounds' : 'full',
+            },
+          };
+        },
+      ],
+    },
+  ];
+}
+
+async function pingDatabase({ db, log }: ApiDeps): Promise<boolean> {
+  try {
+    await db.pool.query('SELECT 1');
+    return true;
+  } catch (error) {
+    log.warn({ error }, 'the database does not answer');
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+// Collections on the wire.
+import { z } from 'zod';
+import { COLLECTION_STATES, type CollectionState } from '../../domain/collection.ts';
+import type { CollectionRequest } from '../../domain/collection-request.ts';
+import { FAILURE_CODES, type FailureCode } from '../../domain/failure.ts';
+import { isId } from '../../domain/ids.ts';
+import { OPERATORS, type OperatorId } from '../../domain/operator-catalogue.ts';
+import type { CodesByParameter } from '../validation.ts';
+import { amount, instant, metadata, phone, printable, time } from './primitives.ts';
+
+const state = z.enum(COLLECTION_STATES as [CollectionState, ...CollectionState[]]).meta({ id: 'CollectionState' });
+
+export const createCollectionSchema = z
+  .strictObject({
+    phone,
+    amount,
+    reference: printable('reference', 100).meta({ description: 'Yours; need not be unique.', example: 'INV-1042' }),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/, { error: 'currency must be a code of three capital letters.' })
+      .optional()
+      .meta({ description: 'Your account’s currency, if given at all.', example: 'UGX' }),
+    description: printable('description', 120).optional().meta({ description: 'Shown to the payer with the prompt.' }),
+    metadata: metadata.optional(),
+  })
+  .meta({ id: 'CreateCollection' });
+
+export const CREATE_COLLECTION_CODES: CodesByParameter = {
+  phone: { any: 'phone_invalid' },
+  amount: { range: 'amount_out_of_bounds' },
+};
+
+export function toCollectionRequest(body: z.output<typeof createCollectionSchema>): CollectionRequest {
+  return {
+    phone: body.phone,
+    amountMinor: BigInt(body.amount),
+    reference: body.reference,
+    currency: body.currency ?? null,
+    description: body.description ?? null,
+    metadata: body.metadata ?? {},
+  };
+}
+
+export const collectionSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^col_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+      .meta({ example: 'col_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+    state,
+    amount: z.int().min(1),
+    currency: z.string().regex(/^[A-Z]{3}$/),
+    reference: z.string(),
+    phone: z.string(),
+    operator: z.enum(Object.keys(OPERATORS) as [OperatorId, ...OperatorId[]]),
+    description: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    failure: z
+      .strictObject({ code: z.enum(FAILURE_CODES as [FailureCode, ...FailureCode[]]), message: z.string() })
+      .nullable()
+      .meta({ description: 'Why it failed or expired.' }),
+    operator_reference: z.uuid().meta({ description: 'What the operator knows the payment by.' }),
+    amount_reversed: z.int().min(0),
+    created_at: time,
+    updated_at: time,
+    prompt_expires_at: time.nullable().meta({ description: 'Null until the operator took the prompt.' }),
+  })
+  .meta({ id: 'Collection' });
+
+export const collectionListSchema = z
+  .strictObject({
+    data: z.array(collectionSchema),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor` for the next page.' }),
+  })
+  .meta({ id: 'CollectionList' });
+
+export const listCollectionsSchema = z.strictObject({
+  limit: z
+    .string()
+    .regex(/^[0-9]{1,9}$/, { error: 'limit must be a whole number from 1 to 100.' })
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= 100, { error: 'limit must be a whole number from 1 to 100.' })
+    .default(20)
+    .meta({ description: '1 to 100.', override: { type: 'integer', minimum: 1, maximum: 100, default: 20 } }),
+  cursor: z
+    .string()
+    .refine((text) => readCursor(text) !== null, { error: 'This cursor is not one of ours. Start again without it.' })
+    .transform((text) => readCursor(text) ?? undefined)
+    .optional()
+    .meta({ description: '`next_cursor` of the page before.' }),
+  state: state.optional(),
+  reference: printable('reference', 100).optional(),
+  phone: z
+    .string()
+    .regex(/^[1-9][0-9]{7,14}$/, { error: 'phone must be digits only, country code first.' })
+    .optional(),
+  created_from: instant('created_from').optional().meta({ description: 'Inclusive. RFC 3339.' }),
+  created_to: instant('created_to').optional().meta({ description: 'Exclusive. RFC 3339.' }),
+});
+
+export const LIST_COLLECTIONS_CODES: CodesByParameter = { cursor: { any: 'cursor_invalid' } };
+
+/** Opaque to callers: it holds the last id of the page. */
+export function writeCursor(lastId: string): string {
+  return Buffer.from(lastId).toString('base64url');
+}
+
+function readCursor(text: string) {
+  const id = Buffer.from(text, 'base64url').toString('latin1');
+  return isId('col', id) && writeCursor(id) === text ? id : null;
+}

@@ -1,0 +1,30 @@
+// The shape of every error answer.
+import { z } from 'zod';
+import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
+
+const code = z
+  .enum(ERROR_CODES as [ErrorCode, ...ErrorCode[]])
+  .meta({ id: 'ErrorCode', description: 'Stable. Finer codes may be added: treat an unknown one as its type.' });
+
+export const errorSchema = z
+  .strictObject({
+    error: z.strictObject({
+      type: z.enum([
+        'authentication_error',
+        'permission_error',
+        'invalid_request_error',
+        'idempotency_error',
+        'payment_error',
+        'rate_limit_error',
+        'api_error',
+      ]),
+      code,
+      message: z.string().meta({ description: 'For a person: what to do next.' }),
+      param: z.string().nullable().meta({ description: 'The first parameter that is wrong.' }),
+      request_id: z.string().regex(/^req_/),
+      errors: z.array(z.strictObject({ param: z.string(), code, message: z.string() })).meta({
+        description: 'Everything that is wrong with the request.',
+      }),
+    }),
+  })
+  .meta({ id: 'Error' });

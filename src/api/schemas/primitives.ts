@@ -1,0 +1,66 @@
+// The building blocks of request and response schemas.
+import { z } from 'zod';
+import { MAX_AMOUNT_MINOR } from '../../domain/money.ts';
+import { parsePhone, PHONE_FORM } from '../../domain/phone.ts';
+
+/** Text people can read in one line: no control characters, no line breaks, something other than space in it. */
+export function printable(name: string, max: number) {
+  return z
+    .string({ error: `${name} must be text.` })
+    .regex(new RegExp(`^(?=.*\\S)[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]{1,${max}}$`, 'u'), {
+      error: `${name} must be 1 to ${max} printable characters.`,
+    });
+}
+
+export const amount = z
+  .int({ error: amountMessage })
+  .min(1, { error: amountMessage })
+  .meta({ description: 'In the smallest unit of the currency, and within the operator’s bounds.', example: 5000 });
+
+function amountMessage(issue: { readonly input?: unknown; readonly code?: string }): string | undefined {
+  if (issue.input === undefined) return undefined;
+  if (issue.code === 'too_small') return 'amount must be 1 or more.';
+  // What an integer may be at the most is what a JSON number carries without loss.
+  if (issue.code === 'too_big') return `amount must be ${MAX_AMOUNT_MINOR} or less.`;
+  return 'amount must be a whole number in the smallest unit of the currency.';
+}
+
+export const phone = z
+  .string({ error: (issue) => (issue.input === undefined ? undefined : `phone must be text: ${PHONE_FORM}.`) })
+  .refine((text) => parsePhone(text) !== null, { error: `phone must be a mobile number: ${PHONE_FORM}.` })
+  .meta({ description: `Mobile number: ${PHONE_FORM}.`, example: '256772123456', pattern: '^[1-9][0-9]{7,14}$' });
+
+export const metadata = z
+  .record(
+    z
+      .string()
+      .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,40}$/u, { error: 'A metadata key must be 1 to 40 printable characters.' }),
+    z
+      .string({ error: 'A metadata value must be text.' })
+      .regex(/^[^\0\p{Cs}]{0,500}$/u, { error: 'A metadata value must be text of at most 500 characters.' }),
+    { error: 'metadata must be an object of text values.' },
+  )
+  .refine((pairs) => Object.keys(pairs).length <= 20, { error: 'metadata can hold at most 20 pairs.' })
+  .meta({ description: 'Up to 20 pairs of your own, echoed back.', example: { order: '1042' }, maxProperties: 20 });
+
+/** An instant as RFC 3339 with a zone. */
+export function instant(name: string) {
+  return z.iso
+    .datetime({ offset: true, error: `${name} must be a time as RFC 3339, for example 2026-01-31T12:00:00.000Z.` })
+    .transform((text) => new Date(text));
+}
+
+export const time = z.iso
+  .datetime()
+  .meta({ description: 'RFC 3339, UTC, milliseconds.', example: '2026-01-31T12:00:00.000Z' });
+
+export const idempotencyKeyHeader = z.object({
+  'Idempotency-Key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/)
+    .meta({ description: 'New for each payment, the same for each retry of it. Kept 30 days.', example: 'order-1042' }),
+});
+
+export function pathId(prefix: string) {
+  return z.object({ id: z.string().meta({ description: `\`${prefix}_…\`` }) });
+}

@@ -1,0 +1,66 @@
+// What every error answer must be, whatever it says, and servers beside the one a house has.
+import assert from 'node:assert/strict';
+import { HTTP_STATUS } from '../../src/api/errors.ts';
+import { freePort } from '../../src/embedded/ports.ts';
+import { errorCategory, errorType, type ErrorCode } from '../../src/domain/errors.ts';
+import type { ApiAnswer } from '../support/api.ts';
+import type { House } from '../support/house.ts';
+
+export type ErrorIssue = { readonly param: string; readonly code: string; readonly message: string };
+type ErrorBody = {
+  readonly type: string;
+  readonly code: string;
+  readonly message: string;
+  readonly param: string | null;
+  readonly request_id: string;
+  readonly errors: readonly ErrorIssue[];
+};
+
+/** Fails unless the answer is this error, whole: status, headers and body. Returns the body's `error`. */
+export function assertError(answer: ApiAnswer, code: ErrorCode): ErrorBody {
+  const error = answer.json.error as unknown as ErrorBody;
+  const where = `${answer.status} ${answer.text}`;
+  assert.equal(error.code, code, where);
+  assert.equal(answer.status, HTTP_STATUS[errorCategory(code)], where);
+  assert.equal(error.type, errorType(code), where);
+  assert.deepEqual(Object.keys(error), ['type', 'code', 'message', 'param', 'request_id', 'errors']);
+  assert.match(error.message, /^\S.*\.$/, 'the message is a sentence');
+  assert.equal(error.param, error.errors[0]?.param ?? null, where);
+  if (error.errors[0]) assert.deepEqual([error.errors[0].code, error.errors[0].message], [code, error.message], where);
+  assertHeaders(answer);
+  assert.equal(error.request_id, answer.headers.get('malipo-request-id'));
+  assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+  assert.equal(answer.headers.get('www-authenticate'), answer.status === 401 ? 'Bearer' : null);
+  const mustWait = code === 'idempotency_key_in_flight' || code === 'rate_limited' || code === 'service_unavailable';
+  assert.match(answer.headers.get('retry-after') ?? 'none', mustWait ? /^[1-9][0-9]?$/ : /^none$/, where);
+  assert.equal(answer.headers.has('allow'), code === 'method_not_allowed');
+  return error;
+}
+
+/** What every answer carries, good or bad. */
+export function assertHeaders(answer: { readonly headers: Headers }): void {
+  assert.match(answer.headers.get('malipo-request-id') ?? '', /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+}
+
+/** `param code` of everything that is wrong. */
+export function issuesOf(answer: ApiAnswer): string[] {
+  const { errors } = answer.json.error as unknown as ErrorBody;
+  return errors.map(({ param, code }) => `${param} ${code}`);
+}
+
+/** A further server on the house's database, told otherwise in these settings. Stops with the house. */
+export async function startAnotherServer(
+  house: House,
+  settings: Readonly<Record<string, string>>,
+): Promise<{ readonly baseUrl: string }> {
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const own = { MALIPO_ROLES: 'api', MALIPO_HTTP_PORT: String(port), MALIPO_PUBLIC_URL: baseUrl };
+  await house.startServer({ ...own, ...settings });
+  return { baseUrl };
+}
+
+/** The settings of a house whose only part is the API: nothing that it records is ever started. */
+export const API_ONLY = { environment: { MALIPO_ROLES: 'api' } } as const;

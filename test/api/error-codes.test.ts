@@ -1,0 +1,99 @@
+// Every error code there is, provoked over HTTP: none is unreachable, and each answer is whole.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { generateApiKey, hashApiKey } from '../../src/domain/api-key.ts';
+import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
+import { newId } from '../../src/domain/ids.ts';
+import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';
+import { eventually, openHouse, type House } from '../support/house.ts';
+import { API_ONLY, assertError, startAnotherServer } from './answers.ts';
+import { holdIdempotencyKey } from './held-key.ts';
+
+const COLLECTIONS = '/v1/api/collections';
+const BALANCE = '/v1/api/balance';
+
+describe('every error code', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse(API_ONLY);
+  });
+  after(() => house.stop());
+
+  const get = (path: string, key: string | null) => call(house.baseUrl, 'GET', path, { key });
+  const create = (options: CallOptions) =>
+    call(house.baseUrl, 'POST', COLLECTIONS, { key: house.merchant.key, ...options });
+  const createWith = (fields: Record<string, unknown>) => create({ json: collectionFields(fields) });
+
+  const provoked: Readonly<Record<ErrorCode, () => Promise<ApiAnswer>>> = {
+    api_key_missing: () => get(BALANCE, null),
+    api_key_invalid: () => get(BALANCE, generateApiKey('test')),
+    api_key_wrong_environment: () => get(BALANCE, generateApiKey('live')),
+    api_key_expired: async () => get(BALANCE, await house.addKey(house.merchant.id, ['balance:read'], new Date())),
+    api_key_revoked: async () => {
+      const key = await house.addKey(house.merchant.id, ['balance:read']);
+      await house.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1', [hashApiKey(key)]);
+      return get(BALANCE, key);
+    },
+    insufficient_scope: async () => get(BALANCE, await house.addKey(house.merchant.id, ['collections:read'])),
+    parameter_missing: () => create({ json: { phone: '256772000100', amount: 5000 } }),
+    parameter_invalid: () => createWith({ amount: '5000' }),
+    parameter_unknown: () => createWith({ colour: 'red' }),
+    phone_invalid: () => createWith({ phone: '0772000100' }),
+    phone_unsupported: () => createWith({ phone: '254712345678' }),
+    amount_out_of_bounds: () => createWith({ amount: 1 }),
+    body_malformed: () => create({ raw: { type: 'application/json', body: '{"phone":' } }),
+    cursor_invalid: () => get(`${COLLECTIONS}?cursor=abc`, house.merchant.key),
+    collection_not_found: () => get(`${COLLECTIONS}/${newId('col')}`, house.merchant.key),
+    route_not_found: () => get('/v1/api/nothing', house.merchant.key),
+    method_not_allowed: () => call(house.baseUrl, 'DELETE', COLLECTIONS, { key: house.merchant.key }),
+    body_too_large: () => createWith({ reference: 'x'.repeat(65_536) }),
+    media_type_unsupported: () => create({ raw: { type: 'text/plain', body: 'pay me' } }),
+    idempotency_key_missing: () => create({ json: collectionFields(), idempotencyKey: null }),
+    idempotency_key_invalid: () => create({ json: collectionFields(), idempotencyKey: 'order 1042' }),
+    idempotency_key_reused: async () => {
+      const idempotencyKey = randomUUID();
+      await create({ json: collectionFields(), idempotencyKey });
+      return create({ json: collectionFields({ amount: 6000 }), idempotencyKey });
+    },
+    idempotency_key_in_flight: async () => {
+      const idempotencyKey = randomUUID();
+      const held = await holdIdempotencyKey(house.db, house.merchant.id, idempotencyKey);
+      const answer = await create({ json: collectionFields(), idempotencyKey });
+      await held.release();
+      return answer;
+    },
+    rate_limited: async () => {
+      const { baseUrl } = await startAnotherServer(house, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
+      return eventually('a refusal', async () => {
+        const answer = await call(baseUrl, 'GET', BALANCE, { key: house.merchant.key });
+        return answer.status === 200 ? null : answer;
+      });
+    },
+    internal_error: async () => {
+      await house.db.pool.query('ALTER TABLE ledger_accounts RENAME TO mislaid');
+      const answer = await get(BALANCE, house.merchant.key);
+      await house.db.pool.query('ALTER TABLE mislaid RENAME TO ledger_accounts');
+      return answer;
+    },
+    service_unavailable: async () => {
+      const { baseUrl } = await startAnotherServer(house, { MALIPO_BACKLOG_MAX_COUNT: '1' });
+      await createWith({});
+      return eventually('a refusal', async () => {
+        const answer = await call(baseUrl, 'POST', COLLECTIONS, { key: house.merchant.key, json: collectionFields() });
+        return answer.status === 202 ? null : answer;
+      });
+    },
+  };
+
+  const met = new Set<ErrorCode>();
+  for (const [code, provoke] of Object.entries(provoked) as [ErrorCode, () => Promise<ApiAnswer>][]) {
+    it(`can be met: ${code}`, async () => {
+      assertError(await provoke(), code);
+      met.add(code);
+    });
+  }
+
+  it('was met', () => {
+    assert.deepEqual([...met].sort(), [...ERROR_CODES].sort());
+  });
+});

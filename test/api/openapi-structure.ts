@@ -1,0 +1,169 @@
+// What a valid OpenAPI 3.1 document must be, as far as ours goes: structure, references, parameters and schemas.
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+type Content = Readonly<Record<string, { readonly schema: object }>>;
+export type Parameter = {
+  readonly in: string;
+  readonly name: string;
+  readonly required?: boolean;
+  readonly schema: object;
+};
+type Response = {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly schema: object }>>;
+  readonly content?: Content;
+};
+export type Operation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security?: readonly object[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, Response>>;
+};
+export type OpenApiDocument = {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly security: readonly object[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>;
+    readonly securitySchemes: Readonly<Record<string, { readonly type: string; readonly scheme?: string }>>;
+  };
+};
+
+// The shape of the document itself, from the OpenAPI 3.1.0 specification: what is required, and what may be there.
+const named = (properties: object, required: readonly string[] = []) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
+const mapOf = (value: object) => ({ type: 'object', additionalProperties: value });
+const TEXT = { type: 'string', minLength: 1 };
+const SCHEMA = { type: ['object', 'boolean'] };
+const HEADERS = mapOf(named({ schema: SCHEMA, description: TEXT, required: { type: 'boolean' } }, ['schema']));
+const CONTENT = mapOf(named({ schema: SCHEMA, encoding: { type: 'object' }, example: {} }, ['schema']));
+const OPERATION = named(
+  {
+    operationId: TEXT,
+    tags: { type: 'array', items: TEXT, minItems: 1 },
+    summary: TEXT,
+    description: TEXT,
+    security: { type: 'array', items: { type: 'object' } },
+    parameters: {
+      type: 'array',
+      items: named(
+        {
+          in: { enum: ['query', 'header', 'path', 'cookie'] },
+          name: TEXT,
+          required: { type: 'boolean' },
+          description: TEXT,
+          schema: SCHEMA,
+          example: {},
+        },
+        ['in', 'name', 'schema'],
+      ),
+    },
+    requestBody: named({ required: { type: 'boolean' }, description: TEXT, content: CONTENT }, ['content']),
+    responses: {
+      type: 'object',
+      patternProperties: {
+        '^[1-5][0-9][0-9]$': named({ description: TEXT, headers: HEADERS, content: CONTENT }, ['description']),
+      },
+      additionalProperties: false,
+      minProperties: 1,
+    },
+  },
+  ['operationId', 'responses', 'summary', 'tags'],
+);
+const METHODS = Object.fromEntries(
+  ['get', 'put', 'post', 'delete', 'patch', 'head', 'options'].map((m) => [m, OPERATION]),
+);
+const DOCUMENT = named(
+  {
+    openapi: { type: 'string', pattern: '^3\\.1\\.[0-9]+$' },
+    info: named({ title: TEXT, version: TEXT, description: TEXT }, ['title', 'version']),
+    servers: { type: 'array', minItems: 1, items: named({ url: { type: 'string', format: 'uri' } }, ['url']) },
+    security: { type: 'array', items: { type: 'object' } },
+    paths: {
+      type: 'object',
+      patternProperties: { '^/': named(METHODS) },
+      additionalProperties: false,
+      minProperties: 1,
+    },
+    components: named({
+      schemas: mapOf(SCHEMA),
+      securitySchemes: mapOf(named({ type: TEXT, scheme: TEXT, description: TEXT }, ['type'])),
+    }),
+    tags: { type: 'array' },
+  },
+  ['openapi', 'info', 'paths'],
+);
+
+export function operationsOf(document: OpenApiDocument): { method: string; path: string; operation: Operation }[] {
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+/** Fails unless the document is a valid one. */
+export function assertValidDocument(document: OpenApiDocument): void {
+  const ajv = new Ajv2020({ allErrors: true });
+  addFormats.default(ajv);
+  assert.ok(ajv.validate(DOCUMENT, document), ajv.errorsText());
+  assertReferencesResolve(document);
+  assertSchemasCompile(document);
+  assertOperationsAreWhole(document);
+}
+
+function assertReferencesResolve(document: OpenApiDocument): void {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference!);
+  assert.ok(references.length > 0);
+  for (const reference of references) {
+    const name = /^#\/components\/schemas\/(\w+)$/.exec(reference)?.[1];
+    assert.ok(name !== undefined && document.components.schemas[name], `${reference} leads nowhere`);
+  }
+}
+
+// Each schema is valid JSON Schema 2020-12 by its own meta-schema, which is what OpenAPI 3.1 asks.
+function assertSchemasCompile(document: OpenApiDocument): void {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: 'openapi', components: document.components });
+  const own = Object.keys(document.components.schemas).map((name) => ({ $ref: `openapi#/components/schemas/${name}` }));
+  const used = operationsOf(document).flatMap(({ operation }) => schemasOf(operation));
+  for (const schema of [...own, ...used]) {
+    ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object);
+  }
+}
+
+function schemasOf({ parameters, requestBody, responses }: Operation): object[] {
+  const ofContent = (content: Content = {}) => Object.values(content).map(({ schema }) => schema);
+  return [
+    ...(parameters ?? []).map(({ schema }) => schema),
+    ...ofContent(requestBody?.content),
+    ...Object.values(responses).flatMap(({ headers, content }) => [
+      ...Object.values(headers ?? {}).map(({ schema }) => schema),
+      ...ofContent(content),
+    ]),
+  ];
+}
+
+function assertOperationsAreWhole(document: OpenApiDocument): void {
+  const operations = operationsOf(document);
+  const ids = operations.map(({ operation }) => operation.operationId);
+  assert.equal(new Set(ids).size, ids.length, 'operation ids are unique');
+  for (const { method, path, operation } of operations) {
+    const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+    const written = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    assert.deepEqual(declared.map(({ name }) => name).sort(), written.sort(), `${method} ${path}`);
+    assert.ok(declared.every(({ required }) => required === true));
+    const schemes = (operation.security ?? document.security).flatMap(Object.keys);
+    for (const scheme of schemes) assert.ok(document.components.securitySchemes[scheme], scheme);
+  }
+}

@@ -1,0 +1,134 @@
+// The OpenAPI document: valid, and the truth about the routes, both ways.
+import assert from 'node:assert/strict';
+import { createApp } from '../../src/api/app.ts';
+import type { ApiDeps } from '../../src/api/context.ts';
+import { HTTP_STATUS } from '../../src/api/errors.ts';
+import { ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';
+import { openHouse, type House } from '../support/house.ts';
+import { call } from '../support/api.ts';
+import { openApiOf } from '../support/openapi-check.ts';
+import { API_ONLY, assertError } from './answers.ts';
+import { assertValidDocument, operationsOf, type OpenApiDocument } from './openapi-structure.ts';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+describe('the OpenAPI document', () => {
+  let house: House;
+  let document: OpenApiDocument;
+
+  before(async () => {
+    house = await openHouse(API_ONLY);
+    document = (await openApiOf(house.baseUrl)) as unknown as OpenApiDocument;
+  });
+  after(() => house.stop());
+
+  const reach = (method: string, path: string) =>
+    call(house.baseUrl, method, path.replace('{id}', 'col_1'), { idempotencyKey: null });
+
+  it('is served as JSON, to anybody', async () => {
+    const answer = await call(house.baseUrl, 'GET', '/v1/openapi.json');
+    assert.equal(answer.status, 200);
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+    assert.deepEqual(answer.json, document);
+  });
+
+  it('is a valid one of version 3.1', () => {
+    assertValidDocument(document);
+  });
+
+  it('names the address where the service is', () => {
+    assert.deepEqual(document.servers, [{ url: house.baseUrl }]);
+  });
+
+  it('has the public routes of the interface document that there are', () => {
+    const publicRoutes = operationsOf(document)
+      .filter(({ path }) => path.startsWith('/v1/api/'))
+      .map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(publicRoutes.sort(), [
+      'GET /v1/api/balance',
+      'GET /v1/api/collections',
+      'GET /v1/api/collections/{id}',
+      'POST /v1/api/collections',
+    ]);
+  });
+
+  it('has no operation that is not routed, and misses none that is', async () => {
+    for (const [path, operations] of Object.entries(document.paths)) {
+      const documented = Object.keys(operations).map((method) => method.toUpperCase());
+      for (const method of METHODS) {
+        const answer = await reach(method, path);
+        if (documented.includes(method)) assert.ok(![404, 405].includes(answer.status), `${method} ${path}`);
+        else assertError(answer, 'method_not_allowed');
+      }
+    }
+  });
+
+  it('says what 405 says of the methods', async () => {
+    for (const [path, operations] of Object.entries(document.paths)) {
+      const documented = Object.keys(operations).map((method) => method.toUpperCase());
+      const { headers } = await reach('DELETE', path);
+      const allowed = documented.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+      assert.deepEqual(headers.get('allow')?.split(', ').sort(), allowed.sort(), path);
+    }
+  });
+
+  it('has every route of the router itself', () => {
+    const routed = routesOfRouter()
+      .flatMap(({ methods, path }) =>
+        methods.filter((method) => method !== 'HEAD').map((method) => `${method} ${path}`),
+      )
+      .map((route) => route.replace(/:(\w+)/g, '{$1}'));
+    const documented = operationsOf(document).map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(routed.sort(), documented.sort());
+  });
+
+  it('names for every operation the errors that can be met anywhere', () => {
+    for (const { method, path, operation } of operationsOf(document)) {
+      for (const status of ['429', '500', '503']) {
+        assert.ok(operation.responses[status], `${method} ${path} ${status}`);
+      }
+    }
+  });
+
+  it('names for every operation behind a key what keys are refused with', () => {
+    for (const { operation } of operationsOf(document).filter(({ path }) => path.startsWith('/v1/api/'))) {
+      assert.match(operation.responses['401']?.description ?? '', /api_key_missing.*api_key_revoked/);
+      assert.match(operation.responses['403']?.description ?? '', /insufficient_scope/);
+      assert.equal(operation.security, undefined, 'the key of the whole document counts');
+    }
+  });
+
+  it('names every error code under its own status, somewhere', () => {
+    const texts = new Map<string, string>();
+    for (const { operation } of operationsOf(document)) {
+      for (const [status, { description }] of Object.entries(operation.responses)) {
+        texts.set(status, `${texts.get(status) ?? ''} ${description}`);
+      }
+    }
+    for (const code of ERROR_CODES) {
+      // These two are of no operation: they are what is said where there is none.
+      if (code === 'route_not_found' || code === 'method_not_allowed') continue;
+      assert.ok(texts.get(String(HTTP_STATUS[errorCategory(code)]))?.includes(`\`${code}\``), code);
+    }
+  });
+
+  it('says of a creation that it takes JSON and forms, and wants a key of idempotency', () => {
+    const create = document.paths['/v1/api/collections']!['post']!;
+    assert.deepEqual(Object.keys(create.requestBody!.content), [
+      'application/json',
+      'application/x-www-form-urlencoded',
+    ]);
+    const header = create.parameters?.find((parameter) => parameter.in === 'header');
+    assert.deepEqual([header?.name, header?.required], ['Idempotency-Key', true]);
+  });
+});
+
+/** What the router has, asked of the router. Nothing is called: what the routes need is not needed. */
+function routesOfRouter(): { methods: string[]; path: string }[] {
+  const nothing = { publicUrl: 'http://127.0.0.1', trustedProxies: 0, rateLimitPerSecond: 0 } as ApiDeps;
+  const { middleware } = createApp(nothing).app;
+  const router = middleware.map(
+    (layer) => (layer as { router?: { stack: { methods: string[]; path: string }[] } }).router,
+  );
+  return router.find((candidate) => candidate !== undefined)?.stack ?? [];
+}

@@ -1,0 +1,110 @@
+// Whatever is sent to the API, the answer is one that the contract knows, and never a failure of ours.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';
+import { openHouse, type House } from '../support/house.ts';
+import { API_ONLY, assertError } from '../api/answers.ts';
+import type { ErrorCode } from '../../src/domain/errors.ts';
+
+const RUNS = { numRuns: 100 };
+const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 200 }));
+const anyValue = fc.oneof(anyText, fc.integer(), fc.double(), fc.jsonValue({ maxDepth: 2 }));
+
+// Sound fields of which some are replaced, left out or added to: most requests are nearly right.
+const nearlySound = fc
+  .tuple(
+    fc.dictionary(fc.constantFrom('phone', 'amount', 'reference', 'currency', 'description', 'metadata'), anyValue, {
+      maxKeys: 2,
+    }),
+    fc.dictionary(anyText, anyValue, { maxKeys: 2 }),
+    fc.subarray(['phone', 'amount', 'reference'], { maxLength: 1 }),
+  )
+  .map(([replaced, added, left]) => {
+    const fields = { ...collectionFields(), ...replaced, ...added };
+    return Object.fromEntries(Object.entries(fields).filter(([name]) => !left.includes(name)));
+  });
+
+const anyBody: fc.Arbitrary<CallOptions> = fc.oneof(
+  { weight: 4, arbitrary: nearlySound.map((json) => ({ json })) },
+  { weight: 1, arbitrary: fc.jsonValue().map((json) => ({ json })) },
+  {
+    weight: 2,
+    arbitrary: fc.array(fc.tuple(anyText, anyText), { maxLength: 8 }).map((pairs) => ({
+      form: new URLSearchParams([['phone', '256772000100'], ['amount', '5000'], ...pairs]),
+    })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom('application/json', 'application/x-www-form-urlencoded'),
+        fc.uint8Array({ maxLength: 300 }),
+      )
+      .map(([type, bytes]) => ({ raw: { type, body: Buffer.from(bytes) } })),
+  },
+);
+
+const PARAMETERS = ['limit', 'cursor', 'state', 'reference', 'phone', 'created_from', 'created_to', 'other'];
+const anyQuery = fc.array(
+  fc.tuple(fc.constantFrom(...PARAMETERS), fc.oneof(anyText, fc.constantFrom('1', 'prompted'))),
+  {
+    maxLength: 4,
+  },
+);
+
+describe('whatever is sent', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse(API_ONLY);
+  });
+  after(() => house.stop());
+
+  function assertKnown(answer: ApiAnswer, success: number): void {
+    if (answer.status === success) return;
+    assert.ok(answer.status >= 400 && answer.status < 500, answer.text);
+    assertError(answer, answer.json.error?.code as ErrorCode);
+  }
+
+  it('as a new collection is accepted or refused for a reason', async () => {
+    const path = '/v1/api/collections';
+    await fc.assert(
+      fc.asyncProperty(anyBody, async (body) => {
+        assertKnown(await call(house.baseUrl, 'POST', path, { key: house.merchant.key, ...body }), 202);
+      }),
+      RUNS,
+    );
+  });
+
+  it('as a question for collections is answered or refused for a reason', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyQuery, async (pairs) => {
+        const query = new URLSearchParams(pairs);
+        const path = `/v1/api/collections?${query.toString()}`;
+        assertKnown(await call(house.baseUrl, 'GET', path, { key: house.merchant.key }), 200);
+      }),
+      RUNS,
+    );
+  });
+
+  it('as an id of a collection is no collection', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
+        const id = encodeURIComponent(text);
+        fc.pre(!/^(\.|%2e){1,2}$/i.test(id));
+        const answer = await call(house.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: house.merchant.key });
+        assertError(answer, 'collection_not_found');
+      }),
+      RUNS,
+    );
+  });
+
+  it('as a callback is heard or malformed', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyBody, async (body) => {
+        const options = { idempotencyKey: null, ...body };
+        assertKnown(await call(house.baseUrl, 'POST', '/operators/mtn-momo/callbacks', options), 200);
+      }),
+      RUNS,
+    );
+  });
+});
