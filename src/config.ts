@@ -1,0 +1,238 @@
+// All configuration, read once at start: checked as a whole, frozen, and safe to print.
+import { createSecretKey } from 'node:crypto';
+import { z } from 'zod';
+import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from './domain/clocks.ts';
+import type { KeyRing } from './domain/secret-box.ts';
+
+/** Text that prints as `***`; `reveal()` gives it. */
+export class Secret {
+  readonly #text: string;
+  constructor(text: string) {
+    this.#text = text;
+  }
+  reveal(): string {
+    return this.#text;
+  }
+  toString(): string {
+    return '***';
+  }
+  toJSON(): string {
+    return '***';
+  }
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return '***';
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Everything wrong with the configuration, one line each. */
+export class ConfigError extends Error {}
+
+const ROLES = ['api', 'worker', 'dispatcher'] as const;
+export type Role = (typeof ROLES)[number];
+
+const port = z.coerce.number().int().min(0).max(65535);
+const count = z.coerce.number().int().min(1).max(1_000_000);
+const milliseconds = z.coerce.number().int().min(1).max(31_536_000_000);
+const secret = z
+  .string()
+  .min(1)
+  .transform((text) => new Secret(text));
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+const roles = z
+  .string()
+  .transform((text) => text.split(',').map((role) => role.trim()))
+  .pipe(z.array(z.enum(ROLES)).min(1));
+
+// "name:base64 of 32 bytes", comma-separated; the first seals, all open.
+const keyRing = z.string().transform((text, context): KeyRing => {
+  const keys = text.split(',').map((entry) => {
+    const [name = '', encoded = ''] = entry.trim().split(':');
+    return { name, bytes: Buffer.from(encoded, 'base64') };
+  });
+  const isSound = keys.every(({ name, bytes }) => /^[A-Za-z0-9_-]{1,32}$/.test(name) && bytes.length === 32);
+  const areNamesOwn = new Set(keys.map(({ name }) => name)).size === keys.length;
+  const [first, ...rest] = keys.map(({ name, bytes }) => ({ name, key: createSecretKey(bytes) }));
+  if (isSound && areNamesOwn && first) return [first, ...rest];
+  context.addIssue({
+    code: 'custom',
+    message: 'must be name:base64 of 32 bytes, comma-separated, each name once',
+  });
+  return z.NEVER;
+});
+
+const SETTINGS = z.object({
+  MALIPO_ENVIRONMENT: z.enum(['test', 'live']).default('test'),
+  MALIPO_ROLES: roles.default([...ROLES]),
+  MALIPO_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  MALIPO_HTTP_HOST: z.string().default('127.0.0.1'),
+  MALIPO_HTTP_PORT: port.default(8080),
+  MALIPO_METRICS_PORT: port.default(9464),
+  MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
+  MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
+  MALIPO_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
+  MALIPO_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text)),
+  MALIPO_DATABASE_POOL_SIZE: count.default(16),
+  MALIPO_DATABASE_TIMEOUT_MS: milliseconds.default(10_000),
+  MALIPO_TEMPORAL_ADDRESS: z
+    .string()
+    .regex(/^[^\s/]+:[0-9]+$/, 'must be host:port')
+    .default('127.0.0.1:7233'),
+  MALIPO_TEMPORAL_NAMESPACE: z.string().min(1).optional(),
+  MALIPO_TASK_QUEUE_PREFIX: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/)
+    .default('malipo'),
+  MALIPO_MAX_CACHED_WORKFLOWS: count.default(2000),
+  MALIPO_BACKLOG_MAX_COUNT: count.default(10_000),
+  MALIPO_BACKLOG_MAX_AGE_MS: milliseconds.default(240_000),
+  MALIPO_STARTS_UNDER_WAY: count.default(200),
+  MALIPO_DELIVERIES_UNDER_WAY: count.default(100),
+  MALIPO_SECRET_KEYS: keyRing,
+  MALIPO_WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
+  MALIPO_MTN_MOMO_BASE_URL: z.url({ protocol: /^https?$/ }),
+  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
+  MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: secret,
+  MALIPO_MTN_MOMO_COLLECTION_API_USER: z.string().min(1),
+  MALIPO_MTN_MOMO_COLLECTION_API_KEY: secret,
+  MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
+  MALIPO_CLOCKS: z.enum(['real', 'demo']).default('real'),
+});
+
+export type Config = Readonly<{
+  settings: Readonly<z.infer<typeof SETTINGS>>;
+  temporalNamespace: string;
+  clocks: Clocks;
+}>;
+
+const SANDBOX_SETTINGS = z.object({
+  MALIPO_SANDBOX_HOST: z.string().default('127.0.0.1'),
+  MALIPO_SANDBOX_PORT: port.default(8090),
+  MALIPO_SANDBOX_DATA_FILE: z.string().optional(),
+  MALIPO_SANDBOX_DECISION_MS: milliseconds.default(1500),
+  MALIPO_SANDBOX_PROMPT_EXPIRY_MS: milliseconds.default(30_000),
+  MALIPO_SANDBOX_UNDECIDED_MS: milliseconds.default(360_000),
+  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
+  MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: secret,
+  MALIPO_MTN_MOMO_COLLECTION_API_USER: z.string().min(1),
+  MALIPO_MTN_MOMO_COLLECTION_API_KEY: secret,
+});
+
+export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
+
+/** What the sandbox process is told. It shares the operator's credentials with the server: it is the other side. */
+export function loadSandboxSettings(environment: Environment): SandboxProcessSettings {
+  const parsed = SANDBOX_SETTINGS.safeParse(withoutEmpty(environment));
+  if (parsed.success) return Object.freeze(parsed.data);
+  throw unusable(describeIssues(parsed.error));
+}
+
+const START_SETTINGS = z.object({
+  MALIPO_DATA_DIR: z.string().min(1).default('var'),
+  MALIPO_HTTP_PORT: port.default(8080),
+  MALIPO_METRICS_PORT: port.default(9464),
+  MALIPO_SANDBOX_PORT: port.default(8090),
+  MALIPO_RECEIVER_PORT: port.default(8091),
+  MALIPO_POSTGRES_PORT: port.default(5499),
+  MALIPO_TEMPORAL_PORT: port.default(7233),
+  MALIPO_TEMPORAL_UI_PORT: port.default(8233),
+  /** A running cluster; without it one is started. */
+  MALIPO_TEMPORAL_ADDRESS: z.string().optional(),
+  MALIPO_CLOCKS: z.enum(['real', 'demo']).default('demo'),
+});
+
+export type StartSettings = Readonly<z.infer<typeof START_SETTINGS>>;
+
+/** What the embedded start is told, and which of it somebody chose rather than left to the default. */
+export function loadStartSettings(environment: Environment): {
+  settings: StartSettings;
+  isExplicit: (name: keyof StartSettings) => boolean;
+} {
+  const present = withoutEmpty(environment);
+  const parsed = START_SETTINGS.safeParse(present);
+  if (!parsed.success) throw unusable(describeIssues(parsed.error));
+  return { settings: Object.freeze(parsed.data), isExplicit: (name) => present[name] !== undefined };
+}
+
+/** The configuration in `environment`. Throws one ConfigError that lists all that is wrong; it shows no secret's value. */
+export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const present = withoutEmpty(environment);
+  const parsed = SETTINGS.safeParse(present);
+  const problems = parsed.success ? [] : describeIssues(parsed.error);
+  const clocks = loadClocks(present, problems);
+  problems.push(...findContradictions(present));
+  if (!parsed.success || problems.length > 0) throw unusable(problems);
+  const settings = Object.freeze(parsed.data);
+  return Object.freeze({
+    settings,
+    temporalNamespace: settings.MALIPO_TEMPORAL_NAMESPACE ?? `malipo-${settings.MALIPO_ENVIRONMENT}`,
+    clocks: Object.freeze(clocks),
+  });
+}
+
+/** The server's settings with what holds when they are not set, for the page that lists them. */
+export function describeSettings(): { name: string; fallback: string }[] {
+  return Object.entries(SETTINGS.shape).map(([name, schema]) => {
+    const parsed = schema.safeParse(undefined);
+    if (!parsed.success) return { name, fallback: 'required' };
+    const { data } = parsed;
+    if (data === undefined) return { name, fallback: 'from the environment’s name' };
+    if (typeof data === 'string') return { name, fallback: data };
+    return { name, fallback: Array.isArray(data) ? data.join(',') : JSON.stringify(data) };
+  });
+}
+
+/** The name under which a duration is set: `promptWindowMs` is `MALIPO_PROMPT_WINDOW_MS`. */
+export function clockSetting(name: keyof Clocks): string {
+  return `MALIPO_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+// A variable that is set to nothing counts as not set, as in compose files.
+function withoutEmpty(environment: Environment): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+}
+
+function describeIssues(error: z.ZodError): string[] {
+  return error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+}
+
+function unusable(problems: readonly string[]): ConfigError {
+  return new ConfigError(`the configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+}
+
+function loadClocks(environment: Environment, problems: string[]): Clocks {
+  const base: Clocks = environment['MALIPO_CLOCKS'] === 'demo' ? DEMO_CLOCKS : REAL_CLOCKS;
+  const entries = Object.entries(base).map(([name, value]: [string, number | readonly number[]]) => {
+    const setting = clockSetting(name as keyof Clocks);
+    const text = environment[setting];
+    if (text === undefined) return [name, value];
+    const isSchedule = typeof value !== 'number';
+    const numbers = text.split(',').map(Number);
+    const isSound =
+      numbers.every((number) => Number.isSafeInteger(number) && number >= 0) && (isSchedule || numbers.length === 1);
+    if (!isSound) problems.push(`${setting}: must be ${isSchedule ? 'milliseconds, comma-separated' : 'milliseconds'}`);
+    return [name, isSchedule ? numbers : numbers[0]];
+  });
+  return Object.fromEntries(entries) as Clocks;
+}
+
+// What could lose money, or let the wrong people in, is refused at start and not explained afterwards. It reads what was
+// set and not what was parsed, so that it speaks along with whatever else is wrong.
+function findContradictions(environment: Environment): string[] {
+  if (environment['MALIPO_ENVIRONMENT'] !== 'live') return [];
+  const problems: string[] = [];
+  if ((environment['MALIPO_CLOCKS'] ?? 'real') !== 'real') {
+    problems.push('MALIPO_CLOCKS: must be real in the live environment');
+  }
+  if (environment['MALIPO_WEBHOOK_ALLOW_LOOPBACK'] === 'true') {
+    problems.push('MALIPO_WEBHOOK_ALLOW_LOOPBACK: must be false in the live environment');
+  }
+  for (const name of ['MALIPO_PUBLIC_URL', 'MALIPO_MTN_MOMO_BASE_URL']) {
+    if (environment[name]?.toLowerCase().startsWith('https://') !== true) {
+      problems.push(`${name}: must be https in the live environment`);
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,85 @@
+// The account PostgreSQL runs as: our own, or, because it refuses to run as root, another one that can reach its files.
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { chmodSync, chownSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Account } from './supervised-process.ts';
+
+const USER = 'postgres';
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * Undefined when we are not root: PostgreSQL then runs as ourselves. For root: whoever owns `existingCluster` when there is
+ * one, since PostgreSQL insists on owning its data; else the user `postgres`, which is created when it is missing.
+ */
+export function accountForPostgres(existingCluster: string): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const owner = statSync(existingCluster, { throwIfNoEntry: false });
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  return lookUpAccount() ?? createAccount();
+}
+
+/** Whether the account can enter the folder, which all folders above it have to allow. */
+export function canEnter(folder: string, account: Account | undefined): boolean {
+  // Looking with the account's own rights is the only check that knows groups, access lists and mounts.
+  return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], account).status === 0;
+}
+
+/** Whether the account can start the program with the libraries it needs; otherwise why not. */
+export function obstacleToRunning(binary: string, account: Account | undefined): string | undefined {
+  const { status, error, stderr } = run(binary, ['--version'], account);
+  return status === 0 ? undefined : (error?.message ?? stderr.trim());
+}
+
+/** Makes the folder, entered but not listed by other accounts when PostgreSQL's is another one; keeps one that is there. */
+export function makeFolderFor(folder: string, account: Account | undefined): void {
+  const firstMade = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (account === undefined || firstMade === undefined) return;
+  for (let made = folder; ; made = dirname(made)) {
+    chmodSync(made, 0o711);
+    if (made === firstMade) return;
+  }
+}
+
+/** A folder that only the account can use. */
+export function makePrivateFolder(folder: string, account: Account | undefined): void {
+  mkdirSync(folder, { mode: 0o700 });
+  if (account) chownSync(folder, account.uid, account.gid);
+}
+
+/** Whether nobody but us can have put anything there: a real folder, ours, and not writable for others. */
+export function isSafelyOurs(folder: string): boolean {
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
+}
+
+function lookUpAccount(): Account | undefined {
+  const [uid, gid] = ['-u', '-g'].map((flag) => run('id', [flag, USER], undefined));
+  if (uid?.status !== 0 || gid?.status !== 0) return undefined;
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+}
+
+function createAccount(): Account {
+  const args = [
+    '--system',
+    '--user-group',
+    '--no-create-home',
+    '--home-dir',
+    '/nonexistent',
+    '--shell',
+    '/bin/false',
+    USER,
+  ];
+  const { error, stderr } = run('useradd', args, undefined);
+  const account = lookUpAccount();
+  if (account) return account;
+  const reason = error?.message ?? stderr.trim();
+  throw new Error(
+    `PostgreSQL does not run as root, and the user "${USER}" could not be created for it (${reason}). ` +
+      'Create that user, or start as an ordinary user',
+  );
+}
+
+function run(command: string, args: readonly string[], account: Account | undefined): SpawnSyncReturns<string> {
+  const env = { PATH: SYSTEM_PATH, LC_ALL: 'C' };
+  return spawnSync(command, args, { encoding: 'utf8', cwd: '/', env, ...(account ?? {}) });
+}

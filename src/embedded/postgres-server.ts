@@ -1,0 +1,197 @@
+// Runs a PostgreSQL server as a child process on a data folder of our own, which a later start finds again.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, DatabaseError, escapeIdentifier } from 'pg';
+import { requireFreePort } from './ports.ts';
+import { postgresBinariesFor } from './postgres-binaries.ts';
+import {
+  claimCluster,
+  endLeftoverServer,
+  initialiseCluster,
+  locateCluster,
+  POSTGRES_ENVIRONMENT,
+  postmasterStatus,
+  releaseCluster,
+  SUPERUSER,
+  type Cluster,
+} from './postgres-cluster.ts';
+import { describeExit, launchProcess, type Exit, type SupervisedProcess } from './supervised-process.ts';
+
+export type PostgresServerOptions = {
+  /** Holds the cluster and its password. Only one server at a time can run on it. */
+  readonly dataDir: string;
+  /** Used when we are root and PostgreSQL's account cannot enter `dataDir`; absent: that is an error. */
+  readonly fallbackDataDir?: string;
+  readonly host?: string;
+  readonly port: number;
+  /** postgresql.conf settings by name; tests pass `fsync: 'off'`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly logFile: string;
+  readonly report?: (line: string) => void;
+  readonly readyLimitMs?: number;
+  /** Called as soon as the process exists, before it takes connections. */
+  readonly onSpawn?: (pid: number) => void;
+};
+
+export type PostgresServer = {
+  readonly host: string;
+  readonly port: number;
+  /** Where the data really are: `dataDir`, or `fallbackDataDir`. */
+  readonly dataDir: string;
+  /** postgres:// with the superuser's password, to the database `postgres`. */
+  readonly adminUrl: string;
+  urlFor(database: string): string;
+  /** Creates the database unless it is there. */
+  ensureDatabase(name: string): Promise<void>;
+  readonly pid: number;
+  /** Resolves when the process has ended, wanted or not. */
+  readonly exited: Promise<Exit>;
+  stop(): Promise<void>;
+};
+
+const STOP_LIMIT_MS = 30_000;
+const POLL_MS = 25;
+const DUPLICATE_DATABASE = '42P04';
+// After a server was killed outright, its children take a moment to notice.
+const STILL_IN_USE = 'pre-existing shared memory block';
+const STILL_IN_USE_TRIES = 20;
+const STILL_IN_USE_WAIT_MS = 500;
+
+/** Resolves when the server takes connections; rejects with a message for a person when it does not. */
+export async function startPostgresServer(options: PostgresServerOptions): Promise<PostgresServer> {
+  const { host = '127.0.0.1', port, settings = {}, report = () => undefined } = options;
+  const { dataDir, fallbackDataDir } = options;
+  const cluster = locateCluster({ dataDir, fallbackDataDir, report });
+  const binaries = postgresBinariesFor(cluster.account, report);
+  await endLeftoverServer(cluster, report);
+  await requireFreePort('PostgreSQL', port, host);
+  claimCluster(cluster);
+  let server: SupervisedProcess | undefined;
+  try {
+    initialiseCluster(cluster, binaries.initdb, settings['fsync'] !== 'off');
+    server = await launchUntilReady(binaries.postgres, cluster, { ...options, host });
+    const running = publicFace(server, cluster, host, port);
+    await checkConnection(running.adminUrl, cluster);
+    // Also when it died: whoever notices may then start it again.
+    void running.exited.then(() => {
+      releaseCluster(cluster);
+    });
+    return running;
+  } catch (error) {
+    await server?.stop('SIGINT', STOP_LIMIT_MS);
+    releaseCluster(cluster);
+    throw error;
+  }
+}
+
+function publicFace(server: SupervisedProcess, cluster: Cluster, host: string, port: number): PostgresServer {
+  const urlFor = (database: string): string =>
+    `postgres://${SUPERUSER}:${cluster.password}@${host}:${port}/${encodeURIComponent(database)}`;
+  const adminUrl = urlFor('postgres');
+  return {
+    host,
+    port,
+    dataDir: cluster.dataDir,
+    adminUrl,
+    urlFor,
+    ensureDatabase: (name) => ensureDatabase(adminUrl, name),
+    pid: server.pid,
+    exited: server.exited,
+    stop: async () => {
+      // SIGINT ends client connections and stops; SIGTERM would wait for the clients to leave.
+      await server.stop('SIGINT', STOP_LIMIT_MS);
+    },
+  };
+}
+
+type LaunchOptions = PostgresServerOptions & { readonly host: string };
+
+async function launchUntilReady(
+  postgres: string,
+  cluster: Cluster,
+  options: LaunchOptions,
+): Promise<SupervisedProcess> {
+  for (let tries = 1; ; tries++) {
+    const server = await launchProcess({
+      command: postgres,
+      args: argumentsFor(cluster, options),
+      env: POSTGRES_ENVIRONMENT,
+      cwd: cluster.dataDir,
+      account: cluster.account,
+      logFile: options.logFile,
+    });
+    options.onSpawn?.(server.pid);
+    const problem = await waitUntilReady(server, cluster, options.readyLimitMs ?? 60_000);
+    if (problem === undefined) return server;
+    await server.stop('SIGINT', STOP_LIMIT_MS);
+    if (!server.logTail().includes(STILL_IN_USE) || tries === STILL_IN_USE_TRIES) {
+      const end = `The end of ${options.logFile}:\n${server.logTail()}`;
+      throw new Error(`PostgreSQL did not start on port ${options.port}: ${problem}. ${end}`);
+    }
+    await sleep(STILL_IN_USE_WAIT_MS);
+  }
+}
+
+function argumentsFor(cluster: Cluster, { host, port, settings }: LaunchOptions): string[] {
+  const all = {
+    listen_addresses: host,
+    // A socket file would need a folder that every account may write to, and nobody uses it.
+    unix_socket_directories: '',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_checkpoints: 'off',
+    ...settings,
+  };
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  return ['-D', cluster.folder, '-p', String(port), ...flags];
+}
+
+/** Undefined when it is ready, else what went wrong. */
+async function waitUntilReady(
+  server: SupervisedProcess,
+  cluster: Cluster,
+  limitMs: number,
+): Promise<string | undefined> {
+  const deadline = Date.now() + limitMs;
+  while (Date.now() < deadline) {
+    const exit = server.exit();
+    if (exit) return `it ${describeExit(exit)}`;
+    const status = postmasterStatus(cluster);
+    if (status?.isReady && status.pid === server.pid) return undefined;
+    await sleep(POLL_MS);
+  }
+  return `it was not ready within ${limitMs / 1_000} s`;
+}
+
+async function checkConnection(adminUrl: string, cluster: Cluster): Promise<void> {
+  const rows = await query(adminUrl, 'SHOW data_directory').catch((error: unknown) => {
+    throw new Error(`PostgreSQL runs, but the password in ${cluster.dataDir}/password does not open it`, {
+      cause: error,
+    });
+  });
+  const folder = (rows[0] as { data_directory?: unknown } | undefined)?.data_directory;
+  if (folder !== cluster.folder)
+    throw new Error(`the PostgreSQL that answers serves ${String(folder)}, not ${cluster.folder}`);
+}
+
+async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
+  const found = await query(adminUrl, 'SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+  if (found.length > 0) return;
+  try {
+    await query(adminUrl, `CREATE DATABASE ${escapeIdentifier(name)}`);
+  } catch (error) {
+    // Another process made it in between.
+    if (!(error instanceof DatabaseError && error.code === DUPLICATE_DATABASE)) throw error;
+  }
+}
+
+async function query(url: string, sql: string, values: readonly string[] = []): Promise<unknown[]> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  // The server may be stopped under an open connection; the query itself rejects then.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}

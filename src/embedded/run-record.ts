@@ -1,0 +1,167 @@
+// One run per data folder: a record of the supervisor and its children, to refuse a second run and to clear up after a killed one.
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from './process-identity.ts';
+
+/** SIGTERM ends most servers well; PostgreSQL wants SIGINT, as SIGTERM makes it wait for its clients to leave. */
+type StopSignal = 'SIGTERM' | 'SIGINT';
+
+export type RunRecord = {
+  /** Notes a child that must not outlive the run. Call it as soon as the process exists: what is not noted is not ended. */
+  add(child: { readonly name: string; readonly pid: number; readonly stopSignal?: StopSignal }): void;
+  /** Forgets a child that was stopped. */
+  remove(pid: number): void;
+  /**
+   * Ends all noted children, the last one first: for a stop in the middle of a start, when they cannot be stopped one by
+   * one. A child that the start, still under way, notes from then on is ended at once.
+   */
+  endChildren(): Promise<void>;
+  /** Ends the record after a clean stop. */
+  close(): void;
+};
+
+export type RunRecordOptions = {
+  readonly dataDir: string;
+  readonly report: (line: string) => void;
+  /** How long a leftover may take to stop before it is killed. */
+  readonly leftoverLimitMs?: number;
+};
+
+const identity = z.object({ pid: z.int().positive(), startedAt: z.string() });
+const contentSchema = z.object({
+  supervisor: identity,
+  children: z.array(identity.extend({ name: z.string(), stopSignal: z.enum(['SIGTERM', 'SIGINT']) })),
+});
+type Content = z.infer<typeof contentSchema>;
+
+const MAX_TRIES = 5;
+
+/**
+ * Claims the data folder for this process. Throws, naming the process, while another run has it. What a killed run left
+ * behind is ended first, and only what is provably that run's: process number and start must both be as recorded.
+ */
+export async function openRunRecord({
+  dataDir,
+  report,
+  leftoverLimitMs = 20_000,
+}: RunRecordOptions): Promise<RunRecord> {
+  mkdirSync(dataDir, { recursive: true });
+  const file = join(dataDir, 'run.json');
+  const supervisor = ownIdentity();
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    if (claim(file, { supervisor, children: [] })) return recordAt(file, supervisor, leftoverLimitMs);
+    const earlier = readContent(file, report);
+    if (earlier && isRunning(earlier.supervisor)) {
+      const { pid } = earlier.supervisor;
+      throw new Error(`Malipo already runs on ${dataDir} as process ${pid}. Stop that one first: kill ${pid}`);
+    }
+    if (earlier) await endLeftovers(earlier, report, leftoverLimitMs);
+    discard(file, earlier);
+  }
+  throw new Error(`could not claim ${file}: other starts keep taking it`);
+}
+
+function recordAt(file: string, supervisor: ProcessIdentity, limitMs: number): RunRecord {
+  let children: Content['children'] = [];
+  let isOver = false;
+  const save = (): void => {
+    const temporary = writeBeside(file, { supervisor, children });
+    renameSync(temporary, file);
+  };
+  return {
+    add: ({ name, pid, stopSignal = 'SIGTERM' }) => {
+      const child = identifyProcess(pid);
+      if (!child) return;
+      if (isOver) {
+        process.kill(pid, stopSignal);
+        return;
+      }
+      children = [...children.filter((other) => other.pid !== pid), { name, ...child, stopSignal }];
+      save();
+    },
+    remove: (pid) => {
+      children = children.filter((child) => child.pid !== pid);
+      if (!isOver) save();
+    },
+    endChildren: async () => {
+      isOver = true;
+      await endInReverse(children, limitMs);
+    },
+    close: () => {
+      isOver = true;
+      rmSync(file, { force: true });
+    },
+  };
+}
+
+function ownIdentity(): ProcessIdentity {
+  const own = identifyProcess(process.pid);
+  if (!own) throw new Error('this system does not tell when a process was started, so runs cannot be told apart');
+  return own;
+}
+
+// A hard link is made only where no file is, so of two starts at once exactly one gets the name.
+function claim(file: string, content: Content): boolean {
+  const temporary = writeBeside(file, content);
+  try {
+    linkSync(temporary, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+// Moved aside first and looked at again: between reading and removing, another start may have put its own record there.
+function discard(file: string, stale: Content | undefined): void {
+  const aside = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    renameSync(file, aside);
+    const moved = readContent(aside, () => undefined);
+    if (moved && moved.supervisor.startedAt !== stale?.supervisor.startedAt) linkSync(aside, file);
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+async function endLeftovers(
+  { supervisor, children }: Content,
+  report: (line: string) => void,
+  limitMs: number,
+): Promise<void> {
+  for (const { name, pid } of await endInReverse(children, limitMs)) {
+    report(`ended ${name} (process ${pid}), left behind by the run of process ${supervisor.pid}`);
+  }
+}
+
+// Last started, first ended: the servers go before the database they use. Returns those that were still there.
+async function endInReverse(children: Content['children'], limitMs: number): Promise<Content['children']> {
+  const ended: Content['children'] = [];
+  for (const child of children.toReversed()) {
+    if (await endProcess(child, child.stopSignal, limitMs)) ended.push(child);
+  }
+  return ended;
+}
+
+function readContent(file: string, report: (line: string) => void): Content | undefined {
+  try {
+    return contentSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
+    report(`${file} cannot be read, so processes of an earlier run are not looked for`);
+    return undefined;
+  }
+}
+
+function writeBeside(file: string, content: Content): string {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(temporary, JSON.stringify(content, null, 2), { mode: 0o600 });
+  return temporary;
+}

@@ -1,0 +1,110 @@
+// A child process of ours: started apart from the terminal's Ctrl-C, logging to a file, with its end as a promise.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { openLogFile, type LogFile } from './log-file.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Exit = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why the process could not even be started. */
+  readonly error?: Error;
+};
+
+export type SupervisedProcess = {
+  readonly pid: number;
+  readonly exited: Promise<Exit>;
+  /** How it ended; undefined while it runs. */
+  exit(): Exit | undefined;
+  /** The last lines of what it logged. */
+  logTail(): string;
+  /** Sends `signal`, and SIGKILL after `limitMs`; resolves when it has ended, at once when it had. */
+  stop(signal: NodeJS.Signals, limitMs: number): Promise<Exit>;
+};
+
+/** The numeric user and group a process runs as. */
+export type Account = { readonly uid: number; readonly gid: number };
+
+export type LaunchOptions = {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** All of its environment: nothing is inherited. */
+  readonly env: Environment;
+  readonly cwd?: string;
+  /** Absent: the account we run as. */
+  readonly account?: Account | undefined;
+  readonly logFile: string;
+};
+
+/**
+ * Starts a program. It leads a session of its own, so that Ctrl-C reaches only the parent, which then stops its children
+ * in the right order.
+ */
+export async function launchProcess({
+  command,
+  args,
+  env,
+  logFile,
+  cwd,
+  account,
+}: LaunchOptions): Promise<SupervisedProcess> {
+  return superviseChild(command, logFile, (log) =>
+    spawn(command, args, {
+      env,
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(account ?? {}),
+    }),
+  );
+}
+
+/** Watches the child that `start` makes with the log file. Rejects when it could not be started at all. */
+export async function superviseChild(
+  name: string,
+  logFile: string,
+  start: (log: LogFile) => ChildProcess,
+): Promise<SupervisedProcess> {
+  const log = openLogFile(logFile);
+  let child: ChildProcess;
+  try {
+    child = start(log);
+  } finally {
+    log.close();
+  }
+  let ended: Exit | undefined;
+  const exited = exitOf(child).then((exit) => (ended = exit));
+  const { pid } = child;
+  if (pid === undefined)
+    throw new Error(`${name} could not be started: ${(await exited).error?.message ?? 'no reason given'}`);
+  return {
+    pid,
+    exited,
+    exit: () => ended,
+    logTail: () => log.tail(),
+    stop: async (signal, limitMs) => {
+      if (ended) return ended;
+      child.kill(signal);
+      const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
+      return exited.finally(() => {
+        clearTimeout(timer);
+      });
+    },
+  };
+}
+
+export function describeExit({ code, signal }: Exit): string {
+  return signal === null ? `ended with code ${code ?? 'unknown'}` : `was ended by ${signal}`;
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      resolve({ code, signal });
+    });
+    // Also emitted for a signal or a message that could not be sent, which says nothing about the process's end.
+    child.on('error', (error) => {
+      if (child.pid === undefined) resolve({ code: null, signal: null, error });
+    });
+  });
+}

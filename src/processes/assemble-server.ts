@@ -1,0 +1,332 @@
+// Puts the server together: which parts run, on what, and in which order they start and stop.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
+import { createCollectionActivities } from '../../activities/collection.ts';
+import { createDeliveryActivities } from '../../activities/delivery.ts';
+import { createReconciliationActivities } from '../../activities/reconciliation.ts';
+import { createApp } from '../api/app.ts';
+import { IDEMPOTENCY_KEPT_FOR_MS } from '../api/context.ts';
+import { createTemporalClient, type TemporalClient } from '../clients/temporal-client.ts';
+import { createWebhookCourier, type WebhookCourier } from '../clients/webhook-courier.ts';
+import type { Config, Role } from '../config.ts';
+import { openDatabase, type Database } from '../db/database.ts';
+import { listen } from '../db/listener.ts';
+import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
+import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
+import { createWorkGate } from '../dispatcher/work-gate.ts';
+import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
+import type { Clocks } from '../domain/clocks.ts';
+import type { OperatorId } from '../domain/operator-catalogue.ts';
+import type { Log } from '../log.ts';
+import { createMtnMomo } from '../operators/mtn-momo.ts';
+import type { Operator } from '../operators/port.ts';
+import { startMetricsListener } from './metrics-listener.ts';
+import type { CollectionTimings } from '../../workflows/contract.ts';
+import { runWorkers } from './worker.ts';
+
+export type RunningServer = {
+  /** Null when the role `api` is not among ours. */
+  readonly apiPort: number | null;
+  /** Takes no new work, finishes what is under way, then lets go of everything. Asked again, it is the same stop. */
+  stop(): Promise<void>;
+};
+
+type Parts = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly db: Database;
+  readonly temporal: TemporalClient;
+  readonly operators: Readonly<Record<OperatorId, Operator>>;
+  readonly courier: WebhookCourier;
+  readonly starter: WorkStarter;
+};
+
+export type ServerOptions = {
+  readonly workflowBundle: WorkflowBundleOption;
+  readonly log: Log;
+  readonly interceptors?: WorkerInterceptors;
+};
+
+type Stoppable = { stop(): Promise<void> };
+
+const TICK_MS = 1000;
+const START_BATCH = 100;
+const LEASE_MARGIN_MS = 20_000;
+const DAY_MS = 86_400_000;
+const CLOSE_IDLE_EVERY_MS = 100;
+/** Kept alive longer than the usual proxy keeps its side, so that no request meets a connection just closed. */
+const HTTP_LIMITS = { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 75_000 };
+
+/** Starts the roles that the configuration names. Works while Temporal is away: work is recorded and waits. */
+export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
+  const { log } = options;
+  const parts = assemble(config, log);
+  const has = (role: Role) => config.settings.MALIPO_ROLES.includes(role);
+  const running: Stoppable[] = [];
+  let apiPort: number | null = null;
+  if (has('api')) {
+    const api = await startApi(parts);
+    apiPort = api.port;
+    running.push(api);
+  }
+  if (has('dispatcher')) running.push(startDispatcherRole(parts));
+  if (has('worker')) running.push(startWorkerRole(parts, options));
+
+  async function stop(): Promise<void> {
+    await Promise.all(running.map((part) => part.stop()));
+    await parts.starter.drain();
+    await parts.courier.close();
+    await Promise.all(Object.values(parts.operators).map((operator) => operator.close()));
+    await parts.temporal.close();
+    await parts.db.close();
+  }
+
+  let stopping: Promise<void> | null = null;
+  return {
+    apiPort,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+function assemble(config: Config, log: Log): Parts {
+  const { settings, clocks } = config;
+  const db = openDatabase({
+    url: settings.MALIPO_DATABASE_URL.reveal(),
+    poolSize: settings.MALIPO_DATABASE_POOL_SIZE,
+    statementTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
+    connectTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
+    onIdleError: (error) => {
+      log.warn({ error }, 'a database connection was lost');
+    },
+  });
+  const temporal = createTemporalClient({
+    address: settings.MALIPO_TEMPORAL_ADDRESS,
+    namespace: config.temporalNamespace,
+    taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
+    workflowTaskTimeoutMs: clocks.workflowTaskTimeoutMs,
+    callTimeoutMs: 5000,
+    collectionTimings: collectionTimings(clocks),
+    deliveryAttemptMs: clocks.deliveryTimeoutMs + 5000,
+    deliveryCrashRetryMs: 1000,
+    log,
+  });
+  const courier = createWebhookCourier({
+    keyRing: settings.MALIPO_SECRET_KEYS,
+    allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK,
+    connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
+    attemptTimeoutMs: clocks.deliveryTimeoutMs,
+    connectionsPerOrigin: 10,
+  });
+  const starter = createWorkStarter({
+    db,
+    temporal,
+    maxUnderWay: settings.MALIPO_STARTS_UNDER_WAY,
+    batchSize: START_BATCH,
+    startGraceMs: clocks.startGraceMs,
+    log,
+  });
+  return { config, log, db, temporal, operators: createOperators(config), courier, starter };
+}
+
+// Named one by one: a workflow's input holds what it needs and no more.
+function collectionTimings(clocks: Clocks): CollectionTimings {
+  return {
+    promptRetryMs: clocks.promptRetryMs,
+    promptRetryMaxMs: clocks.promptRetryMaxMs,
+    promptDeadlineMs: clocks.promptDeadlineMs,
+    pollScheduleMs: clocks.pollScheduleMs,
+    reconcileScheduleMs: clocks.reconcileScheduleMs,
+    reconcileForMs: clocks.reconcileForMs,
+    notFoundGraceMs: clocks.notFoundGraceMs,
+    minimumAskGapMs: clocks.minimumAskGapMs,
+    operatorCallMs: clocks.operatorTimeoutMs + 1000,
+  };
+}
+
+function createOperators({ settings, clocks }: Config): Record<OperatorId, Operator> {
+  return {
+    'mtn-momo': createMtnMomo({
+      baseUrl: settings.MALIPO_MTN_MOMO_BASE_URL,
+      targetEnvironment: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
+      callbackUrl: `${settings.MALIPO_PUBLIC_URL.replace(/\/$/, '')}/operators/mtn-momo/callbacks`,
+      collection: {
+        subscriptionKey: settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY.reveal(),
+        apiUser: settings.MALIPO_MTN_MOMO_COLLECTION_API_USER,
+        apiKey: settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY.reveal(),
+      },
+      requestTimeoutMs: clocks.operatorTimeoutMs,
+      connections: settings.MALIPO_MTN_MOMO_CONNECTIONS,
+    }),
+  };
+}
+
+async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
+  const { config, log, db, temporal, starter, operators } = parts;
+  const { settings } = config;
+  const gate = createWorkGate({
+    db,
+    maxCount: settings.MALIPO_BACKLOG_MAX_COUNT,
+    maxAgeMs: settings.MALIPO_BACKLOG_MAX_AGE_MS,
+    log,
+  });
+  const { app } = createApp({
+    db,
+    temporal,
+    environment: settings.MALIPO_ENVIRONMENT,
+    publicUrl: settings.MALIPO_PUBLIC_URL,
+    promptDeadlineMs: config.clocks.promptDeadlineMs,
+    log,
+    trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
+    rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,
+    isAcceptingWork: () => gate.isOpen(),
+    onCollectionRecorded: (collection) => {
+      starter.offerCollection(collection);
+    },
+    onOperatorCalledBack: (collection) => {
+      starter.tellOperatorCalledBack(collection);
+    },
+    parseCallback: { 'mtn-momo': (body) => operators['mtn-momo'].parseCallback(body) },
+  });
+  const metrics = await startMetricsListener({
+    host: settings.MALIPO_HTTP_HOST,
+    port: settings.MALIPO_METRICS_PORT,
+    backlog: () => gate.backlog(),
+  });
+  const handle = app.callback();
+  const server = createServer(HTTP_LIMITS, (request, response) => {
+    void handle(request, response);
+  });
+  const port = await listenOn(server, settings.MALIPO_HTTP_PORT, settings.MALIPO_HTTP_HOST);
+  log.info({ port, host: settings.MALIPO_HTTP_HOST }, 'the API listens');
+  return {
+    port,
+    async stop() {
+      gate.close();
+      await Promise.all([closeServer(server), metrics.stop()]);
+    },
+  };
+}
+
+function startDispatcherRole(parts: Parts): Stoppable {
+  const { config, log, db, courier, starter } = parts;
+  const { settings, clocks } = config;
+  const attempts = createFirstAttempts({
+    db,
+    courier,
+    scheduleMs: clocks.deliveryScheduleMs,
+    maxUnderWay: settings.MALIPO_DELIVERIES_UNDER_WAY,
+    leaseMs: clocks.deliveryTimeoutMs + LEASE_MARGIN_MS,
+    onRetryOwed: () => {
+      dispatcher.wakeStarter();
+    },
+    log,
+  });
+  const dispatcher: Dispatcher = startDispatcher({ attempts, starter, tickMs: TICK_MS, log });
+  const listener = listen({
+    url: settings.MALIPO_DATABASE_URL.reveal(),
+    channel: 'malipo_deliveries',
+    onNotified: () => {
+      dispatcher.wake();
+    },
+    log,
+  });
+  return {
+    async stop() {
+      await listener.close();
+      await dispatcher.stop();
+    },
+  };
+}
+
+function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerOptions): Stoppable {
+  const { config, log, temporal } = parts;
+  const { settings, clocks } = config;
+  let isStopped = false;
+  const workers = temporal.whenConnected().then((connection) => {
+    if (isStopped) return null;
+    void ensureSweep(parts);
+    return runWorkers(connection, {
+      namespace: config.temporalNamespace,
+      taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
+      workflowBundle,
+      maxCachedWorkflows: settings.MALIPO_MAX_CACHED_WORKFLOWS,
+      shutdownGraceMs: clocks.operatorTimeoutMs + clocks.deliveryTimeoutMs,
+      stickyTimeoutMs: clocks.workflowTaskTimeoutMs,
+      activities: createActivities(parts),
+      operators: Object.keys(parts.operators) as OperatorId[],
+      maxDeliveriesUnderWay: settings.MALIPO_DELIVERIES_UNDER_WAY,
+      log,
+      ...(interceptors && { interceptors }),
+    });
+  });
+  return {
+    async stop() {
+      isStopped = true;
+      // Never connected: there is nothing to stop, and `close` of the client ends the waiting.
+      if (!temporal.isConnected()) return;
+      await (await workers)?.stop();
+    },
+  };
+}
+
+function createActivities({ config, db, operators, courier, log }: Parts) {
+  const { clocks, settings } = config;
+  return {
+    collection: createCollectionActivities({
+      db,
+      operators,
+      environment: settings.MALIPO_ENVIRONMENT,
+      timings: clocks,
+      log,
+    }),
+    delivery: createDeliveryActivities({ db, courier, scheduleMs: clocks.deliveryScheduleMs }),
+    reconciliation: createReconciliationActivities({
+      db,
+      log,
+      idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
+      callbacksKeptForMs: 90 * DAY_MS,
+      ...clocks,
+    }),
+  };
+}
+
+async function ensureSweep({ config, temporal, log }: Parts): Promise<void> {
+  try {
+    await temporal.ensureReconciliationSchedule(config.clocks.sweepEveryMs);
+  } catch (error) {
+    log.error({ error }, 'the schedule of the sweep could not be made; the next start tries again');
+  }
+}
+
+async function listenOn(server: Server, port: number, host: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Lets requests finish; a connection that falls idle meanwhile is closed then, and what still runs at the limit is cut. */
+async function closeServer(server: Server): Promise<void> {
+  const closingIdle = setInterval(() => {
+    server.closeIdleConnections();
+  }, CLOSE_IDLE_EVERY_MS);
+  const cutting = setTimeout(() => {
+    server.closeAllConnections();
+  }, HTTP_LIMITS.requestTimeout);
+  try {
+    await new Promise<void>((resolve) => {
+      server.close(() => {
+        resolve();
+      });
+      server.closeIdleConnections();
+    });
+  } finally {
+    clearInterval(closingIdle);
+    clearTimeout(cutting);
+  }
+}

@@ -1,0 +1,66 @@
+// Drives one collection through from outside, as a merchant's server would: request, prompt, payment, webhook.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+
+export type DemoCollectionOptions = {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly inboxUrl: string;
+  readonly report: (line: string) => void;
+  readonly timeoutMs: number;
+};
+
+/** The payer's number: the sandbox operator pays whatever ends in none of its special digits. */
+export const DEMO_PHONE = '256772000100';
+
+const acceptedSchema = z.object({ id: z.string(), state: z.string() });
+const inboxSchema = z.array(z.object({ verified: z.boolean(), raw_body: z.string() }));
+const eventSchema = z.object({ type: z.string(), data: z.object({ object: z.object({ id: z.string() }) }) });
+
+/** Resolves when the receiver has the signed event of the success; rejects when that takes too long. */
+export async function runDemoCollection(options: DemoCollectionOptions): Promise<void> {
+  const { report } = options;
+  const id = await requestCollection(options);
+  report(`collection ${id}: accepted (202); the sandbox operator raises the prompt`);
+  const giveUpAtMs = Date.now() + options.timeoutMs;
+  const told = new Set<string>();
+  while (Date.now() < giveUpAtMs) {
+    for (const event of await eventsOf(id, options.inboxUrl)) {
+      if (told.has(event.type)) continue;
+      told.add(event.type);
+      report(`webhook received: ${event.type}, signature ${event.verified ? 'verified by the receiver' : 'NOT VALID'}`);
+      if (event.type === 'collection.succeeded' && event.verified) {
+        report(`balance: ${await readBalance(options)}`);
+        return;
+      }
+    }
+    await sleep(100);
+  }
+  throw new Error(`the webhook of collection ${id} did not arrive within ${options.timeoutMs / 1000} s`);
+}
+
+async function requestCollection({ baseUrl, apiKey }: DemoCollectionOptions): Promise<string> {
+  const response = await fetch(`${baseUrl}/v1/api/collections`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'idempotency-key': randomUUID() },
+    body: new URLSearchParams({ phone: DEMO_PHONE, amount: '5000', reference: 'DEMO-1' }),
+  });
+  const text = await response.text();
+  if (response.status !== 202) throw new Error(`the demo collection was not accepted: ${response.status} ${text}`);
+  return acceptedSchema.parse(JSON.parse(text)).id;
+}
+
+async function eventsOf(id: string, inboxUrl: string): Promise<{ type: string; verified: boolean }[]> {
+  const response = await fetch(inboxUrl);
+  const inbox = inboxSchema.parse(await response.json());
+  return inbox
+    .map(({ verified, raw_body: rawBody }) => ({ verified, event: eventSchema.parse(JSON.parse(rawBody)) }))
+    .filter(({ event }) => event.data.object.id === id)
+    .map(({ verified, event }) => ({ verified, type: event.type }));
+}
+
+async function readBalance({ baseUrl, apiKey }: DemoCollectionOptions): Promise<string> {
+  const response = await fetch(`${baseUrl}/v1/api/balance`, { headers: { authorization: `Bearer ${apiKey}` } });
+  return response.text();
+}

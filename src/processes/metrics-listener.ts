@@ -1,0 +1,49 @@
+// Prometheus metrics on a port of their own, which stays inside the house.
+import { createServer } from 'node:http';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Backlog } from '../operations/list-unstarted-work.ts';
+
+export async function startMetricsListener(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly backlog: () => Backlog;
+}): Promise<{ stop(): Promise<void> }> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'malipo_collections_not_started',
+    help: 'Accepted collections that wait for a workflow',
+    registers: [registry],
+    collect() {
+      this.set(options.backlog().count);
+    },
+  });
+  new Gauge({
+    name: 'malipo_collections_not_started_oldest_age_seconds',
+    help: 'Age of the oldest of them',
+    registers: [registry],
+    collect() {
+      this.set(options.backlog().oldestAgeMs / 1000);
+    },
+  });
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  return {
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,176 @@
+// A server that is killed where it meets the outside: at the API's commit, while a payer decides, and while it sends.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { call, collectionFields } from '../support/api.ts';
+import { attemptsOf, untilDelivery } from '../support/deliveries.ts';
+import { eventually, openHouse, type House } from '../support/house.ts';
+import {
+  assertLedgerIsSound,
+  availableBalance,
+  expireLeases,
+  pay,
+  phoneFor,
+  promptsRaised,
+  storyOf,
+  untilAllReceived,
+  untilState,
+} from '../support/payments.ts';
+import { startServerChild } from '../support/server-child.ts';
+
+const PAID = ['initiated > prompted', 'prompted > succeeded'];
+
+async function houseWithoutServer(environment: Readonly<Record<string, string>> = {}): Promise<House> {
+  return openHouse({
+    startsServer: false,
+    environment: { MALIPO_PROMPT_WINDOW_MS: '30000', MALIPO_OPERATOR_TIMEOUT_MS: '800', ...environment },
+    sandboxTimes: { decisionMs: 1000 },
+  });
+}
+
+describe('a server that is killed around the commit of a request', () => {
+  let house: House;
+  const body = collectionFields({ phone: phoneFor('000') });
+  beforeEach(async () => {
+    house = await houseWithoutServer();
+  });
+  afterEach(async () => {
+    await assertLedgerIsSound(house.db);
+    await house.stop();
+  });
+
+  const post = (idempotencyKey: string) =>
+    call(house.baseUrl, 'POST', '/v1/api/collections', { key: house.merchant.key, idempotencyKey, json: body });
+
+  async function collections(): Promise<string[]> {
+    const { rows } = await house.db.pool.query<{ id: string }>('SELECT id FROM collections');
+    return rows.map(({ id }) => id);
+  }
+
+  it('right after it has recorded a payment that nobody knows of yet: the next one starts it', async () => {
+    const doomed = await startServerChild(house, { crashPoint: { moment: 'after', commitOf: 'collection_insert' } });
+    const idempotencyKey = randomUUID();
+    await assert.rejects(post(idempotencyKey));
+    await doomed.dies();
+    const [id, ...others] = await collections();
+    assert.deepEqual([typeof id, others], ['string', []]);
+
+    await house.startServer();
+    const repeated = await post(idempotencyKey);
+    assert.deepEqual([repeated.status, repeated.json['id']], [202, id]);
+    assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
+    const available = () => availableBalance(house, house.merchant);
+    await eventually('the payment to succeed', async () => (await available()) === body['amount']);
+    assert.equal(await promptsRaised(house, String(body['phone'])), 1);
+    assert.deepEqual(await collections(), [id]);
+  });
+
+  it('right before it records one: nothing is kept, and the same key makes the payment', async () => {
+    const doomed = await startServerChild(house, { crashPoint: { moment: 'before', commitOf: 'collection_insert' } });
+    const idempotencyKey = randomUUID();
+    await assert.rejects(post(idempotencyKey));
+    await doomed.dies();
+    assert.deepEqual(await collections(), []);
+
+    await house.startServer();
+    const repeated = await post(idempotencyKey);
+    assert.deepEqual([repeated.status, repeated.headers.get('idempotent-replayed')], [202, null]);
+    assert.deepEqual(await collections(), [repeated.json['id']]);
+  });
+});
+
+describe('a server that is killed', () => {
+  let house: House;
+  beforeEach(async () => {
+    house = await houseWithoutServer();
+  });
+  afterEach(async () => {
+    await assertLedgerIsSound(house.db);
+    await house.stop();
+  });
+
+  it('while the payer decides misses the callback, and the next one learns the outcome by asking', async () => {
+    const doomed = await startServerChild(house);
+    const payment = await pay(house, '008');
+    await untilState(house, payment, 'prompted');
+    await doomed.kill();
+    await eventually('the payer to decide meanwhile', async () => {
+      const response = await fetch(`${house.sandbox.url}/sandbox/transactions?phone=${payment.phone}`);
+      const [transaction] = (await response.json()) as { state: string; callbacksSent: number }[];
+      return transaction?.state === 'SUCCESSFUL' && transaction.callbacksSent === 3;
+    });
+    await expireLeases(house.db);
+    await house.startServer();
+    await untilState(house, payment, 'succeeded');
+    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), PAID);
+    assert.equal(await promptsRaised(house, payment.phone), 1);
+  });
+
+  it('between sending an event and recording that sends the same bytes again, under the same attempt number', async () => {
+    const { merchant, receiver } = house;
+    const doomed = await startServerChild(house);
+    // No answer: the server dies before it can record anything.
+    receiver.answerWith(merchant.id, () => void doomed.kill());
+    const payment = await pay(house, '010');
+    await doomed.exited;
+    receiver.answerWith(merchant.id, null);
+    assert.equal(receiver.all(merchant.id).length, 1);
+
+    await expireLeases(house.db);
+    await house.startServer();
+    const [first, second] = await eventually('the event to come again', () => {
+      const received = receiver.all(merchant.id).filter(({ event }) => event.type === 'collection.prompted');
+      return received.length > 1 && received;
+    });
+    assert.deepEqual(second!.rawBody, first!.rawBody);
+    for (const name of ['malipo-event-id', 'malipo-delivery-id', 'malipo-attempt'] as const) {
+      assert.equal(second!.headers[name], first!.headers[name]);
+    }
+    assert.ok(second!.isVerified);
+    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), PAID.slice(0, 1));
+  });
+});
+
+describe('a server that is killed around a further attempt of a delivery', () => {
+  const MOMENTS = ['before', 'after'] as const;
+  const outcomes = new Map<string, Promise<void>>();
+  // Both at once: they wait until the attempt of the dead server counts as lost.
+  before(() => {
+    for (const moment of MOMENTS) outcomes.set(moment, survive(moment));
+  });
+
+  for (const moment of MOMENTS) {
+    it(`${moment} it is made leaves a delivery that arrives, and no attempt recorded twice`, async () => {
+      await outcomes.get(moment);
+    });
+  }
+});
+
+async function survive(moment: 'before' | 'after'): Promise<void> {
+  const house = await houseWithoutServer();
+  try {
+    const { merchant, receiver } = house;
+    const doomed = await startServerChild(house, { crashPoint: { moment, activity: 'sendDelivery' } });
+    let requests = 0;
+    receiver.answerWith(merchant.id, (_received, response) => {
+      requests += 1;
+      response.writeHead(requests === 1 ? 500 : 200).end();
+    });
+    await pay(house, '010');
+    await doomed.dies();
+    assert.equal(requests, moment === 'before' ? 1 : 2);
+
+    await house.startServer();
+    const delivery = await untilDelivery(house, merchant, 'delivered');
+    const attempts = await attemptsOf(house.db, delivery.id);
+    assert.deepEqual(
+      attempts.map(({ number, status }) => [number, status]),
+      [
+        [1, 500],
+        [2, 200],
+      ],
+    );
+    assert.equal(requests, 2);
+  } finally {
+    await house.stop();
+  }
+}

@@ -1,0 +1,66 @@
+// Calls the API as a merchant's server does, and holds every answer against the OpenAPI document.
+import { randomUUID } from 'node:crypto';
+import { checkAnswer } from './openapi-check.ts';
+
+export type ApiAnswer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: Record<string, unknown> & { readonly error?: { readonly code: string } & Record<string, unknown> };
+};
+
+export type CallOptions = {
+  readonly key?: string | null;
+  readonly idempotencyKey?: string | null;
+  readonly json?: unknown;
+  readonly form?: Readonly<Record<string, string>> | URLSearchParams;
+  readonly raw?: { readonly type: string; readonly body: string | Buffer };
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** One call. With a body but without `idempotencyKey`, a new one is sent; null sends none. */
+export async function call(
+  baseUrl: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<ApiAnswer> {
+  const headers = new Headers(options.headers);
+  if (options.key) headers.set('authorization', `Bearer ${options.key}`);
+  const idempotencyKey =
+    options.idempotencyKey === undefined && method === 'POST' ? randomUUID() : options.idempotencyKey;
+  if (idempotencyKey) headers.set('idempotency-key', idempotencyKey);
+  const response = await fetch(new URL(path, baseUrl), { method, headers, ...bodyOf(options, headers) });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  const answer = {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: (isJson ? JSON.parse(text) : {}) as ApiAnswer['json'],
+  };
+  await checkAnswer(baseUrl, { method, path, status: answer.status, body: isJson ? answer.json : text });
+  return answer;
+}
+
+export type CollectionFields = {
+  readonly phone?: unknown;
+  readonly amount?: unknown;
+  readonly reference?: unknown;
+} & Readonly<Record<string, unknown>>;
+
+/** A well-formed collection that the sandbox pays; `fields` replace or add. */
+export function collectionFields(fields: CollectionFields = {}): Record<string, unknown> {
+  return { phone: '256772000100', amount: 5000, reference: 'INV-1', ...fields };
+}
+
+function bodyOf(options: CallOptions, headers: Headers): { body?: string | URLSearchParams | Buffer } {
+  if (options.raw) {
+    headers.set('content-type', options.raw.type);
+    return { body: options.raw.body };
+  }
+  if (options.form) return { body: new URLSearchParams(options.form) };
+  if (options.json === undefined) return {};
+  headers.set('content-type', 'application/json');
+  return { body: JSON.stringify(options.json) };
+}

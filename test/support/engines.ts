@@ -1,0 +1,151 @@
+// PostgreSQL and Temporal for the tests: real servers, started when first asked for, once per run.
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  NativeConnection,
+  type WorkflowBundleWithSourceMap,
+} from '@temporalio/worker';
+import { Client as PgClient } from 'pg';
+import { prepareTemporal } from '../../src/clients/temporal-setup.ts';
+import { openDatabase, type Database } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { freePort } from '../../src/embedded/ports.ts';
+import { startPostgresServer, type PostgresServer } from '../../src/embedded/postgres-server.ts';
+import { findProjectRoot } from '../../src/embedded/project-root.ts';
+import { resolveTemporalBinary } from '../../src/embedded/temporal-binary.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/embedded/temporal-server.ts';
+import { createLog } from '../../src/log.ts';
+import { installRuntime } from '../../src/processes/worker.ts';
+
+export const NAMESPACE = 'malipo-test';
+const TEMPLATE = 'malipo_template';
+
+const root = findProjectRoot();
+const stops: (() => Promise<void>)[] = [];
+let folder: string | null = null;
+
+/** Log lines of the parts under test; silent unless MALIPO_TEST_LOG names a level. */
+export const testLog = createLog({ level: process.env['MALIPO_TEST_LOG'] ?? 'silent', process: 'test' });
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | null = null;
+  return () => (made ??= make());
+}
+
+/** A folder of this run, removed at its end. */
+export function runFolder(): string {
+  if (folder === null) {
+    folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
+    // PostgreSQL's own account must be able to enter it.
+    chmodSync(folder, 0o711);
+  }
+  return folder;
+}
+
+export const postgres = once(async (): Promise<PostgresServer> => {
+  const server = await startPostgresServer({
+    dataDir: join(runFolder(), 'postgres'),
+    fallbackDataDir: `${runFolder()}-postgres`,
+    port: await freePort(),
+    // What a power cut would lose is of no interest here.
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+    logFile: join(runFolder(), 'postgres.log'),
+  });
+  stops.push(async () => {
+    await server.stop();
+    rmSync(`${runFolder()}-postgres`, { recursive: true, force: true });
+  });
+  await server.ensureDatabase(TEMPLATE);
+  await migrate(server.urlFor(TEMPLATE), join(root, 'src/db/migrations'));
+  return server;
+});
+
+export const temporalBinary = once(() =>
+  resolveTemporalBinary({
+    report: (line) => {
+      process.stdout.write(`${line}\n`);
+    },
+    env: process.env,
+  }),
+);
+
+export const temporal = once(async (): Promise<TemporalServer> => {
+  const server = await startTemporalServer({
+    binary: await temporalBinary(),
+    host: '127.0.0.1',
+    port: await freePort(),
+    namespaces: [NAMESPACE],
+    logFile: join(runFolder(), 'temporal.log'),
+  });
+  stops.push(() => server.stop());
+  await prepareTemporal({ address: server.address, namespace: NAMESPACE });
+  return server;
+});
+
+const nativeRuntime = once(() => {
+  installRuntime(testLog);
+  return Promise.resolve();
+});
+
+/** Before anything that makes a Temporal connection: log lines of the SDK go to `testLog`. */
+export async function prepareRuntime(): Promise<void> {
+  await nativeRuntime();
+}
+
+/** A client for looking into Temporal from outside. */
+export const temporalClient = once(async (): Promise<Client> => {
+  await prepareRuntime();
+  const connection = await NativeConnection.connect({ address: (await temporal()).address });
+  stops.unshift(() => connection.close());
+  return new Client({ connection, namespace: NAMESPACE });
+});
+
+export const workflowBundle = once((): Promise<WorkflowBundleWithSourceMap> => {
+  return bundleWorkflowCode({ workflowsPath: join(root, 'workflows/index.ts'), logger: new DefaultLogger('ERROR') });
+});
+
+export type TestDatabase = { readonly url: string; readonly db: Database; drop(): Promise<void> };
+
+/** A database of its own with the present schema, copied from a template. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = await postgres();
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+  const db = openDatabase({
+    url: server.urlFor(name),
+    poolSize: 20,
+    statementTimeoutMs: 10_000,
+    connectTimeoutMs: 10_000,
+    onIdleError: () => undefined,
+  });
+  return {
+    url: server.urlFor(name),
+    db,
+    async drop() {
+      await db.close();
+      // Without FORCE: a connection that somebody forgot fails the test that forgot it.
+      await administer(server, `DROP DATABASE ${name}`);
+    },
+  };
+}
+
+async function administer(server: PostgresServer, sql: string): Promise<void> {
+  const client = new PgClient({ connectionString: server.adminUrl });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** At the end of the run, in the reverse order of the starts. */
+export async function stopEngines(): Promise<void> {
+  for (const stop of stops.reverse()) await stop();
+  if (folder !== null) rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,67 @@
+// Holds answers against the OpenAPI document that the server under test publishes.
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+type Operation = { responses: Record<string, { content?: Record<string, { schema?: object }> }> };
+export type OpenApi = {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object> };
+};
+
+const documents = new Map<string, Promise<{ document: OpenApi; ajv: Ajv2020 }>>();
+
+export async function openApiOf(baseUrl: string): Promise<OpenApi> {
+  return (await load(baseUrl)).document;
+}
+
+/** Fails unless the document has this operation with this status and the body is as its schema says. */
+export async function checkAnswer(
+  baseUrl: string,
+  answer: { method: string; path: string; status: number; body: unknown },
+): Promise<void> {
+  const { document, ajv } = await load(baseUrl);
+  const pathname = new URL(answer.path, baseUrl).pathname;
+  const template = Object.keys(document.paths).find((path) => matches(path, pathname));
+  const operation = template === undefined ? undefined : document.paths[template]?.[answer.method.toLowerCase()];
+  const where = `${answer.method} ${pathname} ${answer.status}`;
+  if (template === undefined || operation === undefined) {
+    assert.ok(answer.status === 404 || answer.status === 405, `${where}: the document has no such operation`);
+    validate(ajv, { $ref: 'openapi#/components/schemas/Error' }, answer.body, where);
+    return;
+  }
+  const response = operation.responses[String(answer.status)];
+  assert.ok(response, `${where}: the document does not name this status`);
+  const schema = Object.values(response.content ?? {})[0]?.schema;
+  if (schema) validate(ajv, rooted(schema), answer.body, where);
+}
+
+function load(baseUrl: string) {
+  let loaded = documents.get(baseUrl);
+  if (!loaded) {
+    loaded = (async () => {
+      const response = await fetch(new URL('/v1/openapi.json', baseUrl));
+      const document = (await response.json()) as OpenApi;
+      const ajv = new Ajv2020({ strict: false, allErrors: true });
+      addFormats.default(ajv);
+      ajv.addSchema(document, 'openapi');
+      return { document, ajv };
+    })();
+    documents.set(baseUrl, loaded);
+  }
+  return loaded;
+}
+
+function validate(ajv: Ajv2020, schema: object, body: unknown, where: string): void {
+  assert.ok(ajv.validate(schema, body), `${where}: ${ajv.errorsText()}\n${JSON.stringify(body)}`);
+}
+
+// References inside the document are to its own root.
+function rooted(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
+}
+
+function matches(template: string, pathname: string): boolean {
+  return new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{[a-z_]+\}/g, '[^/]+')}$`).test(pathname);
+}

@@ -1,0 +1,185 @@
+// Makes payments at a house's API and looks at what became of them from every side: API, database, sandbox, receiver.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { collectionWorkflowId } from '../../workflows/contract.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { CollectionState } from '../../src/domain/collection.ts';
+import { checkLedger } from '../../src/operations/check-ledger.ts';
+import { call, collectionFields, type CollectionFields } from './api.ts';
+import { eventually, type House, type TestMerchant } from './house.ts';
+import type { ReceivedEvent } from './receiver.ts';
+
+export type Payment = {
+  readonly id: string;
+  readonly phone: string;
+  readonly amount: number;
+  readonly operatorReference: string;
+  readonly workflowId: string;
+  readonly merchant: TestMerchant;
+};
+
+/** A collection as the API shows it. */
+export type Shown = Readonly<Record<string, unknown>> & {
+  readonly state: CollectionState;
+  readonly failure: { readonly code: string } | null;
+};
+
+let phones = 0;
+
+/** A mobile number of MTN Uganda that nobody else uses in this run and that ends in `row`. */
+export function phoneFor(row: string): string {
+  phones += 1;
+  return `25677${String(phones).padStart(4, '0')}${row}`;
+}
+
+export type PayOptions = {
+  readonly merchant?: TestMerchant;
+  readonly fields?: CollectionFields;
+  readonly idempotencyKey?: string;
+};
+
+/** Asks for a collection that the sandbox treats by `row`; fails unless it is accepted. */
+export async function pay(house: House, row: string, options: PayOptions = {}): Promise<Payment> {
+  const { merchant = house.merchant, idempotencyKey = randomUUID() } = options;
+  const json = collectionFields({ phone: phoneFor(row), ...options.fields });
+  const answer = await call(house.baseUrl, 'POST', '/v1/api/collections', {
+    key: merchant.key,
+    idempotencyKey,
+    json,
+  });
+  assert.equal(answer.status, 202, answer.text);
+  return {
+    id: String(answer.json['id']),
+    phone: String(json['phone']),
+    amount: Number(json['amount']),
+    operatorReference: String(answer.json['operator_reference']),
+    workflowId: collectionWorkflowId(merchant.id, idempotencyKey),
+    merchant,
+  };
+}
+
+export async function fetchPayment(house: House, { id, merchant }: Payment): Promise<Shown> {
+  const answer = await call(house.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: merchant.key });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json as unknown as Shown;
+}
+
+/** Waits until the payment is in `state` and returns it as it then is. */
+export async function untilState(
+  house: House,
+  payment: Payment,
+  state: CollectionState,
+  timeoutMs = 20_000,
+): Promise<Shown> {
+  let last: string | undefined;
+  return eventually(
+    `${payment.phone.slice(-3)} to be ${state}`,
+    async () => {
+      const shown = await fetchPayment(house, payment);
+      last = shown.state;
+      return last === state ? shown : null;
+    },
+    timeoutMs,
+  ).catch((error: unknown) => {
+    throw new Error(`it was last seen ${last ?? 'nowhere'}`, { cause: error });
+  });
+}
+
+export async function availableBalance(house: House, { key }: TestMerchant): Promise<unknown> {
+  const answer = await call(house.baseUrl, 'GET', '/v1/api/balance', { key });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json['available'];
+}
+
+export type StoredEvent = { readonly id: string; readonly type: string; readonly version: number };
+
+/** The events of a payment as recorded, in their order. */
+export async function storedEvents(db: Database, paymentId: string): Promise<StoredEvent[]> {
+  const { rows } = await db.pool.query<StoredEvent>(
+    'SELECT id, type, resource_version AS version FROM events WHERE collection_id = $1 ORDER BY resource_version',
+    [paymentId],
+  );
+  return rows;
+}
+
+/** What the receiver has of a payment: once per event, in the order the events were made. Fails on a bad signature. */
+export function receivedOnce(house: House, { id, merchant }: Payment): ReceivedEvent[] {
+  const received = house.receiver.all(merchant.id).filter(({ event }) => event.data.object.id === id);
+  for (const { isVerified, event } of received) assert.ok(isVerified, `${event.type} has a signature that verifies`);
+  const byId = new Map(received.map(({ event }) => [event.id, event]));
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Waits until the receiver has every event that is recorded for the payment, then returns them. */
+export async function untilAllReceived(house: House, payment: Payment, timeoutMs = 20_000): Promise<ReceivedEvent[]> {
+  return eventually(
+    `the receiver to have every event of ${payment.id}`,
+    async () => {
+      const stored = await storedEvents(house.db, payment.id);
+      const received = receivedOnce(house, payment);
+      return stored.length > 0 && stored.every(({ id }) => received.some((event) => event.id === id)) && received;
+    },
+    timeoutMs,
+  );
+}
+
+/** One line per event: `initiated > prompted`, with ` late` where the event says so. */
+export function storyOf(events: readonly ReceivedEvent[]): string[] {
+  return events.map(({ type, data }) => {
+    assert.equal(type, `collection.${data.object.state}`);
+    return `${data.previous_state ?? 'nothing'} > ${data.object.state}${data.late === true ? ' late' : ''}`;
+  });
+}
+
+export type SandboxTransaction = {
+  readonly operatorReference: string;
+  readonly state: string;
+  readonly requestsReceived: number;
+  readonly promptsRaised: number;
+  readonly callbacksSent: number;
+  readonly callbackResults: readonly { readonly result: string }[];
+};
+
+export async function sandboxTransactions(house: House, phone: string): Promise<SandboxTransaction[]> {
+  const response = await fetch(`${house.sandbox.url}/sandbox/transactions?phone=${phone}`);
+  assert.equal(response.status, 200);
+  return (await response.json()) as SandboxTransaction[];
+}
+
+/** How often the payer's phone rang. */
+export async function promptsRaised(house: House, phone: string): Promise<number> {
+  const transactions = await sandboxTransactions(house, phone);
+  return transactions.reduce((sum, transaction) => sum + transaction.promptsRaised, 0);
+}
+
+/** Sets the sandbox's fault switches; all that are not named are off. */
+export async function switchFaults(
+  house: House,
+  faults: { down?: boolean; latencyMs?: number; errorRate?: number },
+): Promise<void> {
+  const response = await fetch(`${house.sandbox.url}/sandbox/faults`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(faults),
+  });
+  assert.equal(response.status, 200, await response.text());
+}
+
+/** Calls back as the operator does, or as somebody who pretends to be the operator. */
+export async function callBack(house: House, operatorReference: string, status: string): Promise<Response> {
+  return fetch(new URL('/operators/mtn-momo/callbacks', house.baseUrl), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ externalId: operatorReference, status, financialTransactionId: '1' }),
+  });
+}
+
+/** Fails when any balance of the house is not what its payments say. */
+export async function assertLedgerIsSound(db: Database): Promise<void> {
+  assert.deepEqual(await checkLedger(db), []);
+}
+
+/** As if the time had passed for which a dispatcher that is dead now had taken deliveries. */
+export async function expireLeases(db: Database): Promise<void> {
+  await db.pool.query(`UPDATE deliveries SET leased_until = now() - interval '1 ms' WHERE leased_until IS NOT NULL`);
+}

@@ -1,0 +1,99 @@
+// A merchant's webhook receiver: keeps all it got and verifies signatures by the interface document's rules, by itself.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type ReceivedEvent = {
+  readonly id: string;
+  readonly type: string;
+  readonly created_at: string;
+  readonly environment: string;
+  readonly data: {
+    readonly object: Readonly<Record<string, unknown>> & { readonly id: string; readonly state: string };
+    readonly previous_state: string | null;
+    readonly late?: boolean;
+  };
+};
+
+export type Received = {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawBody: Buffer;
+  readonly event: ReceivedEvent;
+  readonly isVerified: boolean;
+  readonly receivedAtMs: number;
+};
+
+/** Answers one request; 200 by default. */
+export type Answer = (received: Received, response: ServerResponse) => void;
+
+export type Receiver = {
+  readonly url: string;
+  urlFor(name: string): string;
+  /** The secret that requests to `urlFor(name)` are signed with. */
+  trust(name: string, secret: string): void;
+  /** How requests to `urlFor(name)` are answered from now on; null: 200 again. */
+  answerWith(name: string, answer: Answer | null): void;
+  all(name?: string): Received[];
+  /** Of a payment, in the order they were received. */
+  eventsOf(objectId: string): ReceivedEvent[];
+  stop(): Promise<void>;
+};
+
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  const secrets = new Map<string, string>();
+  const answers = new Map<string, Answer>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const rawBody = Buffer.concat(chunks);
+      const path = request.url ?? '/';
+      const name = path.slice(1);
+      const entry: Received = {
+        path,
+        headers: request.headers,
+        rawBody,
+        event: JSON.parse(rawBody.toString('utf8')) as ReceivedEvent,
+        isVerified: verify(String(request.headers['malipo-signature']), rawBody, secrets.get(name) ?? ''),
+        receivedAtMs: Date.now(),
+      };
+      received.push(entry);
+      const answer = answers.get(name);
+      if (answer) answer(entry, response);
+      else response.writeHead(200).end('ok');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    urlFor: (name) => `${url}/${name}`,
+    trust: (name, secret) => void secrets.set(name, secret),
+    answerWith(name, answer) {
+      if (answer) answers.set(name, answer);
+      else answers.delete(name);
+    },
+    all: (name) => received.filter((entry) => name === undefined || entry.path === `/${name}`),
+    eventsOf: (objectId) => received.filter(({ event }) => event.data.object.id === objectId).map(({ event }) => event),
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function verify(header: string, rawBody: Buffer, secret: string): boolean {
+  const pairs = header.split(',').map((pair) => pair.split('='));
+  const t = pairs.find(([name]) => name === 't')?.[1];
+  const signatures = pairs.filter(([name]) => name === 'v1').map(([, value]) => value ?? '');
+  if (t === undefined || !/^[0-9]+$/.test(t) || Math.abs(Date.now() / 1000 - Number(t)) > 300) return false;
+  const expected = createHmac('sha256', secret)
+    .update(Buffer.concat([Buffer.from(`${t}.`), rawBody]))
+    .digest('hex');
+  return signatures.some(
+    (signature) =>
+      signature.length === expected.length && timingSafeEqual(Buffer.from(signature), Buffer.from(expected)),
+  );
+}

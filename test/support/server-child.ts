@@ -1,0 +1,75 @@
+// Runs a house's server as a child process, which a test can kill without harm to itself.
+import { fork } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { READY_MESSAGE } from '../../src/embedded/parent-link.ts';
+import { describeExit, superviseChild, type Exit } from '../../src/embedded/supervised-process.ts';
+import type { CrashPoint } from './crash-points.ts';
+import { runFolder, workflowBundle } from './engines.ts';
+import type { House } from './house.ts';
+
+export type ServerChild = {
+  readonly exited: Promise<Exit>;
+  /** Fails unless the process is killed, by itself at its crash point, within `limitMs`. */
+  dies(limitMs?: number): Promise<void>;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM, and how the process then ended; it is killed when that takes longer than `limitMs`. */
+  stop(limitMs?: number): Promise<Exit>;
+};
+
+export type ServerChildOptions = {
+  readonly crashPoint?: CrashPoint;
+  readonly overrides?: Readonly<Record<string, string>>;
+};
+
+const ENTRY = fileURLToPath(new URL('server-process.ts', import.meta.url));
+const STOP_LIMIT_MS = 15_000;
+const CRASH_LIMIT_MS = 30_000;
+
+/** Resolves when the server is ready. It ends with this process at the latest. */
+export async function startServerChild(house: House, options: ServerChildOptions = {}): Promise<ServerChild> {
+  const env = {
+    ...house.environment,
+    ...options.overrides,
+    TEST_CRASH_POINT: JSON.stringify(options.crashPoint ?? null),
+    TEST_WORKFLOW_BUNDLE: await bundleFile(),
+  };
+  let ready: Promise<void> | undefined;
+  const child = await superviseChild('server', join(runFolder(), 'server-child.log'), (log) => {
+    const forked = fork(ENTRY, { env, detached: true, stdio: ['ignore', log.fd, log.fd, 'ipc'] });
+    ready = new Promise((resolve) => {
+      forked.on('message', (message) => {
+        if (message === READY_MESSAGE) resolve();
+      });
+    });
+    return forked;
+  });
+  const died = child.exited.then(() => {
+    throw new Error(`the server ended before it was ready:\n${child.logTail()}`);
+  });
+  died.catch(() => undefined);
+  await Promise.race([ready, died]);
+  return {
+    exited: child.exited,
+    async dies(limitMs = CRASH_LIMIT_MS) {
+      const exit = await Promise.race([child.exited, sleep(limitMs, null, { ref: false })]);
+      if (exit?.signal === 'SIGKILL') return;
+      await child.stop('SIGKILL', STOP_LIMIT_MS);
+      throw new Error(exit === null ? 'the server never came to its crash point' : `the server ${describeExit(exit)}`);
+    },
+    async kill() {
+      await child.stop('SIGKILL', STOP_LIMIT_MS);
+    },
+    stop: (limitMs = STOP_LIMIT_MS) => child.stop('SIGTERM', limitMs),
+  };
+}
+
+// Written once per run: a bundle is the same for every process, and costs seconds to make.
+async function bundleFile(): Promise<string> {
+  const file = join(runFolder(), 'workflow-bundle.js');
+  if (!existsSync(file)) writeFileSync(file, (await workflowBundle()).code);
+  return file;
+}
