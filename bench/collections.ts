@@ -1,0 +1,160 @@
+// Whole collections against the bare shape of the workflow on one Temporal server, in turns within one run.
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import { SCOPES } from '../src/domain/api-key.ts';
+import { createApiKey } from '../src/operations/create-api-key.ts';
+import { createMerchant } from '../src/operations/create-merchant.ts';
+import { registerEndpoint } from '../src/operations/register-endpoint.ts';
+import { loadConfig } from '../src/config.ts';
+import { cpuSecondsOf, ownCpuSeconds } from './cpu.ts';
+import { forkEntry, messageFrom, NAMESPACE, openPlace, type Place } from './place.ts';
+import { percentile, printTable } from './table.ts';
+
+const COUNT = Number(process.env['BENCH_COUNT'] ?? 400);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
+const WARM_UP = 100;
+const IN_FLIGHT = Number(process.env['BENCH_IN_FLIGHT'] ?? 40);
+/** From the operator taking the prompt to its callback, the same in both shapes. */
+const DECISION_MS = 100;
+
+type Round = {
+  readonly perSecond: number;
+  readonly cpuMs: Readonly<Record<string, number>>;
+  readonly latenciesMs: readonly number[];
+};
+
+export async function benchCollections(): Promise<void> {
+  const place = await openPlace({ sandboxDecisionMs: DECISION_MS });
+  const receiver = forkEntry('receiver-process');
+  const { port } = await messageFrom<{ port: number }>(receiver);
+  const bare = forkEntry('bare-process', [place.temporal.address, NAMESPACE]);
+  await messageFrom(bare);
+  const apiKey = await seed(place, `http://127.0.0.1:${port}/`);
+  const whole = wholeShape({ place, receiver, apiKey });
+
+  await runBare(bare, WARM_UP);
+  await whole.run(WARM_UP);
+  const rounds: { bare: Round; whole: Round }[] = [];
+  for (let round = 1; round <= ROUNDS; round++) {
+    rounds.push({
+      bare: await measure({ 'bare worker': bare.pid, Temporal: place.temporal.pid }, () => runBare(bare, COUNT)),
+      whole: await measure(
+        {
+          server: place.server.pid(),
+          Temporal: place.temporal.pid,
+          PostgreSQL: place.postgres.pid,
+          sandbox: place.sandbox.pid(),
+          receiver: receiver.pid,
+          driver: process.pid,
+        },
+        () => whole.run(COUNT),
+      ),
+    });
+  }
+  report(rounds);
+  bare.send('stop');
+  receiver.kill();
+  await place.stop();
+}
+
+async function runBare(bare: ChildProcess, count: number): Promise<number[]> {
+  bare.send({ count, inFlight: IN_FLIGHT, decisionMs: DECISION_MS });
+  await messageFrom(bare);
+  return [];
+}
+
+function wholeShape({ place, receiver, apiKey }: { place: Place; receiver: ChildProcess; apiKey: string }) {
+  const arrivals = new Map<string, (atMs: number) => void>();
+  const early = new Map<string, number>();
+  receiver.on('message', ({ id, atMs }: { id: string; atMs: number }) => {
+    const resolve = arrivals.get(id);
+    if (resolve) resolve(atMs);
+    else early.set(id, atMs);
+  });
+  const arrival = (id: string) =>
+    new Promise<number>((resolve) => {
+      const atMs = early.get(id);
+      if (atMs === undefined) arrivals.set(id, resolve);
+      else resolve(atMs);
+    });
+
+  async function runOne(): Promise<number> {
+    const startedAtMs = Date.now();
+    const response = await request(`${place.baseUrl}/v1/api/collections`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        'idempotency-key': randomUUID(),
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ phone: '256772000100', amount: 5000, reference: 'bench' }),
+    });
+    const body = (await response.body.json()) as { id: string };
+    if (response.statusCode !== 202) throw new Error(`answered ${response.statusCode}: ${JSON.stringify(body)}`);
+    return (await arrival(body.id)) - startedAtMs;
+  }
+
+  return {
+    async run(count: number): Promise<number[]> {
+      const latencies: number[] = [];
+      let left = count;
+      await Promise.all(
+        Array.from({ length: IN_FLIGHT }, async () => {
+          while (left-- > 0) latencies.push(await runOne());
+        }),
+      );
+      return latencies;
+    },
+  };
+}
+
+async function measure(
+  pids: Readonly<Record<string, number | undefined>>,
+  work: () => Promise<number[]>,
+): Promise<Round> {
+  const cpu = () => Object.entries(pids).map(([name, pid]) => [name, secondsOf(pid)] as const);
+  const before = new Map(cpu());
+  const startedMs = performance.now();
+  const latenciesMs = await work();
+  const seconds = (performance.now() - startedMs) / 1000;
+  const cpuMs = Object.fromEntries(
+    cpu().map(([name, total]) => [name, ((total - (before.get(name) ?? 0)) * 1000) / COUNT]),
+  );
+  return { perSecond: COUNT / seconds, cpuMs, latenciesMs };
+}
+
+// Every other process is a child of this one, which therefore counts itself alone.
+function secondsOf(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  return pid === process.pid ? ownCpuSeconds() : cpuSecondsOf(pid);
+}
+
+async function seed({ db, environment }: Place, url: string): Promise<string> {
+  const at = new Date();
+  const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
+  const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
+  await registerEndpoint(db, { merchantId, url, description: null, eventTypes: null, keyRing, at });
+  const key = { merchantId, name: 'bench', environment: 'test', scopes: SCOPES, expiresAt: null, at } as const;
+  return (await createApiKey(db, key)).key;
+}
+
+function report(rounds: readonly { bare: Round; whole: Round }[]): void {
+  const median = (values: number[]) => percentile(values, 0.5);
+  const cpuOf = (shape: 'bare' | 'whole', name: string) => median(rounds.map((round) => round[shape].cpuMs[name] ?? 0));
+  const rate = (shape: 'bare' | 'whole') => median(rounds.map((round) => round[shape].perSecond));
+  const line = (shape: 'bare' | 'whole') => {
+    const names = Object.keys(rounds[0]?.[shape].cpuMs ?? {});
+    const total = names.reduce((sum, name) => sum + cpuOf(shape, name), 0);
+    const parts = names.map((name) => `${name} ${cpuOf(shape, name).toFixed(1)}`).join(', ');
+    return [shape, rate(shape).toFixed(1), total.toFixed(1), parts];
+  };
+  printTable([['shape', 'per second', 'CPU ms each', 'by process'], line('bare'), line('whole')]);
+  const latencies = rounds.flatMap((round) => round.whole.latenciesMs);
+  const ratios = rounds.map((round) => round.whole.perSecond / round.bare.perSecond);
+  process.stdout.write(
+    `\nrequest to webhook: p50 ${percentile(latencies, 0.5)} ms, p99 ${percentile(latencies, 0.99)} ms` +
+      ` (${IN_FLIGHT} in flight, of which ${DECISION_MS} ms are the operator's)\n` +
+      `ratio whole / bare: ${median(ratios).toFixed(2)} (rounds: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})\n`,
+  );
+}

@@ -1,0 +1,18 @@
+// A webhook receiver in a process of its own: answers 200 at once and tells its parent which success came when.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    response.writeHead(200).end();
+    const event = JSON.parse(Buffer.concat(chunks).toString('utf8')) as {
+      type: string;
+      data: { object: { id: string } };
+    };
+    if (event.type === 'collection.succeeded') process.send?.({ id: event.data.object.id, atMs: Date.now() });
+  });
+});
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,14 @@
+// Entry of `npm run bench -- NAME`.
+import { benchCollections } from './collections.ts';
+
+const BENCHES: Readonly<Record<string, () => Promise<void>>> = { collections: benchCollections };
+
+const [name = ''] = process.argv.slice(2);
+const bench = BENCHES[name];
+if (bench) {
+  await bench();
+  process.exit(0);
+} else {
+  process.stderr.write(`usage: npm run bench -- NAME, where NAME is ${Object.keys(BENCHES).join(' or ')}\n`);
+  process.exit(2);
+}
