@@ -1,0 +1,87 @@
+// docker-compose.yml against the Compose specification's own schema (from compose-go 2.16.2, Apache-2.0), and against our code.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { parse } from 'yaml';
+import { loadConfig, loadSandboxSettings } from '../../src/config.ts';
+import { findProjectRoot } from '../../src/embedded/project-root.ts';
+
+type Service = {
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>> | readonly string[];
+};
+type Compose = { readonly services: Readonly<Record<string, Service>> };
+
+const root = findProjectRoot();
+const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as Compose;
+const schema = JSON.parse(readFileSync(join(root, 'test/deployment/compose-spec.json'), 'utf8')) as object;
+
+/** As Compose fills in `${NAME}`, `${NAME:-default}` and `${NAME:?message}`. */
+function filledIn(text: string): string {
+  const values: Readonly<Record<string, string>> = {
+    MALIPO_SECRET_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+  };
+  return text.replace(/\$\{([A-Z_]+)(?::([-?])([^}]*))?\}/g, (_match, name: string, kind?: string, rest?: string) =>
+    kind === '-' ? (rest ?? '') : (values[name] ?? 'value'),
+  );
+}
+
+function environmentOf(service: string): Record<string, string> {
+  const environment = compose.services[service]?.environment ?? {};
+  return Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filledIn(value)]));
+}
+
+describe('docker-compose.yml', () => {
+  it('is valid by the schema of the Compose specification', () => {
+    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    addFormats.default(ajv);
+    assert.ok(ajv.validate(schema, compose), ajv.errorsText());
+  });
+
+  it('has PostgreSQL, Temporal on PostgreSQL with its UI, Malipo and the sandbox operator', () => {
+    const services = Object.keys(compose.services);
+    for (const name of ['postgres', 'temporal-schema', 'temporal', 'temporal-ui', 'migrate', 'malipo', 'sandbox']) {
+      assert.ok(services.includes(name), `no service ${name}`);
+    }
+    assert.equal(environmentOf('temporal')['DB'], 'postgres12_pgx');
+  });
+
+  it('gives the server and the sandbox a configuration that they take', () => {
+    assert.equal(loadConfig(environmentOf('malipo')).temporalNamespace, 'malipo-test');
+    assert.equal(loadSandboxSettings(environmentOf('sandbox')).MALIPO_SANDBOX_HOST, '0.0.0.0');
+  });
+
+  it('names only settings that the code knows', () => {
+    const config = readFileSync(join(root, 'src/config.ts'), 'utf8');
+    for (const service of ['malipo', 'migrate', 'sandbox']) {
+      for (const name of Object.keys(environmentOf(service))) assert.ok(config.includes(`${name}:`), name);
+    }
+  });
+
+  it('starts entries that the build makes', () => {
+    for (const { command } of Object.values(compose.services)) {
+      const entry = command?.find((word) => word.startsWith('dist/'));
+      if (entry === undefined) continue;
+      assert.ok(existsSync(join(root, entry.replace(/^dist\//, '').replace(/\.js$/, '.ts'))), entry);
+    }
+  });
+
+  it('waits only for services that there are', () => {
+    for (const [name, { depends_on: needs = {} }] of Object.entries(compose.services)) {
+      const names = Array.isArray(needs) ? (needs as string[]) : Object.keys(needs);
+      for (const needed of names) assert.ok(compose.services[needed], `${name} waits for ${needed}`);
+    }
+  });
+
+  it('keeps the engine and the database off the network', () => {
+    for (const name of ['postgres', 'temporal']) assert.equal(compose.services[name]?.ports, undefined);
+    for (const name of ['temporal-ui', 'sandbox']) {
+      for (const port of compose.services[name]?.ports ?? []) assert.match(port, /^127\.0\.0\.1:/);
+    }
+  });
+});
