@@ -15,6 +15,7 @@ import { CUT, startScriptedOperator, TAKEN, type ScriptedOperator, type Word } f
 
 describe('what the operator answers', () => {
   let house: House;
+  let impatient: House;
   let operator: ScriptedOperator;
   before(async () => {
     operator = await startScriptedOperator();
@@ -22,24 +23,27 @@ describe('what the operator answers', () => {
       MALIPO_MTN_MOMO_BASE_URL: operator.url,
       MALIPO_POLL_SCHEDULE_MS: '100',
       MALIPO_RECONCILE_SCHEDULE_MS: '100',
-      MALIPO_PROMPT_WINDOW_MS: '400',
-      MALIPO_RECONCILE_FOR_MS: '400',
       MALIPO_OPERATOR_TIMEOUT_MS: '500',
     };
     house = await openHouse({ environment });
+    impatient = await openHouse({
+      environment: { ...environment, MALIPO_PROMPT_WINDOW_MS: '400', MALIPO_RECONCILE_FOR_MS: '400' },
+    });
   });
   beforeEach(() => {
     operator.answerPrompts(TAKEN);
     operator.say({ status: 'PENDING' });
   });
   after(async () => {
-    await assertLedgerIsSound(house.db);
-    await house.stop();
+    for (const each of [house, impatient]) {
+      await assertLedgerIsSound(each.db);
+      await each.stop();
+    }
     await operator.stop();
   });
 
-  async function paymentOfNewMerchant(amount = 5000): Promise<Payment> {
-    return pay(house, '000', { merchant: await house.addMerchant(), fields: { amount } });
+  async function paymentOfNewMerchant(at = house): Promise<Payment> {
+    return pay(at, '000', { merchant: await at.addMerchant(), fields: { amount: 5000 } });
   }
 
   const WRONG_WORDS: readonly [string, Word][] = [
@@ -52,10 +56,10 @@ describe('what the operator answers', () => {
   for (const [what, word] of WRONG_WORDS) {
     it(`is not believed when it says that ${what} was paid`, async () => {
       operator.say(word);
-      const payment = await paymentOfNewMerchant();
-      const shown = await untilState(house, payment, 'expired');
+      const payment = await paymentOfNewMerchant(impatient);
+      const shown = await untilState(impatient, payment, 'expired');
       assert.equal(shown.failure?.code, 'unknown');
-      assert.equal(await availableBalance(house, payment.merchant), 0);
+      assert.equal(await availableBalance(impatient, payment.merchant), 0);
       assert.ok(operator.questions(payment.operatorReference) > 1, 'it goes on asking');
     });
   }

@@ -44,7 +44,13 @@ describe('a payment whose prompt deadline passed before a worker could take it',
 describe('while the operator does not answer', () => {
   let house: House;
   before(async () => {
-    house = await openHouse({ environment: { MALIPO_OPERATOR_TIMEOUT_MS: '400' } });
+    house = await openHouse({
+      environment: {
+        MALIPO_OPERATOR_TIMEOUT_MS: '400',
+        MALIPO_PROMPT_WINDOW_MS: '4000',
+        MALIPO_RECONCILE_FOR_MS: '20000',
+      },
+    });
   });
   afterEach(async () => {
     await switchFaults(house, {});

@@ -87,7 +87,10 @@ describe('a collection', () => {
 
   // All at once: most of their time is waiting.
   before(async () => {
-    house = await openHouse();
+    house = await openHouse({
+      environment: { MALIPO_PROMPT_WINDOW_MS: '5000', MALIPO_RECONCILE_FOR_MS: '7000' },
+      sandboxTimes: { undecidedMs: 7000 },
+    });
     for (const { row } of ROWS) {
       payments.set(
         row,

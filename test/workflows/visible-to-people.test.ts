@@ -13,7 +13,10 @@ describe('in Temporal', () => {
   let house: House;
   let payment: Payment;
   before(async () => {
-    house = await openHouse();
+    house = await openHouse({
+      environment: { MALIPO_PROMPT_WINDOW_MS: '4000', MALIPO_RECONCILE_FOR_MS: '20000' },
+      sandboxTimes: { undecidedMs: 8000 },
+    });
     // Undecided past the window, then paid: it waits for the payer, then for the operator, then it is settled.
     payment = await pay(house, '009', { fields: FIELDS });
   });
