@@ -6,6 +6,7 @@ const IS_RETRYABLE: Readonly<Record<ErrorCategory, boolean>> = {
   unauthenticated: false,
   forbidden: false,
   invalid: false,
+  payment_required: false,
   not_found: false,
   method_not_allowed: false,
   too_large: false,

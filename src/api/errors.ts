@@ -5,6 +5,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCategory, number>> = {
   unauthenticated: 401,
   forbidden: 403,
   invalid: 400,
+  payment_required: 402,
   not_found: 404,
   method_not_allowed: 405,
   too_large: 413,

@@ -5,6 +5,7 @@ export type ErrorCategory =
   | 'unauthenticated'
   | 'forbidden'
   | 'invalid'
+  | 'payment_required'
   | 'not_found'
   | 'method_not_allowed'
   | 'too_large'
@@ -19,6 +20,7 @@ export type ErrorType =
   | 'permission_error'
   | 'invalid_request_error'
   | 'idempotency_error'
+  | 'payment_error'
   | 'rate_limit_error'
   | 'api_error';
 
@@ -29,6 +31,7 @@ const CODES = {
   api_key_expired: ['authentication_error', 'unauthenticated'],
   api_key_revoked: ['authentication_error', 'unauthenticated'],
   insufficient_scope: ['permission_error', 'forbidden'],
+  permission_denied: ['permission_error', 'forbidden'],
   parameter_missing: ['invalid_request_error', 'invalid'],
   parameter_invalid: ['invalid_request_error', 'invalid'],
   parameter_unknown: ['invalid_request_error', 'invalid'],
@@ -38,6 +41,11 @@ const CODES = {
   body_malformed: ['invalid_request_error', 'invalid'],
   cursor_invalid: ['invalid_request_error', 'invalid'],
   collection_not_found: ['invalid_request_error', 'not_found'],
+  payout_not_found: ['invalid_request_error', 'not_found'],
+  member_not_found: ['invalid_request_error', 'not_found'],
+  invitation_not_found: ['invalid_request_error', 'not_found'],
+  api_key_not_found: ['invalid_request_error', 'not_found'],
+  policy_change_not_found: ['invalid_request_error', 'not_found'],
   route_not_found: ['invalid_request_error', 'not_found'],
   method_not_allowed: ['invalid_request_error', 'method_not_allowed'],
   body_too_large: ['invalid_request_error', 'too_large'],
@@ -46,6 +54,9 @@ const CODES = {
   idempotency_key_invalid: ['idempotency_error', 'invalid'],
   idempotency_key_reused: ['idempotency_error', 'conflict'],
   idempotency_key_in_flight: ['idempotency_error', 'conflict'],
+  balance_insufficient: ['payment_error', 'payment_required'],
+  state_conflict: ['payment_error', 'conflict'],
+  approval_self: ['payment_error', 'conflict'],
   rate_limited: ['rate_limit_error', 'rate_limited'],
   internal_error: ['api_error', 'internal'],
   service_unavailable: ['api_error', 'unavailable'],

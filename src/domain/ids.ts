@@ -12,6 +12,10 @@ export type DeliveryId = Branded<'dlv'>;
 export type EndpointId = Branded<'whe'>;
 export type ApiKeyId = Branded<'key'>;
 export type MerchantId = Branded<'mer'>;
+export type UserId = Branded<'usr'>;
+export type InvitationId = Branded<'inv'>;
+export type PayoutId = Branded<'pay'>;
+export type ReversalId = Branded<'rev'>;
 
 type IdByPrefix = {
   col: CollectionId;
@@ -20,6 +24,10 @@ type IdByPrefix = {
   whe: EndpointId;
   key: ApiKeyId;
   mer: MerchantId;
+  usr: UserId;
+  inv: InvitationId;
+  pay: PayoutId;
+  rev: ReversalId;
   req: Branded<'req'>;
 };
 type IdPrefix = keyof IdByPrefix;
