@@ -71,7 +71,7 @@ export function createCollectionActivities(deps: CollectionActivityDeps) {
     async getStatusWithOperator({ collectionId, merchantId }: CollectionRef): Promise<OperatorWord> {
       const collection = await withFailures(() => getCollection(db, merchantId, collectionId));
       const outcome = await operators[collection.operator].getCollectionStatus(collection.operatorReference);
-      if (outcome.kind === 'succeeded' && !isPaidAsAsked(outcome.paid, collection)) {
+      if ('paid' in outcome && !isPaidAsAsked(outcome.paid, collection)) {
         log.error({ collectionId, paid: outcome.paid }, 'the operator says paid, but not what was asked for');
         return { kind: 'unknown' };
       }
@@ -106,6 +106,8 @@ function wordOf(outcome: StatusOutcome): OperatorWord {
       return { kind: outcome.kind };
     case 'succeeded':
       return { kind: 'settled', fact: { fact: 'paid', operatorReceipt: outcome.receipt } };
+    case 'returned':
+      return { kind: 'returned', operatorReceipt: outcome.receipt };
     case 'failed':
       // A prompt that ran out at the operator is no refusal: the payer may still be found to have paid.
       return outcome.code === 'prompt_expired'

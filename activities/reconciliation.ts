@@ -33,7 +33,7 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
         lateCheckForMs,
         limit: BATCH,
       });
-      if (released.collections + released.deliveries > 0) log.info(released, 'overdue work is started again');
+      if (Object.values(released).some((count) => count > 0)) log.info(released, 'overdue work is started again');
       return released;
     },
 

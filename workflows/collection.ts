@@ -33,7 +33,7 @@ const quick = proxyLocalActivities<CollectionActivities>(QUICK_QUESTION);
 /**
  * Ends when the collection is settled, with the state it settled in. The row is the truth: a run that is lost and
  * started again goes on from the state it finds, and a run for a settled collection changes nothing (for an expired one
- * it asks once whether it was paid after all).
+ * it asks once whether it was paid after all, for a paid one whether the money went back).
  */
 export async function collectionWorkflow(input: CollectionWorkflowInput): Promise<CollectionState> {
   const { timings } = input;
@@ -43,7 +43,10 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
   });
   setCurrentDetails('Asking the operator to raise the prompt on the payer’s phone.');
   let standing = await raisePrompt(input);
-  if (standing.state === 'expired') return (await applyWord(standing, await askOperator(input), input)).state;
+  // A payment of an expired one may be late, and that of a paid one may have been returned: one question tells.
+  if (standing.state === 'expired' || standing.state === 'succeeded') {
+    return (await applyWord(standing, await askOperator(input), input)).state;
+  }
 
   let lastAskAtMs: number | null = null;
   for (let asked = 0; !isSettled(standing.state); asked++) {

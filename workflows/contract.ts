@@ -1,14 +1,19 @@
 // The workflows' public face: names, inputs, signals, ids and search attributes. Starters, activities and tests read this.
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { CollectionId, DeliveryId, EndpointId, MerchantId } from '../src/domain/ids.ts';
+import type { CollectionId, DeliveryId, EndpointId, MerchantId, PayoutId, ReversalId } from '../src/domain/ids.ts';
 import type { OperatorId } from '../src/domain/operator-catalogue.ts';
 
 export const COLLECTION_WORKFLOW = 'collectionWorkflow';
+export const PAYOUT_WORKFLOW = 'payoutWorkflow';
+export const REVERSAL_WORKFLOW = 'reversalWorkflow';
 export const DELIVERY_WORKFLOW = 'deliveryWorkflow';
 export const RECONCILIATION_WORKFLOW = 'reconciliationWorkflow';
 
 /** The operator called back about the payment. It carries nothing: what happened is asked of the operator. */
 export const OPERATOR_CALLED_BACK = 'operatorCalledBack';
+
+/** People approved, rejected or cancelled a payout. It carries nothing: what they decided is in the database. */
+export const PAYOUT_DECISION_RECORDED = 'decisionRecorded';
 
 /** Every wait of a collection, in milliseconds. Part of the input, so that a run keeps to what it was started with. */
 export type CollectionTimings = {
@@ -37,6 +42,39 @@ export type CollectionWorkflowInput = {
   readonly timings: CollectionTimings;
 };
 
+/** Every wait of a payout, in milliseconds. Part of the input, so that a run keeps to what it was started with. */
+export type PayoutTimings = {
+  /** Waits between tries to send: the first one, and the longest. */
+  readonly sendRetryMs: number;
+  readonly sendRetryMaxMs: number;
+  /** How long tries to send go on within one run, at the most. */
+  readonly sendDeadlineMs: number;
+  /** Waits between questions to the operator; the last one repeats. */
+  readonly pollScheduleMs: readonly number[];
+  /** The same once the outcome is overdue. */
+  readonly reconcileScheduleMs: readonly number[];
+  readonly notFoundGraceMs: number;
+  readonly minimumAskGapMs: number;
+  /** One call to the operator, all of it. */
+  readonly operatorCallMs: number;
+};
+
+/** Ids and durations only, as for collections. */
+export type PayoutWorkflowInput = {
+  readonly payoutId: PayoutId;
+  readonly merchantId: MerchantId;
+  readonly operator: OperatorId;
+  readonly timings: PayoutTimings;
+};
+
+/** A refund is sent and asked after as a payout is. */
+export type ReversalWorkflowInput = {
+  readonly reversalId: ReversalId;
+  readonly merchantId: MerchantId;
+  readonly operator: OperatorId;
+  readonly timings: PayoutTimings;
+};
+
 export type DeliveryWorkflowInput = {
   readonly deliveryId: DeliveryId;
   readonly endpointId: EndpointId;
@@ -51,6 +89,14 @@ export type DeliveryWorkflowInput = {
 /** The id that makes one payment one workflow, whoever starts it and however often. */
 export function collectionWorkflowId(merchantId: MerchantId, idempotencyKey: string): string {
   return `collection/${merchantId}/${idempotencyKey}`;
+}
+
+export function payoutWorkflowId(merchantId: MerchantId, idempotencyKey: string): string {
+  return `payout/${merchantId}/${idempotencyKey}`;
+}
+
+export function reversalWorkflowId(reversalId: ReversalId): string {
+  return `reversal/${reversalId}`;
 }
 
 export function deliveryWorkflowId(deliveryId: DeliveryId): string {
@@ -77,10 +123,10 @@ export function reconciliationScheduleId(prefix: string): string {
 /** By these a person finds a payment in the Temporal UI. They are never encrypted: no phones, no references of merchants. */
 export const SEARCH_ATTRIBUTES = {
   merchantId: defineSearchAttributeKey('MalipoMerchantId', SearchAttributeType.KEYWORD),
-  /** Of the collection or the delivery. */
+  /** Of the collection, the payout, the reversal or the delivery. */
   resourceId: defineSearchAttributeKey('MalipoResourceId', SearchAttributeType.KEYWORD),
   operator: defineSearchAttributeKey('MalipoOperator', SearchAttributeType.KEYWORD),
   endpointId: defineSearchAttributeKey('MalipoEndpointId', SearchAttributeType.KEYWORD),
-  /** Who must act next: `payer`, or `operator` when the outcome is overdue. */
+  /** Who must act next: `payer`, `approver`, or `operator` when a payout was sent or an outcome is overdue. */
   waitsFor: defineSearchAttributeKey('MalipoWaitsFor', SearchAttributeType.KEYWORD),
 } as const;

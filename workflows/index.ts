@@ -1,4 +1,6 @@
 // The one entry of the workflow bundle: every workflow by name.
 export { collectionWorkflow } from './collection.ts';
 export { deliveryWorkflow } from './delivery.ts';
+export { payoutWorkflow } from './payout.ts';
+export { reversalWorkflow } from './reversal.ts';
 export { reconciliationWorkflow } from './reconciliation.ts';

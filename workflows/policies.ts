@@ -1,6 +1,6 @@
 // Named time-outs and retry policies of activities, each with its reason.
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
-import type { CollectionTimings, DeliveryWorkflowInput } from './contract.ts';
+import type { CollectionTimings, DeliveryWorkflowInput, PayoutTimings } from './contract.ts';
 
 /**
  * Our own short transactions. They repeat until the database takes them: what an operator confirmed must be recorded
@@ -28,11 +28,29 @@ export function raisingPrompt(timings: CollectionTimings): ActivityOptions {
   };
 }
 
-/** One question. An operator that does not answer is asked again at the next poll; only a lost worker is retried here. */
-export function askingOperator(timings: CollectionTimings): ActivityOptions {
+/**
+ * Sending a payout or a refund repeats until its deadline; the operator knows it by its reference and pays it once. The deadline in
+ * the row decides; this only ends the tries of one run.
+ */
+export function sendingMoney(timings: PayoutTimings): ActivityOptions {
   return {
     startToCloseTimeout: timings.operatorCallMs,
-    retry: { initialInterval: timings.promptRetryMs, backoffCoefficient: 2, maximumAttempts: 3 },
+    scheduleToCloseTimeout: timings.sendDeadlineMs + timings.operatorCallMs,
+    retry: {
+      initialInterval: timings.sendRetryMs,
+      backoffCoefficient: 2,
+      maximumInterval: timings.sendRetryMaxMs,
+    },
+  };
+}
+
+type Asking = Pick<CollectionTimings, 'operatorCallMs' | 'minimumAskGapMs'>;
+
+/** One question. An operator that does not answer is asked again at the next poll; only a lost worker is retried here. */
+export function askingOperator(timings: Asking): ActivityOptions {
+  return {
+    startToCloseTimeout: timings.operatorCallMs,
+    retry: { initialInterval: timings.minimumAskGapMs, backoffCoefficient: 2, maximumAttempts: 3 },
   };
 }
 

@@ -1,6 +1,7 @@
 // The sweep: gives payments and deliveries that stand still back to be started, checks the ledger, removes what is old.
 import { ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { ReconciliationActivities } from '../activities/reconciliation.ts';
+import type { ReleasedWork } from '../src/operations/release-overdue-work.ts';
 import { HOUSEKEEPING } from './policies.ts';
 
 const { releaseOverdueWork, checkLedger, purgeExpiredRecords } =
@@ -10,7 +11,7 @@ const { releaseOverdueWork, checkLedger, purgeExpiredRecords } =
  * One sweep. It repairs what stands still, and fails, red in the Temporal UI, when the ledger does not add up: no code
  * can repair that.
  */
-export async function reconciliationWorkflow(): Promise<{ collections: number; deliveries: number; purged: number }> {
+export async function reconciliationWorkflow(): Promise<ReleasedWork & { purged: number }> {
   const released = await releaseOverdueWork();
   const purged = await purgeExpiredRecords();
   const faults = await checkLedger();

@@ -8,7 +8,10 @@ import type { Environment } from '../domain/event.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { Currency } from '../domain/money.ts';
 import type { OperatorId } from '../domain/operator-catalogue.ts';
+import type { Payout } from '../domain/payout.ts';
+import type { Reversal } from '../domain/reversal.ts';
 import type { Log } from '../log.ts';
+import type { CalledBackWork } from '../operations/record-operator-callback.ts';
 
 /** Who asks, once the key was checked. */
 export type Caller = {
@@ -31,6 +34,9 @@ export type ApiDeps = {
   readonly environment: Environment;
   readonly publicUrl: string;
   readonly promptDeadlineMs: number;
+  readonly payoutExpiryMs: number;
+  readonly payoutSendDeadlineMs: number;
+  readonly overdueAfterMs: number;
   readonly log: Log;
   /** Proxies in front of us whose X-Forwarded-For we believe. */
   readonly trustedProxies: number;
@@ -40,8 +46,11 @@ export type ApiDeps = {
   readonly isAcceptingWork: () => boolean;
   /** The collection is recorded: start it now if that is possible without waiting. */
   readonly onCollectionRecorded: (collection: Collection) => void;
+  /** A payout is recorded, or people decided on it: its workflow is told. */
+  readonly onPayoutRecorded: (payout: Payout) => void;
+  readonly onReversalRecorded: (reversal: Reversal) => void;
   /** The operator called back about it: look now rather than at the next poll. */
-  readonly onOperatorCalledBack: (collection: Collection) => void;
+  readonly onOperatorCalledBack: (calledBack: CalledBackWork) => void;
   readonly parseCallback: Readonly<
     Record<OperatorId, (body: unknown) => { readonly operatorReference: string } | null>
   >;

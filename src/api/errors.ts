@@ -1,5 +1,5 @@
-// Errors on the wire: the one place where a category becomes an HTTP status and an error becomes JSON.
-import { DomainError, errorType, type ErrorCategory, type ErrorCode } from '../domain/errors.ts';
+// Errors on the wire: the one place where a category becomes an HTTP status.
+import { DomainError, type ErrorCategory, type ErrorCode } from '../domain/errors.ts';
 
 export const HTTP_STATUS: Readonly<Record<ErrorCategory, number>> = {
   unauthenticated: 401,
@@ -15,20 +15,6 @@ export const HTTP_STATUS: Readonly<Record<ErrorCategory, number>> = {
   unavailable: 503,
   internal: 500,
 };
-
-/** The body of every error answer. `errors` lists all that is wrong with a request; `param` is the first's. */
-export function errorBody(error: DomainError, requestId: string) {
-  return {
-    error: {
-      type: errorType(error.code),
-      code: error.code,
-      message: error.message,
-      param: error.issues[0]?.param ?? null,
-      request_id: requestId,
-      errors: error.issues.map(({ param, code, message }) => ({ param, code, message })),
-    },
-  };
-}
 
 /** Anything that is not a DomainError is a bug or a broken part: its text never leaves the house. */
 export function toDomainError(error: unknown): DomainError {

@@ -5,48 +5,35 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import type { CollectionId, DeliveryId, EndpointId, MerchantId } from '../domain/ids.ts';
-import type { OperatorId } from '../domain/operator-catalogue.ts';
 import {
-  COLLECTION_WORKFLOW,
   collectionWorkflowId,
-  DELIVERY_WORKFLOW,
-  deliveryTaskQueue,
-  deliveryWorkflowId,
   OPERATOR_CALLED_BACK,
-  operatorTaskQueue,
+  payoutWorkflowId,
   RECONCILIATION_WORKFLOW,
   reconciliationScheduleId,
   reconciliationTaskQueue,
-  SEARCH_ATTRIBUTES,
-  type CollectionTimings,
-  type CollectionWorkflowInput,
-  type DeliveryWorkflowInput,
+  reversalWorkflowId,
 } from '../../workflows/contract.ts';
 import { connectTemporal, type TemporalConnection, type TemporalConnectionOptions } from './temporal-connection.ts';
+import {
+  startCollectionWorkflow,
+  startDeliveryWorkflow,
+  startReversalWorkflow,
+  tellPayoutWorkflow,
+  type CollectionToStart,
+  type DeliveryToStart,
+  type PayoutToStart,
+  type ReversalToStart,
+  type StartOptions,
+} from './workflow-starts.ts';
 
-export type TemporalOptions = TemporalConnectionOptions & {
-  readonly taskQueuePrefix: string;
-  /** How soon a task of a worker that died is given to another. */
-  readonly workflowTaskTimeoutMs: number;
-  readonly collectionTimings: CollectionTimings;
-  readonly deliveryAttemptMs: number;
-  readonly deliveryCrashRetryMs: number;
-};
+export type TemporalOptions = TemporalConnectionOptions & StartOptions;
 
-export type CollectionToStart = {
-  readonly id: CollectionId;
-  readonly merchantId: MerchantId;
-  readonly idempotencyKey: string;
-  readonly operator: OperatorId;
-};
-
-export type DeliveryToStart = {
-  readonly id: DeliveryId;
-  readonly merchantId: MerchantId;
-  readonly endpointId: EndpointId;
-  readonly nextAttemptAt: Date | null;
-};
+/** What operators call back about. */
+export type CalledBack =
+  | { readonly noun: 'collection'; readonly work: CollectionToStart }
+  | { readonly noun: 'payout'; readonly work: PayoutToStart }
+  | { readonly noun: 'reversal'; readonly work: ReversalToStart };
 
 export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConnected' | 'close'> & {
   /** Whether the server answers now. */
@@ -54,8 +41,14 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
   /** True when a workflow runs for it now, by this call or an earlier one; false when Temporal is away. */
   startCollection(collection: CollectionToStart): Promise<boolean>;
   startDelivery(delivery: DeliveryToStart): Promise<boolean>;
+  startReversal(reversal: ReversalToStart): Promise<boolean>;
+  /**
+   * Tells the payout's workflow to look at what is recorded, and starts it if it is not open. True when that is done,
+   * false when Temporal is away.
+   */
+  tellPayout(payout: PayoutToStart): Promise<boolean>;
   /** `closed`: there is no open workflow to tell. */
-  tellOperatorCalledBack(collection: CollectionToStart): Promise<'told' | 'closed' | 'away'>;
+  tellOperatorCalledBack(calledBack: CalledBack): Promise<'told' | 'closed' | 'away'>;
   /** Makes the schedule of the sweep, or brings its interval up to date. */
   ensureReconciliationSchedule(everyMs: number): Promise<void>;
 };
@@ -91,8 +84,11 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
     startCollection: (collection) => start((client) => startCollectionWorkflow(client, collection, options)),
     startDelivery: (delivery) => start((client) => startDeliveryWorkflow(client, delivery, options)),
 
-    async tellOperatorCalledBack({ merchantId, idempotencyKey }) {
-      const workflowId = collectionWorkflowId(merchantId, idempotencyKey);
+    startReversal: (reversal) => start((client) => startReversalWorkflow(client, reversal, options)),
+    tellPayout: (payout) => start((client) => tellPayoutWorkflow(client, payout, options)),
+
+    async tellOperatorCalledBack(calledBack) {
+      const workflowId = workflowIdOf(calledBack);
       try {
         return await temporal.call(async (client) => {
           await client.workflow.getHandle(workflowId).signal(OPERATOR_CALLED_BACK);
@@ -112,56 +108,15 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
   };
 }
 
-async function startCollectionWorkflow(client: Client, collection: CollectionToStart, options: TemporalOptions) {
-  const { id, merchantId, idempotencyKey, operator } = collection;
-  const input: CollectionWorkflowInput = {
-    collectionId: id,
-    merchantId,
-    operator,
-    timings: options.collectionTimings,
-  };
-  await client.workflow.start(COLLECTION_WORKFLOW, {
-    workflowId: collectionWorkflowId(merchantId, idempotencyKey),
-    taskQueue: operatorTaskQueue(options.taskQueuePrefix, operator),
-    args: [input],
-    // One at a time; again when it is closed, which repairs a lost one and harms none: the row decides.
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'FAIL',
-    requestEagerStart: true,
-    workflowTaskTimeout: options.workflowTaskTimeoutMs,
-    staticSummary: `collection ${id} at ${operator}`,
-    typedSearchAttributes: [
-      { key: SEARCH_ATTRIBUTES.merchantId, value: merchantId },
-      { key: SEARCH_ATTRIBUTES.resourceId, value: id },
-      { key: SEARCH_ATTRIBUTES.operator, value: operator },
-      { key: SEARCH_ATTRIBUTES.waitsFor, value: 'payer' },
-    ],
-  });
-}
-
-async function startDeliveryWorkflow(client: Client, delivery: DeliveryToStart, options: TemporalOptions) {
-  const { id, merchantId, endpointId, nextAttemptAt } = delivery;
-  const input: DeliveryWorkflowInput = {
-    deliveryId: id,
-    endpointId,
-    firstDelayMs: Math.max(0, (nextAttemptAt?.getTime() ?? 0) - Date.now()),
-    attemptMs: options.deliveryAttemptMs,
-    crashRetryMs: options.deliveryCrashRetryMs,
-  };
-  await client.workflow.start(DELIVERY_WORKFLOW, {
-    workflowId: deliveryWorkflowId(id),
-    taskQueue: deliveryTaskQueue(options.taskQueuePrefix),
-    args: [input],
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'FAIL',
-    workflowTaskTimeout: options.workflowTaskTimeoutMs,
-    staticSummary: `delivery ${id} to ${endpointId}`,
-    typedSearchAttributes: [
-      { key: SEARCH_ATTRIBUTES.merchantId, value: merchantId },
-      { key: SEARCH_ATTRIBUTES.resourceId, value: id },
-      { key: SEARCH_ATTRIBUTES.endpointId, value: endpointId },
-    ],
-  });
+function workflowIdOf({ noun, work }: CalledBack): string {
+  switch (noun) {
+    case 'collection':
+      return collectionWorkflowId(work.merchantId, work.idempotencyKey);
+    case 'payout':
+      return payoutWorkflowId(work.merchantId, work.idempotencyKey);
+    case 'reversal':
+      return reversalWorkflowId(work.id);
+  }
 }
 
 async function ensureSchedule(client: Client, everyMs: number, taskQueuePrefix: string): Promise<void> {

@@ -5,6 +5,7 @@ import { lowestIdAt, type CollectionId, type MerchantId } from '../domain/ids.ts
 import type { Currency } from '../domain/money.ts';
 import type { OperatorId } from '../domain/operator-catalogue.ts';
 import { statement, type Queryable, type Tx } from './database.ts';
+import { listStatement, type PaymentFilter } from './payment-list.ts';
 
 type CollectionRow = {
   id: CollectionId;
@@ -85,45 +86,17 @@ export async function findCollectionByOperatorReference(
   return row ? toCollection(row) : null;
 }
 
-export type CollectionFilter = {
-  readonly state?: CollectionState;
-  readonly reference?: string;
-  readonly phone?: string;
-  /** Inclusive. */
-  readonly createdFrom?: Date;
-  /** Exclusive. */
-  readonly createdTo?: Date;
-  /** Only what is older than this id. */
-  readonly before?: CollectionId;
-};
+export type CollectionFilter = PaymentFilter<CollectionState, CollectionId>;
 
-/**
- * The newest collections that pass the filter, at most `limit`. Every condition on time is one on the id, which begins
- * with its creation time: so the page is one index range, at any depth.
- */
+/** The newest collections that pass the filter, at most `limit`. */
 export async function listCollections(
   db: Queryable,
   merchantId: MerchantId,
   filter: CollectionFilter,
   limit: number,
 ): Promise<Collection[]> {
-  const conditions = ['merchant_id = $1'];
-  const values: unknown[] = [merchantId];
-  const add = (condition: string, value: unknown) => {
-    values.push(value);
-    conditions.push(condition.replace('?', `$${values.length}`));
-  };
-  if (filter.state !== undefined) add('state = ?', filter.state);
-  if (filter.reference !== undefined) add('reference = ?', filter.reference);
-  if (filter.phone !== undefined) add('phone = ?', filter.phone);
-  if (filter.createdFrom !== undefined) add('id >= ?', lowestIdAt('col', filter.createdFrom.getTime()));
-  if (filter.createdTo !== undefined) add('id < ?', lowestIdAt('col', filter.createdTo.getTime()));
-  if (filter.before !== undefined) add('id < ?', filter.before);
-  values.push(limit);
-  const text = `SELECT ${COLUMNS} FROM collections WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $${values.length}`;
-  // Named by its shape: as many prepared statements as there are combinations of filters.
-  const shape = Object.keys(filter).sort().join('_');
-  const rows = await db.run<CollectionRow>(statement(`collection_list_${shape}`, text), values);
+  const { query, values } = listStatement({ table: 'collections', prefix: 'col', columns: COLUMNS }, filter);
+  const rows = await db.run<CollectionRow>(query, [merchantId, limit, ...values]);
   return rows.map(toCollection);
 }
 

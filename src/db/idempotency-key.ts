@@ -1,4 +1,5 @@
 // Idempotency keys and the answers kept under them.
+import { DomainError } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import { statement, type Queryable, type Tx } from './database.ts';
 
@@ -70,6 +71,50 @@ export async function putIdempotencyKey(tx: Tx, entry: NewIdempotencyKey): Promi
     entry.keptSince,
   ]);
   return rows.length === 1;
+}
+
+/** A request under a key, and since when answers count. */
+export type KeyedRequest = {
+  readonly merchantId: MerchantId;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+  readonly at: Date;
+  readonly keptForMs: number;
+};
+
+/**
+ * The answer that was kept for this very request, or null: then the key is this transaction's until it ends. Throws
+ * `idempotency_key_in_flight` while another call has it and `idempotency_key_reused` when it was for another request.
+ */
+export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promise<StoredAnswer | null> {
+  const { merchantId, key, fingerprint } = request;
+  if (!(await tryLockIdempotencyKey(tx, merchantId, key))) throw inFlight();
+  const kept = await findIdempotencyKey(tx, merchantId, key, keptSince(request));
+  if (kept === null) return null;
+  if (kept.fingerprint.equals(fingerprint)) return kept.answer;
+  throw new DomainError(
+    'idempotency_key_reused',
+    'This Idempotency-Key was reused with different parameters. Use a new key for a new request.',
+  );
+}
+
+/** Keeps the answer to a request whose key was claimed in this transaction. */
+export async function keepAnswer(tx: Tx, request: KeyedRequest, answer: StoredAnswer): Promise<void> {
+  const { merchantId, key, fingerprint, at } = request;
+  const entry = { merchantId, key, fingerprint, answer, at, keptSince: keptSince(request) };
+  if (!(await putIdempotencyKey(tx, entry))) throw inFlight();
+}
+
+function keptSince({ at, keptForMs }: KeyedRequest): Date {
+  return new Date(at.getTime() - keptForMs);
+}
+
+function inFlight(): DomainError {
+  return new DomainError(
+    'idempotency_key_in_flight',
+    'A call with this Idempotency-Key is still under way. Wait a second and ask again with the same key.',
+    { retryAfterSeconds: 1 },
+  );
 }
 
 const DELETE_EXPIRED = statement(

@@ -2,7 +2,7 @@
 import type { MerchantId } from '../domain/ids.ts';
 import { availableAccount, heldAccount } from '../domain/ledger.ts';
 import type { Currency } from '../domain/money.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable, type Tx } from './database.ts';
 
 const ENSURE_OPERATOR_ACCOUNT = statement(
   'ledger_account_ensure_operator',
@@ -67,4 +67,16 @@ const UNPAID = statement(
 export async function findUnpostedCollections(db: Queryable): Promise<LedgerFault[]> {
   const rows = await db.run<{ id: string }>(UNPAID, []);
   return rows.map((row) => ({ subject: row.id, fault: 'its state and its transfers disagree' }));
+}
+
+const LOCK_AVAILABLE = statement(
+  'ledger_account_lock_available',
+  'SELECT balance_minor FROM ledger_accounts WHERE id = $1 FOR NO KEY UPDATE',
+);
+
+/** What the merchant may spend, which no other transfer changes until the transaction ends. */
+export async function findAvailableLocked(tx: Tx, merchantId: MerchantId): Promise<bigint> {
+  const [row] = await tx.run<{ balance_minor: string }>(LOCK_AVAILABLE, [availableAccount(merchantId)]);
+  if (!row) throw new Error(`merchant ${merchantId} has no available account`);
+  return BigInt(row.balance_minor);
 }

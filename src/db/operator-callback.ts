@@ -1,24 +1,38 @@
 // Rows of operator callbacks, kept as they came.
-import type { CollectionId } from '../domain/ids.ts';
+import type { CollectionId, PayoutId, ReversalId } from '../domain/ids.ts';
 import type { OperatorId } from '../domain/operator-catalogue.ts';
-import { statement, type Queryable } from './database.ts';
+import { statement, type Queryable, type Statement } from './database.ts';
+
+/** What a callback speaks of. */
+export type CallbackSubject =
+  | { readonly noun: 'collection'; readonly id: CollectionId }
+  | { readonly noun: 'payout'; readonly id: PayoutId }
+  | { readonly noun: 'reversal'; readonly id: ReversalId };
 
 export type NewOperatorCallback = {
   readonly operator: OperatorId;
-  readonly collectionId: CollectionId;
+  readonly subject: CallbackSubject;
   readonly body: string;
   readonly contentType: string;
   readonly sourceAddress: string;
   readonly receivedAt: Date;
 };
 
-const INSERT = statement(
-  'operator_callback_insert',
-  `INSERT INTO operator_callbacks (operator, collection_id, body, content_type, source_address, received_at)
-   SELECT $1, $2, $3, $4, $5, $6
-   WHERE (SELECT count(*) FROM (SELECT 1 FROM operator_callbacks WHERE collection_id = $2 LIMIT $7) AS kept) < $7
-   RETURNING id`,
-);
+const INSERTS = {
+  collection: insertStatement('collection_id'),
+  payout: insertStatement('payout_id'),
+  reversal: insertStatement('reversal_id'),
+} as const satisfies Record<CallbackSubject['noun'], Statement>;
+
+function insertStatement(column: string): Statement {
+  return statement(
+    `operator_callback_insert_${column}`,
+    `INSERT INTO operator_callbacks (operator, ${column}, body, content_type, source_address, received_at)
+     SELECT $1, $2, $3, $4, $5, $6
+     WHERE (SELECT count(*) FROM (SELECT 1 FROM operator_callbacks WHERE ${column} = $2 LIMIT $7) AS kept) < $7
+     RETURNING id`,
+  );
+}
 
 /** Keeps the callback unless `mostPerPayment` are kept already: whoever repeats himself fills no disk. */
 export async function insertOperatorCallback(
@@ -26,9 +40,9 @@ export async function insertOperatorCallback(
   callback: NewOperatorCallback,
   mostPerPayment: number,
 ): Promise<{ isKept: boolean }> {
-  const rows = await db.run(INSERT, [
+  const rows = await db.run(INSERTS[callback.subject.noun], [
     callback.operator,
-    callback.collectionId,
+    callback.subject.id,
     callback.body,
     callback.contentType,
     callback.sourceAddress,

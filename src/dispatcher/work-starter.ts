@@ -1,11 +1,23 @@
 // Starts workflows for recorded work. Two callers, one function: the API right after it recorded, and the dispatcher.
-import type { CollectionToStart, DeliveryToStart, TemporalClient } from '../clients/temporal-client.ts';
+import type { TemporalClient } from '../clients/temporal-client.ts';
+import type { CollectionToStart, PayoutToStart, ReversalToStart } from '../clients/workflow-starts.ts';
 import type { Database } from '../db/database.ts';
-import type { Collection, CollectionState } from '../domain/collection.ts';
-import { isSettled } from '../domain/collection-progress.ts';
+import { COLLECTION_TRANSITIONS } from '../domain/collection.ts';
+import { PAYOUT_TRANSITIONS } from '../domain/payout.ts';
 import type { Log } from '../log.ts';
-import { listUnstartedCollections, listUnstartedDeliveries } from '../operations/list-unstarted-work.ts';
-import { markCollectionsStarted, markDeliveriesStarted } from '../operations/mark-work-started.ts';
+import {
+  listUnstartedCollections,
+  listUnstartedDeliveries,
+  listUnstartedPayouts,
+  listUnstartedReversals,
+} from '../operations/list-unstarted-work.ts';
+import {
+  markCollectionsStarted,
+  markDeliveriesStarted,
+  markPayoutsStarted,
+  markReversalsStarted,
+} from '../operations/mark-work-started.ts';
+import type { CalledBackWork } from '../operations/record-operator-callback.ts';
 
 export type WorkStarter = {
   /**
@@ -13,11 +25,14 @@ export type WorkStarter = {
    * away, nothing happens: the row stays recorded and not started, and the dispatcher finds it.
    */
   offerCollection(collection: CollectionToStart): void;
+  /** The same for a payout that was recorded or decided on. */
+  offerPayout(payout: PayoutToStart): void;
+  offerReversal(reversal: ReversalToStart): void;
   /**
-   * Tells the collection's workflow that the operator called back; if none is open and an outcome may still come, starts
-   * one that looks. Over the bound nothing happens: the next poll finds what the callback meant.
+   * Tells the workflow that the operator called back; if none is open, starts one that looks. Over the bound nothing
+   * happens: the next poll finds what the callback meant.
    */
-  tellOperatorCalledBack(collection: Collection): void;
+  tellOperatorCalledBack(calledBack: CalledBackWork): void;
   /** Starts what is recorded and not started; resolves to how many starts it tried. */
   startRecorded(): Promise<number>;
   drain(): Promise<void>;
@@ -48,9 +63,27 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
     underWay.add(tracked);
   }
 
-  async function tell(collection: Collection): Promise<void> {
-    const answer = await temporal.tellOperatorCalledBack(collection);
-    if (answer === 'closed') await temporal.startCollection(collection);
+  const hasRoom = () => temporal.isConnected() && underWay.size < options.maxUnderWay;
+
+  async function tellCalledBack(calledBack: CalledBackWork): Promise<void> {
+    if ((await temporal.tellOperatorCalledBack(calledBack)) !== 'closed') return;
+    switch (calledBack.noun) {
+      case 'collection':
+        await temporal.startCollection(calledBack.work);
+        return;
+      case 'payout':
+        await temporal.tellPayout(calledBack.work);
+        return;
+      case 'reversal':
+        await temporal.startReversal(calledBack.work);
+    }
+  }
+
+  // Unlike a collection's, whose first recorded change says so by itself, a payout's telling is noted at once: it may
+  // wait for days, and must not be told over and over.
+  async function tellPayout(payout: PayoutToStart): Promise<void> {
+    const at = new Date();
+    if (await temporal.tellPayout(payout)) await markPayoutsStarted(db, [payout.id], at);
   }
 
   async function startAll<Work extends { id: string }>(
@@ -73,26 +106,35 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
 
   return {
     offerCollection(collection) {
-      if (!temporal.isConnected() || underWay.size >= options.maxUnderWay) return;
-      track(temporal.startCollection(collection));
+      if (hasRoom()) track(temporal.startCollection(collection));
     },
 
-    tellOperatorCalledBack(collection) {
-      if (!temporal.isConnected() || underWay.size >= options.maxUnderWay) return;
-      if (!mayStillChange(collection.state)) return;
-      track(tell(collection));
+    offerPayout(payout) {
+      if (hasRoom()) track(tellPayout(payout));
+    },
+
+    offerReversal(reversal) {
+      if (hasRoom()) track(temporal.startReversal(reversal));
+    },
+
+    tellOperatorCalledBack(calledBack) {
+      if (hasRoom() && mayStillChange(calledBack)) track(tellCalledBack(calledBack));
     },
 
     async startRecorded() {
       if (!temporal.isConnected()) return 0;
-      const recordedBefore = new Date(Date.now() - options.startGraceMs);
-      const collections = await listUnstartedCollections(db, recordedBefore, options.batchSize);
-      const deliveries: DeliveryToStart[] = await listUnstartedDeliveries(db, options.batchSize);
-      const startedCollections = await startAll(collections, (work) => temporal.startCollection(work));
-      await markCollectionsStarted(db, startedCollections, new Date());
-      const startedDeliveries = await startAll(deliveries, (work) => temporal.startDelivery(work));
-      await markDeliveriesStarted(db, startedDeliveries, new Date());
-      return startedCollections.length + startedDeliveries.length;
+      const at = new Date();
+      const before = new Date(at.getTime() - options.startGraceMs);
+      const limit = options.batchSize;
+      const collections = await listUnstartedCollections(db, before, limit);
+      const payouts = await listUnstartedPayouts(db, before, limit);
+      const reversals = await listUnstartedReversals(db, before, limit);
+      const deliveries = await listUnstartedDeliveries(db, limit);
+      await markCollectionsStarted(db, await startAll(collections, temporal.startCollection), new Date());
+      await markPayoutsStarted(db, await startAll(payouts, temporal.tellPayout), at);
+      await markReversalsStarted(db, await startAll(reversals, temporal.startReversal), new Date());
+      await markDeliveriesStarted(db, await startAll(deliveries, temporal.startDelivery), new Date());
+      return collections.length + payouts.length + reversals.length + deliveries.length;
     },
 
     async drain() {
@@ -101,7 +143,14 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
   };
 }
 
-// An expired collection may turn out to be paid; the other settled ones have had their last word.
-function mayStillChange(state: CollectionState): boolean {
-  return state === 'expired' || !isSettled(state);
+// What has had its last word is not asked about again, however often somebody calls.
+function mayStillChange({ noun, work }: CalledBackWork): boolean {
+  switch (noun) {
+    case 'collection':
+      return Object.keys(COLLECTION_TRANSITIONS[work.state]).length > 0;
+    case 'payout':
+      return Object.keys(PAYOUT_TRANSITIONS[work.state]).length > 0;
+    case 'reversal':
+      return work.state === 'requested' || work.state === 'reconciling';
+  }
 }

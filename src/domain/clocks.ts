@@ -23,6 +23,10 @@ export type Clocks = {
   readonly notFoundGraceMs: number;
   readonly minimumAskGapMs: number;
   readonly operatorTimeoutMs: number;
+  /** How long a payout waits to be released, where the merchant's policy says nothing else. */
+  readonly payoutExpiryMs: number;
+  /** How long after its release a payout may still be sent; then its outcome is overdue. */
+  readonly payoutSendDeadlineMs: number;
   /** How late a workflow may be before the sweep starts it again. */
   readonly overdueAfterMs: number;
   readonly sweepEveryMs: number;
@@ -51,6 +55,8 @@ export const REAL_CLOCKS: Clocks = {
   notFoundGraceMs: 1 * MINUTE,
   minimumAskGapMs: 1 * SECOND,
   operatorTimeoutMs: 20 * SECOND,
+  payoutExpiryMs: 7 * DAY,
+  payoutSendDeadlineMs: 5 * MINUTE,
   overdueAfterMs: 10 * MINUTE,
   sweepEveryMs: 5 * MINUTE,
   lateCheckEveryMs: 6 * HOUR,
@@ -73,6 +79,8 @@ export const DEMO_CLOCKS: Clocks = {
   notFoundGraceMs: 3 * SECOND,
   minimumAskGapMs: 200,
   operatorTimeoutMs: 5 * SECOND,
+  payoutExpiryMs: 15 * MINUTE,
+  payoutSendDeadlineMs: 8 * SECOND,
   overdueAfterMs: 10 * SECOND,
   sweepEveryMs: 15 * SECOND,
   lateCheckEveryMs: 20 * SECOND,

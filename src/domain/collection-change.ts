@@ -37,6 +37,7 @@ export function changeCollection(
     previousState: before.state,
     version: before.version + 1,
     failureCode: 'failureCode' in fact ? fact.failureCode : null,
+    amountReversedMinor: state === 'reversed' ? before.amountMinor : before.amountReversedMinor,
     updatedAt: at,
     promptExpiresAt,
   };

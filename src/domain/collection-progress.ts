@@ -5,13 +5,15 @@ import type { FailureCode } from './failure.ts';
 /** A fact with what is recorded along with it. */
 export type RecordableFact =
   | { readonly fact: 'prompt_taken' }
-  | { readonly fact: 'outcome_unknown' }
+  | { readonly fact: 'outcome_unknown' | 'returned' }
   | { readonly fact: 'paid'; readonly operatorReceipt: string }
   | { readonly fact: 'declined' | 'lapsed'; readonly failureCode: FailureCode };
 
 /** What the operator says when asked. `unknown`: it could not be asked, or said nothing we may rely on. */
 export type OperatorWord =
   | { readonly kind: 'settled'; readonly fact: Extract<RecordableFact, { fact: 'paid' | 'declined' | 'lapsed' }> }
+  /** It was paid, and the provider gave the money back since. */
+  | { readonly kind: 'returned'; readonly operatorReceipt: string }
   | { readonly kind: 'pending' | 'not_found' | 'unknown' };
 
 /** Where a collection stands, as far as waiting for it goes. Times are Unix milliseconds. */
@@ -44,14 +46,16 @@ export function factToRecord(
   patience: Patience,
 ): RecordableFact | null {
   const { state, promptDeadlineAtMs, promptExpiresAtMs } = standing;
-  if (isSettled(state)) return isLatePayment(state, word) ? word.fact : null;
+  if (state === 'succeeded') return word.kind === 'returned' ? { fact: 'returned' } : null;
+  const settled = settledFact(word);
+  if (isSettled(state)) return state === 'expired' && settled?.fact === 'paid' ? settled : null;
   if (state === 'initiated') {
     // It must be known to have been asked for before it can be known to be paid.
-    return word.kind === 'pending' || word.kind === 'settled'
+    return word.kind === 'pending' || settled !== null
       ? { fact: 'prompt_taken' }
       : undecidedSend(standing, word, nowMs, patience);
   }
-  if (word.kind === 'settled') return word.fact;
+  if (settled !== null) return settled;
   if (state === 'prompted') {
     return promptExpiresAtMs !== null && nowMs >= promptExpiresAtMs ? { fact: 'outcome_unknown' } : null;
   }
@@ -62,11 +66,10 @@ export function factToRecord(
   return nowMs >= patienceEndsAtMs ? { fact: 'lapsed', failureCode: 'unknown' } : null;
 }
 
-function isLatePayment(
-  state: CollectionState,
-  word: OperatorWord,
-): word is { kind: 'settled'; fact: { fact: 'paid'; operatorReceipt: string } } {
-  return state === 'expired' && word.kind === 'settled' && word.fact.fact === 'paid';
+// What was returned was paid before: both are recorded, one after the other.
+function settledFact(word: OperatorWord): Extract<RecordableFact, { fact: 'paid' | 'declined' | 'lapsed' }> | null {
+  if (word.kind === 'returned') return { fact: 'paid', operatorReceipt: word.operatorReceipt };
+  return word.kind === 'settled' ? word.fact : null;
 }
 
 // The operator never took it, and none of our sends can still be under way.

@@ -41,6 +41,7 @@ const CODES = {
   body_malformed: ['invalid_request_error', 'invalid'],
   cursor_invalid: ['invalid_request_error', 'invalid'],
   collection_not_found: ['invalid_request_error', 'not_found'],
+  reversal_not_found: ['invalid_request_error', 'not_found'],
   payout_not_found: ['invalid_request_error', 'not_found'],
   member_not_found: ['invalid_request_error', 'not_found'],
   invitation_not_found: ['invalid_request_error', 'not_found'],
@@ -107,4 +108,25 @@ export function errorCategory(code: ErrorCode): ErrorCategory {
 /** One error for all that is wrong with a request: the first issue gives code and message. */
 export function invalidParameters(issues: readonly [ParameterIssue, ...ParameterIssue[]]): DomainError {
   return new DomainError(issues[0].code, issues[0].message, { issues });
+}
+
+/** More accepted work waits to be started than may wait: new work is refused, repeats are answered. */
+export function tooMuchWaits(): DomainError {
+  return new DomainError('service_unavailable', 'Too many payments wait to be started. Try again with the same key.', {
+    retryAfterSeconds: 5,
+  });
+}
+
+/** The body of every error answer. `errors` lists all that is wrong with a request; `param` is the first's. */
+export function errorBody(error: DomainError, requestId: string) {
+  return {
+    error: {
+      type: errorType(error.code),
+      code: error.code,
+      message: error.message,
+      param: error.issues[0]?.param ?? null,
+      request_id: requestId,
+      errors: error.issues.map(({ param, code, message }) => ({ param, code, message })),
+    },
+  };
 }

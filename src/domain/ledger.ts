@@ -1,14 +1,21 @@
 // Double entry in pairs: every movement of money is one amount from one account to another, so it sums to zero by form.
-import type { CollectionId, MerchantId } from './ids.ts';
+import type { MerchantId } from './ids.ts';
 import type { Currency } from './money.ts';
 import type { OperatorId } from './operator-catalogue.ts';
 
 export type AccountId = string & { readonly __noun: 'account' };
 
+export type PostingKind =
+  | 'collection_paid' // operator → available
+  | 'collection_reversed' // available → operator
+  | 'payout_held' // available → held
+  | 'payout_voided' // held → available
+  | 'payout_paid' // held → operator
+  | 'payout_returned'; // operator → available
+
 /** A movement: `amountMinor` (always positive) leaves `debitAccount` and arrives in `creditAccount`. */
 export type Posting = {
-  readonly kind: 'collection_paid';
-  readonly collectionId: CollectionId;
+  readonly kind: PostingKind;
   readonly debitAccount: AccountId;
   readonly creditAccount: AccountId;
   readonly amountMinor: bigint;
@@ -30,20 +37,26 @@ export function operatorAccount(operator: OperatorId, currency: Currency): Accou
   return `operator/${operator}/${currency}` as AccountId;
 }
 
-/** The posting for a paid collection: from the operator's float to the merchant's available balance. */
-export function collectionPaidPosting(collection: {
-  readonly id: CollectionId;
+type Payment = {
   readonly merchantId: MerchantId;
   readonly operator: OperatorId;
   readonly amountMinor: bigint;
   readonly currency: Currency;
-}): Posting {
-  return {
-    kind: 'collection_paid',
-    collectionId: collection.id,
-    debitAccount: operatorAccount(collection.operator, collection.currency),
-    creditAccount: availableAccount(collection.merchantId),
-    amountMinor: collection.amountMinor,
-    currency: collection.currency,
+};
+
+/** The whole amount of a payment, moved as this kind of movement does. */
+export function posting(kind: PostingKind, payment: Payment): Posting {
+  const available = availableAccount(payment.merchantId);
+  const held = heldAccount(payment.merchantId);
+  const operator = operatorAccount(payment.operator, payment.currency);
+  const accounts: Readonly<Record<PostingKind, readonly [AccountId, AccountId]>> = {
+    collection_paid: [operator, available],
+    collection_reversed: [available, operator],
+    payout_held: [available, held],
+    payout_voided: [held, available],
+    payout_paid: [held, operator],
+    payout_returned: [operator, available],
   };
+  const [debitAccount, creditAccount] = accounts[kind];
+  return { kind, debitAccount, creditAccount, amountMinor: payment.amountMinor, currency: payment.currency };
 }

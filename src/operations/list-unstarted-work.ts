@@ -2,6 +2,8 @@
 import { listCollectionsNotStarted, measureCollectionsNotStarted, type NotStarted } from '../db/collection.ts';
 import type { Database } from '../db/database.ts';
 import { listDeliveriesNotStarted, type DeliveryNotStarted } from '../db/delivery.ts';
+import { listPayoutsNotStarted, type PayoutNotStarted } from '../db/payout.ts';
+import { listReversalsNotStarted, type ReversalNotStarted } from '../db/reversal.ts';
 
 /** The oldest collections recorded before `recordedBefore`: younger ones are being started by who recorded them. */
 export async function listUnstartedCollections(
@@ -10,6 +12,23 @@ export async function listUnstartedCollections(
   limit: number,
 ): Promise<NotStarted[]> {
   return listCollectionsNotStarted(db, recordedBefore, limit);
+}
+
+/** The same of payouts; one whose decision its workflow was not told of counts too. */
+export async function listUnstartedPayouts(
+  db: Database,
+  recordedBefore: Date,
+  limit: number,
+): Promise<PayoutNotStarted[]> {
+  return listPayoutsNotStarted(db, recordedBefore, limit);
+}
+
+export async function listUnstartedReversals(
+  db: Database,
+  recordedBefore: Date,
+  limit: number,
+): Promise<ReversalNotStarted[]> {
+  return listReversalsNotStarted(db, recordedBefore, limit);
 }
 
 export async function listUnstartedDeliveries(db: Database, limit: number): Promise<DeliveryNotStarted[]> {

@@ -2,7 +2,9 @@
 import { markCollectionsStarted as markCollections } from '../db/collection.ts';
 import type { Database } from '../db/database.ts';
 import { markDeliveriesStarted as markDeliveries } from '../db/delivery.ts';
-import type { CollectionId, DeliveryId } from '../domain/ids.ts';
+import { markPayoutsStarted as markPayouts } from '../db/payout.ts';
+import { markReversalsStarted as markReversals } from '../db/reversal.ts';
+import type { CollectionId, DeliveryId, PayoutId, ReversalId } from '../domain/ids.ts';
 
 /** Repeating it changes nothing; losing it costs one start that finds the workflow there already. */
 export async function markCollectionsStarted(db: Database, ids: readonly CollectionId[], at: Date): Promise<void> {
@@ -11,4 +13,13 @@ export async function markCollectionsStarted(db: Database, ids: readonly Collect
 
 export async function markDeliveriesStarted(db: Database, ids: readonly DeliveryId[], at: Date): Promise<void> {
   if (ids.length > 0) await markDeliveries(db, ids, at);
+}
+
+/** `at` is before the workflows were told: a payout that changed after it is told again. */
+export async function markPayoutsStarted(db: Database, ids: readonly PayoutId[], at: Date): Promise<void> {
+  if (ids.length > 0) await markPayouts(db, ids, at);
+}
+
+export async function markReversalsStarted(db: Database, ids: readonly ReversalId[], at: Date): Promise<void> {
+  if (ids.length > 0) await markReversals(db, ids, at);
 }

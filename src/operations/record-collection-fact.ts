@@ -1,15 +1,15 @@
 // Records what happened to a collection: its state, the money, the event and what it owes to webhooks, all or nothing.
-import { recordChange } from '../db/collection-change.ts';
+import { recordCollectionChange } from '../db/collection-change.ts';
 import { findCollection } from '../db/collection.ts';
 import type { Database } from '../db/database.ts';
-import type { Collection } from '../domain/collection.ts';
+import type { Collection, CollectionState } from '../domain/collection.ts';
 import { changeCollection, type ChangeTimings, type CollectionChange } from '../domain/collection-change.ts';
 import type { RecordableFact } from '../domain/collection-progress.ts';
-import { MAX_ENDPOINTS_PER_MERCHANT } from '../domain/endpoint.ts';
+import { newDeliveryIds } from '../domain/endpoint.ts';
 import { DomainError } from '../domain/errors.ts';
 import { collectionEvent, type Environment } from '../domain/event.ts';
 import { newId, type CollectionId, type MerchantId } from '../domain/ids.ts';
-import { collectionPaidPosting } from '../domain/ledger.ts';
+import { posting, type PostingKind } from '../domain/ledger.ts';
 
 export type RecordCollectionFact = {
   readonly merchantId: MerchantId;
@@ -18,6 +18,11 @@ export type RecordCollectionFact = {
   readonly environment: Environment;
   readonly timings: ChangeTimings;
   readonly at: Date;
+};
+
+const POSTING_OF_STATE: Readonly<Partial<Record<CollectionState, PostingKind>>> = {
+  succeeded: 'collection_paid',
+  reversed: 'collection_reversed',
 };
 
 /** Each miss means that somebody else moved the collection, and it can move only a few times in all. */
@@ -41,10 +46,11 @@ export async function recordCollectionFact(db: Database, input: RecordCollection
 async function record(db: Database, change: CollectionChange, { environment, at }: RecordCollectionFact) {
   const { after } = change;
   const id = newId('evt', at.getTime());
-  return recordChange(db, {
-    change,
-    posting: after.state === 'succeeded' ? collectionPaidPosting(after) : null,
+  const kind = POSTING_OF_STATE[after.state];
+  return recordCollectionChange(db, change, {
+    posting: kind === undefined ? null : posting(kind, after),
     event: { id, ...collectionEvent(after, { id, at, environment }) },
-    deliveryIds: Array.from({ length: MAX_ENDPOINTS_PER_MERCHANT }, () => newId('dlv', at.getTime())),
+    deliveryIds: newDeliveryIds(at),
+    at,
   });
 }

@@ -1,9 +1,13 @@
-// Keeps what an operator called back with, and tells which collection it speaks of.
+// Keeps what an operator called back with, and tells which payment it speaks of.
 import { findCollectionByOperatorReference } from '../db/collection.ts';
 import type { Database } from '../db/database.ts';
-import { insertOperatorCallback } from '../db/operator-callback.ts';
+import { insertOperatorCallback, type CallbackSubject } from '../db/operator-callback.ts';
+import { findPayoutByOperatorReference } from '../db/payout.ts';
+import { findReversalByOperatorReference } from '../db/reversal.ts';
 import type { Collection } from '../domain/collection.ts';
 import type { OperatorId } from '../domain/operator-catalogue.ts';
+import type { Payout } from '../domain/payout.ts';
+import type { Reversal } from '../domain/reversal.ts';
 
 /** An honest operator calls once, or a few times; the rest is noise and is not kept. */
 const MOST_PER_PAYMENT = 20;
@@ -17,16 +21,36 @@ export type RecordOperatorCallback = {
   readonly receivedAt: Date;
 };
 
+/** The payment or refund that an operator speaks of, whichever it is. */
+export type CalledBackWork =
+  | { readonly noun: 'collection'; readonly work: Collection }
+  | { readonly noun: 'payout'; readonly work: Payout }
+  | { readonly noun: 'reversal'; readonly work: Reversal };
+
 /**
- * The collection and whether this callback is kept, or null for a reference we never gave out (nothing is kept: anyone
+ * What it speaks of and whether this callback is kept, or null for a reference we never gave out (nothing is kept: anyone
  * can call, and strangers fill no disk). Changes no payment: a callback is a hint.
  */
 export async function recordOperatorCallback(
   db: Database,
   input: RecordOperatorCallback,
-): Promise<{ collection: Collection; isKept: boolean } | null> {
-  const collection = await findCollectionByOperatorReference(db, input.operator, input.operatorReference);
-  if (!collection) return null;
-  const { isKept } = await insertOperatorCallback(db, { ...input, collectionId: collection.id }, MOST_PER_PAYMENT);
-  return { collection, isKept };
+): Promise<{ calledBack: CalledBackWork; isKept: boolean } | null> {
+  const calledBack = await findCalledBack(db, input);
+  if (calledBack === null) return null;
+  const subject = { noun: calledBack.noun, id: calledBack.work.id } as CallbackSubject;
+  const { isKept } = await insertOperatorCallback(db, { ...input, subject }, MOST_PER_PAYMENT);
+  return { calledBack, isKept };
+}
+
+// The most frequent kind first.
+async function findCalledBack(
+  db: Database,
+  { operator, operatorReference }: RecordOperatorCallback,
+): Promise<CalledBackWork | null> {
+  const collection = await findCollectionByOperatorReference(db, operator, operatorReference);
+  if (collection) return { noun: 'collection', work: collection };
+  const payout = await findPayoutByOperatorReference(db, operator, operatorReference);
+  if (payout) return { noun: 'payout', work: payout };
+  const reversal = await findReversalByOperatorReference(db, operator, operatorReference);
+  return reversal && { noun: 'reversal', work: reversal };
 }

@@ -2,6 +2,8 @@
 import { releaseOverdueCollections } from '../db/collection.ts';
 import type { Database } from '../db/database.ts';
 import { releaseOverdueDeliveries } from '../db/delivery.ts';
+import { releaseOverduePayouts } from '../db/payout.ts';
+import { releaseOverdueReversals } from '../db/reversal.ts';
 
 export type ReleaseOverdueWork = {
   readonly at: Date;
@@ -13,7 +15,12 @@ export type ReleaseOverdueWork = {
   readonly limit: number;
 };
 
-export type ReleasedWork = { readonly collections: number; readonly deliveries: number };
+export type ReleasedWork = {
+  readonly collections: number;
+  readonly payouts: number;
+  readonly reversals: number;
+  readonly deliveries: number;
+};
 
 /** Repeating it releases the next ones; a workflow that is alive is not disturbed by it. */
 export async function releaseOverdueWork(db: Database, input: ReleaseOverdueWork): Promise<ReleasedWork> {
@@ -26,7 +33,10 @@ export async function releaseOverdueWork(db: Database, input: ReleaseOverdueWork
       expiredBefore: new Date(at.getTime() - lateCheckForMs),
       limit,
     });
+    const again = { dueAt: at, nextCheckAt: new Date(at.getTime() + overdueAfterMs), limit };
+    const payouts = await releaseOverduePayouts(tx, again);
+    const reversals = await releaseOverdueReversals(tx, again);
     const deliveries = await releaseOverdueDeliveries(tx, new Date(at.getTime() - overdueAfterMs), limit);
-    return { collections: collections.length, deliveries };
+    return { collections: collections.length, payouts: payouts.length, reversals, deliveries };
   });
 }

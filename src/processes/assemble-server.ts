@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
 import { createCollectionActivities } from '../../activities/collection.ts';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
+import { createPayoutActivities } from '../../activities/payout.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
+import { createReversalActivities } from '../../activities/reversal.ts';
 import { createApp } from '../api/app.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../api/context.ts';
 import { createTemporalClient, type TemporalClient } from '../clients/temporal-client.ts';
@@ -22,7 +24,7 @@ import type { Log } from '../log.ts';
 import { createMtnMomo } from '../operators/mtn-momo.ts';
 import type { Operator } from '../operators/port.ts';
 import { startMetricsListener } from './metrics-listener.ts';
-import type { CollectionTimings } from '../../workflows/contract.ts';
+import type { CollectionTimings, PayoutTimings } from '../../workflows/contract.ts';
 import { runWorkers } from './worker.ts';
 
 export type RunningServer = {
@@ -110,6 +112,7 @@ function assemble(config: Config, log: Log): Parts {
     workflowTaskTimeoutMs: clocks.workflowTaskTimeoutMs,
     callTimeoutMs: 5000,
     collectionTimings: collectionTimings(clocks),
+    payoutTimings: payoutTimings(clocks),
     deliveryAttemptMs: clocks.deliveryTimeoutMs + 5000,
     deliveryCrashRetryMs: 1000,
     log,
@@ -141,6 +144,19 @@ function collectionTimings(clocks: Clocks): CollectionTimings {
     pollScheduleMs: clocks.pollScheduleMs,
     reconcileScheduleMs: clocks.reconcileScheduleMs,
     reconcileForMs: clocks.reconcileForMs,
+    notFoundGraceMs: clocks.notFoundGraceMs,
+    minimumAskGapMs: clocks.minimumAskGapMs,
+    operatorCallMs: clocks.operatorTimeoutMs + 1000,
+  };
+}
+
+function payoutTimings(clocks: Clocks): PayoutTimings {
+  return {
+    sendRetryMs: clocks.promptRetryMs,
+    sendRetryMaxMs: clocks.promptRetryMaxMs,
+    sendDeadlineMs: clocks.payoutSendDeadlineMs,
+    pollScheduleMs: clocks.pollScheduleMs,
+    reconcileScheduleMs: clocks.reconcileScheduleMs,
     notFoundGraceMs: clocks.notFoundGraceMs,
     minimumAskGapMs: clocks.minimumAskGapMs,
     operatorCallMs: clocks.operatorTimeoutMs + 1000,
@@ -179,6 +195,9 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
     promptDeadlineMs: config.clocks.promptDeadlineMs,
+    payoutExpiryMs: config.clocks.payoutExpiryMs,
+    payoutSendDeadlineMs: config.clocks.payoutSendDeadlineMs,
+    overdueAfterMs: config.clocks.overdueAfterMs,
     log,
     trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
     rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,
@@ -186,8 +205,14 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     onCollectionRecorded: (collection) => {
       starter.offerCollection(collection);
     },
-    onOperatorCalledBack: (collection) => {
-      starter.tellOperatorCalledBack(collection);
+    onPayoutRecorded: (payout) => {
+      starter.offerPayout(payout);
+    },
+    onReversalRecorded: (reversal) => {
+      starter.offerReversal(reversal);
+    },
+    onOperatorCalledBack: (calledBack) => {
+      starter.tellOperatorCalledBack(calledBack);
     },
     parseCallback: { 'mtn-momo': (body) => operators['mtn-momo'].parseCallback(body) },
   });
@@ -275,14 +300,13 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
 
 function createActivities({ config, db, operators, courier, log }: Parts) {
   const { clocks, settings } = config;
+  const common = { db, operators, environment: settings.MALIPO_ENVIRONMENT, log };
   return {
-    collection: createCollectionActivities({
-      db,
-      operators,
-      environment: settings.MALIPO_ENVIRONMENT,
-      timings: clocks,
-      log,
-    }),
+    payments: {
+      ...createCollectionActivities({ ...common, timings: clocks }),
+      ...createPayoutActivities({ ...common, overdueAfterMs: clocks.overdueAfterMs }),
+      ...createReversalActivities({ ...common, timings: clocks }),
+    },
     delivery: createDeliveryActivities({ db, courier, scheduleMs: clocks.deliveryScheduleMs }),
     reconciliation: createReconciliationActivities({
       db,

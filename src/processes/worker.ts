@@ -21,7 +21,7 @@ export type WorkerSettings = {
   /** How long a cached workflow's task waits for the worker that has it before any may take it. */
   readonly stickyTimeoutMs: number;
   readonly activities: {
-    readonly collection: object;
+    readonly payments: object;
     readonly delivery: object;
     readonly reconciliation: object;
   };
@@ -42,7 +42,7 @@ export function runWorkers(connection: NativeConnection, settings: WorkerSetting
   const queues: Partial<WorkerOptions>[] = [
     ...settings.operators.map((operator) => ({
       taskQueue: operatorTaskQueue(prefix, operator),
-      activities: activities.collection,
+      activities: activities.payments,
       maxCachedWorkflows: settings.maxCachedWorkflows,
       maxConcurrentActivityTaskExecutions: 100,
       maxConcurrentLocalActivityExecutions: 50,

@@ -45,8 +45,8 @@ describe('a list of collections', () => {
   const single: readonly [string, CollectionFilter][] = [
     ['without a filter', {}],
     ['far down', { before: idAtRow(100) }],
-    ['by state', { state: 'initiated' }],
-    ['by state, far down', { state: 'initiated', before: idAtRow(100) }],
+    ['by state', { states: ['initiated'] }],
+    ['by state, far down', { states: ['initiated'], before: idAtRow(100) }],
     ['by a reference that many have', { reference: 'INV-7' }],
     ['by a reference that nobody has', { reference: 'none' }],
     ['by a reference, far down', { reference: 'INV-7', before: idAtRow(1000) }],
@@ -72,13 +72,13 @@ describe('a list of collections', () => {
   }
 
   const combined: readonly [string, CollectionFilter][] = [
-    ['state and reference', { state: 'initiated', reference: 'INV-7' }],
-    ['state and phone', { state: 'initiated', phone: '256772000007' }],
+    ['state and reference', { states: ['initiated'], reference: 'INV-7' }],
+    ['state and phone', { states: ['initiated'], phone: '256772000007' }],
     ['reference and phone', { reference: 'INV-7', phone: '256772000007' }],
     [
       'everything',
       {
-        state: 'initiated',
+        states: ['initiated'],
         reference: 'INV-7',
         phone: '256772000007',
         createdFrom: atRow(10),

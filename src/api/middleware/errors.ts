@@ -1,8 +1,9 @@
 // Gives every request its id, every failure its error body, and the log one line for each.
+import { errorBody } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Log } from '../../log.ts';
 import type { ApiMiddleware } from '../context.ts';
-import { errorBody, HTTP_STATUS, toDomainError } from '../errors.ts';
+import { HTTP_STATUS, toDomainError } from '../errors.ts';
 
 export function requestId(): ApiMiddleware {
   return async (ctx, next) => {

@@ -129,7 +129,7 @@ function list(deps: ApiDeps): ApiMiddleware {
   return async (ctx) => {
     const query = validate(listCollectionsSchema, { ...ctx.query }, LIST_COLLECTIONS_CODES);
     const filter = {
-      ...(query.state !== undefined && { state: query.state }),
+      ...(query.state !== undefined && { states: [query.state] }),
       ...(query.reference !== undefined && { reference: query.reference }),
       ...(query.phone !== undefined && { phone: query.phone }),
       ...(query.created_from !== undefined && { createdFrom: query.created_from }),

@@ -1,7 +1,7 @@
 // Collections on the wire.
 import { z } from 'zod';
 import { COLLECTION_STATES, type CollectionState } from '../../domain/collection.ts';
-import type { CollectionRequest } from '../../domain/collection-request.ts';
+import type { PaymentRequest } from '../../domain/payment-request.ts';
 import { FAILURE_CODES, type FailureCode } from '../../domain/failure.ts';
 import { isId } from '../../domain/ids.ts';
 import { OPERATORS, type OperatorId } from '../../domain/operator-catalogue.ts';
@@ -30,7 +30,7 @@ export const CREATE_COLLECTION_CODES: CodesByParameter = {
   amount: { range: 'amount_out_of_bounds' },
 };
 
-export function toCollectionRequest(body: z.output<typeof createCollectionSchema>): CollectionRequest {
+export function toCollectionRequest(body: z.output<typeof createCollectionSchema>): PaymentRequest {
   return {
     phone: body.phone,
     amountMinor: BigInt(body.amount),

@@ -1,11 +1,11 @@
-// What a merchant asks for with a new collection, and whether an operator can do it.
+// What a merchant asks for with a new collection or payout, and whether an operator can do it.
 import { invalidParameters, type ParameterIssue } from './errors.ts';
 import { MAX_AMOUNT_MINOR, type Currency } from './money.ts';
 import { routePhone, type OperatorId } from './operator-catalogue.ts';
 import { parsePhone, PHONE_FORM } from './phone.ts';
 
 /** A well-formed request; whether it can be carried out depends on the merchant and on the operators. */
-export type CollectionRequest = {
+export type PaymentRequest = {
   readonly phone: string;
   readonly amountMinor: bigint;
   readonly reference: string;
@@ -15,10 +15,10 @@ export type CollectionRequest = {
 };
 
 /**
- * The operator that will raise the prompt. Throws one error that lists all of what cannot be: the phone's form or
+ * The operator that will raise the prompt or pay. Throws one error that lists all of what cannot be: the phone's form or
  * network, the amount beyond the operator's bounds, a currency that is not the merchant's.
  */
-export function planCollection(request: CollectionRequest, merchantCurrency: Currency): { operator: OperatorId } {
+export function planPayment(request: PaymentRequest, merchantCurrency: Currency): { operator: OperatorId } {
   const issues: ParameterIssue[] = [];
   if (request.currency !== null && request.currency !== merchantCurrency) {
     issues.push({
@@ -35,7 +35,7 @@ export function planCollection(request: CollectionRequest, merchantCurrency: Cur
     issues.push({
       param: 'phone',
       code: 'phone_unsupported',
-      message: `No operator that we reach serves this number in ${merchantCurrency}. Ask the payer for another number.`,
+      message: `No operator that we reach serves this number in ${merchantCurrency}. Ask for another number.`,
     });
   }
   const bounds = route?.kind === 'operator' ? route.market : { minAmountMinor: 1n, maxAmountMinor: MAX_AMOUNT_MINOR };

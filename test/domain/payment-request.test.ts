@@ -1,10 +1,10 @@
 // Whether a well-formed request can be carried out, and all that is said when it cannot.
 import assert from 'node:assert/strict';
-import { planCollection, type CollectionRequest } from '../../src/domain/collection-request.ts';
+import { planPayment, type PaymentRequest } from '../../src/domain/payment-request.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { OPERATORS } from '../../src/domain/operator-catalogue.ts';
 
-const REQUEST: CollectionRequest = {
+const REQUEST: PaymentRequest = {
   phone: '256772000100',
   amountMinor: 5000n,
   reference: 'INV-1',
@@ -13,9 +13,9 @@ const REQUEST: CollectionRequest = {
   metadata: {},
 };
 
-function issuesOf(request: Partial<CollectionRequest>): [string, string][] {
+function issuesOf(request: Partial<PaymentRequest>): [string, string][] {
   try {
-    planCollection({ ...REQUEST, ...request }, 'UGX');
+    planPayment({ ...REQUEST, ...request }, 'UGX');
   } catch (error) {
     assert.ok(error instanceof DomainError);
     assert.equal(error.code, error.issues[0]?.code);
@@ -27,11 +27,11 @@ function issuesOf(request: Partial<CollectionRequest>): [string, string][] {
 
 describe('a collection request', () => {
   it('goes to the operator that serves the phone', () => {
-    assert.deepEqual(planCollection(REQUEST, 'UGX'), { operator: 'mtn-momo' });
-    assert.deepEqual(planCollection({ ...REQUEST, currency: 'UGX' }, 'UGX'), { operator: 'mtn-momo' });
+    assert.deepEqual(planPayment(REQUEST, 'UGX'), { operator: 'mtn-momo' });
+    assert.deepEqual(planPayment({ ...REQUEST, currency: 'UGX' }, 'UGX'), { operator: 'mtn-momo' });
   });
 
-  const refused: [string, Partial<CollectionRequest>, [string, string][]][] = [
+  const refused: [string, Partial<PaymentRequest>, [string, string][]][] = [
     ['a phone in the wrong form', { phone: '+256772000100' }, [['phone', 'phone_invalid']]],
     ['a phone of a network we do not reach', { phone: '256752000100' }, [['phone', 'phone_unsupported']]],
     ['a phone of another currency', { phone: '250788000100' }, [['phone', 'phone_unsupported']]],
@@ -61,7 +61,7 @@ describe('a collection request', () => {
   });
 
   it('is told the right form of a phone and the bounds of an amount', () => {
-    assert.throws(() => planCollection({ ...REQUEST, phone: '0772000100' }, 'UGX'), /digits only.*256772123456/);
-    assert.throws(() => planCollection({ ...REQUEST, amountMinor: 1n }, 'UGX'), /from 100 to 5000000 .*UGX/);
+    assert.throws(() => planPayment({ ...REQUEST, phone: '0772000100' }, 'UGX'), /digits only.*256772123456/);
+    assert.throws(() => planPayment({ ...REQUEST, amountMinor: 1n }, 'UGX'), /from 100 to 5000000 .*UGX/);
   });
 });

@@ -1,0 +1,51 @@
+// Pages of payments, newest first, by any combination of filters.
+import { lowestIdAt } from '../domain/ids.ts';
+import { statement, type Statement } from './database.ts';
+
+export type PaymentFilter<State extends string, Id extends string> = {
+  /** Any of these. */
+  readonly states?: readonly State[];
+  readonly reference?: string;
+  readonly phone?: string;
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdTo?: Date;
+  /** Only what is older than this id. */
+  readonly before?: Id;
+};
+
+export type PaymentTable = {
+  readonly table: 'collections' | 'payouts';
+  readonly prefix: 'col' | 'pay';
+  readonly columns: string;
+};
+
+/**
+ * The statement with the values of its filters; its $1 is the merchant and $2 the limit. Every condition on time is one
+ * on the id, which begins with its creation time: so the page is one index range, at any depth.
+ */
+export function listStatement(
+  { table, prefix, columns }: PaymentTable,
+  filter: PaymentFilter<string, string>,
+): { readonly query: Statement; readonly values: unknown[] } {
+  const conditions = ['merchant_id = $1'];
+  const values: unknown[] = [];
+  const add = (condition: string, value: unknown) => {
+    values.push(value);
+    conditions.push(condition.replace('?', `$${values.length + 2}`));
+  };
+  const [onlyState, ...moreStates] = filter.states ?? [];
+  // One state is a range of its own index; several are picked out of the merchant's.
+  if (moreStates.length > 0) add('state = ANY(?)', filter.states);
+  else if (onlyState !== undefined) add('state = ?', onlyState);
+  if (filter.reference !== undefined) add('reference = ?', filter.reference);
+  if (filter.phone !== undefined) add('phone = ?', filter.phone);
+  if (filter.createdFrom !== undefined) add('id >= ?', lowestIdAt(prefix, filter.createdFrom.getTime()));
+  if (filter.createdTo !== undefined) add('id < ?', lowestIdAt(prefix, filter.createdTo.getTime()));
+  if (filter.before !== undefined) add('id < ?', filter.before);
+  const text = `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
+  // Named by its shape: as many prepared statements as there are combinations of filters.
+  const shape = [...Object.keys(filter).sort(), ...(moreStates.length > 0 ? ['any'] : [])].join('_');
+  return { query: statement(`${table}_list_${shape}`, text), values };
+}

@@ -1,0 +1,69 @@
+// Whether a person may release a payout, by the rule of two persons and by what the merchant's policy asks for besides.
+import { DomainError } from './errors.ts';
+import { hasFreshSecondFactor, type Person } from './member.ts';
+import type { Payout } from './payout.ts';
+
+export type ReleasePolicy = {
+  /** Nobody releases without a second factor, not even who has none. */
+  readonly secondFactorRequired: boolean;
+  /** Two people must release what is above it; null: one is enough for any amount. */
+  readonly twoApproversAboveMinor: bigint | null;
+  /** The most that one person releases in 24 hours; null: no limit. */
+  readonly approverDailyLimitMinor: bigint | null;
+  /** Null: the service's own default. */
+  readonly payoutExpiresAfterMs: number | null;
+};
+
+export const DEFAULT_POLICY: ReleasePolicy = {
+  secondFactorRequired: false,
+  twoApproversAboveMinor: null,
+  approverDailyLimitMinor: null,
+  payoutExpiresAfterMs: null,
+};
+
+export const DAILY_LIMIT_WINDOW_MS = 24 * 60 * 60 * 1000;
+
+export function approvalsRequired(policy: ReleasePolicy, amountMinor: bigint): number {
+  return policy.twoApproversAboveMinor !== null && amountMinor > policy.twoApproversAboveMinor ? 2 : 1;
+}
+
+export type ReleaseAttempt = {
+  readonly payout: Payout;
+  readonly person: Person;
+  readonly policy: ReleasePolicy;
+  /** What this person released in the 24 hours before. */
+  readonly releasedMinor: bigint;
+  readonly at: Date;
+};
+
+/** Throws `approval_self`, `state_conflict` or `permission_denied` when this person may not approve this payout now. */
+export function checkRelease(attempt: ReleaseAttempt): void {
+  const { payout, person, policy, at } = attempt;
+  if (payout.createdBy === person.userId) {
+    throw new DomainError('approval_self', 'You made this payout, so another person must release it.');
+  }
+  if (payout.state !== 'queued') throw notQueued(payout);
+  if (payout.expiresAt <= at) {
+    throw new DomainError('state_conflict', 'This payout ran out before it was released. Create a new one.');
+  }
+  if ((person.hasSecondFactor || policy.secondFactorRequired) && !hasFreshSecondFactor(person, at)) {
+    throw new DomainError('permission_denied', 'Confirm it is you with your second factor, then release.');
+  }
+  const limit = policy.approverDailyLimitMinor;
+  if (limit !== null && attempt.releasedMinor + payout.amountMinor > limit) {
+    throw new DomainError(
+      'permission_denied',
+      'This is more than one person may release in 24 hours. Ask another approver.',
+    );
+  }
+}
+
+export function notQueued(payout: Payout): DomainError {
+  return new DomainError('state_conflict', `This payout is ${payout.state}: only a queued one can be decided on.`);
+}
+
+/** Whether as many people as it needs approved the payout, and none of them made it. */
+export function isReleasedByOthers({ approvals, approvalsRequired: required, createdBy }: Payout): boolean {
+  const others = new Set(approvals.map(({ userId }) => userId).filter((userId) => userId !== createdBy));
+  return others.size >= required && others.size === approvals.length;
+}

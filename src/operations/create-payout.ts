@@ -1,0 +1,123 @@
+// Accepts a request for a payout: once per idempotency key, with its money held from that moment on.
+import { randomUUID } from 'node:crypto';
+import type { Database, Tx } from '../db/database.ts';
+import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency-key.ts';
+import { findAvailableLocked } from '../db/ledger.ts';
+import { findReleasePolicy } from '../db/payout-approval.ts';
+import { insertPayout } from '../db/payout-change.ts';
+import { newDeliveryIds } from '../domain/endpoint.ts';
+import { DomainError, errorBody, tooMuchWaits } from '../domain/errors.ts';
+import { payoutEvent, type Environment } from '../domain/event.ts';
+import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../domain/ids.ts';
+import { requestFingerprint } from '../domain/idempotency.ts';
+import { posting } from '../domain/ledger.ts';
+import type { Currency } from '../domain/money.ts';
+import { planPayment, type PaymentRequest } from '../domain/payment-request.ts';
+import { payoutObject, type Payout } from '../domain/payout.ts';
+import { approvalsRequired } from '../domain/release.ts';
+
+export type CreatePayout = {
+  readonly merchantId: MerchantId;
+  readonly merchantCurrency: Currency;
+  /** The person who asks, or who made the key that asks. */
+  readonly createdBy: UserId;
+  readonly apiKeyId: ApiKeyId | null;
+  readonly idempotencyKey: string;
+  readonly request: PaymentRequest;
+  /** Named in the answer that is kept when the balance is too small. */
+  readonly requestId: string;
+  readonly environment: Environment;
+  /** False while too much accepted work waits to be started: then only repeats are answered. */
+  readonly isAcceptingWork: boolean;
+  /** Where the merchant's policy says nothing else. */
+  readonly expiresAfterMs: number;
+  readonly idempotencyKeptForMs: number;
+  readonly at: Date;
+};
+
+export type CreatedPayout =
+  | { readonly kind: 'created'; readonly answer: StoredAnswer; readonly payout: Payout }
+  | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredAnswer };
+
+/**
+ * One transaction claims the key, holds the money, inserts the payout with its event and keeps the answer: all of it or
+ * nothing. With too little available the answer is 402 `balance_insufficient`, which is kept too. Repeating the call
+ * gives the kept answer. Throws what `claimIdempotencyKey` and `planPayment` throw, and `service_unavailable` when no
+ * work is accepted; nothing is kept then.
+ */
+export async function createPayout(db: Database, input: CreatePayout): Promise<CreatedPayout> {
+  const request: KeyedRequest = {
+    merchantId: input.merchantId,
+    key: input.idempotencyKey,
+    fingerprint: requestFingerprint('POST', '/v1/api/payouts', input.request),
+    at: input.at,
+    keptForMs: input.idempotencyKeptForMs,
+  };
+  return db.withTransaction(async (tx) => {
+    const kept = await claimIdempotencyKey(tx, request);
+    if (kept) return { kind: 'replayed', answer: kept };
+    if (!input.isAcceptingWork) throw tooMuchWaits();
+    const payout = await newPayout(tx, input);
+    const availableMinor = await findAvailableLocked(tx, input.merchantId);
+    if (availableMinor < payout.amountMinor) {
+      const answer = { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.requestId)) };
+      await keepAnswer(tx, request, answer);
+      return { kind: 'refused', answer };
+    }
+    const answer = { status: 202, body: JSON.stringify(payoutObject(payout)) };
+    await keepAnswer(tx, request, answer);
+    const at = payout.createdAt;
+    const id = newId('evt', at.getTime());
+    await insertPayout(tx, payout, {
+      posting: posting('payout_held', payout),
+      event: { id, ...payoutEvent(payout, { id, at, environment: input.environment }) },
+      deliveryIds: newDeliveryIds(at),
+      at,
+    });
+    return { kind: 'created', answer, payout };
+  });
+}
+
+async function newPayout(tx: Tx, input: CreatePayout): Promise<Payout> {
+  const { request, merchantId } = input;
+  const { operator } = planPayment(request, input.merchantCurrency);
+  const policy = await findReleasePolicy(tx, merchantId);
+  const id = newId('pay', input.at.getTime());
+  // Lists filter by time through the id: a payout was created when its id says.
+  const at = new Date(idTimeMs(id));
+  return {
+    id,
+    merchantId,
+    idempotencyKey: input.idempotencyKey,
+    state: 'queued',
+    previousState: null,
+    version: 0,
+    amountMinor: request.amountMinor,
+    currency: input.merchantCurrency,
+    reference: request.reference,
+    phone: request.phone,
+    operator,
+    operatorReference: randomUUID(),
+    description: request.description,
+    metadata: request.metadata,
+    failureCode: null,
+    amountReversedMinor: 0n,
+    createdBy: input.createdBy,
+    apiKeyId: input.apiKeyId,
+    approvalsRequired: approvalsRequired(policy, request.amountMinor),
+    approvals: [],
+    decidedBy: null,
+    rejectionReason: null,
+    createdAt: at,
+    updatedAt: at,
+    expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? input.expiresAfterMs)),
+    sendDeadlineAt: null,
+  };
+}
+
+function tooLittle(): DomainError {
+  return new DomainError(
+    'balance_insufficient',
+    'The available balance is smaller than this payout. Nothing was held. Collect more, then use a new Idempotency-Key.',
+  );
+}

@@ -1,0 +1,100 @@
+// Accepts a request to give a collection's money back: once per idempotency key, and one at a time per collection.
+import { randomUUID } from 'node:crypto';
+import { insertAuditEntry } from '../db/audit.ts';
+import { findCollection } from '../db/collection.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency-key.ts';
+import { findAvailableLocked } from '../db/ledger.ts';
+import { findMemberRolesLocked } from '../db/payout-approval.ts';
+import { insertReversal } from '../db/reversal.ts';
+import { DomainError } from '../domain/errors.ts';
+import { isId, newId } from '../domain/ids.ts';
+import { requestFingerprint } from '../domain/idempotency.ts';
+import { hasFreshSecondFactor, holdsOneOf, type ActedBy } from '../domain/member.ts';
+import { reversalObject, type Reversal } from '../domain/reversal.ts';
+
+export type CreateReversal = {
+  readonly by: ActedBy;
+  readonly collectionId: string;
+  readonly idempotencyKey: string;
+  readonly sendDeadlineMs: number;
+  readonly idempotencyKeptForMs: number;
+  readonly at: Date;
+};
+
+export type CreatedReversal =
+  | { readonly kind: 'created'; readonly answer: StoredAnswer; readonly reversal: Reversal }
+  | { readonly kind: 'replayed'; readonly answer: StoredAnswer };
+
+/**
+ * One transaction claims the key, inserts the reversal and the audit entry, and keeps the answer. No money moves yet: the
+ * collection is reversed when the operator confirms the refund. Throws `collection_not_found`, `state_conflict`,
+ * `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
+ */
+export async function createReversal(db: Database, input: CreateReversal): Promise<CreatedReversal> {
+  const { person } = input.by;
+  const request: KeyedRequest = {
+    merchantId: person.merchantId,
+    key: input.idempotencyKey,
+    fingerprint: requestFingerprint('POST', `/v1/console/collections/${input.collectionId}/reversal`, person.userId),
+    at: input.at,
+    keptForMs: input.idempotencyKeptForMs,
+  };
+  return db.withTransaction(async (tx) => {
+    const kept = await claimIdempotencyKey(tx, request);
+    if (kept) return { kind: 'replayed', answer: kept };
+    const reversal = await insert(tx, input);
+    const answer = { status: 202, body: JSON.stringify(reversalObject(reversal)) };
+    await keepAnswer(tx, request, answer);
+    return { kind: 'created', answer, reversal };
+  });
+}
+
+async function insert(tx: Tx, { by, collectionId, sendDeadlineMs, at }: CreateReversal): Promise<Reversal> {
+  const { merchantId, userId } = by.person;
+  const roles = await findMemberRolesLocked(tx, merchantId, userId);
+  if (!holdsOneOf(roles, ['approver'])) {
+    throw new DomainError('permission_denied', 'Only an approver gives money back.');
+  }
+  if (by.person.hasSecondFactor && !hasFreshSecondFactor(by.person, at)) {
+    throw new DomainError('permission_denied', 'Confirm it is you with your second factor, then try again.');
+  }
+  const collection = isId('col', collectionId) ? await findCollection(tx, merchantId, collectionId) : null;
+  if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
+  if (collection.state !== 'succeeded') {
+    throw new DomainError('state_conflict', `This collection is ${collection.state}: only a paid one can be reversed.`);
+  }
+  if ((await findAvailableLocked(tx, merchantId)) < collection.amountMinor) {
+    throw new DomainError('balance_insufficient', 'The available balance is smaller than what would go back.');
+  }
+  const reversal: Reversal = {
+    id: newId('rev', at.getTime()),
+    merchantId,
+    collectionId: collection.id,
+    operator: collection.operator,
+    state: 'requested',
+    operatorReference: randomUUID(),
+    failureCode: null,
+    requestedBy: userId,
+    createdAt: at,
+    updatedAt: at,
+    sendDeadlineAt: new Date(at.getTime() + sendDeadlineMs),
+  };
+  if (!(await insertReversal(tx, reversal))) {
+    throw new DomainError('state_conflict', 'A reversal of this collection is under way already.');
+  }
+  await insertAuditEntry(tx, {
+    merchantId,
+    userId,
+    apiKeyId: null,
+    action: 'reversal.requested',
+    outcome: 'done',
+    subjectId: collection.id,
+    before: null,
+    after: { reversal_id: reversal.id },
+    address: by.address,
+    requestId: by.requestId,
+    at,
+  });
+  return reversal;
+}

@@ -1,0 +1,86 @@
+// Ends a queued payout without sending it: rejected by an approver, or cancelled by who made it.
+import { insertAuditEntry } from '../db/audit.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { findMemberRolesLocked } from '../db/payout-approval.ts';
+import { recordPayoutChange } from '../db/payout-change.ts';
+import { findPayoutLocked } from '../db/payout.ts';
+import { newDeliveryIds } from '../domain/endpoint.ts';
+import { DomainError } from '../domain/errors.ts';
+import { payoutEvent, type Environment } from '../domain/event.ts';
+import { isId, newId } from '../domain/ids.ts';
+import { posting } from '../domain/ledger.ts';
+import { holdsOneOf, type ActedBy, type Role } from '../domain/member.ts';
+import type { Payout } from '../domain/payout.ts';
+import { changePayout } from '../domain/payout-change.ts';
+import { notQueued } from '../domain/release.ts';
+
+export type DecidePayout = {
+  readonly by: ActedBy;
+  readonly payoutId: string;
+  readonly decision: { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'cancel' };
+  readonly environment: Environment;
+  readonly overdueAfterMs: number;
+  readonly at: Date;
+};
+
+/**
+ * One transaction ends the payout, gives its money back, and writes the event and the audit entry. The same decision by
+ * the same person again changes nothing and answers the same. Throws `payout_not_found`, `permission_denied` and
+ * `state_conflict`.
+ */
+export async function decidePayout(db: Database, input: DecidePayout): Promise<Payout> {
+  return db.withTransaction((tx) => decide(tx, input));
+}
+
+async function decide(tx: Tx, input: DecidePayout): Promise<Payout> {
+  const { at, decision, by, environment } = input;
+  const { merchantId, userId } = by.person;
+  const roles = await findMemberRolesLocked(tx, merchantId, userId);
+  const payout = isId('pay', input.payoutId) ? await findPayoutLocked(tx, merchantId, input.payoutId) : null;
+  if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
+  checkMayDecide(payout, roles, input);
+  if (isRepeat(payout, input)) return payout;
+  const step =
+    decision.kind === 'reject'
+      ? ({ fact: 'refused', by: userId, reason: decision.reason } as const)
+      : ({ fact: 'withdrawn', by: userId } as const);
+  const change = changePayout(payout, step, at, input.overdueAfterMs);
+  if (change === null) throw notQueued(payout);
+  const { after } = change;
+  const id = newId('evt', at.getTime());
+  const isRecorded = await recordPayoutChange(tx, change, {
+    posting: posting('payout_voided', after),
+    event: { id, ...payoutEvent(after, { id, at, environment }) },
+    deliveryIds: newDeliveryIds(at),
+    at,
+  });
+  if (!isRecorded) throw new Error(`payout ${payout.id} changed while it was locked`);
+  await insertAuditEntry(tx, {
+    merchantId,
+    userId,
+    apiKeyId: null,
+    action: `payout.${after.state}`,
+    outcome: 'done',
+    subjectId: payout.id,
+    before: { state: payout.state },
+    after: { state: after.state, rejection_reason: after.rejectionReason },
+    address: by.address,
+    requestId: by.requestId,
+    at,
+  });
+  return after;
+}
+
+function checkMayDecide(payout: Payout, roles: readonly Role[], { decision, by }: DecidePayout): void {
+  if (decision.kind === 'reject') {
+    if (!holdsOneOf(roles, ['approver']))
+      throw new DomainError('permission_denied', 'Only an approver rejects payouts.');
+  } else if (payout.createdBy !== by.person.userId || roles.length === 0) {
+    throw new DomainError('permission_denied', 'Only who made a payout cancels it. An approver can reject it.');
+  }
+}
+
+function isRepeat(payout: Payout, { decision, by }: DecidePayout): boolean {
+  if (payout.decidedBy !== by.person.userId) return false;
+  return decision.kind === 'reject' ? payout.rejectionReason === decision.reason : payout.state === 'cancelled';
+}

@@ -1,0 +1,68 @@
+// Records how a refund went: with its success the collection is reversed in the same transaction.
+import { recordCollectionChange } from '../db/collection-change.ts';
+import { findCollection } from '../db/collection.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { findReversal, updateReversal } from '../db/reversal.ts';
+import { changeCollection, type ChangeTimings } from '../domain/collection-change.ts';
+import { newDeliveryIds } from '../domain/endpoint.ts';
+import { DomainError } from '../domain/errors.ts';
+import { collectionEvent, type Environment } from '../domain/event.ts';
+import { newId, type MerchantId, type ReversalId } from '../domain/ids.ts';
+import { posting } from '../domain/ledger.ts';
+import type { Reversal, ReversalFact, ReversalState } from '../domain/reversal.ts';
+
+export type RecordReversalFact = {
+  readonly merchantId: MerchantId;
+  readonly reversalId: ReversalId;
+  readonly fact: ReversalFact;
+  readonly environment: Environment;
+  readonly timings: ChangeTimings;
+  readonly at: Date;
+};
+
+const STATE_OF_FACT: Readonly<Record<ReversalFact['fact'], ReversalState>> = {
+  refunded: 'succeeded',
+  declined: 'failed',
+  outcome_unknown: 'reconciling',
+};
+
+/**
+ * The reversal as it then is; one that has ended stays as it is, whatever comes after. A collection that the provider
+ * reversed by itself meanwhile is left so. Throws `reversal_not_found`.
+ */
+export async function recordReversalFact(db: Database, input: RecordReversalFact): Promise<Reversal> {
+  return db.withTransaction(async (tx) => {
+    const before = await findReversal(tx, input.merchantId, input.reversalId);
+    if (before === null) throw new DomainError('reversal_not_found', 'There is no reversal with this id.');
+    const state = STATE_OF_FACT[input.fact.fact];
+    if (before.state === 'succeeded' || before.state === 'failed' || before.state === state) return before;
+    const after: Reversal = {
+      ...before,
+      state,
+      failureCode: input.fact.fact === 'declined' ? input.fact.failureCode : null,
+      updatedAt: input.at,
+    };
+    const isOver = state === 'succeeded' || state === 'failed';
+    const checkDueAt = isOver ? null : new Date(input.at.getTime() + input.timings.overdueAfterMs);
+    if (state === 'succeeded') await reverseCollection(tx, after, input);
+    // Somebody else recorded its end meanwhile: the repeat finds that.
+    if (!(await updateReversal(tx, { before, after, checkDueAt }))) throw new Error('the reversal changed; again');
+    return after;
+  });
+}
+
+async function reverseCollection(tx: Tx, reversal: Reversal, input: RecordReversalFact): Promise<void> {
+  const { at, environment, timings } = input;
+  const collection = await findCollection(tx, reversal.merchantId, reversal.collectionId);
+  const change = collection && changeCollection(collection, { fact: 'returned' }, at, timings);
+  if (!change) return;
+  const { after } = change;
+  const id = newId('evt', at.getTime());
+  const isRecorded = await recordCollectionChange(tx, change, {
+    posting: posting('collection_reversed', after),
+    event: { id, ...collectionEvent(after, { id, at, environment }) },
+    deliveryIds: newDeliveryIds(at),
+    at,
+  });
+  if (!isRecorded) throw new Error(`collection ${after.id} changed while its reversal was recorded; again`);
+}
