@@ -114,6 +114,9 @@ async function settingsFor(postgres: PostgresServer, temporal: TemporalServer, o
     MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'bench',
     MALIPO_MTN_MOMO_COLLECTION_API_USER: randomUUID(),
     MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'bench',
+    MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'bench',
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: randomUUID(),
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'bench',
     ...options.environment,
   };
 }

@@ -63,6 +63,16 @@ const keyRing = z.string().transform((text, context): KeyRing => {
   return z.NEVER;
 });
 
+/** Each of MTN's products has its own; a server that can take money in can send it out. */
+const MTN_CREDENTIALS = {
+  MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: secret,
+  MALIPO_MTN_MOMO_COLLECTION_API_USER: z.string().min(1),
+  MALIPO_MTN_MOMO_COLLECTION_API_KEY: secret,
+  MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: secret,
+  MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: z.string().min(1),
+  MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: secret,
+};
+
 const SETTINGS = z.object({
   MALIPO_ENVIRONMENT: z.enum(['test', 'live']).default('test'),
   MALIPO_ROLES: roles.default([...ROLES]),
@@ -94,9 +104,7 @@ const SETTINGS = z.object({
   MALIPO_WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
   MALIPO_MTN_MOMO_BASE_URL: z.url({ protocol: /^https?$/ }),
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
-  MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: secret,
-  MALIPO_MTN_MOMO_COLLECTION_API_USER: z.string().min(1),
-  MALIPO_MTN_MOMO_COLLECTION_API_KEY: secret,
+  ...MTN_CREDENTIALS,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
   MALIPO_CLOCKS: z.enum(['real', 'demo']).default('real'),
 });
@@ -114,10 +122,10 @@ const SANDBOX_SETTINGS = z.object({
   MALIPO_SANDBOX_DECISION_MS: milliseconds.default(1500),
   MALIPO_SANDBOX_PROMPT_EXPIRY_MS: milliseconds.default(30_000),
   MALIPO_SANDBOX_UNDECIDED_MS: milliseconds.default(360_000),
+  MALIPO_SANDBOX_REVERSAL_MS: milliseconds.default(3000),
+  MALIPO_SANDBOX_STARTING_FLOAT: z.coerce.number().int().min(0).max(1_000_000_000_000).default(1_000_000_000),
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
-  MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: secret,
-  MALIPO_MTN_MOMO_COLLECTION_API_USER: z.string().min(1),
-  MALIPO_MTN_MOMO_COLLECTION_API_KEY: secret,
+  ...MTN_CREDENTIALS,
 });
 
 export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;

@@ -4,14 +4,27 @@ import type { FailureCode } from '../domain/failure.ts';
 /** A final reason as it is stored: our code, and the operator's own for support to quote. */
 type NormalisedReason = { readonly code: FailureCode; readonly operatorCode: string };
 
+/** What was asked of MTN. A code can mean another thing when it is our money that moves. */
+export type MtnUse = 'collection' | 'payout' | 'refund';
+
 type CodeMeaning = {
   readonly failure: FailureCode;
+  /** The same of a payout or a refund: nobody is prompted there, and the one who pays is us. */
+  readonly failureOfMoneyOut: FailureCode;
   /** As the answer to a send: true when the operator looked at the request and said no to it. */
   readonly refusesSend: boolean;
 };
 
+/**
+ * MTN documents no code for money that it gave back after it was paid. Assumed, and what the sandbox operator says: the
+ * payment turns to FAILED with this reason and keeps its financialTransactionId, which is what proves it was paid.
+ */
+export const RETURNED_CODE = 'TRANSACTION_REVERSED';
+
 const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map([
-  ['NOT_ENOUGH_FUNDS', refuses('insufficient_funds')],
+  // On the way out it is our float that is too low, and neither the merchant's balance nor anybody's wallet: it passes,
+  // and the merchant can do nothing but try later.
+  ['NOT_ENOUGH_FUNDS', refuses('insufficient_funds', 'operator_unavailable')],
   ['PAYER_LIMIT_REACHED', refuses('payer_limit_reached')],
   ['PAYER_NOT_FOUND', refuses('payer_not_found')],
   ['PAYEE_NOT_FOUND', refuses('payer_not_found')],
@@ -20,19 +33,20 @@ const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map([
   ['NOT_ALLOWED_TARGET_ENVIRONMENT', refuses('operator_rejected')],
   ['INVALID_CALLBACK_URL_HOST', refuses('operator_rejected')],
   ['INVALID_CURRENCY', refuses('operator_rejected')],
-  ['APPROVAL_REJECTED', ends('payer_cancelled')],
-  ['PAYMENT_NOT_APPROVED', ends('payer_cancelled')],
-  ['TRANSACTION_CANCELED', ends('payer_cancelled')],
-  ['TRANSACTION_CANCELLED', ends('payer_cancelled')],
-  ['EXPIRED', ends('prompt_expired')],
-  ['COULD_NOT_PERFORM_TRANSACTION', ends('prompt_expired')],
-  ['PAYER_DELAYED', ends('prompt_expired')],
+  ['APPROVAL_REJECTED', ends('payer_cancelled', 'operator_rejected')],
+  ['PAYMENT_NOT_APPROVED', ends('payer_cancelled', 'operator_rejected')],
+  ['TRANSACTION_CANCELED', ends('payer_cancelled', 'operator_rejected')],
+  ['TRANSACTION_CANCELLED', ends('payer_cancelled', 'operator_rejected')],
+  ['EXPIRED', ends('prompt_expired', 'operator_rejected')],
+  ['COULD_NOT_PERFORM_TRANSACTION', ends('prompt_expired', 'operator_rejected')],
+  ['PAYER_DELAYED', ends('prompt_expired', 'operator_rejected')],
   // MTN has no code for a wrong PIN; the sandbox operator says it so that test keys can meet this failure.
-  ['WRONG_PIN', ends('wrong_pin')],
+  ['WRONG_PIN', ends('wrong_pin', 'operator_rejected')],
   ['SERVICE_UNAVAILABLE', ends('operator_unavailable')],
   ['INTERNAL_PROCESSING_ERROR', ends('operator_rejected')],
   ['RESOURCE_NOT_FOUND', ends('operator_rejected')],
   ['RESOURCE_ALREADY_EXIST', ends('operator_rejected')],
+  [RETURNED_CODE, ends('operator_rejected')],
 ]);
 
 /** A code has this shape; anything else is free text, which may name a person. */
@@ -44,13 +58,14 @@ const SAYS_NO_FUNDS = /fund|balance/i;
  * The reason of a payment that is final, from MTN's `reason`: an object `{code, message}`, a plain string, or nothing.
  * Total: whatever comes in, a code of ours comes out, and no free text of the operator's gets through.
  */
-export function normaliseReason(reason: unknown): NormalisedReason {
+export function normaliseReason(reason: unknown, use: MtnUse): NormalisedReason {
   const { code, message } = readReason(reason);
   const operatorCode = code ?? 'UNSPECIFIED';
   // MTN's documents say that this general code mostly means an empty wallet; we say so only where the message does.
-  if (code === 'INTERNAL_PROCESSING_ERROR' && SAYS_NO_FUNDS.test(message))
-    return { code: 'insufficient_funds', operatorCode };
-  return { code: MEANINGS.get(operatorCode)?.failure ?? 'operator_rejected', operatorCode };
+  const isNoFunds = code === 'INTERNAL_PROCESSING_ERROR' && SAYS_NO_FUNDS.test(message);
+  const meaning = MEANINGS.get(isNoFunds ? 'NOT_ENOUGH_FUNDS' : operatorCode);
+  const failure = use === 'collection' ? meaning?.failure : meaning?.failureOfMoneyOut;
+  return { code: failure ?? 'operator_rejected', operatorCode };
 }
 
 /** The operator's code in an error body, or null when it names none. */
@@ -59,7 +74,9 @@ export function readErrorCode(body: unknown): string | null {
 }
 
 /** Whether a send answered with this code was refused for certain; null for a code that we do not know. */
-export function refusesSend(code: string): boolean | null {
+export function refusesSend(code: string, use: MtnUse): boolean | null {
+  // Only a refund names another resource: the collection that is to be refunded.
+  if (use === 'refund' && code === 'RESOURCE_NOT_FOUND') return true;
   return MEANINGS.get(code)?.refusesSend ?? null;
 }
 
@@ -81,10 +98,10 @@ function toCode(text: string): string | null {
   return CODE_SHAPE.test(text) && !LONG_NUMBER.test(text) ? text : null;
 }
 
-function refuses(failure: FailureCode): CodeMeaning {
-  return { failure, refusesSend: true };
+function refuses(failure: FailureCode, failureOfMoneyOut = failure): CodeMeaning {
+  return { failure, failureOfMoneyOut, refusesSend: true };
 }
 
-function ends(failure: FailureCode): CodeMeaning {
-  return { failure, refusesSend: false };
+function ends(failure: FailureCode, failureOfMoneyOut = failure): CodeMeaning {
+  return { failure, failureOfMoneyOut, refusesSend: false };
 }

@@ -1,10 +1,10 @@
-// One product of MTN's API (collections now): its own credentials and token, and calls that carry them.
+// One product of MTN's API (collections or disbursements): its own credentials and token, and calls that carry them.
 import { z } from 'zod';
 import { withDeadline, type HttpAnswer, type HttpDoor, type HttpRequest } from './http-door.ts';
 import { createTokenCache, type FetchedToken } from './token-cache.ts';
 
 /** The first part of every path. Each product has its own subscription, API user, key and token. */
-type MtnProductName = 'collection';
+type MtnProductName = 'collection' | 'disbursement';
 
 export type MtnCredentials = {
   readonly subscriptionKey: string;
@@ -12,7 +12,7 @@ export type MtnCredentials = {
   readonly apiKey: string;
 };
 
-type MtnProduct = {
+export type MtnProduct = {
   /** `path` is below `/{product}/v1_0`. A refused token is replaced once; after that the 401 is the answer. */
   call(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
 };

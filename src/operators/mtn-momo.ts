@@ -1,85 +1,79 @@
-// MTN MoMo Open API behind the operator port: collections by request-to-pay.
-import { toDecimalString } from '../domain/money.ts';
+// MTN MoMo Open API behind the operator port: request-to-pay, transfer, refund, and the float they are paid from.
 import { createHttpDoor, withDeadline, type HttpAnswer, type HttpRequest } from './http-door.ts';
-import { readSendAnswer, readStatusAnswer } from './mtn-momo-answers.ts';
-import { openMtnProduct, type MtnCredentials } from './mtn-momo-product.ts';
-import { cleanNote } from './payer-note.ts';
-import type { Operator, PromptRequest } from './port.ts';
+import { readBalanceAnswer, readSendAnswer, readStatusAnswer } from './mtn-momo-answers.ts';
+import { openMtnProduct, type MtnCredentials, type MtnProduct } from './mtn-momo-product.ts';
+import { refund, requestToPay, transfer } from './mtn-momo-requests.ts';
+import type { Operator } from './port.ts';
 
 export type MtnMomoConfig = {
   /** For example `https://proxy.momoapi.mtn.com`; the sandbox operator's address for test keys. */
   readonly baseUrl: string;
   /** For example `mtnuganda`. */
   readonly targetEnvironment: string;
-  /** Its host must be the one registered for the API user. */
+  /** Its host must be the one registered for both API users. */
   readonly callbackUrl: string;
   readonly collection: MtnCredentials;
+  readonly disbursement: MtnCredentials;
   /** The end of a whole call, its token and its one repetition included. */
   readonly requestTimeoutMs: number;
   /** The most connections that are open to the operator at once. */
   readonly connections: number;
 };
 
-const NOTE_RULES = { maxLength: 160, fallback: 'Payment' };
-
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * MTN keeps one payment per X-Reference-Id for ever, so a repeated send raises no second prompt. Holds connections:
- * close it.
+ * MTN keeps one payment per X-Reference-Id for ever, so a repeated send raises no second prompt and pays nothing twice.
+ * Holds connections: close it.
  */
 export function createMtnMomo(config: MtnMomoConfig): Operator {
-  const { baseUrl, targetEnvironment, connections, requestTimeoutMs: timeoutMs } = config;
+  const { baseUrl, callbackUrl, targetEnvironment, connections, requestTimeoutMs: timeoutMs } = config;
   const http = createHttpDoor({ baseUrl, connections, timeoutMs });
-  const collection = openMtnProduct({
-    http,
-    product: 'collection',
-    credentials: config.collection,
-    targetEnvironment,
-    timeoutMs,
-  });
+  const opened = { http, targetEnvironment, timeoutMs };
+  const collection = openMtnProduct({ ...opened, product: 'collection', credentials: config.collection });
+  const disbursement = openMtnProduct({ ...opened, product: 'disbursement', credentials: config.disbursement });
 
-  function callCollection(request: HttpRequest): Promise<HttpAnswer> {
+  function call(product: MtnProduct, request: HttpRequest): Promise<HttpAnswer> {
     return withDeadline<HttpAnswer>(
       timeoutMs,
-      (signal) => collection.call(request, signal),
+      (signal) => product.call(request, signal),
       () => ({ kind: 'no_answer', reason: `timed out after ${timeoutMs} ms` }),
     );
+  }
+
+  function get(product: MtnProduct, path: string): Promise<HttpAnswer> {
+    return call(product, { method: 'GET', path, headers: {} });
   }
 
   return {
     id: 'mtn-momo',
     async raisePrompt(request) {
-      return readSendAnswer(await callCollection(requestToPay(request, config.callbackUrl)));
+      return readSendAnswer(await call(collection, requestToPay(request, callbackUrl)), 'collection');
     },
-    async getCollectionStatus(operatorReference) {
-      const path = `/requesttopay/${encodeURIComponent(operatorReference)}`;
-      return readStatusAnswer(await callCollection({ method: 'GET', path, headers: {} }), operatorReference);
+    async getCollectionStatus(reference) {
+      const answer = await get(collection, `/requesttopay/${encodeURIComponent(reference)}`);
+      return readStatusAnswer(answer, reference, 'collection');
+    },
+    async sendPayout(request) {
+      return readSendAnswer(await call(disbursement, transfer(request, callbackUrl)), 'payout');
+    },
+    async getPayoutStatus(reference) {
+      const answer = await get(disbursement, `/transfer/${encodeURIComponent(reference)}`);
+      return readStatusAnswer(answer, reference, 'payout');
+    },
+    // A refund is money that leaves: MTN has it among the disbursements, with their credentials.
+    async refundCollection(request) {
+      return readSendAnswer(await call(disbursement, refund(request, callbackUrl)), 'refund');
+    },
+    async getRefundStatus(reference) {
+      const answer = await get(disbursement, `/refund/${encodeURIComponent(reference)}`);
+      return readStatusAnswer(answer, reference, 'refund');
+    },
+    async getFloatBalance() {
+      return readBalanceAnswer(await get(disbursement, '/account/balance'));
     },
     parseCallback,
     close: () => http.close(),
-  };
-}
-
-function requestToPay(request: PromptRequest, callbackUrl: string): HttpRequest {
-  const note = cleanNote(request.payerMessage, NOTE_RULES);
-  return {
-    method: 'POST',
-    path: '/requesttopay',
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Reference-Id': request.operatorReference,
-      'X-Callback-Url': callbackUrl,
-    },
-    body: JSON.stringify({
-      amount: toDecimalString(request.money),
-      currency: request.money.currency,
-      // MTN's callback does not carry X-Reference-Id; this field is how a callback and a status name their payment.
-      externalId: request.operatorReference,
-      payer: { partyIdType: 'MSISDN', partyId: request.phone },
-      payerMessage: note,
-      payeeNote: note,
-    }),
   };
 }
 

@@ -174,6 +174,11 @@ function createOperators({ settings, clocks }: Config): Record<OperatorId, Opera
         apiUser: settings.MALIPO_MTN_MOMO_COLLECTION_API_USER,
         apiKey: settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY.reveal(),
       },
+      disbursement: {
+        subscriptionKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY.reveal(),
+        apiUser: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_USER,
+        apiKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY.reveal(),
+      },
       requestTimeoutMs: clocks.operatorTimeoutMs,
       connections: settings.MALIPO_MTN_MOMO_CONNECTIONS,
     }),

@@ -6,16 +6,29 @@ import { writePrivateFile } from './private-file.ts';
 
 const secretsSchema = z.record(z.string(), z.string());
 
-/** Settings for server and sandbox alike, the same at every start on this data folder. */
+/**
+ * Settings for server and sandbox alike, the same at every start on this data folder. A folder of an older version gets
+ * what it does not have yet and keeps what it has.
+ */
 export function demoSecrets(file: string): Record<string, string> {
-  if (existsSync(file)) return secretsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-  const secrets = {
+  const known = existsSync(file) ? secretsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : {};
+  const fresh = freshSecrets();
+  const secrets = { ...fresh, ...known };
+  if (Object.keys(fresh).some((name) => known[name] === undefined)) {
+    writePrivateFile(file, `${JSON.stringify(secrets, null, 2)}\n`);
+  }
+  return secrets;
+}
+
+function freshSecrets(): Record<string, string> {
+  return {
     MALIPO_SECRET_KEYS: `demo:${randomBytes(32).toString('base64')}`,
     MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
     MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: randomBytes(16).toString('hex'),
     MALIPO_MTN_MOMO_COLLECTION_API_USER: randomUUID(),
     MALIPO_MTN_MOMO_COLLECTION_API_KEY: randomBytes(16).toString('hex'),
+    MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: randomBytes(16).toString('hex'),
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: randomUUID(),
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: randomBytes(16).toString('hex'),
   };
-  writePrivateFile(file, `${JSON.stringify(secrets, null, 2)}\n`);
-  return secrets;
 }

@@ -16,12 +16,19 @@ await runProcess('sandbox', async () => {
       apiUser: settings.MALIPO_MTN_MOMO_COLLECTION_API_USER,
       apiKey: settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY.reveal(),
     },
+    disbursement: {
+      subscriptionKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY.reveal(),
+      apiUser: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_USER,
+      apiKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY.reveal(),
+    },
     ...(settings.MALIPO_SANDBOX_DATA_FILE !== undefined && { dataFile: settings.MALIPO_SANDBOX_DATA_FILE }),
     times: {
       decisionMs: settings.MALIPO_SANDBOX_DECISION_MS,
       promptExpiryMs: settings.MALIPO_SANDBOX_PROMPT_EXPIRY_MS,
       undecidedMs: settings.MALIPO_SANDBOX_UNDECIDED_MS,
+      reversalMs: settings.MALIPO_SANDBOX_REVERSAL_MS,
     },
+    startingFloat: settings.MALIPO_SANDBOX_STARTING_FLOAT,
     onError: (error) => {
       log.error({ error }, 'the sandbox could not do something');
     },

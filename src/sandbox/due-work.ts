@@ -1,10 +1,13 @@
 // Runs work when it is due, and knows what is still running, so that a stop leaves nothing behind.
 
 type DueWork = {
-  /** Runs the work for `key` at `atMs` (Unix time), or at once when that has passed. */
+  /** Runs the work for `key` at `atMs` (Unix time), or at once when that has passed, and not when it was to run before. */
   schedule(key: string, atMs: number): void;
+  cancel(key: string): void;
   /** Runs it now; settles with it. */
   run(key: string): Promise<void>;
+  /** Lets a stop wait for this too; reports what it throws. */
+  follow(running: Promise<void>): void;
   /** Starts nothing more; settles when nothing runs any more. */
   stop(): Promise<void>;
 };
@@ -20,7 +23,10 @@ export function createDueWork(work: (key: string) => Promise<void>, onError: (er
 
   async function run(key: string): Promise<void> {
     if (isStopped) return;
-    const running = work(key);
+    await tracked(work(key));
+  }
+
+  async function tracked(running: Promise<void>): Promise<void> {
     underWay.add(running);
     try {
       await running;
@@ -31,6 +37,7 @@ export function createDueWork(work: (key: string) => Promise<void>, onError: (er
 
   function schedule(key: string, atMs: number): void {
     if (isStopped) return;
+    cancel(key);
     const timer = setTimeout(
       () => {
         timers.delete(key);
@@ -43,9 +50,18 @@ export function createDueWork(work: (key: string) => Promise<void>, onError: (er
     timers.set(key, timer);
   }
 
+  function cancel(key: string): void {
+    clearTimeout(timers.get(key));
+    timers.delete(key);
+  }
+
   return {
     schedule,
+    cancel,
     run,
+    follow(running) {
+      tracked(running).catch(onError);
+    },
     async stop() {
       isStopped = true;
       for (const timer of timers.values()) clearTimeout(timer);

@@ -1,7 +1,7 @@
 // What people and tests may see and switch: the table of endings, the transactions, and the fault switches.
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
-import { COLLECTION_BEHAVIOURS } from './behaviours.ts';
+import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from './behaviours.ts';
 import { faultsSchema, type FaultSwitches } from './fault-switches.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
@@ -57,15 +57,21 @@ export function createInspectionRouter({ settings, store, faults }: InspectionDe
 }
 
 const ABOUT =
-  'The sandbox operator: no real money, no real phones. It speaks the wire of MTN MoMo collections, and the last three digits of the payer decide how a payment ends. Any other number is paid.';
+  'The sandbox operator: no real money, no real phones. It speaks the wire of MTN MoMo, and the last three digits of the phone decide how a payment ends. Any other number is paid. A refund ends as a payout to the same phone would, but is simply paid where that would be returned or would wait for a person.';
 
-function endings(): { endsIn: string; collection: string }[] {
-  return [...COLLECTION_BEHAVIOURS].map(([endsIn, { summary }]) => ({ endsIn, collection: summary }));
+function endings(): { endsIn: string; collection: string; payout: string }[] {
+  return [...COLLECTION_BEHAVIOURS].map(([endsIn, { summary }]) => ({
+    endsIn,
+    collection: summary,
+    payout: PAYOUT_BEHAVIOURS.get(endsIn)?.summary ?? 'paid',
+  }));
 }
 
 // Every text on the page is ours, so nothing needs escaping.
 function page({ times }: SandboxSettings): string {
-  const rows = endings().map(({ endsIn, collection }) => `<tr><td>${endsIn}</td><td>${collection}</td></tr>`);
+  const rows = endings().map(
+    ({ endsIn, collection, payout }) => `<tr><td>${endsIn}</td><td>${collection}</td><td>${payout}</td></tr>`,
+  );
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sandbox operator</title></head>
@@ -73,7 +79,7 @@ function page({ times }: SandboxSettings): string {
 <h1>Sandbox operator</h1>
 <p>${ABOUT}</p>
 <p>A payment is decided after ${times.decisionMs} ms.</p>
-<table><thead><tr><th>Phone ends in</th><th>Collection</th></tr></thead>
+<table><thead><tr><th>Phone ends in</th><th>Collection</th><th>Payout</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table>
 <p>See also <a href="/sandbox/transactions">transactions</a> and <a href="/sandbox/faults">fault switches</a>.</p>
 </body>
@@ -82,10 +88,12 @@ function page({ times }: SandboxSettings): string {
 }
 
 function present(transaction: Transaction): Record<string, unknown> {
-  const { operatorReference, phone, amount, currency, row, state, reason } = transaction;
-  const { requestsReceived, promptsRaised, callbacksSent, callbackResults } = transaction;
+  const { kind, operatorReference, originalReference, phone, amount, currency, row, state, reason } = transaction;
+  const { requestsReceived, promptsRaised, transfersTaken, callbacksSent, callbackResults } = transaction;
   return {
+    kind,
     operatorReference,
+    originalReference,
     phone,
     amount,
     currency,
@@ -94,8 +102,10 @@ function present(transaction: Transaction): Record<string, unknown> {
     reason,
     receivedAt: time(transaction.receivedAtMs),
     decidedAt: time(transaction.decidedAtMs),
+    givenBackAt: time(transaction.givenBackAtMs),
     requestsReceived,
     promptsRaised,
+    transfersTaken,
     callbacksSent,
     callbackResults: callbackResults.map(({ atMs, result }) => ({ at: time(atMs), result })),
   };

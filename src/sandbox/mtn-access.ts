@@ -1,6 +1,6 @@
 // Who may speak to the sandbox operator on MTN's wire: subscription keys, API users and bearer tokens.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { SandboxSettings } from './sandbox-config.ts';
+import type { SandboxCredentials, SandboxSettings } from './sandbox-config.ts';
 
 export type MtnAccess = {
   hasSubscription(subscriptionKey: string): boolean;
@@ -9,14 +9,14 @@ export type MtnAccess = {
   issueToken(): { token: string; lifeSeconds: number };
 };
 
-/** Tokens live in memory: after a restart every client gets a 401 once, and has to be able to take it. */
-export function createMtnAccess({ collection, limits, times }: SandboxSettings): MtnAccess {
-  const basic = `Basic ${Buffer.from(`${collection.apiUser}:${collection.apiKey}`).toString('base64')}`;
+/** For one product. Tokens live in memory: after a restart every client gets a 401 once, and has to be able to take it. */
+export function createMtnAccess(credentials: SandboxCredentials, { limits, times }: SandboxSettings): MtnAccess {
+  const basic = `Basic ${Buffer.from(`${credentials.apiUser}:${credentials.apiKey}`).toString('base64')}`;
   // In the order of issue, so the first is the oldest.
   const endsAtMsByToken = new Map<string, number>();
 
   return {
-    hasSubscription: (subscriptionKey) => isSameSecret(subscriptionKey, collection.subscriptionKey),
+    hasSubscription: (subscriptionKey) => isSameSecret(subscriptionKey, credentials.subscriptionKey),
     isApiUser: (authorization) => isSameSecret(authorization, basic),
     isBearer(authorization) {
       const [scheme, token = ''] = authorization.split(' ');

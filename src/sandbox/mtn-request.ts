@@ -1,13 +1,13 @@
-// Reads a request-to-pay as strictly as MTN does, and says what MTN would say of a wrong one.
+// Reads what is asked for as strictly as MTN does, and says what MTN would say of a wrong request.
 import { z } from 'zod';
+import { INVALID_CALLBACK_HOST, INVALID_CURRENCY, type MtnRefusal } from './mtn-refusals.ts';
+import type { RefundOrder } from './payment-desk.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { Order } from './transaction.ts';
 
-export type MtnRefusal = { readonly status: number; readonly code: string; readonly message: string };
+export type MtnReading<T> = { readonly order: T } | { readonly refusal: MtnRefusal };
 
-type MtnReading = { readonly order: Order } | { readonly refusal: MtnRefusal };
-
-type RawRequest = { readonly referenceId: string; readonly callbackUrl: string; readonly body: unknown };
+export type RawRequest = { readonly referenceId: string; readonly callbackUrl: string; readonly body: unknown };
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const CALLBACK_URL_LENGTH = 2048;
@@ -18,38 +18,69 @@ const note = z
   .regex(/^[^']*$/)
   .default('');
 
-const requestToPay = z.object({
+const party = z.object({ partyIdType: z.literal('MSISDN'), partyId: z.string().regex(/^[1-9]\d{7,14}$/) });
+
+const everyRequest = {
   amount: z
     .string()
     .regex(/^\d{1,13}(\.\d{1,2})?$/)
     .refine((amount) => /[1-9]/.test(amount)),
   currency: z.string().regex(/^[A-Z]{3}$/),
   externalId: z.string().max(100).optional(),
-  payer: z.object({ partyIdType: z.literal('MSISDN'), partyId: z.string().regex(/^[1-9]\d{7,14}$/) }),
   payerMessage: note,
   payeeNote: note,
-});
+};
 
-export function readRequestToPay(
+const requestToPay = z.object({ ...everyRequest, payer: party });
+const transfer = z.object({ ...everyRequest, payee: party });
+const refund = z.object({ ...everyRequest, referenceIdToRefund: z.string().regex(UUID_V4) });
+
+type CommonFields = Omit<Order, 'kind' | 'phone' | 'originalReference'>;
+
+export function readRequestToPay(raw: RawRequest, settings: SandboxSettings): MtnReading<Order> {
+  return read(raw, settings, requestToPay, (fields, { payer }) => ({
+    ...fields,
+    kind: 'collection',
+    phone: payer.partyId,
+    originalReference: null,
+  }));
+}
+
+export function readTransfer(raw: RawRequest, settings: SandboxSettings): MtnReading<Order> {
+  return read(raw, settings, transfer, (fields, { payee }) => ({
+    ...fields,
+    kind: 'payout',
+    phone: payee.partyId,
+    originalReference: null,
+  }));
+}
+
+export function readRefund(raw: RawRequest, settings: SandboxSettings): MtnReading<RefundOrder> {
+  return read(raw, settings, refund, (fields, { referenceIdToRefund }) => ({
+    ...fields,
+    kind: 'refund',
+    originalReference: referenceIdToRefund.toLowerCase(),
+  }));
+}
+
+type Body = z.infer<z.ZodObject<typeof everyRequest>>;
+
+function read<B extends Body, T>(
   { referenceId, callbackUrl, body }: RawRequest,
   settings: SandboxSettings,
-): MtnReading {
+  schema: z.ZodType<B>,
+  toOrder: (fields: CommonFields, body: B) => T,
+): MtnReading<T> {
   if (!UUID_V4.test(referenceId)) return badRequest('X-Reference-Id must be a UUID, version 4.');
-  const parsed = requestToPay.safeParse(body);
+  const parsed = schema.safeParse(body);
   if (!parsed.success) return badRequest(`Wrong in the body: ${wrongFields(parsed.error)}.`);
-  const { amount, currency, externalId, payer, payerMessage, payeeNote } = parsed.data;
-  if (!settings.currencies.includes(currency)) {
-    return { refusal: { status: 500, code: 'INVALID_CURRENCY', message: 'Currency not supported.' } };
-  }
+  const { amount, currency, externalId, payerMessage, payeeNote } = parsed.data;
+  if (!settings.currencies.includes(currency)) return { refusal: INVALID_CURRENCY };
   const url = callbackUrl === '' ? null : parseCallbackUrl(callbackUrl);
   if (url === undefined) return badRequest('X-Callback-Url is not an http or https address.');
-  if (url !== null && settings.callbackHosts?.has(url.hostname) === false) {
-    const message = 'The callback host is not the registered one.';
-    return { refusal: { status: 500, code: 'INVALID_CALLBACK_URL_HOST', message } };
-  }
-  const order: Order = {
+  if (url !== null && settings.callbackHosts?.has(url.hostname) === false) return { refusal: INVALID_CALLBACK_HOST };
+  const fields: CommonFields = {
     operatorReference: referenceId.toLowerCase(),
-    phone: payer.partyId,
     amount,
     currency,
     externalId: externalId ?? null,
@@ -57,7 +88,7 @@ export function readRequestToPay(
     payeeNote,
     callbackUrl: url?.href ?? null,
   };
-  return { order };
+  return { order: toOrder(fields, parsed.data) };
 }
 
 function parseCallbackUrl(text: string): URL | undefined {
@@ -71,6 +102,6 @@ function wrongFields(error: z.ZodError): string {
   return [...new Set(error.issues.map(({ path }) => (path.length === 0 ? 'all of it' : path.join('.'))))].join(', ');
 }
 
-function badRequest(message: string): MtnReading {
+function badRequest(message: string): { readonly refusal: MtnRefusal } {
   return { refusal: { status: 400, code: 'REQUEST_REJECTED', message } };
 }

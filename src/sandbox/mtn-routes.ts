@@ -1,53 +1,67 @@
-// MTN's wire as the sandbox operator serves it: token, request-to-pay, its status, and the account's balance.
+// MTN's wire as the sandbox operator serves it: two products with their tokens, three things to ask for, a balance.
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
-import type { CollectionDesk } from './collection-desk.ts';
+import type { PaymentKind } from './behaviours.ts';
 import { cutConnection } from './fault-switches.ts';
-import type { MtnAccess } from './mtn-access.ts';
-import { readRequestToPay, type MtnRefusal } from './mtn-request.ts';
-import type { SandboxSettings } from './sandbox-config.ts';
+import { createMtnAccess, type MtnAccess } from './mtn-access.ts';
+import { DUPLICATE, INTERNAL, NOT_ALLOWED, NOT_FOUND, refuse, UNAVAILABLE, WRONG_ENVIRONMENT } from './mtn-refusals.ts';
+import { readRefund, readRequestToPay, readTransfer, type MtnReading, type RawRequest } from './mtn-request.ts';
+import type { PaymentDesk } from './payment-desk.ts';
+import type { SandboxCredentials, SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import { toWire } from './transaction.ts';
 
 type MtnRouterDeps = {
   readonly settings: SandboxSettings;
   readonly store: TransactionStore;
-  readonly desk: CollectionDesk;
-  readonly access: MtnAccess;
+  readonly desk: PaymentDesk;
   /** Runs before everything else on this wire. */
   readonly faults: Middleware;
 };
 
-const NOT_FOUND: MtnRefusal = {
-  status: 404,
-  code: 'RESOURCE_NOT_FOUND',
-  message: 'Requested resource was not found.',
-};
-const DUPLICATE: MtnRefusal = {
-  status: 409,
-  code: 'RESOURCE_ALREADY_EXIST',
-  message: 'Duplicated reference id. Creation of resource failed.',
-};
-const UNAVAILABLE: MtnRefusal = {
-  status: 503,
-  code: 'SERVICE_UNAVAILABLE',
-  message: 'Service temporarily unavailable, try again later.',
-};
-const WRONG_ENVIRONMENT: MtnRefusal = {
-  status: 500,
-  code: 'NOT_ALLOWED_TARGET_ENVIRONMENT',
-  message: 'Access to target environment is forbidden.',
-};
-const INTERNAL: MtnRefusal = {
-  status: 500,
-  code: 'INTERNAL_PROCESSING_ERROR',
-  message: 'An internal error occurred while processing.',
+type Reception = Awaited<ReturnType<PaymentDesk['receiveRefund']>>;
+
+/** One thing that can be asked for: where, how it is read, and who takes it. */
+type Resource<T> = {
+  readonly path: string;
+  readonly kind: PaymentKind;
+  readonly read: (raw: RawRequest, settings: SandboxSettings) => MtnReading<T>;
+  readonly receive: (order: T) => Promise<Reception>;
 };
 
 export function createMtnRouter(deps: MtnRouterDeps): Router {
-  const { settings, store, desk, access, faults } = deps;
-  const router = new Router({ prefix: '/collection' });
+  const { desk, settings } = deps;
+  const collection = productRouter('/collection', settings.collection, deps);
+  const disbursement = productRouter('/disbursement', settings.disbursement, deps);
+  collection.serve({
+    path: '/v1_0/requesttopay',
+    kind: 'collection',
+    read: readRequestToPay,
+    receive: (order) => desk.receive(order),
+  });
+  disbursement.serve({
+    path: '/v1_0/transfer',
+    kind: 'payout',
+    read: readTransfer,
+    receive: (order) => desk.receive(order),
+  });
+  disbursement.serve({
+    path: '/v1_0/refund',
+    kind: 'refund',
+    read: readRefund,
+    receive: (order) => desk.receiveRefund(order),
+  });
+  const router = new Router();
+  router.use(collection.router.routes());
+  router.use(disbursement.router.routes());
+  return router;
+}
+
+function productRouter(prefix: string, credentials: SandboxCredentials, deps: MtnRouterDeps) {
+  const { settings, store, faults } = deps;
+  const access = createMtnAccess(credentials, settings);
+  const router = new Router({ prefix });
   router.use(faults, answerErrors(settings), requireSubscription(access));
 
   router.post('/token/', (ctx) => {
@@ -63,44 +77,53 @@ export function createMtnRouter(deps: MtnRouterDeps): Router {
   const authorised = requireToken(access, settings);
   const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: settings.limits.bodyBytes, jsonStrict: false });
 
-  router.post('/v1_0/requesttopay', authorised, readBody, async (ctx) => {
-    const referenceId = ctx.get('X-Reference-Id');
-    const raw = { referenceId, callbackUrl: ctx.get('X-Callback-Url'), body: ctx.request.body };
-    const reading = readRequestToPay(raw, settings);
-    if ('refusal' in reading) {
-      refuse(ctx, reading.refusal);
-      return;
-    }
-    const reception = await desk.receive(reading.order);
-    switch (reception) {
-      case 'taken':
-        ctx.body = null;
-        ctx.status = 202;
-        return;
-      case 'duplicate':
-        refuse(ctx, DUPLICATE);
-        return;
-      case 'unavailable':
-        refuse(ctx, UNAVAILABLE);
-        return;
-      case 'taken_and_cut':
-        cutConnection(ctx);
-        return;
-    }
-  });
-
-  router.get('/v1_0/requesttopay/:referenceId', authorised, (ctx) => {
-    const transaction = store.get(String(ctx.params['referenceId']).toLowerCase());
-    if (transaction === undefined || transaction.state === 'NOT_TAKEN') refuse(ctx, NOT_FOUND);
-    else ctx.body = toWire(transaction);
-  });
-
+  // One account behind both products, though MTN keeps two: what is collected here can be paid out at once.
   router.get('/v1_0/account/balance', authorised, (ctx) => {
     const currency = settings.currencies[0] ?? '';
-    ctx.body = { availableBalance: store.paidTotal(currency), currency };
+    ctx.body = { availableBalance: store.balance(currency), currency };
   });
 
-  return router;
+  function serve<T>({ path, kind, read, receive }: Resource<T>): void {
+    router.post(path, authorised, readBody, async (ctx) => {
+      const referenceId = ctx.get('X-Reference-Id');
+      const raw = { referenceId, callbackUrl: ctx.get('X-Callback-Url'), body: ctx.request.body };
+      const reading = read(raw, settings);
+      if ('refusal' in reading) refuse(ctx, reading.refusal);
+      else answerReception(ctx, await receive(reading.order));
+    });
+
+    router.get(`${path}/:referenceId`, authorised, (ctx) => {
+      const transaction = store.get(String(ctx.params['referenceId']).toLowerCase());
+      if (transaction?.kind !== kind || transaction.state === 'NOT_TAKEN') refuse(ctx, NOT_FOUND);
+      else ctx.body = toWire(transaction);
+    });
+  }
+
+  return { router, serve };
+}
+
+function answerReception(ctx: Context, reception: Reception): void {
+  switch (reception) {
+    case 'taken':
+      ctx.body = null;
+      ctx.status = 202;
+      return;
+    case 'duplicate':
+      refuse(ctx, DUPLICATE);
+      return;
+    case 'unavailable':
+      refuse(ctx, UNAVAILABLE);
+      return;
+    case 'taken_and_cut':
+      cutConnection(ctx);
+      return;
+    case 'original_not_paid':
+      refuse(ctx, NOT_FOUND);
+      return;
+    case 'original_not_refundable':
+      refuse(ctx, NOT_ALLOWED);
+      return;
+  }
 }
 
 function answerErrors({ onError }: SandboxSettings): Middleware {
@@ -143,9 +166,4 @@ function requireToken(access: MtnAccess, { targetEnvironment }: SandboxSettings)
       await next();
     }
   };
-}
-
-function refuse(ctx: Context, { status, code, message }: MtnRefusal): void {
-  ctx.status = status;
-  ctx.body = { code, message };
 }

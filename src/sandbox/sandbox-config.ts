@@ -1,6 +1,6 @@
 // What the sandbox operator can be told, and what it assumes when it is told nothing.
 
-type SandboxCredentials = {
+export type SandboxCredentials = {
   readonly subscriptionKey: string;
   readonly apiUser: string;
   readonly apiKey: string;
@@ -13,6 +13,8 @@ export type SandboxTimes = {
   readonly promptExpiryMs: number;
   /** How long a payment stays undecided that is paid late: longer than any client waits for its prompt. */
   readonly undecidedMs: number;
+  /** From a payment's ending to the provider giving it back, where that happens. */
+  readonly reversalMs: number;
   readonly tokenLifeMs: number;
   readonly callbackTimeoutMs: number;
 };
@@ -36,11 +38,15 @@ export type SandboxConfig = {
   readonly host?: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Each of MTN's products has its own. */
   readonly collection: SandboxCredentials;
+  readonly disbursement: SandboxCredentials;
   /** What X-Target-Environment must say. */
   readonly targetEnvironment: string;
   /** The first is the currency of the account. */
   readonly currencies?: readonly string[];
+  /** What is on the account before anything was collected, in whole units of each currency: payouts are paid from it. */
+  readonly startingFloat?: number;
   /** Hosts that X-Callback-Url may name, as registered with the operator; any host when absent. */
   readonly callbackHosts?: readonly string[];
   readonly callbackMethod?: 'POST' | 'PUT';
@@ -67,6 +73,7 @@ const DEFAULT_TIMES: SandboxTimes = {
   decisionMs: 1500,
   promptExpiryMs: 30_000,
   undecidedMs: 6 * MINUTE_MS,
+  reversalMs: 3000,
   tokenLifeMs: 60 * MINUTE_MS,
   callbackTimeoutMs: 5000,
 };
@@ -82,6 +89,8 @@ const DEFAULT_LIMITS: SandboxLimits = {
   callbackConnections: 8,
 };
 
+const DEFAULT_STARTING_FLOAT = 1_000_000_000;
+
 /** The currencies of MTN's markets, and the euro that MTN's own test environment uses. */
 const DEFAULT_CURRENCIES = ['UGX', 'RWF', 'XAF', 'XOF', 'GHS', 'ZMW', 'EUR'];
 
@@ -89,6 +98,7 @@ export function withDefaults(config: SandboxConfig): SandboxSettings {
   return {
     host: '127.0.0.1',
     currencies: DEFAULT_CURRENCIES,
+    startingFloat: DEFAULT_STARTING_FLOAT,
     callbackMethod: 'POST',
     onError: () => undefined,
     ...config,

@@ -3,11 +3,11 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { createCallbackSender } from './callback-sender.ts';
-import { createCollectionDesk } from './collection-desk.ts';
+import { createDecisions } from './decisions.ts';
 import { createFaultSwitches } from './fault-switches.ts';
 import { createInspectionRouter } from './inspection-routes.ts';
-import { createMtnAccess } from './mtn-access.ts';
 import { createMtnRouter } from './mtn-routes.ts';
+import { createPaymentDesk } from './payment-desk.ts';
 import { withDefaults, type SandboxConfig, type SandboxSettings } from './sandbox-config.ts';
 import { openTransactionStore, type TransactionStore } from './transaction-store.ts';
 
@@ -46,11 +46,11 @@ export async function startSandbox(config: SandboxConfig): Promise<Sandbox> {
   answer = (req, res) => {
     void serve(req, res);
   };
-  parts.desk.resume();
+  parts.decisions.resume();
 
   async function stop(): Promise<void> {
     parts.faults.stop();
-    await Promise.all([closeServer(server), parts.callbacks.close(), parts.desk.stop()]);
+    await Promise.all([closeServer(server), parts.callbacks.close(), parts.decisions.stop()]);
     await store.close();
   }
 
@@ -66,17 +66,17 @@ export async function startSandbox(config: SandboxConfig): Promise<Sandbox> {
 
 function assemble(settings: SandboxSettings, store: TransactionStore) {
   const callbacks = createCallbackSender(settings);
-  const desk = createCollectionDesk({ settings, store, callbacks });
-  const access = createMtnAccess(settings);
+  const decisions = createDecisions({ settings, store, callbacks });
+  const desk = createPaymentDesk({ settings, store, decisions });
   const faults = createFaultSwitches();
   const app = new Koa();
   // Koa reports what a client did wrong or broke off here too; only the rest is the sandbox's own trouble.
   app.on('error', (error: Error & { status?: number }) => {
     if ((error.status ?? 500) >= 500) settings.onError(error);
   });
-  app.use(createMtnRouter({ settings, store, desk, access, faults: faults.middleware }).routes());
+  app.use(createMtnRouter({ settings, store, desk, faults: faults.middleware }).routes());
   app.use(createInspectionRouter({ settings, store, faults }).routes());
-  return { app, callbacks, desk, faults };
+  return { app, callbacks, decisions, faults };
 }
 
 async function listen(server: Server, { host, port }: SandboxSettings): Promise<number> {

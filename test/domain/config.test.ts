@@ -11,12 +11,15 @@ const SECRETS: Readonly<Record<string, string>> = {
   MALIPO_SECRET_KEYS: `a:${SECRET_KEY.toString('base64')}`,
   MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'subscription-secret',
   MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'operator-secret',
+  MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'outgoing-subscription-secret',
+  MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'outgoing-operator-secret',
 };
 const SOUND: Readonly<Record<string, string>> = {
   ...SECRETS,
   MALIPO_MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com',
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
   MALIPO_MTN_MOMO_COLLECTION_API_USER: 'user',
+  MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: 'user',
 };
 const LIVE = { ...SOUND, MALIPO_ENVIRONMENT: 'live', MALIPO_PUBLIC_URL: 'https://api.malipo.example' };
 
@@ -80,7 +83,13 @@ describe('secrets', () => {
   it('are shown neither by printing the configuration nor by turning it into JSON', () => {
     const config = loadConfig(SOUND);
     for (const printed of [inspect(config, { depth: null, showHidden: true }), JSON.stringify(config)]) {
-      for (const part of ['pa55-word', 'subscription-secret', 'operator-secret', SECRET_KEY.toString('base64')]) {
+      for (const part of [
+        'pa55-word',
+        'subscription-secret',
+        'operator-secret',
+        'outgoing',
+        SECRET_KEY.toString('base64'),
+      ]) {
         assert.ok(!printed.includes(part), part);
       }
       assert.ok(!printed.includes([...SECRET_KEY].slice(0, 4).join(',')));
@@ -191,7 +200,7 @@ describe('the sandbox’s settings', () => {
     assert.throws(
       () => loadSandboxSettings({ MALIPO_SANDBOX_PORT: 'x', MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'operator-secret' }),
       (error: Error) =>
-        error instanceof ConfigError && error.message.split('\n').length === 5 && !error.message.includes('secret'),
+        error instanceof ConfigError && error.message.split('\n').length === 8 && !error.message.includes('secret'),
     );
   });
 });

@@ -51,9 +51,11 @@ describe("MTN's reasons", () => {
     const reason = fc.oneof(fc.anything(), fc.record({ code: anyText, message: anyText }), anyText);
     fc.assert(
       fc.property(reason, (given) => {
-        const { code, operatorCode } = normaliseReason(given);
-        assert.ok(FAILURE_CODES.includes(code));
-        assert.match(operatorCode, /^[A-Z][A-Z0-9_]{0,63}$/);
+        for (const use of ['collection', 'payout', 'refund'] as const) {
+          const { code, operatorCode } = normaliseReason(given, use);
+          assert.ok(FAILURE_CODES.includes(code));
+          assert.match(operatorCode, /^[A-Z][A-Z0-9_]{0,63}$/);
+        }
       }),
     );
   });
@@ -87,7 +89,27 @@ describe("MTN's reasons", () => {
   ];
   for (const [reason, code, operatorCode] of table) {
     it(`${JSON.stringify(reason)} is ${code}`, () => {
-      assert.deepEqual(normaliseReason(reason), { code, operatorCode });
+      assert.deepEqual(normaliseReason(reason, 'collection'), { code, operatorCode });
+    });
+  }
+
+  const ofMoneyOut: [unknown, string][] = [
+    ['PAYEE_NOT_FOUND', 'payer_not_found'],
+    ['PAYER_LIMIT_REACHED', 'payer_limit_reached'],
+    ['PAYEE_NOT_ALLOWED_TO_RECEIVE', 'operator_rejected'],
+    ['NOT_ENOUGH_FUNDS', 'operator_unavailable'],
+    [{ code: 'INTERNAL_PROCESSING_ERROR', message: 'Balance too low' }, 'operator_unavailable'],
+    ['INTERNAL_PROCESSING_ERROR', 'operator_rejected'],
+    ['SERVICE_UNAVAILABLE', 'operator_unavailable'],
+    ['APPROVAL_REJECTED', 'operator_rejected'],
+    ['EXPIRED', 'operator_rejected'],
+    ['WRONG_PIN', 'operator_rejected'],
+    ['A_CODE_OF_TOMORROW', 'operator_rejected'],
+  ];
+  for (const [reason, code] of ofMoneyOut) {
+    it(`${JSON.stringify(reason)} of a payout or a refund is ${code}: nobody is prompted, and the float is ours`, () => {
+      assert.equal(normaliseReason(reason, 'payout').code, code);
+      assert.equal(normaliseReason(reason, 'refund').code, code);
     });
   }
 });

@@ -38,6 +38,7 @@ describe("MTN's wire", () => {
       targetEnvironment: 'mtnuganda',
       callbackUrl: 'https://pay.example/operators/mtn-momo/callbacks',
       collection: { subscriptionKey: 'the-key', apiUser: 'the-user', apiKey: 'the-secret' },
+      disbursement: { subscriptionKey: 'out-key', apiUser: 'out-user', apiKey: 'out-secret' },
       requestTimeoutMs: TIMEOUT_MS,
       connections: 4,
       ...changes,

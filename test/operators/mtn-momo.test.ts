@@ -4,6 +4,7 @@ import { request } from 'undici';
 import { createMtnMomo, type MtnMomoConfig } from '../../src/operators/mtn-momo.ts';
 import {
   CREDENTIALS,
+  DISBURSEMENT_CREDENTIALS,
   SHORT_TIMES,
   startReceiver,
   startTestSandbox,
@@ -23,6 +24,7 @@ async function startWorld(): Promise<AdapterWorld> {
     targetEnvironment: TARGET_ENVIRONMENT,
     callbackUrl: `${receiver.url}/${randomUUID()}`,
     collection: CREDENTIALS,
+    disbursement: DISBURSEMENT_CREDENTIALS,
     requestTimeoutMs: 400,
     connections: 4,
   };

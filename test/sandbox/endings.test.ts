@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { COLLECTION_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
+import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
 import {
   payment,
+  payout,
   SHORT_TIMES,
   startReceiver,
   startTestSandbox,
@@ -16,28 +17,59 @@ import {
   type WireClient,
 } from './sandbox-world.ts';
 
-type Expected = { row: string; status: string; reason?: string; callbacks: number; claimed?: string };
+type Expected = {
+  row: string;
+  status: string;
+  reason?: string;
+  /** What the callbacks say, in their order. */
+  claims: string[];
+};
 
 /** Longer than the longest time of the table and a callback. */
 const SETTLED_MS = SHORT_TIMES.undecidedMs + 80;
 
-const EXPECTED: Expected[] = [
-  { row: '001', status: 'FAILED', reason: 'APPROVAL_REJECTED', callbacks: 1 },
-  { row: '002', status: 'FAILED', reason: 'WRONG_PIN', callbacks: 1 },
-  { row: '003', status: 'FAILED', reason: 'EXPIRED', callbacks: 1 },
-  { row: '004', status: 'SUCCESSFUL', callbacks: 0 },
-  { row: '005', status: 'FAILED', reason: 'APPROVAL_REJECTED', callbacks: 0 },
-  { row: '006', status: 'FAILED', reason: 'NOT_ENOUGH_FUNDS', callbacks: 1 },
-  { row: '007', status: 'FAILED', reason: 'PAYER_NOT_FOUND', callbacks: 1 },
-  { row: '008', status: 'SUCCESSFUL', callbacks: 3 },
-  { row: '009', status: 'SUCCESSFUL', callbacks: 1 },
-  { row: '010', status: 'PENDING', callbacks: 0 },
-  { row: '011', status: 'SUCCESSFUL', callbacks: 1 },
-  { row: '012', status: 'SUCCESSFUL', callbacks: 1 },
-  { row: '013', status: 'FAILED', reason: 'APPROVAL_REJECTED', callbacks: 1, claimed: 'SUCCESSFUL' },
-  { row: '014', status: 'SUCCESSFUL', callbacks: 1 },
-  { row: '500', status: 'SUCCESSFUL', callbacks: 1 },
+const ORDINARY: Expected = { row: '500', status: 'SUCCESSFUL', claims: ['SUCCESSFUL'] };
+const fails = (row: string, reason: string): Expected => ({ row, status: 'FAILED', reason, claims: ['FAILED'] });
+
+const IN_BOTH_COLUMNS: Expected[] = [
+  { ...ORDINARY, row: '004', claims: [] },
+  { ...ORDINARY, row: '008', claims: ['SUCCESSFUL', 'SUCCESSFUL', 'SUCCESSFUL'] },
+  { ...ORDINARY, row: '009' },
+  { row: '010', status: 'PENDING', claims: [] },
+  { ...ORDINARY, row: '011' },
+  { ...ORDINARY, row: '012' },
+  { ...ORDINARY, row: '014' },
+  { row: '015', status: 'FAILED', reason: 'TRANSACTION_REVERSED', claims: ['SUCCESSFUL', 'FAILED'] },
+  { row: '099', status: 'PENDING', claims: [] },
+  ORDINARY,
 ];
+
+const COLLECTIONS: Expected[] = [
+  fails('001', 'APPROVAL_REJECTED'),
+  fails('002', 'WRONG_PIN'),
+  fails('003', 'EXPIRED'),
+  { ...fails('005', 'APPROVAL_REJECTED'), claims: [] },
+  fails('006', 'NOT_ENOUGH_FUNDS'),
+  fails('007', 'PAYER_NOT_FOUND'),
+  { ...fails('013', 'APPROVAL_REJECTED'), claims: ['SUCCESSFUL'] },
+  ...IN_BOTH_COLUMNS,
+];
+
+const PAYOUTS: Expected[] = [
+  fails('001', 'PAYEE_NOT_FOUND'),
+  fails('002', 'PAYER_LIMIT_REACHED'),
+  fails('003', 'NOT_ENOUGH_FUNDS'),
+  { ...fails('005', 'INTERNAL_PROCESSING_ERROR'), claims: [] },
+  fails('006', 'PAYEE_NOT_ALLOWED_TO_RECEIVE'),
+  { ...ORDINARY, row: '007' },
+  { ...fails('013', 'INTERNAL_PROCESSING_ERROR'), claims: ['SUCCESSFUL'] },
+  ...IN_BOTH_COLUMNS,
+];
+
+const COLUMNS = [
+  { kind: 'collection', expected: COLLECTIONS, behaviours: COLLECTION_BEHAVIOURS },
+  { kind: 'payout', expected: PAYOUTS, behaviours: PAYOUT_BEHAVIOURS },
+] as const;
 
 describe('the table of endings', () => {
   let sandbox: Sandbox;
@@ -56,9 +88,13 @@ describe('the table of endings', () => {
     await receiver.stop();
   });
 
-  async function ask(row: string, reference: string): Promise<Answer | 'cut'> {
+  async function ask(row: string, reference: string, kind = 'collection'): Promise<Answer | 'cut'> {
     const headers = { 'X-Reference-Id': reference, 'X-Callback-Url': receiver.url };
-    return client.requestToPay(payment(row, reference), headers).catch(() => 'cut' as const);
+    const asking =
+      kind === 'collection'
+        ? client.requestToPay(payment(row, reference), headers)
+        : client.transfer(payout(row, reference), headers);
+    return asking.catch(() => 'cut' as const);
   }
 
   function callbacksOf(reference: string) {
@@ -69,46 +105,71 @@ describe('the table of endings', () => {
     return answer.body?.['status'] !== 'PENDING';
   }
 
-  it('has a test for every row', () => {
-    const tested = EXPECTED.map(({ row }) => row).filter((row) => COLLECTION_BEHAVIOURS.has(row));
-    assert.deepEqual(tested, [...COLLECTION_BEHAVIOURS.keys()]);
-  });
+  for (const { kind, expected, behaviours } of COLUMNS) {
+    describe(`ends each row of the ${kind}s as the table says, with as many callbacks`, () => {
+      const references = new Map(expected.map(({ row }) => [row, randomUUID()]));
+      const statusOf = (reference: string): Promise<Answer> =>
+        kind === 'collection' ? client.status(reference) : client.transferStatus(reference);
 
-  describe('ends each row as the table says, with as many callbacks', () => {
-    const references = new Map(EXPECTED.map(({ row }) => [row, randomUUID()]));
-
-    before(async () => {
-      const askUntilTaken = async (row: string, reference: string): Promise<void> => {
-        const answer = await ask(row, reference);
-        if (answer !== 'cut' && answer.status === 503) await askUntilTaken(row, reference);
-      };
-      await Promise.all([...references].map(([row, reference]) => askUntilTaken(row, reference)));
-      await sleep(SETTLED_MS);
-    });
-
-    for (const { row, status, reason, callbacks, claimed = status } of EXPECTED) {
-      it(`${row}: ${COLLECTION_BEHAVIOURS.get(row)?.summary ?? 'any other number is paid'}`, async () => {
-        const reference = references.get(row)!;
-        const { body } = await client.status(reference);
-        assert.equal(body?.['status'], status);
-        assert.equal((body['reason'] as { code: string } | undefined)?.code, reason);
-        const received = callbacksOf(reference);
-        assert.deepEqual(
-          received.map((callback) => callback.body['status']),
-          Array.from({ length: callbacks }, () => claimed),
-        );
-        if (claimed === status) for (const callback of received) assert.deepEqual(callback.body, body);
-        const seen = await client.seen(reference);
-        assert.equal(seen?.['promptsRaised'], 1);
-        assert.equal(seen['requestsReceived'], row === '011' ? 4 : 1);
-        assert.equal(seen['callbacksSent'], callbacks);
-        const results = seen['callbackResults'] as { result: string }[];
-        assert.deepEqual(
-          results.map(({ result }) => result),
-          Array.from({ length: callbacks }, () => 'http 200'),
-        );
+      before(async () => {
+        const askUntilTaken = async (row: string, reference: string): Promise<void> => {
+          const answer = await ask(row, reference, kind);
+          if (answer !== 'cut' && answer.status === 503) await askUntilTaken(row, reference);
+        };
+        await Promise.all([...references].map(([row, reference]) => askUntilTaken(row, reference)));
+        await sleep(SETTLED_MS);
       });
-    }
+
+      it('has a test for every row', () => {
+        const tested = expected.map(({ row }) => row).filter((row) => behaviours.has(row));
+        assert.deepEqual(tested.sort(), [...behaviours.keys()]);
+      });
+
+      for (const { row, status, reason, claims } of expected) {
+        it(`${row}: ${behaviours.get(row)?.summary ?? 'any other number is paid'}`, async () => {
+          const reference = references.get(row)!;
+          const { body } = await statusOf(reference);
+          assert.equal(body?.['status'], status);
+          assert.equal((body['reason'] as { code: string } | undefined)?.code, reason);
+          const received = callbacksOf(reference);
+          assert.deepEqual(
+            received.map((callback) => callback.body['status']),
+            claims,
+          );
+          if (claims.at(-1) === status) assert.deepEqual(received.at(-1)?.body, body);
+          const seen = await client.seen(reference);
+          assert.equal(seen?.['kind'], kind);
+          assert.equal(seen['promptsRaised'], kind === 'collection' ? 1 : 0);
+          assert.equal(seen['transfersTaken'], kind === 'collection' ? 0 : 1);
+          assert.equal(seen['requestsReceived'], row === '011' ? 4 : 1);
+          assert.equal(seen['callbacksSent'], claims.length);
+          const results = seen['callbackResults'] as { result: string }[];
+          assert.deepEqual(
+            results.map(({ result }) => result),
+            claims.map(() => 'http 200'),
+          );
+        });
+      }
+    });
+  }
+
+  it('keeps the receipt of what was given back, and shows none of what was never paid', async () => {
+    const [reference, refused] = [randomUUID(), randomUUID()];
+    await Promise.all([ask('015', reference), ask('001', refused)]);
+    const paid = await until(() => client.status(reference), isDecided);
+    assert.equal(paid.body?.['status'], 'SUCCESSFUL');
+    const given = await until(
+      () => client.status(reference),
+      ({ body }) => body?.['status'] === 'FAILED',
+    );
+    assert.match(String(paid.body['financialTransactionId']), /^\d{11}$/);
+    assert.equal(given.body?.['financialTransactionId'], paid.body['financialTransactionId']);
+    assert.equal(given.body?.['amount'], '500');
+    const seen = await client.seen(reference);
+    const [decidedAt, givenBackAt] = [seen?.['decidedAt'], seen?.['givenBackAt']].map((at) => Date.parse(String(at)));
+    assert.ok(givenBackAt! - decidedAt! >= SHORT_TIMES.reversalMs);
+    const never = await until(() => client.status(refused), isDecided);
+    assert.equal(never.body?.['financialTransactionId'], undefined);
   });
 
   it('leaves an ordinary payment pending until it is decided', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
-import { COLLECTION_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
+import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
 import { payment, startTestSandbox, wireClient, type WireClient } from './sandbox-world.ts';
 
@@ -34,7 +34,9 @@ describe('looking into the sandbox operator', () => {
     assert.match(String(html.headers['content-type']), /^text\/html/);
     const page = await html.body.text();
     for (const [row, { summary }] of COLLECTION_BEHAVIOURS)
-      assert.ok(page.includes(`<td>${row}</td><td>${summary}</td>`));
+      assert.ok(
+        page.includes(`<td>${row}</td><td>${summary}</td><td>${PAYOUT_BEHAVIOURS.get(row)?.summary ?? 'paid'}`),
+      );
     const json = await request(`${sandbox.url}/sandbox`);
     const { endings } = (await json.body.json()) as { endings: unknown[] };
     assert.equal(endings.length, COLLECTION_BEHAVIOURS.size);

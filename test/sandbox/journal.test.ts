@@ -160,7 +160,8 @@ describe('the journal of the sandbox operator', () => {
   it('forgets the oldest over its bounds, and what they paid stays in the balance', async () => {
     const limits = { transactions: 2 };
     const times = { decisionMs: 0 };
-    const first = await startTestSandbox({ dataFile, limits, times });
+    const startingFloat = 0;
+    const first = await startTestSandbox({ dataFile, limits, times, startingFloat });
     const client = wireClient(first.url);
     const references: string[] = [];
     for (let count = 0; count < 4; count++) {
@@ -178,10 +179,10 @@ describe('the journal of the sandbox operator', () => {
     };
     await check(client);
     await first.stop();
-    const second = await startTestSandbox({ dataFile, limits });
+    const second = await startTestSandbox({ dataFile, limits, startingFloat });
     await check(wireClient(second.url));
     await second.stop();
-    const third = await startTestSandbox({ dataFile, limits: { transactionAgeMs: 0 } });
+    const third = await startTestSandbox({ dataFile, limits: { transactionAgeMs: 0 }, startingFloat });
     assert.equal((await wireClient(third.url).balance()).body?.['availableBalance'], '2000.00');
     await third.stop();
     assert.equal((await read()).length, 1);

@@ -178,7 +178,7 @@ describe("the sandbox operator on MTN's wire", () => {
   });
 
   it('counts what was paid into the balance, and nothing else', async () => {
-    const fresh = await startTestSandbox({ times: { decisionMs: 0 } });
+    const fresh = await startTestSandbox({ times: { decisionMs: 0 }, startingFloat: 0 });
     try {
       const freshClient = wireClient(fresh.url);
       const pay = async (ending: string, amount: string, currency = 'UGX'): Promise<void> => {

@@ -9,9 +9,20 @@ import type { SandboxConfig } from '../../src/sandbox/sandbox-config.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/start-sandbox.ts';
 
 export const CREDENTIALS = { subscriptionKey: 'test-subscription', apiUser: randomUUID(), apiKey: 'test-api-key' };
+export const DISBURSEMENT_CREDENTIALS = {
+  subscriptionKey: 'test-disbursement',
+  apiUser: randomUUID(),
+  apiKey: 'test-disbursement-key',
+};
 export const TARGET_ENVIRONMENT = 'mtntest';
 
-export const SHORT_TIMES = { decisionMs: 60, promptExpiryMs: 100, undecidedMs: 300, callbackTimeoutMs: 500 };
+export const SHORT_TIMES = {
+  decisionMs: 60,
+  promptExpiryMs: 100,
+  undecidedMs: 300,
+  reversalMs: 150,
+  callbackTimeoutMs: 500,
+};
 
 export type Callback = { readonly method: string; readonly body: Record<string, unknown>; readonly atMs: number };
 
@@ -23,12 +34,20 @@ export type Receiver = {
 
 export type Answer = { readonly status: number; readonly body: Record<string, unknown> | null };
 
+type Product = 'collection' | 'disbursement';
+/** Asks for a payment; `undefined` as a header's value leaves it out. */
+type Ask = (body: unknown, headers?: Record<string, string | undefined>) => Promise<Answer>;
+type AskStatus = (reference: string, headers?: Record<string, string>) => Promise<Answer>;
+
 export type WireClient = {
-  token(headers?: Record<string, string>): Promise<Answer>;
-  /** Asks for a payment; `undefined` as a header's value leaves it out. */
-  requestToPay(body: unknown, headers?: Record<string, string | undefined>): Promise<Answer>;
-  status(reference: string, headers?: Record<string, string>): Promise<Answer>;
-  balance(): Promise<Answer>;
+  token(headers?: Record<string, string>, product?: Product): Promise<Answer>;
+  requestToPay: Ask;
+  status: AskStatus;
+  transfer: Ask;
+  transferStatus: AskStatus;
+  refund: Ask;
+  refundStatus: AskStatus;
+  balance(product?: Product): Promise<Answer>;
   seen(reference: string): Promise<Record<string, unknown> | undefined>;
 };
 
@@ -36,6 +55,7 @@ export function sandboxConfig(changes: Partial<SandboxConfig> = {}): SandboxConf
   return {
     port: 0,
     collection: CREDENTIALS,
+    disbursement: DISBURSEMENT_CREDENTIALS,
     targetEnvironment: TARGET_ENVIRONMENT,
     times: SHORT_TIMES,
     ...changes,
@@ -80,31 +100,50 @@ export async function startReceiver(status = 200, delayMs = 0): Promise<Receiver
 }
 
 export function wireClient(url: string): WireClient {
-  const basic = `Basic ${Buffer.from(`${CREDENTIALS.apiUser}:${CREDENTIALS.apiKey}`).toString('base64')}`;
-  const subscription = { 'Ocp-Apim-Subscription-Key': CREDENTIALS.subscriptionKey };
-  let bearer: string | null = null;
+  const credentials = { collection: CREDENTIALS, disbursement: DISBURSEMENT_CREDENTIALS };
+  const bearers = new Map<Product, string>();
 
-  const token: WireClient['token'] = (headers = {}) =>
-    send(`${url}/collection/token/`, 'POST', { ...subscription, Authorization: basic, ...headers });
+  const token = (headers: Record<string, string> = {}, product: Product = 'collection'): Promise<Answer> => {
+    const { apiUser, apiKey } = credentials[product];
+    const basic = `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`;
+    return send(`${url}/${product}/token/`, 'POST', { ...subscription(product), Authorization: basic, ...headers });
+  };
 
-  async function authorised(): Promise<Record<string, string>> {
-    bearer ??= `Bearer ${String((await token()).body?.['access_token'])}`;
-    return { ...subscription, Authorization: bearer, 'X-Target-Environment': TARGET_ENVIRONMENT };
+  function subscription(product: Product): Record<string, string> {
+    return { 'Ocp-Apim-Subscription-Key': credentials[product].subscriptionKey };
+  }
+
+  async function authorised(product: Product): Promise<Record<string, string>> {
+    const bearer = bearers.get(product) ?? `Bearer ${String((await token({}, product)).body?.['access_token'])}`;
+    bearers.set(product, bearer);
+    return { ...subscription(product), Authorization: bearer, 'X-Target-Environment': TARGET_ENVIRONMENT };
+  }
+
+  function ask(product: Product, resource: string): Ask {
+    return async (body, headers = {}) => {
+      const all = { ...(await authorised(product)), 'Content-Type': 'application/json', ...headers };
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      return send(`${url}/${product}/v1_0/${resource}`, 'POST', withoutUndefined(all), text);
+    };
+  }
+
+  function askStatus(product: Product, resource: string): AskStatus {
+    return async (reference, headers = {}) => {
+      const all = { ...(await authorised(product)), ...headers };
+      return send(`${url}/${product}/v1_0/${resource}/${reference}`, 'GET', all);
+    };
   }
 
   return {
     token,
-    async requestToPay(body, headers = {}) {
-      const all = { ...(await authorised()), 'Content-Type': 'application/json', ...headers };
-      const text = typeof body === 'string' ? body : JSON.stringify(body);
-      return send(`${url}/collection/v1_0/requesttopay`, 'POST', withoutUndefined(all), text);
-    },
-    async status(reference, headers = {}) {
-      const all = { ...(await authorised()), ...headers };
-      return send(`${url}/collection/v1_0/requesttopay/${reference}`, 'GET', all);
-    },
-    async balance() {
-      return send(`${url}/collection/v1_0/account/balance`, 'GET', await authorised());
+    requestToPay: ask('collection', 'requesttopay'),
+    status: askStatus('collection', 'requesttopay'),
+    transfer: ask('disbursement', 'transfer'),
+    transferStatus: askStatus('disbursement', 'transfer'),
+    refund: ask('disbursement', 'refund'),
+    refundStatus: askStatus('disbursement', 'refund'),
+    async balance(product = 'collection') {
+      return send(`${url}/${product}/v1_0/account/balance`, 'GET', await authorised(product));
     },
     async seen(reference) {
       const answer = await request(`${url}/sandbox/transactions?reference=${reference}`);
@@ -124,6 +163,17 @@ export function payment(ending: string, reference: string, changes: Record<strin
     payeeNote: 'Order 17',
     ...changes,
   };
+}
+
+/** The same for money out. */
+export function payout(ending: string, reference: string, changes: Record<string, unknown> = {}) {
+  const { payer, ...fields } = payment(ending, reference);
+  return { ...fields, payee: payer, ...changes };
+}
+
+/** The same for giving the money of the payment `original` back. */
+export function refundOf(original: string, reference: string, changes: Record<string, unknown> = {}) {
+  return { ...payment('', reference), payer: undefined, referenceIdToRefund: original, ...changes };
 }
 
 /** Asks again until `isDone` says so; the last answer after two seconds. */

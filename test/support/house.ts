@@ -79,9 +79,15 @@ export const FAST_CLOCKS: Readonly<Record<string, string>> = {
   MALIPO_DELIVERY_TIMEOUT_MS: '5000',
 };
 
-const FAST_SANDBOX: Partial<SandboxTimes> = { decisionMs: 150, promptExpiryMs: 400, undecidedMs: 2500 };
+const FAST_SANDBOX: Partial<SandboxTimes> = {
+  decisionMs: 150,
+  promptExpiryMs: 400,
+  undecidedMs: 2500,
+  reversalMs: 1000,
+};
 
-const OPERATOR_CREDENTIALS = { subscriptionKey: 'subscription', apiUser: randomUUID(), apiKey: 'operator-key' };
+const COLLECTION_CREDENTIALS = { subscriptionKey: 'subscription', apiUser: randomUUID(), apiKey: 'operator-key' };
+const DISBURSEMENT_CREDENTIALS = { subscriptionKey: 'outgoing', apiUser: randomUUID(), apiKey: 'outgoing-key' };
 
 export async function openHouse(options: HouseOptions = {}): Promise<House> {
   await prepareRuntime();
@@ -89,7 +95,8 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const sandbox = await startSandbox({
     port: 0,
     targetEnvironment: 'sandbox',
-    collection: OPERATOR_CREDENTIALS,
+    collection: COLLECTION_CREDENTIALS,
+    disbursement: DISBURSEMENT_CREDENTIALS,
     times: { ...FAST_SANDBOX, ...options.sandboxTimes },
   });
   const receiver = await startReceiver();
@@ -171,9 +178,12 @@ async function settingsFor(databaseUrl: string, sandboxUrl: string, options: Hou
     MALIPO_LOG_LEVEL: process.env['MALIPO_TEST_LOG'] ?? 'silent',
     MALIPO_MTN_MOMO_BASE_URL: sandboxUrl,
     MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
-    MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: OPERATOR_CREDENTIALS.subscriptionKey,
-    MALIPO_MTN_MOMO_COLLECTION_API_USER: OPERATOR_CREDENTIALS.apiUser,
-    MALIPO_MTN_MOMO_COLLECTION_API_KEY: OPERATOR_CREDENTIALS.apiKey,
+    MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: COLLECTION_CREDENTIALS.subscriptionKey,
+    MALIPO_MTN_MOMO_COLLECTION_API_USER: COLLECTION_CREDENTIALS.apiUser,
+    MALIPO_MTN_MOMO_COLLECTION_API_KEY: COLLECTION_CREDENTIALS.apiKey,
+    MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: DISBURSEMENT_CREDENTIALS.subscriptionKey,
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: DISBURSEMENT_CREDENTIALS.apiUser,
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: DISBURSEMENT_CREDENTIALS.apiKey,
     ...options.environment,
   };
 }

@@ -71,6 +71,16 @@ const ROWS: readonly Row[] = [
     callbacks: 1,
   },
   { row: '014', title: 'succeeds when the connection drops before the answer', ...succeeds, callbacks: 1 },
+  // What the provider gives back is recorded with the reversals; until then it stays as it was paid.
+  { row: '015', title: 'succeeds when the provider has not yet given the money back', ...succeeds, callbacks: 2 },
+  {
+    row: '099',
+    title: 'expires as unknown when no person at the handset answers',
+    state: 'expired',
+    failure: 'unknown',
+    story: ['initiated > prompted', 'prompted > reconciling', 'reconciling > expired'],
+    callbacks: 0,
+  },
   { row: '000', title: 'succeeds with any other phone', ...succeeds, callbacks: 1 },
 ];
 
