@@ -104,10 +104,6 @@ function wordOf(outcome: StatusOutcome): OperatorWord {
     case 'not_found':
     case 'unknown':
       return { kind: outcome.kind };
-    case 'returned':
-      // Paid once and given back since: neither "paid" nor "failed" would be true of the balance. Until reversals are
-      // recorded nothing is, and the collection stays where it stands.
-      return { kind: 'unknown' };
     case 'succeeded':
       return { kind: 'settled', fact: { fact: 'paid', operatorReceipt: outcome.receipt } };
     case 'returned':

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { HTTP_STATUS } from '../src/api/errors.ts';
 import { clockSetting, describeSettings } from '../src/config.ts';
 import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../src/domain/clocks.ts';
-import { COLLECTION_STATES, COLLECTION_TRANSITIONS } from '../src/domain/collection.ts';
+import { COLLECTION_TRANSITIONS } from '../src/domain/collection.ts';
 import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
 import { FAILURE_CODES, failure } from '../src/domain/failure.ts';
+import { approvalState, PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payout.ts';
 import { findProjectRoot } from '../src/embedded/project-root.ts';
 
 const NOTICE = 'Made from the code by `npm run docs`; do not edit by hand.';
@@ -16,24 +17,36 @@ export function generatedPages(): Readonly<Record<string, string>> {
 }
 
 function statesPage(): string {
-  const arrows = COLLECTION_STATES.flatMap((state) =>
-    Object.entries(COLLECTION_TRANSITIONS[state]).map(([fact, next]) => `  ${state} --> ${next}: ${fact}`),
-  );
-  const rows = COLLECTION_STATES.flatMap((state) => {
-    const moves = Object.entries(COLLECTION_TRANSITIONS[state]);
-    return moves.length === 0 ? [[state, '–', 'final']] : moves.map(([fact, next]) => [state, fact, next]);
-  });
   return page('States', [
-    '## Collections',
     'A fact that a state has no row for changes nothing. The database refuses every other step.',
-    ['```mermaid', 'stateDiagram-v2', '  [*] --> initiated', ...arrows, '```'].join('\n'),
-    table(['state', 'fact', 'next state'], rows),
-    '### Why a collection failed or expired',
+    '## Collections',
+    ...transitions('initiated', COLLECTION_TRANSITIONS),
+    '### Why a collection or payout failed, or a collection expired',
     table(
       ['code', 'message'],
       FAILURE_CODES.map((code) => [`\`${code}\``, failure(code).message]),
     ),
+    '## Payouts',
+    ...transitions('queued', PAYOUT_TRANSITIONS),
+    '### What people decided',
+    table(
+      ['state', 'approval_state'],
+      PAYOUT_STATES.map((state) => [state, approvalState(state)]),
+    ),
   ]);
+}
+
+function transitions(first: string, states: Readonly<Record<string, Readonly<Record<string, string>>>>): string[] {
+  const moves = Object.entries(states).flatMap(([state, facts]) =>
+    Object.entries(facts).map(([fact, next]) => ({ state, fact, next })),
+  );
+  const arrows = moves.map(({ state, fact, next }) => `  ${state} --> ${next}: ${fact}`);
+  const finals = Object.keys(states).filter((state) => moves.every((move) => move.state !== state));
+  const rows = moves.map(({ state, fact, next }) => [state, fact, next]);
+  return [
+    ['```mermaid', 'stateDiagram-v2', `  [*] --> ${first}`, ...arrows, '```'].join('\n'),
+    table(['state', 'fact', 'next state'], [...rows, ...finals.map((state) => [state, '–', 'final'])]),
+  ];
 }
 
 function errorsPage(): string {

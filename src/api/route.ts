@@ -1,5 +1,11 @@
 // A route as data: the router and the OpenAPI document are both made from it, so they cannot disagree.
-import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import type { z } from 'zod';
+import type {
+  ZodOpenApiHeadersObject,
+  ZodOpenApiOperationObject,
+  ZodOpenApiRequestBodyObject,
+  ZodOpenApiResponseObject,
+} from 'zod-openapi';
 import { errorCategory, type ErrorCode } from '../domain/errors.ts';
 import type { ApiMiddleware } from './context.ts';
 import { HTTP_STATUS } from './errors.ts';
@@ -18,6 +24,27 @@ export const REQUEST_ID_HEADER = {
   'Malipo-Request-Id': { schema: { type: 'string' }, description: 'Name it when you ask for help.' },
 } as const;
 
+/** Of an answer that is kept under its Idempotency-Key. */
+export const KEPT_ANSWER_HEADERS: ZodOpenApiHeadersObject = {
+  ...REQUEST_ID_HEADER,
+  'Idempotent-Replayed': { schema: { type: 'string', enum: ['true'] }, description: 'A repeated answer.' },
+};
+
+/** The body of a request for a new payment, as JSON or as a form. */
+export function createRequestBody(schema: z.ZodObject): ZodOpenApiRequestBodyObject {
+  return {
+    required: true,
+    content: {
+      'application/json': { schema },
+      'application/x-www-form-urlencoded': {
+        schema,
+        // metadata[order]=1042
+        encoding: { metadata: { style: 'deepObject', explode: true } },
+      },
+    },
+  };
+}
+
 export const AUTHENTICATION_ERRORS: readonly ErrorCode[] = [
   'api_key_missing',
   'api_key_invalid',
@@ -25,6 +52,26 @@ export const AUTHENTICATION_ERRORS: readonly ErrorCode[] = [
   'api_key_expired',
   'api_key_revoked',
   'insufficient_scope',
+];
+export const IDEMPOTENCY_ERRORS: readonly ErrorCode[] = [
+  'idempotency_key_missing',
+  'idempotency_key_invalid',
+  'idempotency_key_reused',
+  'idempotency_key_in_flight',
+];
+
+/** What a request for a new payment can meet. */
+export const CREATE_PAYMENT_ERRORS: readonly ErrorCode[] = [
+  ...IDEMPOTENCY_ERRORS,
+  'parameter_missing',
+  'parameter_invalid',
+  'parameter_unknown',
+  'phone_invalid',
+  'phone_unsupported',
+  'amount_out_of_bounds',
+  'body_malformed',
+  'body_too_large',
+  'media_type_unsupported',
 ];
 const ANYWHERE: readonly ErrorCode[] = ['rate_limited', 'internal_error', 'service_unavailable'];
 

@@ -3,7 +3,7 @@ import { lowestIdAt } from '../domain/ids.ts';
 import { statement, type Statement } from './database.ts';
 
 export type PaymentFilter<State extends string, Id extends string> = {
-  /** Any of these. */
+  /** Any of these; none of them: nothing. */
   readonly states?: readonly State[];
   readonly reference?: string;
   readonly phone?: string;
@@ -35,10 +35,10 @@ export function listStatement(
     values.push(value);
     conditions.push(condition.replace('?', `$${values.length + 2}`));
   };
-  const [onlyState, ...moreStates] = filter.states ?? [];
-  // One state is a range of its own index; several are picked out of the merchant's.
-  if (moreStates.length > 0) add('state = ANY(?)', filter.states);
-  else if (onlyState !== undefined) add('state = ?', onlyState);
+  // One state is a range of its own index; several, or none at all, are picked out of the merchant's.
+  const isOneState = filter.states?.length === 1;
+  if (isOneState) add('state = ?', filter.states[0]);
+  else if (filter.states) add('state = ANY(?)', filter.states);
   if (filter.reference !== undefined) add('reference = ?', filter.reference);
   if (filter.phone !== undefined) add('phone = ?', filter.phone);
   if (filter.createdFrom !== undefined) add('id >= ?', lowestIdAt(prefix, filter.createdFrom.getTime()));
@@ -46,6 +46,6 @@ export function listStatement(
   if (filter.before !== undefined) add('id < ?', filter.before);
   const text = `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
   // Named by its shape: as many prepared statements as there are combinations of filters.
-  const shape = [...Object.keys(filter).sort(), ...(moreStates.length > 0 ? ['any'] : [])].join('_');
+  const shape = [...Object.keys(filter).sort(), ...(isOneState ? ['one'] : [])].join('_');
   return { query: statement(`${table}_list_${shape}`, text), values };
 }

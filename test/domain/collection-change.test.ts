@@ -13,6 +13,7 @@ const FACTS: readonly RecordableFact[] = [
   { fact: 'paid', operatorReceipt: '42' },
   { fact: 'declined', failureCode: 'wrong_pin' },
   { fact: 'lapsed', failureCode: 'prompt_expired' },
+  { fact: 'returned' },
 ];
 
 const inMs = (ms: number) => new Date(NOW.getTime() + ms);
@@ -37,6 +38,7 @@ describe('a change of a collection', () => {
           updatedAt: NOW,
           failureCode: 'failureCode' in fact ? fact.failureCode : null,
           promptExpiresAt: to === 'prompted' ? inMs(1000) : null,
+          amountReversedMinor: to === 'reversed' ? before.amountMinor : 0n,
         });
         assert.equal(change.operatorReceipt, fact.fact === 'paid' ? '42' : null);
       });
@@ -61,8 +63,10 @@ describe('a change of a collection', () => {
     });
   }
 
-  it('to a success is checked no more', () => {
+  it('to a success, or back from it, is checked no more', () => {
     const paid = { fact: 'paid', operatorReceipt: '42' } as const;
     assert.equal(changeCollection(collectionWith({ state: 'prompted' }), paid, NOW, TIMINGS)?.checkDueAt, null);
+    const returned = changeCollection(collectionWith({ state: 'succeeded' }), { fact: 'returned' }, NOW, TIMINGS);
+    assert.equal(returned?.checkDueAt, null);
   });
 });

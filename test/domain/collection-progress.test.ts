@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<string, OperatorWord>> = {
   paid: { kind: 'settled', fact: PAID },
   declined: { kind: 'settled', fact: DECLINED },
   'run out': { kind: 'settled', fact: LAPSED },
+  returned: { kind: 'returned', operatorReceipt: '42' },
   pending: { kind: 'pending' },
   'not found': { kind: 'not_found' },
   nothing: { kind: 'unknown' },
@@ -46,13 +47,20 @@ const MOMENTS = [
 type Case = { state: CollectionState; word: OperatorWord; nowMs: number; expiresMs: number | null };
 type Rule = { when: string; fits: (given: Case) => boolean; records: (given: Case) => RecordableFact | null };
 
-const isTaken = ({ word }: Case) => word.kind === 'settled' || word.kind === 'pending';
+// What was returned was paid before.
+const isPaid = ({ word }: Case) => word.kind === 'returned' || (word.kind === 'settled' && word.fact === PAID);
+const isTaken = ({ word }: Case) => word.kind === 'settled' || word.kind === 'returned' || word.kind === 'pending';
 const isNeverTaken = ({ word, nowMs }: Case) => word.kind === 'not_found' && nowMs >= DEADLINE_MS + 1000;
 
 const RULES: readonly Rule[] = [
   {
+    when: 'the provider gave back what was paid',
+    fits: ({ state, word }) => state === 'succeeded' && word.kind === 'returned',
+    records: () => ({ fact: 'returned' }),
+  },
+  {
     when: 'an expired one turns out to be paid',
-    fits: ({ state, word }) => state === 'expired' && word === WORDS['paid'],
+    fits: (given) => given.state === 'expired' && isPaid(given),
     records: () => PAID,
   },
   { when: 'it is settled', fits: ({ state }) => isSettled(state), records: () => null },
@@ -70,6 +78,11 @@ const RULES: readonly Rule[] = [
     when: 'it may or may not have been taken',
     fits: ({ state }) => state === 'initiated',
     records: () => ({ fact: 'outcome_unknown' }),
+  },
+  {
+    when: 'the operator gave back what we did not know to be paid',
+    fits: ({ word }) => word.kind === 'returned',
+    records: () => PAID,
   },
   {
     when: 'the operator says how it ended',
@@ -136,7 +149,15 @@ describe('what is recorded of the operator’s word', () => {
     for (const given of CASES) {
       const recorded = decide(given);
       if (recorded?.fact !== 'paid' && recorded?.fact !== 'declined') continue;
-      assert.ok(given.word.kind === 'settled' && given.word.fact === recorded, JSON.stringify(given));
+      const isTold = given.word.kind === 'settled' && given.word.fact === recorded;
+      assert.ok(isTold || (recorded.fact === 'paid' && given.word.kind === 'returned'), JSON.stringify(given));
+    }
+  });
+
+  it('is returned only of what was paid, and by the operator’s own word', () => {
+    for (const given of CASES) {
+      if (decide(given)?.fact !== 'returned') continue;
+      assert.ok(given.state === 'succeeded' && given.word.kind === 'returned', JSON.stringify(given));
     }
   });
 

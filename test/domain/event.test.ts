@@ -1,16 +1,27 @@
 // Events: their bodies, made once.
 import assert from 'node:assert/strict';
 import { COLLECTION_STATES, collectionObject } from '../../src/domain/collection.ts';
-import { collectionEvent, EVENT_TYPES } from '../../src/domain/event.ts';
+import { collectionEvent, EVENT_TYPES, payoutEvent } from '../../src/domain/event.ts';
 import { newId } from '../../src/domain/ids.ts';
+import { PAYOUT_STATES, payoutObject } from '../../src/domain/payout.ts';
 import { AT, collectionWith } from './collections.ts';
+import { payoutWith } from './payouts.ts';
 
 const EVENT = { id: newId('evt'), at: AT, environment: 'test' } as const;
 
-describe('an event', () => {
+describe('the types of events', () => {
+  it('are one for each state of a payout, and for each of a collection but the first', () => {
+    const ofCollections = COLLECTION_STATES.filter((state) => state !== 'initiated').map(
+      (state) => `collection.${state}`,
+    );
+    const ofPayouts = PAYOUT_STATES.map((state) => `payout.${state}`);
+    assert.deepEqual([...EVENT_TYPES].sort(), [...ofCollections, ...ofPayouts].sort());
+  });
+});
+
+describe('an event of a collection', () => {
   it('exists for every state but the first', () => {
     const told = COLLECTION_STATES.filter((state) => state !== 'initiated');
-    assert.deepEqual([...EVENT_TYPES].sort(), told.map((state) => `collection.${state}`).sort());
     for (const state of told)
       assert.equal(collectionEvent(collectionWith({ state }), EVENT).type, `collection.${state}`);
   });
@@ -43,5 +54,30 @@ describe('an event', () => {
   it('is the same bytes whenever it is made of the same things', () => {
     const collection = collectionWith({ state: 'failed', failureCode: 'wrong_pin', metadata: { b: '1', a: '2' } });
     assert.equal(collectionEvent(collection, EVENT).body, collectionEvent({ ...collection }, EVENT).body);
+  });
+});
+
+describe('an event of a payout', () => {
+  it('exists for every state, the first too', () => {
+    for (const state of PAYOUT_STATES) assert.equal(payoutEvent(payoutWith({ state }), EVENT).type, `payout.${state}`);
+  });
+
+  it('tells who, what, when and from which state, with the object as the fetch route shows it', () => {
+    const approvals = [{ userId: newId('usr'), approvedAt: AT }];
+    const payout = payoutWith({ state: 'released', previousState: 'queued', approvals, sendDeadlineAt: AT });
+    assert.deepEqual(JSON.parse(payoutEvent(payout, EVENT).body), {
+      id: EVENT.id,
+      type: 'payout.released',
+      created_at: '2026-01-31T12:00:00.000Z',
+      environment: 'test',
+      data: {
+        object: JSON.parse(JSON.stringify(payoutObject(payout))) as unknown,
+        previous_state: 'queued',
+      },
+    });
+  });
+
+  it('tells of a payout as it was made that there was no state before', () => {
+    assert.match(payoutEvent(payoutWith(), EVENT).body, /"previous_state":null\}\}$/);
   });
 });

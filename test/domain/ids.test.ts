@@ -7,7 +7,7 @@ const LAST_MS = 2 ** 48 - 1;
 
 describe('an id', () => {
   it('is a prefix, an underscore and 26 characters of which none looks like another', () => {
-    for (const prefix of ['col', 'evt', 'dlv', 'whe', 'key', 'mer', 'req'] as const) {
+    for (const prefix of ['col', 'evt', 'dlv', 'whe', 'key', 'mer', 'usr', 'inv', 'pay', 'rev', 'req'] as const) {
       assert.match(newId(prefix), new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
     }
   });

@@ -8,16 +8,25 @@ import { callerOf, IDEMPOTENCY_KEPT_FOR_MS, idempotencyKeyOf, type ApiDeps, type
 import { requireScope } from '../middleware/api-key.ts';
 import { isForm, readBody } from '../middleware/body.ts';
 import { requireIdempotencyKey } from '../middleware/idempotency-key.ts';
-import { AUTHENTICATION_ERRORS, errorResponses, REQUEST_ID_HEADER, type Route } from '../route.ts';
+import {
+  AUTHENTICATION_ERRORS,
+  CREATE_PAYMENT_ERRORS,
+  createRequestBody,
+  errorResponses,
+  KEPT_ANSWER_HEADERS,
+  REQUEST_ID_HEADER,
+  type Route,
+} from '../route.ts';
 import {
   collectionListSchema,
   collectionSchema,
-  CREATE_COLLECTION_CODES,
+  CREATE_PAYMENT_CODES,
   createCollectionSchema,
-  LIST_COLLECTIONS_CODES,
+  LIST_CODES,
   listCollectionsSchema,
-  toCollectionRequest,
-  writeCursor,
+  toPaymentRequest,
+  listBody,
+  paymentFilter,
 } from '../schemas/collection.ts';
 import { idempotencyKeyHeader, pathId } from '../schemas/primitives.ts';
 import { readIntegers } from '../form.ts';
@@ -39,42 +48,14 @@ function createRoute(deps: ApiDeps): Route {
       summary: 'Raise a prompt on a payer’s handset',
       description: 'Scope `collections:write`. 202 means accepted, not paid: the outcome comes as a webhook.',
       requestParams: { header: idempotencyKeyHeader },
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': { schema: createCollectionSchema },
-          'application/x-www-form-urlencoded': {
-            schema: createCollectionSchema,
-            // metadata[order]=1042
-            encoding: { metadata: { style: 'deepObject', explode: true } },
-          },
-        },
-      },
+      requestBody: createRequestBody(createCollectionSchema),
       responses: {
         '202': {
           description: 'Accepted and recorded.',
-          headers: {
-            ...REQUEST_ID_HEADER,
-            'Idempotent-Replayed': { schema: { type: 'string', enum: ['true'] }, description: 'A repeated answer.' },
-          },
+          headers: KEPT_ANSWER_HEADERS,
           content: { 'application/json': { schema: collectionSchema } },
         },
-        ...errorResponses([
-          ...AUTHENTICATION_ERRORS,
-          'idempotency_key_missing',
-          'idempotency_key_invalid',
-          'idempotency_key_reused',
-          'idempotency_key_in_flight',
-          'parameter_missing',
-          'parameter_invalid',
-          'parameter_unknown',
-          'phone_invalid',
-          'phone_unsupported',
-          'amount_out_of_bounds',
-          'body_malformed',
-          'body_too_large',
-          'media_type_unsupported',
-        ]),
+        ...errorResponses([...AUTHENTICATION_ERRORS, ...CREATE_PAYMENT_ERRORS]),
       },
     },
     pipeline: [requireScope('collections:write', deps), requireIdempotencyKey(), readBody(), create(deps)],
@@ -84,7 +65,7 @@ function createRoute(deps: ApiDeps): Route {
 function create(deps: ApiDeps): ApiMiddleware {
   return async (ctx) => {
     const fields = isForm(ctx) ? readIntegers(ctx.request.body, ['amount']) : ctx.request.body;
-    const request = toCollectionRequest(validate(createCollectionSchema, fields, CREATE_COLLECTION_CODES));
+    const request = toPaymentRequest(validate(createCollectionSchema, fields, CREATE_PAYMENT_CODES));
     const created = await createCollection(deps.db, {
       ...callerOf(ctx),
       idempotencyKey: idempotencyKeyOf(ctx),
@@ -127,21 +108,10 @@ function listRoute(deps: ApiDeps): Route {
 
 function list(deps: ApiDeps): ApiMiddleware {
   return async (ctx) => {
-    const query = validate(listCollectionsSchema, { ...ctx.query }, LIST_COLLECTIONS_CODES);
-    const filter = {
-      ...(query.state !== undefined && { states: [query.state] }),
-      ...(query.reference !== undefined && { reference: query.reference }),
-      ...(query.phone !== undefined && { phone: query.phone }),
-      ...(query.created_from !== undefined && { createdFrom: query.created_from }),
-      ...(query.created_to !== undefined && { createdTo: query.created_to }),
-      ...(query.cursor !== undefined && { before: query.cursor }),
-    };
+    const query = validate(listCollectionsSchema, { ...ctx.query }, LIST_CODES);
+    const filter = { ...paymentFilter(query), ...(query.state !== undefined && { states: [query.state] }) };
     const page = await listCollections(deps.db, callerOf(ctx).merchantId, filter, query.limit);
-    ctx.body = {
-      data: page.items.map(collectionObject),
-      has_more: page.nextBefore !== null,
-      next_cursor: page.nextBefore === null ? null : writeCursor(page.nextBefore),
-    };
+    ctx.body = listBody(page.items.map(collectionObject), page.nextBefore);
   };
 }
 
