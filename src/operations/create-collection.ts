@@ -1,5 +1,6 @@
 // Accepts a request for a collection: once per idempotency key, recorded before anybody is asked to pay.
 import { randomUUID } from 'node:crypto';
+import { recordAct } from '../db/audit.ts';
 import { insertCollection } from '../db/collection.ts';
 import type { Database, Tx } from '../db/database.ts';
 import {
@@ -13,6 +14,7 @@ import { planCollection, type CollectionRequest } from '../domain/collection-req
 import { DomainError } from '../domain/errors.ts';
 import { idTimeMs, newId, type MerchantId } from '../domain/ids.ts';
 import { requestFingerprint } from '../domain/idempotency.ts';
+import type { ActedBy } from '../domain/member.ts';
 import type { Currency } from '../domain/money.ts';
 
 export type CreateCollection = {
@@ -24,6 +26,8 @@ export type CreateCollection = {
   readonly isAcceptingWork: boolean;
   readonly promptDeadlineMs: number;
   readonly idempotencyKeptForMs: number;
+  /** The person who asks in a session; absent for an API key. */
+  readonly by?: ActedBy;
   readonly at: Date;
 };
 
@@ -55,6 +59,7 @@ export async function createCollection(db: Database, input: CreateCollection): P
     });
     if (!isClaimed) throw inFlight();
     await insertCollection(tx, collection);
+    if (input.by) await recordAct(tx, input.by, { action: 'collection.created', subjectId: collection.id, at });
     return { kind: 'created', answer, collection };
   });
 }

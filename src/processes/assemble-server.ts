@@ -179,6 +179,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
     promptDeadlineMs: config.clocks.promptDeadlineMs,
+    keyRing: settings.MALIPO_SECRET_KEYS,
     log,
     trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
     rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,

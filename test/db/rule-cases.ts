@@ -2,8 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '../../src/db/database.ts';
 import type { CollectionState } from '../../src/domain/collection.ts';
-import { newId, type CollectionId, type EndpointId, type MerchantId } from '../../src/domain/ids.ts';
-import { makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
+import { newId, type CollectionId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
+import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
 
 /** By which rule a statement is refused: a constraint's name, or words of a trigger. */
 export type Refusal = { readonly constraint: string } | { readonly says: RegExp };
@@ -31,6 +31,10 @@ export type World = {
   readonly eventId: string;
   readonly otherEventId: string;
   readonly deliveryId: string;
+  /** The only owner of the merchant. */
+  readonly ownerId: UserId;
+  readonly approverId: UserId;
+  readonly otherMemberId: UserId;
 };
 
 export async function makeWorld(db: Database): Promise<World> {
@@ -56,6 +60,9 @@ export async function makeWorld(db: Database): Promise<World> {
     eventId,
     otherEventId: await eventOf(other.id),
     deliveryId: delivery.id,
+    ownerId: await makeMember(db, merchantId, ['owner']),
+    approverId: await makeMember(db, merchantId, ['approver']),
+    otherMemberId: await makeMember(db, otherMerchantId, ['owner']),
   };
 }
 
@@ -132,6 +139,49 @@ export const SOUND_ROWS = {
     status_code: 200,
     response_headers: '{}',
     response_body: Buffer.alloc(16_384),
+  }),
+  users: () => ({
+    id: newId('usr'),
+    email: `${randomUUID()}@shop.example`,
+    name: 'Amina',
+    password_hash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
+    created_at: new Date(),
+  }),
+  invitations: ({ merchantId, ownerId }) => ({
+    id: newId('inv'),
+    merchant_id: merchantId,
+    email: 'amina@shop.example',
+    roles: ['maker'],
+    token_sha256: randomBytes(32),
+    created_by: ownerId,
+    created_at: new Date(),
+    expires_at: new Date(),
+  }),
+  sessions: ({ merchantId, ownerId }) => ({
+    token_sha256: randomBytes(32),
+    merchant_id: merchantId,
+    user_id: ownerId,
+    created_at: new Date(),
+    last_used_at: new Date(),
+    expires_at: new Date(Date.now() + 1000),
+  }),
+  proof_counters: () => ({ subject: `person/${randomUUID()}`, failures: 0, window_ends_at: new Date() }),
+  policies: ({ otherMerchantId }) => ({ merchant_id: otherMerchantId, updated_at: new Date() }),
+  policy_changes: ({ merchantId, ownerId }) => ({
+    id: newId('pch'),
+    merchant_id: merchantId,
+    state: 'pending',
+    changes: '{"second_factor_required":true}',
+    proposed_by: ownerId,
+    created_at: new Date(),
+    expires_at: new Date(),
+  }),
+  audit_entries: ({ merchantId, ownerId }) => ({
+    merchant_id: merchantId,
+    user_id: ownerId,
+    action: 'api_key.created',
+    outcome: 'done',
+    created_at: new Date(),
   }),
 } as const satisfies Readonly<Record<string, (world: World) => Row>>;
 

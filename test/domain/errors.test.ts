@@ -3,26 +3,29 @@ import assert from 'node:assert/strict';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
 import { DomainError, ERROR_CODES, errorCategory, errorType, invalidParameters } from '../../src/domain/errors.ts';
 
-// Status, type and codes, as the contract's table has them for collections and balance.
+// Status, type and codes, as the contract's table has them.
 const CONTRACT: readonly [number, string, string][] = [
   [
     401,
     'authentication_error',
     'api_key_missing api_key_invalid api_key_wrong_environment api_key_expired api_key_revoked',
   ],
-  [403, 'permission_error', 'insufficient_scope'],
+  [403, 'permission_error', 'insufficient_scope permission_denied'],
   [
     400,
     'invalid_request_error',
     'parameter_missing parameter_invalid parameter_unknown phone_invalid phone_unsupported',
   ],
   [400, 'invalid_request_error', 'amount_out_of_bounds body_malformed cursor_invalid'],
-  [404, 'invalid_request_error', 'collection_not_found route_not_found'],
+  [404, 'invalid_request_error', 'collection_not_found payout_not_found route_not_found'],
+  [404, 'invalid_request_error', 'member_not_found invitation_not_found api_key_not_found policy_change_not_found'],
   [405, 'invalid_request_error', 'method_not_allowed'],
   [413, 'invalid_request_error', 'body_too_large'],
   [415, 'invalid_request_error', 'media_type_unsupported'],
   [400, 'idempotency_error', 'idempotency_key_missing idempotency_key_invalid'],
   [409, 'idempotency_error', 'idempotency_key_reused idempotency_key_in_flight'],
+  [402, 'payment_error', 'balance_insufficient'],
+  [409, 'payment_error', 'state_conflict approval_self'],
   [429, 'rate_limit_error', 'rate_limited'],
   [500, 'api_error', 'internal_error'],
   [503, 'api_error', 'service_unavailable'],
