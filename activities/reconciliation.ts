@@ -50,6 +50,7 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
         const removed = await purgeExpiredRecords(db, {
           idempotencyKeysBefore: new Date(now - deps.idempotencyKeptForMs),
           callbacksBefore: new Date(now - deps.callbacksKeptForMs),
+          endedBefore: new Date(now),
           limit: BATCH,
         });
         purged += removed;

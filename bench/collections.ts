@@ -135,7 +135,18 @@ async function seed({ db, environment }: Place, url: string): Promise<string> {
   const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
   const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
   await registerEndpoint(db, { merchantId, url, description: null, eventTypes: null, keyRing, at });
-  const key = { merchantId, name: 'bench', environment: 'test', scopes: SCOPES, expiresAt: null, at } as const;
+  // Nobody there is would be the maker of a payout.
+  const scopes = SCOPES.filter((scope) => scope !== 'payouts:write');
+  const key = {
+    merchantId,
+    name: 'bench',
+    environment: 'test',
+    scopes,
+    expiresAt: null,
+    createdBy: null,
+    by: null,
+    at,
+  } as const;
   return (await createApiKey(db, key)).key;
 }
 

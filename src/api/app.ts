@@ -7,16 +7,27 @@ import { notFound } from './errors.ts';
 import { accessLog, errorAnswers, requestId } from './middleware/errors.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { routerPath, type Route } from './route.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
+import { auditRoutes } from './routes/audit.ts';
 import { balanceRoutes } from './routes/balance.ts';
 import { collectionRoutes } from './routes/collections.ts';
+import { consolePayoutRoutes } from './routes/console-payouts.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { healthRoutes } from './routes/health.ts';
+import { invitationRoutes } from './routes/invitations.ts';
+import { memberRoutes } from './routes/members.ts';
 import { operatorCallbackRoutes } from './routes/operator-callbacks.ts';
+import { payoutRoutes } from './routes/payouts.ts';
+import { policyRoutes } from './routes/policy.ts';
+import { secondFactorRoutes } from './routes/second-factor.ts';
+import { sessionRoutes } from './routes/sessions.ts';
 
 export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] } {
   const described = [
     ...collectionRoutes(deps),
+    ...payoutRoutes(deps),
     ...balanceRoutes(deps),
+    ...consoleRoutes(deps),
     ...operatorCallbackRoutes(deps),
     ...healthRoutes(deps),
   ];
@@ -37,9 +48,22 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
     await next();
   });
   app.use(rateLimit(deps.rateLimitPerSecond));
-  app.use(router.routes() as Koa.Middleware<ApiState>);
   app.use(refuseUnrouted(routes));
+  app.use(router.routes() as Koa.Middleware<ApiState>);
   return { app, routes };
+}
+
+function consoleRoutes(deps: ApiDeps): Route[] {
+  return [
+    ...sessionRoutes(deps),
+    ...secondFactorRoutes(deps),
+    ...apiKeyRoutes(deps),
+    ...memberRoutes(deps),
+    ...invitationRoutes(deps),
+    ...consolePayoutRoutes(deps),
+    ...policyRoutes(deps),
+    ...auditRoutes(deps),
+  ];
 }
 
 function createRouter(routes: readonly Route[]): Router<ApiState> {
@@ -50,16 +74,28 @@ function createRouter(routes: readonly Route[]): Router<ApiState> {
   return router;
 }
 
-// A path that has routes, but not with this method, is told apart from one that has none.
+/**
+ * Tells a path that has routes, but not with this method, apart from one that has none. A path that is written out goes
+ * before one with an id in its place, as OpenAPI has it: `accept` is nobody's id.
+ */
 function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
-  const patterns = routes.map(({ method, path }) => ({
-    method: method.toUpperCase(),
-    pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{[a-z_]+\}/g, '[^/]+')}/?$`),
+  const methodsByPath = new Map<string, string[]>();
+  for (const { method, path } of routes) {
+    methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), method.toUpperCase()]);
+  }
+  const templates = [...methodsByPath].map(([path, methods]) => ({
+    methods,
+    pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{[a-z_]+\}/g, '[^/]+')}$`, 'i'),
   }));
-  return (ctx) => {
-    const methods = patterns.filter(({ pattern }) => pattern.test(ctx.path)).map(({ method }) => method);
-    if (methods.length === 0) throw notFound('route_not_found');
-    ctx.set('Allow', methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', '));
-    throw new DomainError('method_not_allowed', `This route answers to ${methods.join(' and ')}.`);
+  return async (ctx, next) => {
+    const path = ctx.path.replace(/(.)\/$/, '$1');
+    const methods = methodsByPath.get(path) ?? templates.find(({ pattern }) => pattern.test(path))?.methods;
+    if (!methods) throw notFound('route_not_found');
+    const asked = ctx.method === 'HEAD' ? 'GET' : ctx.method;
+    if (!methods.includes(asked)) {
+      ctx.set('Allow', methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', '));
+      throw new DomainError('method_not_allowed', `This route answers to ${methods.join(' and ')}.`);
+    }
+    await next();
   };
 }

@@ -5,24 +5,36 @@ import type { Database } from '../db/database.ts';
 import type { Collection } from '../domain/collection.ts';
 import type { Scope } from '../domain/api-key.ts';
 import type { Environment } from '../domain/event.ts';
-import type { MerchantId } from '../domain/ids.ts';
+import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
+import type { ActedBy, Person } from '../domain/member.ts';
 import type { Currency } from '../domain/money.ts';
 import type { OperatorId } from '../domain/operator-catalogue.ts';
 import type { Payout } from '../domain/payout.ts';
 import type { Reversal } from '../domain/reversal.ts';
+import { plainAddress } from '../domain/proof-limit.ts';
+import type { KeyRing } from '../domain/secret-box.ts';
+import type { Session } from '../domain/session.ts';
 import type { Log } from '../log.ts';
 import type { CalledBackWork } from '../operations/record-operator-callback.ts';
 
-/** Who asks, once the key was checked. */
+/** Who acts: a key, for which a person stands, or a person in a session. */
+export type Actor =
+  /** `maker` is null when the person who made the key is no member any more: then no payout is made with it. */
+  | { readonly kind: 'key'; readonly keyId: ApiKeyId; readonly maker: UserId | null }
+  | { readonly kind: 'person'; readonly person: Person };
+
+/** Who asks, once key or session was checked. */
 export type Caller = {
   readonly merchantId: MerchantId;
   readonly merchantCurrency: Currency;
   readonly scopes: readonly Scope[];
+  readonly actor: Actor;
 };
 
 export type ApiState = {
   requestId: string;
   caller?: Caller;
+  session?: Session;
   idempotencyKey?: string;
 };
 
@@ -37,6 +49,8 @@ export type ApiDeps = {
   readonly payoutExpiryMs: number;
   readonly payoutSendDeadlineMs: number;
   readonly overdueAfterMs: number;
+  /** Opens and seals people's second factors. */
+  readonly keyRing: KeyRing;
   readonly log: Log;
   /** Proxies in front of us whose X-Forwarded-For we believe. */
   readonly trustedProxies: number;
@@ -59,12 +73,38 @@ export type ApiDeps = {
 /** Kept long beyond any retry of a merchant's server. */
 export const IDEMPOTENCY_KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
+type Requested = { readonly state: ApiState; readonly ip: string };
+
 export function callerOf(ctx: { state: ApiState }): Caller {
   if (!ctx.state.caller) throw new Error('a route asked for its caller without authentication');
   return ctx.state.caller;
 }
 
+export function sessionOf(ctx: { state: ApiState }): Session {
+  if (!ctx.state.session) throw new Error('a route asked for its session without requiring one');
+  return ctx.state.session;
+}
+
+/** Who acts in the session, and from where, for operations that keep it in the audit log. */
+export function auditOf(ctx: Requested): ActedBy {
+  return { person: sessionOf(ctx).person, address: addressOf(ctx), requestId: ctx.state.requestId };
+}
+
+/** The client's address as the database keeps it; null when there is none that can be read. */
+export function addressOf(ctx: Requested): string | null {
+  return plainAddress(ctx.ip);
+}
+
 export function idempotencyKeyOf(ctx: { state: ApiState }): string {
   if (ctx.state.idempotencyKey === undefined) throw new Error('a route asked for a key it does not require');
   return ctx.state.idempotencyKey;
+}
+
+/** For whom a payout counts as made, and with which key if any. */
+export function makerOf(ctx: { state: ApiState }): { createdBy: UserId; apiKeyId: ApiKeyId | null } {
+  const { actor } = callerOf(ctx);
+  if (actor.kind === 'person') return { createdBy: actor.person.userId, apiKeyId: null };
+  // The scope is refused before to a key whose maker has left.
+  if (actor.maker === null) throw new Error('a payout was asked for with a key that has no maker');
+  return { createdBy: actor.maker, apiKeyId: actor.keyId };
 }

@@ -27,12 +27,34 @@ export function parseForm(text: string): Fields {
  * to refuse.
  */
 export function readIntegers(body: unknown, integers: readonly string[]): unknown {
+  return mapFields(body, (name, value) => {
+    const isInteger = integers.includes(name) && typeof value === 'string' && /^[0-9]{1,16}$/.test(value);
+    return isInteger ? Number(value) : value;
+  });
+}
+
+/** The fields of a form with those named `lists` as lists, also where only one came. */
+export function readLists(body: unknown, lists: readonly string[]): unknown {
+  return mapFields(body, (name, value) => (lists.includes(name) && typeof value === 'string' ? [value] : value));
+}
+
+/** The fields of a form with `true` and `false` as such in those named `flags`. */
+export function readFlags(body: unknown, flags: readonly string[]): unknown {
+  const values: Readonly<Record<string, boolean>> = { true: true, false: false };
+  return mapFields(body, (name, value) =>
+    flags.includes(name) && typeof value === 'string' ? (values[value] ?? value) : value,
+  );
+}
+
+/** The fields of a form in which nothing at all is how to say null, in those named `nullables`. */
+export function readNulls(body: unknown, nullables: readonly string[]): unknown {
+  return mapFields(body, (name, value) => (nullables.includes(name) && value === '' ? null : value));
+}
+
+function mapFields(body: unknown, change: (name: string, value: unknown) => unknown): unknown {
   if (typeof body !== 'object' || body === null) return body;
   return Object.fromEntries(
-    Object.entries(body).map(([name, value]: [string, unknown]) => {
-      const isInteger = integers.includes(name) && typeof value === 'string' && /^[0-9]{1,16}$/.test(value);
-      return [name, isInteger ? Number(value) : value];
-    }),
+    Object.entries(body).map(([name, value]: [string, unknown]) => [name, change(name, value)]),
   );
 }
 

@@ -1,11 +1,17 @@
 // The OpenAPI 3.1 document, made from the routes and the schemas that validate.
 import { createDocument } from 'zod-openapi';
 import type { Route } from './route.ts';
+import { sessionCookieName } from './session-cookie.ts';
 
 const DESCRIPTION = `Mobile-money collections, payouts, balance and signed webhooks.
 
 Every answer carries \`Malipo-Request-Id\`. Amounts are whole numbers in the currency's smallest unit. Errors carry a
-stable \`code\`; finer codes may be added, so treat a code you do not know as its \`type\`.`;
+stable \`code\`; finer codes may be added, so treat a code you do not know as its \`type\`.
+
+The routes under \`/v1/console\` are for people: with a session, each in the roles that \`x-roles\` names (without it: in any).`;
+
+/** The security of operations that take a session and no key. */
+export const SESSION_ONLY = [{ consoleSession: [] }];
 
 export function openApiDocument(routes: readonly Route[], publicUrl: string) {
   const paths: Record<string, Record<string, Route['operation']>> = {};
@@ -14,7 +20,8 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
     openapi: '3.1.0',
     info: { title: 'Malipo', version: '1.0.0', description: DESCRIPTION },
     servers: [{ url: publicUrl }],
-    security: [{ apiKey: [] }],
+    // Of every operation that does not say otherwise: a key, or the session of a person whose roles have the scope.
+    security: [{ apiKey: [] }, { consoleSession: [] }],
     paths,
     components: {
       securitySchemes: {
@@ -22,6 +29,14 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
           type: 'http',
           scheme: 'bearer',
           description: 'A secret key of the merchant, `sk_test_…` or `sk_live_…`. For servers only.',
+        },
+        consoleSession: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: sessionCookieName(publicUrl),
+          description:
+            'The session of a person, from `POST /v1/console/session`. What changes something also needs the header ' +
+            '`Malipo-Console: 1` and an `Origin` that is this service’s own.',
         },
       },
     },

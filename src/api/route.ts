@@ -12,7 +12,7 @@ import { HTTP_STATUS } from './errors.ts';
 import { errorSchema } from './schemas/error.ts';
 
 export type Route = {
-  readonly method: 'get' | 'post' | 'put';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With parameters in braces, as OpenAPI writes them. */
   readonly path: string;
   readonly operation: ZodOpenApiOperationObject;
@@ -52,6 +52,8 @@ export const AUTHENTICATION_ERRORS: readonly ErrorCode[] = [
   'api_key_expired',
   'api_key_revoked',
   'insufficient_scope',
+  // A session behind the same routes.
+  'permission_denied',
 ];
 export const IDEMPOTENCY_ERRORS: readonly ErrorCode[] = [
   'idempotency_key_missing',

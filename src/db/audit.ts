@@ -1,6 +1,8 @@
 // Rows of the audit log: who did what, from where, and who was refused what. Never changed, never removed.
+import type { ListedAuditEntry } from '../domain/audit.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
-import { statement, type Queryable } from './database.ts';
+import type { ActedBy } from '../domain/member.ts';
+import { statement, type Queryable, type Tx } from './database.ts';
 
 export type AuditEntry = {
   readonly merchantId: MerchantId | null;
@@ -39,4 +41,78 @@ export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promis
     entry.requestId,
     entry.at,
   ]);
+}
+
+/** What a person did, as far as the caller of the operation does not say it. */
+export type Act = {
+  readonly action: string;
+  readonly subjectId: string | null;
+  readonly before?: object | null;
+  readonly after?: object | null;
+  readonly at: Date;
+};
+
+/** Records what a person did, in the transaction that does it. */
+export async function recordAct(tx: Tx, by: ActedBy, act: Act): Promise<void> {
+  await insertAuditEntry(tx, {
+    merchantId: by.person.merchantId,
+    userId: by.person.userId,
+    apiKeyId: null,
+    action: act.action,
+    outcome: 'done',
+    subjectId: act.subjectId,
+    before: act.before ?? null,
+    after: act.after ?? null,
+    address: by.address,
+    requestId: by.requestId,
+    at: act.at,
+  });
+}
+
+type ListedRow = {
+  id: string;
+  user_id: UserId | null;
+  user_name: string | null;
+  api_key_id: ApiKeyId | null;
+  api_key_name: string | null;
+  action: string;
+  outcome: 'done' | 'refused';
+  subject_id: string | null;
+  before: object | null;
+  after: object | null;
+  address: string | null;
+  request_id: string | null;
+  created_at: Date;
+};
+
+const LIST = statement(
+  'audit_entry_list',
+  `SELECT a.id, a.user_id, u.name AS user_name, a.api_key_id, k.name AS api_key_name, a.action, a.outcome, a.subject_id,
+          a.before, a.after, host(a.address) AS address, a.request_id, a.created_at
+   FROM audit_entries a LEFT JOIN users u ON u.id = a.user_id LEFT JOIN api_keys k ON k.id = a.api_key_id
+   WHERE a.merchant_id = $1 AND a.id < coalesce($2, 9223372036854775807)
+   ORDER BY a.id DESC LIMIT $3`,
+);
+
+/** The newest entries, at most `limit`; only older ones than `before`. */
+export async function listAuditEntries(
+  db: Queryable,
+  merchantId: MerchantId,
+  before: string | null,
+  limit: number,
+): Promise<ListedAuditEntry[]> {
+  const rows = await db.run<ListedRow>(LIST, [merchantId, before, limit]);
+  return rows.map((row) => ({
+    id: row.id,
+    user: row.user_id === null ? null : { id: row.user_id, name: row.user_name ?? '' },
+    apiKey: row.api_key_id === null ? null : { id: row.api_key_id, name: row.api_key_name ?? '' },
+    action: row.action,
+    outcome: row.outcome,
+    subjectId: row.subject_id,
+    before: row.before,
+    after: row.after,
+    address: row.address,
+    requestId: row.request_id,
+    at: row.created_at,
+  }));
 }

@@ -1,7 +1,6 @@
 // Rows of approvals, and what the rule of two persons needs to know of people and policy.
 import type { MerchantId, PayoutId, UserId } from '../domain/ids.ts';
 import type { Role } from '../domain/member.ts';
-import { DEFAULT_POLICY, type ReleasePolicy } from '../domain/release.ts';
 import { statement, type Queryable, type Tx } from './database.ts';
 
 const INSERT = statement(
@@ -63,33 +62,4 @@ const LOCK_MEMBER = statement(
 export async function findMemberRolesLocked(tx: Tx, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
   const [row] = await tx.run<{ roles: Role[] }>(LOCK_MEMBER, [merchantId, userId]);
   return row?.roles ?? [];
-}
-
-const FIND_POLICY = statement(
-  'policy_find_for_release',
-  `SELECT second_factor_required, two_approvers_above_minor, approver_daily_limit_minor, payout_expires_after_ms
-   FROM policies WHERE merchant_id = $1`,
-);
-
-type PolicyRow = {
-  second_factor_required: boolean;
-  two_approvers_above_minor: string | null;
-  approver_daily_limit_minor: string | null;
-  payout_expires_after_ms: string | null;
-};
-
-/** The merchant's policy as it is in force, or the defaults. */
-export async function findReleasePolicy(db: Queryable, merchantId: MerchantId): Promise<ReleasePolicy> {
-  const [row] = await db.run<PolicyRow>(FIND_POLICY, [merchantId]);
-  if (!row) return DEFAULT_POLICY;
-  return {
-    secondFactorRequired: row.second_factor_required,
-    twoApproversAboveMinor: toBigInt(row.two_approvers_above_minor),
-    approverDailyLimitMinor: toBigInt(row.approver_daily_limit_minor),
-    payoutExpiresAfterMs: row.payout_expires_after_ms === null ? null : Number(row.payout_expires_after_ms),
-  };
-}
-
-function toBigInt(text: string | null): bigint | null {
-  return text === null ? null : BigInt(text);
 }

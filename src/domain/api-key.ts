@@ -1,7 +1,10 @@
 // API keys: `sk_test_` or `sk_live_`, 30 random base62 characters, and 6 of a CRC-32 that catches typing mistakes.
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { DomainError } from './errors.ts';
 import type { Environment } from './event.ts';
+import type { ApiKeyId, UserId } from './ids.ts';
+import { holdsOneOf, type Role } from './member.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
@@ -52,4 +55,45 @@ function checksum(text: string): string {
     value = Math.floor(value / BASE62.length);
   }
   return digits;
+}
+
+/** More keys in force than this are lost track of. */
+export const MAX_API_KEYS_PER_MERCHANT = 100;
+/** How long a rolled key may live on beside the one that takes its place. */
+export const MAX_ROLL_OVERLAP_MS = 72 * 60 * 60_000;
+
+/** A key as its merchant's people see it. */
+export type ListedApiKey = {
+  readonly id: ApiKeyId;
+  readonly name: string;
+  readonly environment: Environment;
+  readonly hint: string;
+  readonly scopes: readonly Scope[];
+  readonly createdBy: { readonly id: UserId; readonly name: string } | null;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly replacedBy: ApiKeyId | null;
+};
+
+export type ApiKeyState = 'active' | 'expired' | 'revoked';
+
+/** Whether these roles reach to keys with these scopes. What moves money out is not for developers to hand out. */
+export function mayHandleKeys(roles: readonly Role[], scopes: readonly Scope[]): boolean {
+  return holdsOneOf(roles, scopes.includes('payouts:write') ? ['admin'] : ['admin', 'developer']);
+}
+
+/** The state of a key at a moment. Revoked counts before expired. */
+export function apiKeyState(
+  key: { readonly expiresAt: Date | null; readonly revokedAt: Date | null },
+  at: Date,
+): ApiKeyState {
+  if (key.revokedAt !== null && key.revokedAt <= at) return 'revoked';
+  return key.expiresAt !== null && key.expiresAt <= at ? 'expired' : 'active';
+}
+
+/** The same for an unknown id and for another merchant's. */
+export function apiKeyNotFound(): DomainError {
+  return new DomainError('api_key_not_found', 'There is no API key with this id. Look it up in the list of keys.');
 }

@@ -72,6 +72,8 @@ export type ParameterIssue = { readonly param: string; readonly code: ErrorCode;
 type Details = {
   readonly issues?: readonly ParameterIssue[];
   readonly retryAfterSeconds?: number;
+  /** Why, in words for the audit log. The caller is never told. */
+  readonly reason?: string;
 };
 
 /** An error we expect and can name. Its message is for the caller and tells what to do next; it holds no internals. */
@@ -79,6 +81,7 @@ export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly ParameterIssue[];
   readonly retryAfterSeconds: number | undefined;
+  readonly reason: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: Details = {}) {
     super(message);
@@ -86,6 +89,7 @@ export class DomainError extends Error {
     this.code = code;
     this.issues = details.issues ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.reason = details.reason;
   }
 
   get type(): ErrorType {

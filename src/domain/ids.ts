@@ -14,6 +14,7 @@ export type ApiKeyId = Branded<'key'>;
 export type MerchantId = Branded<'mer'>;
 export type UserId = Branded<'usr'>;
 export type InvitationId = Branded<'inv'>;
+export type PolicyChangeId = Branded<'pch'>;
 export type PayoutId = Branded<'pay'>;
 export type ReversalId = Branded<'rev'>;
 
@@ -26,6 +27,7 @@ type IdByPrefix = {
   mer: MerchantId;
   usr: UserId;
   inv: InvitationId;
+  pch: PolicyChangeId;
   pay: PayoutId;
   rev: ReversalId;
   req: Branded<'req'>;

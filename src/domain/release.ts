@@ -2,35 +2,18 @@
 import { DomainError } from './errors.ts';
 import { hasFreshSecondFactor, type Person } from './member.ts';
 import type { Payout } from './payout.ts';
-
-export type ReleasePolicy = {
-  /** Nobody releases without a second factor, not even who has none. */
-  readonly secondFactorRequired: boolean;
-  /** Two people must release what is above it; null: one is enough for any amount. */
-  readonly twoApproversAboveMinor: bigint | null;
-  /** The most that one person releases in 24 hours; null: no limit. */
-  readonly approverDailyLimitMinor: bigint | null;
-  /** Null: the service's own default. */
-  readonly payoutExpiresAfterMs: number | null;
-};
-
-export const DEFAULT_POLICY: ReleasePolicy = {
-  secondFactorRequired: false,
-  twoApproversAboveMinor: null,
-  approverDailyLimitMinor: null,
-  payoutExpiresAfterMs: null,
-};
+import type { Policy } from './policy.ts';
 
 export const DAILY_LIMIT_WINDOW_MS = 24 * 60 * 60 * 1000;
 
-export function approvalsRequired(policy: ReleasePolicy, amountMinor: bigint): number {
+export function approvalsRequired(policy: Policy, amountMinor: bigint): number {
   return policy.twoApproversAboveMinor !== null && amountMinor > policy.twoApproversAboveMinor ? 2 : 1;
 }
 
 export type ReleaseAttempt = {
   readonly payout: Payout;
   readonly person: Person;
-  readonly policy: ReleasePolicy;
+  readonly policy: Policy;
   /** What this person released in the 24 hours before. */
   readonly releasedMinor: bigint;
   readonly at: Date;

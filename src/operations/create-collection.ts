@@ -1,5 +1,6 @@
 // Accepts a request for a collection: once per idempotency key, recorded before anybody is asked to pay.
 import { randomUUID } from 'node:crypto';
+import { recordAct } from '../db/audit.ts';
 import { insertCollection } from '../db/collection.ts';
 import type { Database } from '../db/database.ts';
 import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency-key.ts';
@@ -8,6 +9,7 @@ import { planPayment, type PaymentRequest } from '../domain/payment-request.ts';
 import { tooMuchWaits } from '../domain/errors.ts';
 import { idTimeMs, newId, type MerchantId } from '../domain/ids.ts';
 import { requestFingerprint } from '../domain/idempotency.ts';
+import type { ActedBy } from '../domain/member.ts';
 import type { Currency } from '../domain/money.ts';
 
 export type CreateCollection = {
@@ -19,6 +21,8 @@ export type CreateCollection = {
   readonly isAcceptingWork: boolean;
   readonly promptDeadlineMs: number;
   readonly idempotencyKeptForMs: number;
+  /** The person who asks in a session; absent for an API key. */
+  readonly by?: ActedBy;
   readonly at: Date;
 };
 
@@ -48,6 +52,7 @@ export async function createCollection(db: Database, input: CreateCollection): P
     const answer = { status: 202, body: JSON.stringify(collectionObject(collection)) };
     await keepAnswer(tx, request, answer);
     await insertCollection(tx, collection);
+    if (input.by) await recordAct(tx, input.by, { action: 'collection.created', subjectId: collection.id, at: input.at });
     return { kind: 'created', answer, collection };
   });
 }

@@ -1,16 +1,18 @@
 // Accepts a request for a payout: once per idempotency key, with its money held from that moment on.
 import { randomUUID } from 'node:crypto';
+import { recordAct } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency-key.ts';
 import { findAvailableLocked } from '../db/ledger.ts';
-import { findReleasePolicy } from '../db/payout-approval.ts';
 import { insertPayout } from '../db/payout-change.ts';
+import { findPolicy } from '../db/policy.ts';
 import { newDeliveryIds } from '../domain/endpoint.ts';
 import { DomainError, errorBody, tooMuchWaits } from '../domain/errors.ts';
 import { payoutEvent, type Environment } from '../domain/event.ts';
 import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../domain/ids.ts';
 import { requestFingerprint } from '../domain/idempotency.ts';
 import { posting } from '../domain/ledger.ts';
+import type { ActedBy } from '../domain/member.ts';
 import type { Currency } from '../domain/money.ts';
 import { planPayment, type PaymentRequest } from '../domain/payment-request.ts';
 import { payoutObject, type Payout } from '../domain/payout.ts';
@@ -22,6 +24,8 @@ export type CreatePayout = {
   /** The person who asks, or who made the key that asks. */
   readonly createdBy: UserId;
   readonly apiKeyId: ApiKeyId | null;
+  /** A person in a session, whose asking goes into the audit log. */
+  readonly by?: ActedBy;
   readonly idempotencyKey: string;
   readonly request: PaymentRequest;
   /** Named in the answer that is kept when the balance is too small. */
@@ -74,6 +78,7 @@ export async function createPayout(db: Database, input: CreatePayout): Promise<C
       deliveryIds: newDeliveryIds(at),
       at,
     });
+    if (input.by) await recordAct(tx, input.by, { action: 'payout.created', subjectId: payout.id, at });
     return { kind: 'created', answer, payout };
   });
 }
@@ -81,7 +86,7 @@ export async function createPayout(db: Database, input: CreatePayout): Promise<C
 async function newPayout(tx: Tx, input: CreatePayout): Promise<Payout> {
   const { request, merchantId } = input;
   const { operator } = planPayment(request, input.merchantCurrency);
-  const policy = await findReleasePolicy(tx, merchantId);
+  const policy = await findPolicy(tx, merchantId);
   const id = newId('pay', input.at.getTime());
   // Lists filter by time through the id: a payout was created when its id says.
   const at = new Date(idTimeMs(id));

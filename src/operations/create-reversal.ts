@@ -1,6 +1,6 @@
 // Accepts a request to give a collection's money back: once per idempotency key, and one at a time per collection.
 import { randomUUID } from 'node:crypto';
-import { insertAuditEntry } from '../db/audit.ts';
+import { recordAct } from '../db/audit.ts';
 import { findCollection } from '../db/collection.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency-key.ts';
@@ -83,17 +83,10 @@ async function insert(tx: Tx, { by, collectionId, sendDeadlineMs, at }: CreateRe
   if (!(await insertReversal(tx, reversal))) {
     throw new DomainError('state_conflict', 'A reversal of this collection is under way already.');
   }
-  await insertAuditEntry(tx, {
-    merchantId,
-    userId,
-    apiKeyId: null,
+  await recordAct(tx, by, {
     action: 'reversal.requested',
-    outcome: 'done',
     subjectId: collection.id,
-    before: null,
     after: { reversal_id: reversal.id },
-    address: by.address,
-    requestId: by.requestId,
     at,
   });
   return reversal;

@@ -1,5 +1,5 @@
 // Ends a queued payout without sending it: rejected by an approver, or cancelled by who made it.
-import { insertAuditEntry } from '../db/audit.ts';
+import { recordAct } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { findMemberRolesLocked } from '../db/payout-approval.ts';
 import { recordPayoutChange } from '../db/payout-change.ts';
@@ -55,17 +55,11 @@ async function decide(tx: Tx, input: DecidePayout): Promise<Payout> {
     at,
   });
   if (!isRecorded) throw new Error(`payout ${payout.id} changed while it was locked`);
-  await insertAuditEntry(tx, {
-    merchantId,
-    userId,
-    apiKeyId: null,
+  await recordAct(tx, by, {
     action: `payout.${after.state}`,
-    outcome: 'done',
     subjectId: payout.id,
     before: { state: payout.state },
     after: { state: after.state, rejection_reason: after.rejectionReason },
-    address: by.address,
-    requestId: by.requestId,
     at,
   });
   return after;

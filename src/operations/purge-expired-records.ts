@@ -1,11 +1,15 @@
-// Removes records whose time is over: idempotency keys and operators' raw callbacks.
+// Removes records whose time is over: idempotency keys, operators' raw callbacks, sessions and counters of failed proofs.
 import type { Database } from '../db/database.ts';
 import { deleteIdempotencyKeys } from '../db/idempotency-key.ts';
 import { deleteOperatorCallbacks } from '../db/operator-callback.ts';
+import { deleteEndedCounters } from '../db/proof-counter.ts';
+import { deleteEndedSessions } from '../db/session.ts';
 
 export type PurgeExpiredRecords = {
   readonly idempotencyKeysBefore: Date;
   readonly callbacksBefore: Date;
+  /** Sessions and counters that have ended by then. */
+  readonly endedBefore: Date;
   readonly limit: number;
 };
 
@@ -14,6 +18,8 @@ export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecor
   return db.withTransaction(async (tx) => {
     const keys = await deleteIdempotencyKeys(tx, input.idempotencyKeysBefore, input.limit);
     const callbacks = await deleteOperatorCallbacks(tx, input.callbacksBefore, input.limit);
-    return keys + callbacks;
+    const sessions = await deleteEndedSessions(tx, input.endedBefore, input.limit);
+    const counters = await deleteEndedCounters(tx, input.endedBefore, input.limit);
+    return keys + callbacks + sessions + counters;
   });
 }

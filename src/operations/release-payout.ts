@@ -1,16 +1,16 @@
 // Releases a payout: records that a second person agreed, and with enough of them that it may be sent.
 import type { Database, Tx } from '../db/database.ts';
-import { insertAuditEntry } from '../db/audit.ts';
+import { recordAct } from '../db/audit.ts';
 import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency-key.ts';
 import {
   countStandingApprovals,
   findMemberRolesLocked,
-  findReleasePolicy,
   insertApproval,
   sumApprovedSince,
 } from '../db/payout-approval.ts';
 import { recordPayoutChange, requireApprovals } from '../db/payout-change.ts';
 import { findPayoutLocked } from '../db/payout.ts';
+import { findPolicy } from '../db/policy.ts';
 import { newDeliveryIds } from '../domain/endpoint.ts';
 import { DomainError } from '../domain/errors.ts';
 import { payoutEvent, type Environment } from '../domain/event.ts';
@@ -75,7 +75,7 @@ async function approve(tx: Tx, input: ReleasePayout): Promise<Payout> {
     throw new DomainError('permission_denied', 'Only an approver releases payouts.');
   const payout = isId('pay', input.payoutId) ? await findPayoutLocked(tx, merchantId, input.payoutId) : null;
   if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
-  const policy = await findReleasePolicy(tx, merchantId);
+  const policy = await findPolicy(tx, merchantId);
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
   const releasedMinor = await sumApprovedSince(tx, merchantId, userId, since);
   checkRelease({ payout, person, policy, releasedMinor, at });
@@ -90,17 +90,11 @@ async function approve(tx: Tx, input: ReleasePayout): Promise<Payout> {
   };
   const isReleased = (await countStandingApprovals(tx, payout.id)) >= approved.approvalsRequired;
   const after = isReleased ? await release(tx, approved, input) : await waitForAnother(tx, approved);
-  await insertAuditEntry(tx, {
-    merchantId,
-    userId,
-    apiKeyId: null,
+  await recordAct(tx, input.by, {
     action: isReleased ? 'payout.released' : 'payout.approved',
-    outcome: 'done',
     subjectId: payout.id,
     before: { state: payout.state, approvals: payout.approvals.length },
     after: { state: after.state, approvals: after.approvals.length },
-    address: input.by.address,
-    requestId: input.by.requestId,
     at,
   });
   return after;

@@ -203,6 +203,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     payoutExpiryMs: config.clocks.payoutExpiryMs,
     payoutSendDeadlineMs: config.clocks.payoutSendDeadlineMs,
     overdueAfterMs: config.clocks.overdueAfterMs,
+    keyRing: settings.MALIPO_SECRET_KEYS,
     log,
     trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
     rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,

@@ -3,13 +3,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Database } from '../db/database.ts';
 import { SCOPES } from '../domain/api-key.ts';
-import type { MerchantId } from '../domain/ids.ts';
+import type { MerchantId, UserId } from '../domain/ids.ts';
 import type { KeyRing } from '../domain/secret-box.ts';
 import { authenticateApiKey } from '../operations/authenticate-api-key.ts';
 import { createApiKey } from '../operations/create-api-key.ts';
 import { createMerchant } from '../operations/create-merchant.ts';
 import { registerEndpoint } from '../operations/register-endpoint.ts';
 import { retireEndpoints } from '../operations/retire-endpoints.ts';
+import { addDemoPeople, demoPeopleSchema } from './demo-people.ts';
 import { writePrivateFile } from './private-file.ts';
 
 const demoSchema = z.object({
@@ -17,9 +18,14 @@ const demoSchema = z.object({
   apiKey: z.string(),
   webhookUrl: z.string(),
   webhookSecret: z.string(),
+  people: demoPeopleSchema,
 });
 
+/** A file of before there were people. */
+const oldDemoSchema = demoSchema.extend({ people: demoPeopleSchema.optional() });
+
 export type DemoMerchant = z.infer<typeof demoSchema>;
+type OldDemoMerchant = z.infer<typeof oldDemoSchema>;
 
 export type SeedOptions = {
   readonly db: Database;
@@ -28,18 +34,21 @@ export type SeedOptions = {
   readonly keyRing: KeyRing;
 };
 
-/** The demo merchant with a key that works and an endpoint at `webhookUrl`; that of an earlier start when it is there. */
+/**
+ * The demo merchant with its people, a key that works and an endpoint at `webhookUrl`; that of an earlier start when it is
+ * there, with what it lacks added.
+ */
 export async function seedDemoMerchant(options: SeedOptions): Promise<DemoMerchant> {
   const known = await readKnown(options);
-  if (known?.webhookUrl === options.webhookUrl) return known;
-  const demo = known ? await moveEndpoint(known, options) : await createDemo(options);
-  writePrivateFile(options.file, `${JSON.stringify(demo, null, 2)}\n`);
+  const peopled = known ? await withPeople(known, options) : await createDemo(options);
+  const demo = peopled.webhookUrl === options.webhookUrl ? peopled : await moveEndpoint(peopled, options);
+  if (demo !== known) writePrivateFile(options.file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
 }
 
-async function readKnown({ db, file }: SeedOptions): Promise<DemoMerchant | null> {
+async function readKnown({ db, file }: SeedOptions): Promise<OldDemoMerchant | null> {
   if (!existsSync(file)) return null;
-  const demo = demoSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const demo = oldDemoSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   // The file may be older than the database, which somebody removed.
   const isValid = await authenticateApiKey(db, demo.apiKey, 'test', new Date()).then(
     () => true,
@@ -48,19 +57,37 @@ async function readKnown({ db, file }: SeedOptions): Promise<DemoMerchant | null
   return isValid ? demo : null;
 }
 
-async function createDemo({ db, webhookUrl, keyRing }: SeedOptions): Promise<DemoMerchant> {
-  const at = new Date();
-  const merchantId = await createMerchant(db, { name: 'Demo merchant', currency: 'UGX', at });
+async function createDemo(options: SeedOptions): Promise<DemoMerchant> {
+  const { db, webhookUrl, keyRing } = options;
+  const merchantId = await createMerchant(db, { name: 'Demo merchant', currency: 'UGX', at: new Date() });
+  const { people, makerId } = await addDemoPeople(db, merchantId, keyRing);
+  const apiKey = await createKey(db, merchantId, makerId);
+  const { secret } = await register(merchantId, options);
+  return { merchantId, apiKey, webhookUrl, webhookSecret: secret, people };
+}
+
+// The key of before makes no payouts, as nobody made it: another one takes its place here, and it stays good for the rest.
+async function withPeople(known: OldDemoMerchant, { db, keyRing }: SeedOptions): Promise<DemoMerchant> {
+  const { people } = known;
+  // The same object where nothing was lacking.
+  if (people) return known as DemoMerchant;
+  const merchantId = known.merchantId as MerchantId;
+  const added = await addDemoPeople(db, merchantId, keyRing);
+  return { ...known, apiKey: await createKey(db, merchantId, added.makerId), people: added.people };
+}
+
+async function createKey(db: Database, merchantId: MerchantId, createdBy: UserId): Promise<string> {
   const { key } = await createApiKey(db, {
     merchantId,
     name: 'Demo key',
     environment: 'test',
     scopes: SCOPES,
     expiresAt: null,
-    at,
+    createdBy,
+    by: null,
+    at: new Date(),
   });
-  const { secret } = await register(merchantId, { db, webhookUrl, keyRing });
-  return { merchantId, apiKey: key, webhookUrl, webhookSecret: secret };
+  return key;
 }
 
 // The receiver's port was taken this time: the old address would only collect failures.
@@ -71,7 +98,7 @@ async function moveEndpoint(known: DemoMerchant, options: SeedOptions): Promise<
   return { ...known, webhookUrl: options.webhookUrl, webhookSecret: secret };
 }
 
-function register(merchantId: MerchantId, { db, webhookUrl, keyRing }: Omit<SeedOptions, 'file'>) {
+function register(merchantId: MerchantId, { db, webhookUrl, keyRing }: SeedOptions) {
   return registerEndpoint(db, {
     merchantId,
     url: webhookUrl,

@@ -10,6 +10,7 @@ import { findProjectRoot } from '../embedded/project-root.ts';
 import { openRunRecord } from '../embedded/run-record.ts';
 import { DEMO_PHONE, runDemoCollection } from './demo-collection.ts';
 import { seedDemoMerchant, type DemoMerchant } from './demo-merchant.ts';
+import { peopleSettings } from './demo-people.ts';
 import { demoSecrets } from './demo-secrets.ts';
 import { processEntry, receiverEntry, startOwnProcess, type ChildPlan } from './embedded-children.ts';
 import { HOST, portFor, startEngines, type EngineOptions, type Engines } from './embedded-engines.ts';
@@ -183,6 +184,7 @@ async function showThatItWorks(
     MALIPO_DATABASE_URL: engines.databaseUrl,
     MALIPO_WEBHOOK_SECRET: demo.webhookSecret,
     MALIPO_WEBHOOK_INBOX_URL: inboxUrl,
+    ...peopleSettings(demo.people),
   };
   writePrivateFile(file, shellLines(lines));
   await runDemoCollection({ baseUrl, apiKey: demo.apiKey, inboxUrl, report, timeoutMs: DEMO_LIMIT_MS });
@@ -202,6 +204,14 @@ async function showThatItWorks(
       -H 'Authorization: Bearer ${demo.apiKey}' \\
       -H "Idempotency-Key: $(date +%s)-$RANDOM" \\
       -d phone=${DEMO_PHONE} -d amount=5000 -d reference=INV-1
+
+  Log in as the maker, or as the approver, whose second factor is in ${file} too:
+
+    . ${file}
+    curl -sS -c maker.jar ${baseUrl}/v1/console/session -H 'Origin: ${baseUrl}' -H 'Malipo-Console: 1' \\
+      --data-urlencode "email=$MALIPO_MAKER_EMAIL" --data-urlencode "password=$MALIPO_MAKER_PASSWORD" \\
+      -d "totp=$(node docs/examples/totp.mjs "$MALIPO_MAKER_TOTP_SECRET")"
+    curl -sS -b maker.jar ${baseUrl}/v1/console/session
 
   Ctrl-C stops all of it; the next start finds its data.
 

@@ -32,7 +32,7 @@ export function assertError(answer: ApiAnswer, code: ErrorCode): ErrorBody {
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
   assert.equal(answer.headers.get('www-authenticate'), answer.status === 401 ? 'Bearer' : null);
   const mustWait = code === 'idempotency_key_in_flight' || code === 'rate_limited' || code === 'service_unavailable';
-  assert.match(answer.headers.get('retry-after') ?? 'none', mustWait ? /^[1-9][0-9]?$/ : /^none$/, where);
+  assert.match(answer.headers.get('retry-after') ?? 'none', mustWait ? /^[1-9][0-9]{0,2}$/ : /^none$/, where);
   assert.equal(answer.headers.has('allow'), code === 'method_not_allowed');
   return error;
 }

@@ -6,11 +6,21 @@ import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';
 import { eventually, openHouse, type House } from '../support/house.ts';
+import { enter } from '../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from './answers.ts';
 import { holdIdempotencyKey } from './held-key.ts';
 
 const COLLECTIONS = '/v1/api/collections';
 const BALANCE = '/v1/api/balance';
+const CONSOLE = '/v1/console';
+
+/** Of routes that are still to come: each leaves this list with the route that answers it. */
+const OF_ROUTES_TO_COME = [
+  'payout_not_found',
+  'balance_insufficient',
+  'approval_self',
+] as const satisfies readonly ErrorCode[];
+type CodeToCome = (typeof OF_ROUTES_TO_COME)[number];
 
 describe('every error code', () => {
   let house: House;
@@ -24,7 +34,7 @@ describe('every error code', () => {
     call(house.baseUrl, 'POST', COLLECTIONS, { key: house.merchant.key, ...options });
   const createWith = (fields: Record<string, unknown>) => create({ json: collectionFields(fields) });
 
-  const provoked: Readonly<Record<ErrorCode, () => Promise<ApiAnswer>>> = {
+  const provoked: Readonly<Record<Exclude<ErrorCode, CodeToCome>, () => Promise<ApiAnswer>>> = {
     api_key_missing: () => get(BALANCE, null),
     api_key_invalid: () => get(BALANCE, generateApiKey('test')),
     api_key_wrong_environment: () => get(BALANCE, generateApiKey('live')),
@@ -35,6 +45,10 @@ describe('every error code', () => {
       return get(BALANCE, key);
     },
     insufficient_scope: async () => get(BALANCE, await house.addKey(house.merchant.id, ['collections:read'])),
+    permission_denied: async () => {
+      const viewer = await enter(house, house.merchant.id, 'viewer');
+      return viewer.call('DELETE', `${CONSOLE}/members/${newId('usr')}`);
+    },
     parameter_missing: () => create({ json: { phone: '256772000100', amount: 5000 } }),
     parameter_invalid: () => createWith({ amount: '5000' }),
     parameter_unknown: () => createWith({ colour: 'red' }),
@@ -44,6 +58,26 @@ describe('every error code', () => {
     body_malformed: () => create({ raw: { type: 'application/json', body: '{"phone":' } }),
     cursor_invalid: () => get(`${COLLECTIONS}?cursor=abc`, house.merchant.key),
     collection_not_found: () => get(`${COLLECTIONS}/${newId('col')}`, house.merchant.key),
+    member_not_found: async () => {
+      const admin = await enter(house, house.merchant.id, 'admin');
+      return admin.call('DELETE', `${CONSOLE}/members/${newId('usr')}`);
+    },
+    invitation_not_found: async () => {
+      const admin = await enter(house, house.merchant.id, 'admin');
+      return admin.call('DELETE', `${CONSOLE}/invitations/${newId('inv')}`);
+    },
+    api_key_not_found: async () => {
+      const admin = await enter(house, house.merchant.id, 'admin');
+      return admin.call('DELETE', `${CONSOLE}/keys/${newId('key')}`);
+    },
+    policy_change_not_found: async () => {
+      const admin = await enter(house, house.merchant.id, 'admin');
+      return admin.call('POST', `${CONSOLE}/policy/changes/${newId('pch')}/approve`);
+    },
+    state_conflict: async () => {
+      const admin = await enter(house, house.merchant.id, 'admin');
+      return admin.call('POST', `${CONSOLE}/session/second-factor/confirm`, { json: { totp: '123456' } });
+    },
     route_not_found: () => get('/v1/api/nothing', house.merchant.key),
     method_not_allowed: () => call(house.baseUrl, 'DELETE', COLLECTIONS, { key: house.merchant.key }),
     body_too_large: () => createWith({ reference: 'x'.repeat(65_536) }),
@@ -94,6 +128,6 @@ describe('every error code', () => {
   }
 
   it('was met', () => {
-    assert.deepEqual([...met].sort(), [...ERROR_CODES].sort());
+    assert.deepEqual([...met, ...OF_ROUTES_TO_COME].sort(), [...ERROR_CODES].sort());
   });
 });

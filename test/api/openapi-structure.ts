@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { ROLES } from '../../src/domain/member.ts';
 
 type Content = Readonly<Record<string, { readonly schema: object }>>;
 export type Parameter = {
@@ -20,6 +21,7 @@ export type Operation = {
   readonly summary: string;
   readonly tags: readonly string[];
   readonly security?: readonly object[];
+  readonly 'x-roles'?: readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, Response>>;
@@ -69,6 +71,7 @@ const OPERATION = named(
         ['in', 'name', 'schema'],
       ),
     },
+    'x-roles': { type: 'array', items: { enum: ROLES }, minItems: 1, uniqueItems: true },
     requestBody: named({ required: { type: 'boolean' }, description: TEXT, content: CONTENT }, ['content']),
     responses: {
       type: 'object',
@@ -98,7 +101,18 @@ const DOCUMENT = named(
     },
     components: named({
       schemas: mapOf(SCHEMA),
-      securitySchemes: mapOf(named({ type: TEXT, scheme: TEXT, description: TEXT }, ['type'])),
+      securitySchemes: {
+        type: 'object',
+        additionalProperties: {
+          oneOf: [
+            named({ type: { const: 'http' }, scheme: TEXT, description: TEXT }, ['type', 'scheme']),
+            named(
+              { type: { const: 'apiKey' }, in: { enum: ['query', 'header', 'cookie'] }, name: TEXT, description: TEXT },
+              ['type', 'in', 'name'],
+            ),
+          ],
+        },
+      },
     }),
     tags: { type: 'array' },
   },

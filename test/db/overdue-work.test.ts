@@ -136,7 +136,13 @@ describe('the removal of old records', () => {
       );
     }
     const before = new Date(Date.now() - 30 * DAY);
-    const purge = () => purgeExpiredRecords(db, { idempotencyKeysBefore: before, callbacksBefore: before, limit: 2 });
+    const purge = () =>
+      purgeExpiredRecords(db, {
+        idempotencyKeysBefore: before,
+        callbacksBefore: before,
+        endedBefore: before,
+        limit: 2,
+      });
     assert.deepEqual([await purge(), await purge(), await purge()], [4, 2, 0]);
     const left =
       'SELECT (SELECT count(*) FROM idempotency_keys)::int AS keys, count(*)::int AS calls FROM operator_callbacks';

@@ -198,10 +198,8 @@ const BELONGINGS: Readonly<Record<string, string>> = {
   reversed: "failure_code = NULL, operator_receipt = '42', amount_reversed_minor = amount_minor",
 };
 
-const MADE_STATES = ['initiated', 'prompted', 'reconciling', 'succeeded', 'failed', 'expired'] as const;
-
 /** Every pair of states that the table of transitions does not have. A return to the first state has a rule of its own. */
-const TRANSITION_CASES: readonly RuleCase[] = MADE_STATES.flatMap((from) => {
+const TRANSITION_CASES: readonly RuleCase[] = COLLECTION_STATES.flatMap((from) => {
   const targets = Object.values(COLLECTION_TRANSITIONS[from]);
   const illegal = COLLECTION_STATES.filter((to) => to !== from && !targets.includes(to));
   return illegal.map((to): RuleCase => ({
@@ -222,9 +220,9 @@ const EVENT_CASES: readonly RuleCase[] = [
     ],
     ['a collection nobody knows', () => ({ collection_id: newId('col') }), 'events_collection_id_fkey'],
     ['a body that is too large', { body: 'é'.repeat(32_769) }, 'events_body_check'],
-    ['a change of no collection', OF_NOTHING, 'events_of_a_collection'],
-    ['a change without a version', { resource_version: null }, 'events_of_a_collection'],
-    ['another type with a collection', { type: 'endpoint.test' }, 'events_of_a_collection'],
+    ['a change of no collection', OF_NOTHING, 'events_of_a_resource'],
+    ['a change without a version', { resource_version: null }, 'events_of_a_resource'],
+    ['another type with a collection', { type: 'endpoint.test' }, 'events_of_a_resource'],
     [
       'one change told twice',
       ({ collections }) => ({ collection_id: collections.prompted, resource_version: 1 }),
@@ -234,7 +232,7 @@ const EVENT_CASES: readonly RuleCase[] = [
   {
     what: 'an event for another merchant than its collection',
     breaks: (world) => [insert(world, 'events', { merchant_id: world.otherMerchantId })],
-    by: { says: /for another merchant than its collection/ },
+    by: { says: /for another merchant than what it tells of/ },
   },
   {
     what: 'a change of state without its event',
@@ -265,6 +263,18 @@ const EVENT_CASES: readonly RuleCase[] = [
       }),
     ],
     by: { says: /succeeded without a transfer/ },
+  },
+  {
+    what: 'a return without its transfer',
+    breaks: (world) => [
+      move(world.collections.succeeded, 'reversed', 'amount_reversed_minor = amount_minor'),
+      insert(world, 'events', {
+        type: 'collection.reversed',
+        collection_id: world.collections.succeeded,
+        resource_version: 3,
+      }),
+    ],
+    by: { says: /was reversed without a transfer/ },
   },
   ...keptForEver('events', ['UPDATE', 'DELETE', 'TRUNCATE']),
 ];

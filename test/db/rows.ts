@@ -6,9 +6,11 @@ import type { Database } from '../../src/db/database.ts';
 import type { Collection, CollectionState } from '../../src/domain/collection.ts';
 import type { ChangeTimings } from '../../src/domain/collection-change.ts';
 import type { RecordableFact } from '../../src/domain/collection-progress.ts';
-import { idTimeMs, newId, type EndpointId, type MerchantId } from '../../src/domain/ids.ts';
+import { idTimeMs, newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
+import type { Role } from '../../src/domain/member.ts';
 import type { KeyRing } from '../../src/domain/secret-box.ts';
 import { createMerchant } from '../../src/operations/create-merchant.ts';
+import { enrolMember } from '../../src/operations/enrol-member.ts';
 import { recordCollectionFact } from '../../src/operations/record-collection-fact.ts';
 import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
 
@@ -16,6 +18,20 @@ export const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomByt
 
 export async function makeMerchant(db: Database): Promise<MerchantId> {
   return createMerchant(db, { name: 'Test merchant', currency: 'UGX', at: new Date() });
+}
+
+/** A person in these roles, whose password nobody knows. */
+export async function makeMember(db: Database, merchantId: MerchantId, roles: readonly Role[]): Promise<UserId> {
+  return enrolMember(db, {
+    merchantId,
+    email: `${randomUUID()}@shop.example`,
+    name: 'Test member',
+    passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
+    roles,
+    totpSecret: null,
+    keyRing: KEY_RING,
+    at: new Date(),
+  });
 }
 
 export async function makeEndpoint(db: Database, merchantId: MerchantId): Promise<EndpointId> {
@@ -52,20 +68,21 @@ export function newCollection(merchantId: MerchantId, fields: Partial<Collection
   };
 }
 
-const STEPS: Readonly<Record<Exclude<CollectionState, 'reversed'>, readonly RecordableFact[]>> = {
+const STEPS: Readonly<Record<CollectionState, readonly RecordableFact[]>> = {
   initiated: [],
   prompted: [{ fact: 'prompt_taken' }],
   reconciling: [{ fact: 'outcome_unknown' }],
   succeeded: [{ fact: 'prompt_taken' }, { fact: 'paid', operatorReceipt: '42' }],
   failed: [{ fact: 'declined', failureCode: 'wrong_pin' }],
   expired: [{ fact: 'lapsed', failureCode: 'prompt_expired' }],
+  reversed: [{ fact: 'prompt_taken' }, { fact: 'paid', operatorReceipt: '42' }, { fact: 'returned' }],
 };
 
 /** A collection brought to `state` the way the service does it. */
 export async function makeCollection(
   db: Database,
   merchantId: MerchantId,
-  state: keyof typeof STEPS = 'initiated',
+  state: CollectionState = 'initiated',
   fields: Partial<Collection> = {},
 ): Promise<Collection> {
   const collection = newCollection(merchantId, fields);
@@ -75,7 +92,7 @@ export async function makeCollection(
   return moved;
 }
 
-const TIMINGS: ChangeTimings = { promptWindowMs: 60_000, overdueAfterMs: 60_000, lateCheckEveryMs: 60_000 };
+export const TIMINGS: ChangeTimings = { promptWindowMs: 60_000, overdueAfterMs: 60_000, lateCheckEveryMs: 60_000 };
 
 /** Records the fact; the collection as it then is. */
 export async function record(

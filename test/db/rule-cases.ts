@@ -1,9 +1,20 @@
 // The database's own rules: rows that are sound, and the means to say how a wrong one differs from them.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '../../src/db/database.ts';
-import type { CollectionState } from '../../src/domain/collection.ts';
-import { newId, type CollectionId, type EndpointId, type MerchantId } from '../../src/domain/ids.ts';
-import { makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
+import { COLLECTION_STATES, type CollectionState } from '../../src/domain/collection.ts';
+import {
+  isId,
+  newId,
+  type CollectionId,
+  type EndpointId,
+  type MerchantId,
+  type PayoutId,
+  type ReversalId,
+  type UserId,
+} from '../../src/domain/ids.ts';
+import { PAYOUT_STATES, type PayoutState } from '../../src/domain/payout.ts';
+import { makePayout, makePerson, makeReversal, queue, recordReversal, type Shop } from './payout-rows.ts';
+import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
 
 /** By which rule a statement is refused: a constraint's name, or words of a trigger. */
 export type Refusal = { readonly constraint: string } | { readonly says: RegExp };
@@ -18,19 +29,30 @@ export type RuleCase = {
   readonly by: Refusal;
 };
 
-type MadeState = Exclude<CollectionState, 'reversed'>;
-
 /** Rows to be wrong beside. */
 export type World = {
   readonly merchantId: MerchantId;
   readonly otherMerchantId: MerchantId;
   readonly endpointId: EndpointId;
   readonly otherEndpointId: EndpointId;
-  readonly collections: Readonly<Record<MadeState, CollectionId>>;
+  readonly collections: Readonly<Record<CollectionState, CollectionId>>;
+  /** Paid, and not asked to be reversed; `collections.succeeded` is. */
+  readonly refundableId: CollectionId;
   readonly otherCollectionId: CollectionId;
   readonly eventId: string;
   readonly otherEventId: string;
   readonly deliveryId: string;
+  /** The only owner of the merchant. */
+  readonly ownerId: UserId;
+  readonly approverId: UserId;
+  readonly otherMemberId: UserId;
+  /** Who asked for the payouts. */
+  readonly makerId: UserId;
+  /** Neither made nor approved any of them, and may not. */
+  readonly developerId: UserId;
+  readonly payouts: Readonly<Record<PayoutState, PayoutId>>;
+  readonly otherPayoutId: PayoutId;
+  readonly reversals: { readonly requested: ReversalId; readonly failed: ReversalId };
 };
 
 export async function makeWorld(db: Database): Promise<World> {
@@ -38,9 +60,8 @@ export async function makeWorld(db: Database): Promise<World> {
   const otherMerchantId = await makeMerchant(db);
   const endpointId = await makeEndpoint(db, merchantId);
   const otherEndpointId = await makeEndpoint(db, otherMerchantId);
-  const made = {} as Record<MadeState, CollectionId>;
-  const states: readonly MadeState[] = ['initiated', 'prompted', 'reconciling', 'succeeded', 'failed', 'expired'];
-  for (const state of states) made[state] = (await makeCollection(db, merchantId, state)).id;
+  const made = {} as Record<CollectionState, CollectionId>;
+  for (const state of COLLECTION_STATES) made[state] = (await makeCollection(db, merchantId, state)).id;
   const other = await makeCollection(db, otherMerchantId, 'prompted');
   const eventOf = async (id: CollectionId) =>
     (await oneRow<{ id: string }>(db, 'SELECT id FROM events WHERE collection_id = $1', [id])).id;
@@ -56,7 +77,42 @@ export async function makeWorld(db: Database): Promise<World> {
     eventId,
     otherEventId: await eventOf(other.id),
     deliveryId: delivery.id,
+    ownerId: await makeMember(db, merchantId, ['owner']),
+    developerId: await makeMember(db, merchantId, ['developer']),
+    ...(await makeMoneyThatLeaves(db, merchantId, made.succeeded)),
+    ...(await makePayoutOfAnother(db, otherMerchantId)),
   };
+}
+
+async function makeShopOf(db: Database, merchantId: MerchantId): Promise<Shop> {
+  const maker = await makePerson(db, merchantId, ['maker']);
+  const approver = await makePerson(db, merchantId, ['approver']);
+  return { merchantId, maker, approver, otherApprover: approver };
+}
+
+/** Money, a payout in each state, and a reversal of `paidId` after one that failed. */
+async function makeMoneyThatLeaves(db: Database, merchantId: MerchantId, paidId: CollectionId) {
+  const shop = await makeShopOf(db, merchantId);
+  const refundable = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 100_000n });
+  const payouts = {} as Record<PayoutState, PayoutId>;
+  for (const state of PAYOUT_STATES) payouts[state] = (await makePayout(db, shop, state)).id;
+  const failed = await makeReversal(db, shop.approver, { id: paidId });
+  await recordReversal(db, failed, { fact: 'declined', failureCode: 'operator_rejected' });
+  const requested = await makeReversal(db, shop.approver, { id: paidId });
+  return {
+    refundableId: refundable.id,
+    makerId: shop.maker.userId,
+    approverId: shop.approver.userId,
+    payouts,
+    reversals: { requested: requested.id, failed: failed.id },
+  };
+}
+
+async function makePayoutOfAnother(db: Database, otherMerchantId: MerchantId) {
+  const shop = await makeShopOf(db, otherMerchantId);
+  await makeCollection(db, otherMerchantId, 'succeeded');
+  const { id: otherPayoutId } = await queue(db, shop, 1000n);
+  return { otherPayoutId, otherMemberId: await makeMember(db, otherMerchantId, ['owner']) };
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -98,6 +154,41 @@ export const SOUND_ROWS = {
     updated_at: new Date(),
     prompt_deadline_at: new Date(),
   }),
+  payouts: ({ merchantId, makerId }) => ({
+    id: newId('pay'),
+    merchant_id: merchantId,
+    idempotency_key: randomUUID(),
+    state: 'queued',
+    amount_minor: 1000,
+    currency: 'UGX',
+    reference: 'SAL-1',
+    phone: '256772000100',
+    operator: 'mtn-momo',
+    operator_reference: randomUUID(),
+    metadata: '{}',
+    created_by: makerId,
+    approvals_required: 1,
+    created_at: new Date(),
+    updated_at: new Date(),
+    expires_at: new Date(),
+  }),
+  payout_approvals: ({ merchantId, approverId, payouts }) => ({
+    payout_id: payouts.queued,
+    user_id: approverId,
+    merchant_id: merchantId,
+    approved_at: new Date(),
+  }),
+  reversals: ({ merchantId, approverId, refundableId }) => ({
+    id: newId('rev'),
+    merchant_id: merchantId,
+    collection_id: refundableId,
+    state: 'requested',
+    operator_reference: randomUUID(),
+    requested_by: approverId,
+    created_at: new Date(),
+    updated_at: new Date(),
+    send_deadline_at: new Date(),
+  }),
   ledger_accounts: () => ({ id: 'operator/new/UGX', kind: 'operator', operator: 'new', currency: 'UGX' }),
   events: ({ merchantId, collections }) => ({
     id: newId('evt'),
@@ -133,6 +224,49 @@ export const SOUND_ROWS = {
     response_headers: '{}',
     response_body: Buffer.alloc(16_384),
   }),
+  users: () => ({
+    id: newId('usr'),
+    email: `${randomUUID()}@shop.example`,
+    name: 'Amina',
+    password_hash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
+    created_at: new Date(),
+  }),
+  invitations: ({ merchantId, ownerId }) => ({
+    id: newId('inv'),
+    merchant_id: merchantId,
+    email: 'amina@shop.example',
+    roles: ['maker'],
+    token_sha256: randomBytes(32),
+    created_by: ownerId,
+    created_at: new Date(),
+    expires_at: new Date(),
+  }),
+  sessions: ({ merchantId, ownerId }) => ({
+    token_sha256: randomBytes(32),
+    merchant_id: merchantId,
+    user_id: ownerId,
+    created_at: new Date(),
+    last_used_at: new Date(),
+    expires_at: new Date(Date.now() + 1000),
+  }),
+  proof_counters: () => ({ subject: `person/${randomUUID()}`, failures: 0, window_ends_at: new Date() }),
+  policies: ({ otherMerchantId }) => ({ merchant_id: otherMerchantId, updated_at: new Date() }),
+  policy_changes: ({ merchantId, ownerId }) => ({
+    id: newId('pch'),
+    merchant_id: merchantId,
+    state: 'pending',
+    changes: '{"second_factor_required":true}',
+    proposed_by: ownerId,
+    created_at: new Date(),
+    expires_at: new Date(),
+  }),
+  audit_entries: ({ merchantId, ownerId }) => ({
+    merchant_id: merchantId,
+    user_id: ownerId,
+    action: 'api_key.created',
+    outcome: 'done',
+    created_at: new Date(),
+  }),
 } as const satisfies Readonly<Record<string, (world: World) => Row>>;
 
 export type SoundTable = keyof typeof SOUND_ROWS;
@@ -155,10 +289,11 @@ export function update(table: string, id: string, assignments: string): Sql {
   return { text: `UPDATE ${table} SET ${assignments} WHERE id = $1`, values: [id] };
 }
 
-/** The move of a collection to `state`, counted and named as it must be. */
-export function move(id: CollectionId, state: string, assignments = ''): Sql {
+/** The move of a collection or a payout to `state`, counted and named as it must be. */
+export function move(id: CollectionId | PayoutId, state: string, assignments = ''): Sql {
   const more = assignments === '' ? '' : `, ${assignments}`;
-  const text = `UPDATE collections SET state = $2, previous_state = state, version = version + 1${more} WHERE id = $1`;
+  const table = isId('pay', id) ? 'payouts' : 'collections';
+  const text = `UPDATE ${table} SET state = $2, previous_state = state, version = version + 1${more} WHERE id = $1`;
   return { text, values: [id, state] };
 }
 

@@ -5,11 +5,17 @@ import type { Database } from '../../src/db/database.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/collection.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { LEDGER_RULE_CASES } from './ledger-rule-cases.ts';
+import { PEOPLE_RULE_CASES } from './people-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payment-rule-cases.ts';
 import { insert, makeWorld, SOUND_ROWS, type RuleCase, type Sql, type SoundTable, type World } from './rule-cases.ts';
 import { WEBHOOK_RULE_CASES } from './webhook-rule-cases.ts';
 
-const CASES: readonly RuleCase[] = [...PAYMENT_RULE_CASES, ...LEDGER_RULE_CASES, ...WEBHOOK_RULE_CASES];
+const CASES: readonly RuleCase[] = [
+  ...PAYMENT_RULE_CASES,
+  ...LEDGER_RULE_CASES,
+  ...WEBHOOK_RULE_CASES,
+  ...PEOPLE_RULE_CASES,
+];
 
 describe('the database', () => {
   let database: TestDatabase;
@@ -63,6 +69,8 @@ describe('the database', () => {
 
 const OF_NO_USE_TO_TRY: readonly string[] = [
   'api_keys_pkey',
+  // Numbered by the database.
+  'audit_entries_pkey',
   'collection_transitions_pkey',
   // It only serves a foreign key, as do the others that end in `_key`.
   'endpoints_id_merchant_id_key',

@@ -11,7 +11,7 @@ import {
   isReleasedByOthers,
   notQueued,
   type ReleaseAttempt,
-  type ReleasePolicy,
+  type Policy,
 } from '../../src/domain/release.ts';
 import { AT } from './collections.ts';
 import { payoutWith } from './payouts.ts';
@@ -31,7 +31,7 @@ function personWith(fields: Partial<Person> = {}): Person {
   };
 }
 
-const withPolicy = (fields: Partial<ReleasePolicy>): ReleasePolicy => ({ ...DEFAULT_POLICY, ...fields });
+const withPolicy = (fields: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...fields });
 
 /** The code that the attempt is refused with; null when it may go ahead. */
 function refusal(fields: Partial<ReleaseAttempt>): ErrorCode | null {
@@ -91,7 +91,7 @@ describe('the second factor of a release', () => {
   const provedAgo = (ms: number) => personWith({ hasSecondFactor: true, secondFactorAt: ago(ms) });
   const required = withPolicy({ secondFactorRequired: true });
 
-  const lines: readonly (readonly [string, Person, ReleasePolicy, ErrorCode | null])[] = [
+  const lines: readonly (readonly [string, Person, Policy, ErrorCode | null])[] = [
     ['is not asked of who has none, where the policy does not require it', without, DEFAULT_POLICY, null],
     ['is required of everybody where the policy says so', without, required, 'permission_denied'],
     ['must have been proved by who has one', never, DEFAULT_POLICY, 'permission_denied'],

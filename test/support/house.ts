@@ -6,10 +6,11 @@ import { loadConfig, type Config } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { SCOPES, type Scope } from '../../src/domain/api-key.ts';
-import type { MerchantId } from '../../src/domain/ids.ts';
+import type { MerchantId, UserId } from '../../src/domain/ids.ts';
 import type { Currency } from '../../src/domain/money.ts';
 import { createApiKey } from '../../src/operations/create-api-key.ts';
 import { createMerchant } from '../../src/operations/create-merchant.ts';
+import { enrolMember } from '../../src/operations/enrol-member.ts';
 import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
 import { startServer, type RunningServer, type ServerOptions } from '../../src/processes/assemble-server.ts';
 import type { SandboxTimes } from '../../src/sandbox/sandbox-config.ts';
@@ -24,12 +25,15 @@ import {
   workflowBundle,
   type TestDatabase,
 } from './engines.ts';
+import { passwordHash } from './people.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 
 export type TestMerchant = {
   readonly id: MerchantId;
   /** Holds every scope. */
   readonly key: string;
+  /** A maker, who made the key. */
+  readonly makerId: UserId;
   readonly webhookSecret: string;
 };
 
@@ -103,10 +107,22 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const environment = await settingsFor(database.url, sandbox.url, options);
   const config = loadConfig(environment);
   const running: RunningServer[] = [];
+  const makers = new Map<MerchantId, UserId>();
 
   const addMerchant = async (currency: Currency = 'UGX'): Promise<TestMerchant> => {
     const at = new Date();
     const id = await createMerchant(database.db, { name: 'Test merchant', currency, at });
+    const makerId = await enrolMember(database.db, {
+      merchantId: id,
+      email: `maker@${id.slice(4)}.example`,
+      name: 'Test maker',
+      passwordHash: await passwordHash(),
+      roles: ['maker'],
+      totpSecret: null,
+      keyRing: config.settings.MALIPO_SECRET_KEYS,
+      at,
+    });
+    makers.set(id, makerId);
     const key = await house.addKey(id, SCOPES);
     const { secret } = await registerEndpoint(database.db, {
       merchantId: id,
@@ -117,7 +133,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
       at,
     });
     receiver.trust(id, secret);
-    return { id, key, webhookSecret: secret };
+    return { id, key, makerId, webhookSecret: secret };
   };
 
   const house: Omit<House, 'merchant'> = {
@@ -136,6 +152,8 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
         environment: 'test',
         scopes,
         expiresAt: expiresAt ?? null,
+        createdBy: makers.get(merchantId) ?? null,
+        by: null,
         at,
       } as const;
       return (await createApiKey(database.db, input)).key;

@@ -23,7 +23,10 @@ export async function checkAnswer(
 ): Promise<void> {
   const { document, ajv } = await load(baseUrl);
   const pathname = new URL(answer.path, baseUrl).pathname;
-  const template = Object.keys(document.paths).find((path) => matches(path, pathname));
+  // What is written out goes before a template.
+  const template = document.paths[pathname]
+    ? pathname
+    : Object.keys(document.paths).find((path) => matches(path, pathname));
   const operation = template === undefined ? undefined : document.paths[template]?.[answer.method.toLowerCase()];
   const where = `${answer.method} ${pathname} ${answer.status}`;
   if (template === undefined || operation === undefined) {

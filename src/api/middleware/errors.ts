@@ -23,7 +23,7 @@ export function accessLog(log: Log): ApiMiddleware {
     } finally {
       const { method, path, status } = ctx;
       const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
-      const merchantId = ctx.state.caller?.merchantId;
+      const merchantId = ctx.state.caller?.merchantId ?? ctx.state.session?.person.merchantId;
       log.debug({ requestId: ctx.state.requestId, method, path, status, durationMs, merchantId }, 'request');
     }
   };

@@ -4,7 +4,14 @@ import { DomainError } from '../../domain/errors.ts';
 import { createCollection } from '../../operations/create-collection.ts';
 import { getCollection } from '../../operations/get-collection.ts';
 import { listCollections } from '../../operations/list-collections.ts';
-import { callerOf, IDEMPOTENCY_KEPT_FOR_MS, idempotencyKeyOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
+import {
+  auditOf,
+  callerOf,
+  IDEMPOTENCY_KEPT_FOR_MS,
+  idempotencyKeyOf,
+  type ApiDeps,
+  type ApiMiddleware,
+} from '../context.ts';
 import { requireScope } from '../middleware/api-key.ts';
 import { isForm, readBody } from '../middleware/body.ts';
 import { requireIdempotencyKey } from '../middleware/idempotency-key.ts';
@@ -66,8 +73,11 @@ function create(deps: ApiDeps): ApiMiddleware {
   return async (ctx) => {
     const fields = isForm(ctx) ? readIntegers(ctx.request.body, ['amount']) : ctx.request.body;
     const request = toPaymentRequest(validate(createCollectionSchema, fields, CREATE_PAYMENT_CODES));
+    const { merchantId, merchantCurrency, actor } = callerOf(ctx);
     const created = await createCollection(deps.db, {
-      ...callerOf(ctx),
+      merchantId,
+      merchantCurrency,
+      ...(actor.kind === 'person' && { by: auditOf(ctx) }),
       idempotencyKey: idempotencyKeyOf(ctx),
       request,
       isAcceptingWork: deps.isAcceptingWork(),

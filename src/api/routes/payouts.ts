@@ -5,9 +5,10 @@ import { getPayout } from '../../operations/get-payout.ts';
 import { listPayouts } from '../../operations/list-payouts.ts';
 import {
   callerOf,
+  auditOf,
   IDEMPOTENCY_KEPT_FOR_MS,
+  makerOf,
   idempotencyKeyOf,
-
   type ApiDeps,
   type ApiMiddleware,
 } from '../context.ts';
@@ -65,11 +66,12 @@ function create(deps: ApiDeps): ApiMiddleware {
   return async (ctx) => {
     const fields = isForm(ctx) ? readIntegers(ctx.request.body, ['amount']) : ctx.request.body;
     const request = toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES));
-    const { merchantId, merchantCurrency } = callerOf(ctx);
+    const { merchantId, merchantCurrency, actor } = callerOf(ctx);
     const created = await createPayout(deps.db, {
       merchantId,
       merchantCurrency,
       ...makerOf(ctx),
+      ...(actor.kind === 'person' && { by: auditOf(ctx) }),
       idempotencyKey: idempotencyKeyOf(ctx),
       request,
       requestId: ctx.state.requestId,

@@ -1,0 +1,59 @@
+// Pages of lists: their size and where the next one begins.
+import { z } from 'zod';
+import type { CodesByParameter } from '../validation.ts';
+
+const LIMIT_MESSAGE = 'limit must be a whole number from 1 to 100.';
+
+/** The query of a list whose rows are told apart by `isKey`; what a cursor holds is the last one of a page. */
+export function pageQuery<Key extends string>(isKey: (text: string) => text is Key) {
+  const read = (text: string): Key | undefined => {
+    const key = Buffer.from(text, 'base64url').toString('latin1');
+    return isKey(key) && writeCursor(key) === text ? key : undefined;
+  };
+  return z.strictObject({
+    limit: z
+      .string()
+      .regex(/^[0-9]{1,9}$/, { error: LIMIT_MESSAGE })
+      .transform(Number)
+      .refine((limit) => limit >= 1 && limit <= 100, { error: LIMIT_MESSAGE })
+      .default(20)
+      .meta({ description: '1 to 100.', override: { type: 'integer', minimum: 1, maximum: 100, default: 20 } }),
+    cursor: z
+      .string()
+      .refine((text) => read(text) !== undefined, {
+        error: 'This cursor is not one of ours. Start again without it.',
+      })
+      .transform(read)
+      .optional()
+      .meta({ description: '`next_cursor` of the page before.' }),
+  });
+}
+
+export const PAGE_CODES: CodesByParameter = { cursor: { any: 'cursor_invalid' } };
+
+/** One page on the wire. */
+export function pageSchema(item: z.ZodType, id: string) {
+  return z
+    .strictObject({
+      data: z.array(item),
+      has_more: z.boolean(),
+      next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor` for the next page.' }),
+    })
+    .meta({ id });
+}
+
+export function pageObject<Item>(
+  page: { readonly items: readonly Item[]; readonly nextBefore: string | null },
+  present: (item: Item) => object,
+): object {
+  const { items, nextBefore } = page;
+  return {
+    data: items.map(present),
+    has_more: nextBefore !== null,
+    next_cursor: nextBefore === null ? null : writeCursor(nextBefore),
+  };
+}
+
+function writeCursor(last: string): string {
+  return Buffer.from(last).toString('base64url');
+}

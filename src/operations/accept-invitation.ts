@@ -1,0 +1,102 @@
+// Makes the person who holds an invitation a member: a new one, or one who is known already.
+import { insertAuditEntry } from '../db/audit.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { markInvitationAccepted } from '../db/invitation.ts';
+import { findMember, findRoles, lockMembers, putMember } from '../db/member.ts';
+import { uncountProofs } from '../db/proof-counter.ts';
+import { findUserByEmail, findUserLocked, insertUser } from '../db/user.ts';
+import { DomainError } from '../domain/errors.ts';
+import { newId, type UserId } from '../domain/ids.ts';
+import {
+  holdsOneOf,
+  invitationNotFound,
+  mayGrant,
+  permissionDenied,
+  type Invitation,
+  type Member,
+} from '../domain/member.ts';
+
+export type AcceptInvitation = {
+  readonly invitation: Invitation;
+  readonly person:
+    | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string }
+    /** The hash that the given password fits; null: it does not fit. */
+    | { readonly kind: 'known'; readonly verifiedHash: string | null };
+  /** What `beginProof` counted. */
+  readonly counted: readonly string[];
+  readonly address: string | null;
+  readonly requestId: string;
+  readonly at: Date;
+};
+
+/**
+ * The new member. An invitation is accepted once, also by two at once, and only while who sent it may still grant its
+ * roles. Throws `invitation_not_found`; `permission_denied` for a wrong password, which is on the record then; and
+ * `state_conflict` when the e-mail became somebody's meanwhile.
+ */
+export async function acceptInvitation(db: Database, input: AcceptInvitation): Promise<Member> {
+  const accepted = await db.withTransaction(async (tx) => {
+    const { invitation, at } = input;
+    await lockMembers(tx, invitation.merchantId);
+    const userId = await admit(tx, input);
+    if (userId === null) {
+      await record(tx, input, null);
+      return null;
+    }
+    if (!(await isStillMeant(tx, invitation))) throw invitationNotFound();
+    const { merchantId, roles } = invitation;
+    // False: they became a member by another way meanwhile, with the roles they have now.
+    if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw invitationNotFound();
+    if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw invitationNotFound();
+    await uncountProofs(tx, input.counted, at);
+    await record(tx, input, userId);
+    return findMember(tx, merchantId, userId);
+  });
+  if (accepted) return accepted;
+  throw permissionDenied('wrong password');
+}
+
+/** The person; null when their password is wrong. */
+async function admit(tx: Tx, { invitation, person, at }: AcceptInvitation): Promise<UserId | null> {
+  if (person.kind === 'known') {
+    const found = await findUserByEmail(tx, invitation.email);
+    const user = found && (await findUserLocked(tx, found.id));
+    return user?.passwordHash === person.verifiedHash ? user.id : null;
+  }
+  const id = newId('usr', at.getTime());
+  const { name, passwordHash } = person;
+  const isNew = await insertUser(tx, {
+    id,
+    email: invitation.email,
+    name,
+    passwordHash,
+    totpSecretSealed: null,
+    createdAt: at,
+  });
+  if (isNew) return id;
+  throw new DomainError('state_conflict', 'Somebody has this e-mail by now. Try again with their password.');
+}
+
+// Who sent it may have been removed, or lost a role, since.
+async function isStillMeant(tx: Tx, { merchantId, createdBy, roles }: Invitation): Promise<boolean> {
+  if (createdBy === null) return true;
+  const held = await findRoles(tx, merchantId, createdBy.id);
+  return holdsOneOf(held, ['admin']) && mayGrant(held, roles);
+}
+
+function record(tx: Tx, input: AcceptInvitation, userId: UserId | null): Promise<void> {
+  const { id, merchantId, roles } = input.invitation;
+  return insertAuditEntry(tx, {
+    merchantId,
+    userId,
+    apiKeyId: null,
+    action: 'invitation.accepted',
+    outcome: userId === null ? 'refused' : 'done',
+    subjectId: id,
+    before: null,
+    after: userId === null ? { reason: 'wrong password' } : { roles },
+    address: input.address,
+    requestId: input.requestId,
+    at: input.at,
+  });
+}

@@ -1,0 +1,67 @@
+// Invites a person to act for a merchant.
+import { recordAct } from '../db/audit.ts';
+import type { Database } from '../db/database.ts';
+import { insertInvitation, listOpenInvitations, withdrawInvitationsOf } from '../db/invitation.ts';
+import { findMember, findRoles, listMembers, lockMembers } from '../db/member.ts';
+import { DomainError, invalidParameters } from '../domain/errors.ts';
+import { newId } from '../domain/ids.ts';
+import {
+  holdsOneOf,
+  INVITATION_LIFE_MS,
+  MAX_MEMBERS_PER_MERCHANT,
+  MAX_OPEN_INVITATIONS_PER_MERCHANT,
+  mayGrant,
+  permissionDenied,
+  type ActedBy,
+  type Invitation,
+  type Role,
+} from '../domain/member.ts';
+import { newToken } from '../domain/token.ts';
+
+export type CreateInvitation = {
+  readonly email: string;
+  readonly roles: readonly Role[];
+  readonly by: ActedBy;
+  readonly at: Date;
+};
+
+/**
+ * The invitation with its token, which is shown this once. An open one for the same e-mail is withdrawn. Throws
+ * `permission_denied` for a role that the person does not hold, `parameter_invalid` for the e-mail of a member, and
+ * `state_conflict` when there are too many people or invitations.
+ */
+export async function createInvitation(
+  db: Database,
+  { email, roles, by, at }: CreateInvitation,
+): Promise<{ readonly invitation: Invitation; readonly token: string }> {
+  const { merchantId, userId } = by.person;
+  const { token, sha256 } = newToken();
+  return db.withTransaction(async (tx) => {
+    await lockMembers(tx, merchantId);
+    const held = await findRoles(tx, merchantId, userId);
+    if (!holdsOneOf(held, ['admin']) || !mayGrant(held, roles))
+      throw permissionDenied('grants a role they do not hold');
+    const members = await listMembers(tx, merchantId);
+    if (members.some((member) => member.email === email)) {
+      throw invalidParameters([
+        {
+          param: 'email',
+          code: 'parameter_invalid',
+          message: 'email is that of a member. Change their roles instead.',
+        },
+      ]);
+    }
+    await withdrawInvitationsOf(tx, merchantId, email, at);
+    const open = await listOpenInvitations(tx, merchantId, at);
+    if (members.length >= MAX_MEMBERS_PER_MERCHANT || open.length >= MAX_OPEN_INVITATIONS_PER_MERCHANT) {
+      throw new DomainError('state_conflict', 'There are too many members or invitations. Remove some first.');
+    }
+    const id = newId('inv', at.getTime());
+    const creator = await findMember(tx, merchantId, userId);
+    const expiresAt = new Date(at.getTime() + INVITATION_LIFE_MS);
+    const made = { id, merchantId, email, roles, createdAt: at, expiresAt };
+    await insertInvitation(tx, { ...made, createdBy: userId, tokenSha256: sha256 });
+    await recordAct(tx, by, { action: 'invitation.created', subjectId: id, after: { email, roles }, at });
+    return { invitation: { ...made, createdBy: { id: userId, name: creator?.name ?? '' } }, token };
+  });
+}

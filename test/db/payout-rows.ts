@@ -1,0 +1,204 @@
+// Payouts and reversals for the database's tests: a shop with money and people, and what they do, as the service does it.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../src/db/database.ts';
+import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
+import type { Collection } from '../../src/domain/collection.ts';
+import type { MerchantId, PayoutId } from '../../src/domain/ids.ts';
+import type { ActedBy, Person, Role } from '../../src/domain/member.ts';
+import type { Payout, PayoutState } from '../../src/domain/payout.ts';
+import type { RecordablePayoutFact } from '../../src/domain/payout-progress.ts';
+import type { Reversal, ReversalFact } from '../../src/domain/reversal.ts';
+import { createPayout, type CreatedPayout, type CreatePayout } from '../../src/operations/create-payout.ts';
+import { createReversal, type CreateReversal } from '../../src/operations/create-reversal.ts';
+import { decidePayout, type DecidePayout } from '../../src/operations/decide-payout.ts';
+import { getPayout } from '../../src/operations/get-payout.ts';
+import { recordPayoutFact } from '../../src/operations/record-payout-fact.ts';
+import { recordReversalFact } from '../../src/operations/record-reversal-fact.ts';
+import { releasePayout, type ReleasedPayout, type ReleasePayout } from '../../src/operations/release-payout.ts';
+import { makeCollection, makeMember, makeMerchant, TIMINGS } from './rows.ts';
+
+const DAY = 86_400_000;
+
+/** A merchant with money, who has one person that asks for payouts and two that may release them. */
+export type Shop = {
+  readonly merchantId: MerchantId;
+  readonly maker: Person;
+  readonly approver: Person;
+  readonly otherApprover: Person;
+};
+
+export async function makeShop(db: Database, balanceMinor: bigint): Promise<Shop> {
+  const merchantId = await makeMerchant(db);
+  if (balanceMinor > 0n) await makeCollection(db, merchantId, 'succeeded', { amountMinor: balanceMinor });
+  return {
+    merchantId,
+    maker: await makePerson(db, merchantId, ['maker']),
+    approver: await makePerson(db, merchantId, ['approver']),
+    otherApprover: await makePerson(db, merchantId, ['approver']),
+  };
+}
+
+export async function makePerson(db: Database, merchantId: MerchantId, roles: readonly Role[]): Promise<Person> {
+  const userId = await makeMember(db, merchantId, roles);
+  return { userId, merchantId, merchantCurrency: 'UGX', roles, hasSecondFactor: false, secondFactorAt: null };
+}
+
+/** What the merchant asks for beyond the second person. */
+export async function setPolicy(
+  db: Database,
+  merchantId: MerchantId,
+  policy: { readonly twoApproversAboveMinor?: bigint; readonly approverDailyLimitMinor?: bigint },
+): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO policies (merchant_id, two_approvers_above_minor, approver_daily_limit_minor, updated_at)
+     VALUES ($1, $2, $3, now())
+     ON CONFLICT (merchant_id) DO UPDATE SET two_approvers_above_minor = excluded.two_approvers_above_minor,
+       approver_daily_limit_minor = excluded.approver_daily_limit_minor`,
+    [merchantId, policy.twoApproversAboveMinor ?? null, policy.approverDailyLimitMinor ?? null],
+  );
+}
+
+export function actedBy(person: Person): ActedBy {
+  return { person, address: '127.0.0.1', requestId: 'req_test' };
+}
+
+type Asked = Partial<CreatePayout> & { readonly reference?: string; readonly phone?: string };
+
+/** Asks for a payout of so much; the answer as it comes. */
+export function ask(db: Database, shop: Shop, amountMinor: bigint, fields: Asked = {}): Promise<CreatedPayout> {
+  const { reference = 'SAL-1', phone = '256772000100', ...input } = fields;
+  return createPayout(db, {
+    merchantId: shop.merchantId,
+    merchantCurrency: 'UGX',
+    createdBy: shop.maker.userId,
+    apiKeyId: null,
+    idempotencyKey: randomUUID(),
+    request: { phone, amountMinor, reference, currency: null, description: null, metadata: {} },
+    requestId: 'req_test',
+    environment: 'test',
+    isAcceptingWork: true,
+    expiresAfterMs: 7 * DAY,
+    idempotencyKeptForMs: 30 * DAY,
+    at: new Date(),
+    ...input,
+  });
+}
+
+/** A payout that waits to be released; fails when there is too little money for it. */
+export async function queue(db: Database, shop: Shop, amountMinor: bigint, fields: Asked = {}): Promise<Payout> {
+  const created = await ask(db, shop, amountMinor, fields);
+  assert.ok(created.kind === 'created', created.answer.body);
+  return created.payout;
+}
+
+export function release(
+  db: Database,
+  person: Person,
+  payoutId: PayoutId,
+  fields: Partial<ReleasePayout> = {},
+): Promise<ReleasedPayout> {
+  return releasePayout(db, {
+    by: actedBy(person),
+    payoutId,
+    idempotencyKey: null,
+    environment: 'test',
+    sendDeadlineMs: 300_000,
+    overdueAfterMs: TIMINGS.overdueAfterMs,
+    idempotencyKeptForMs: 30 * DAY,
+    at: new Date(),
+    ...fields,
+  });
+}
+
+export function decide(
+  db: Database,
+  person: Person,
+  payoutId: PayoutId,
+  decision: DecidePayout['decision'],
+): Promise<Payout> {
+  const { overdueAfterMs } = TIMINGS;
+  return decidePayout(db, {
+    by: actedBy(person),
+    payoutId,
+    decision,
+    environment: 'test',
+    overdueAfterMs,
+    at: new Date(),
+  });
+}
+
+export function recordPayout(
+  db: Database,
+  { id: payoutId, merchantId }: Pick<Payout, 'id' | 'merchantId'>,
+  fact: RecordablePayoutFact,
+  at = new Date(),
+): Promise<Payout> {
+  const { overdueAfterMs } = TIMINGS;
+  return recordPayoutFact(db, { merchantId, payoutId, fact, environment: 'test', overdueAfterMs, at });
+}
+
+/** What the operator says of a released payout on its way to each state. */
+const WORDS: Readonly<Partial<Record<PayoutState, readonly RecordablePayoutFact[]>>> = {
+  reconciling: [{ fact: 'outcome_unknown' }],
+  succeeded: [{ fact: 'paid', operatorReceipt: '42' }],
+  failed: [{ fact: 'declined', failureCode: 'payer_not_found' }],
+  reversed: [{ fact: 'paid', operatorReceipt: '42' }, { fact: 'returned' }],
+};
+
+/** A payout of the shop, brought to `state` the way the service does it. */
+export async function makePayout(db: Database, shop: Shop, state: PayoutState, amountMinor = 1000n): Promise<Payout> {
+  const payout = await queue(db, shop, amountMinor);
+  const { id } = payout;
+  if (state === 'rejected') await decide(db, shop.approver, id, { kind: 'reject', reason: 'wrong person' });
+  else if (state === 'cancelled') await decide(db, shop.maker, id, { kind: 'cancel' });
+  else if (state === 'expired') await recordPayout(db, payout, { fact: 'lapsed' }, payout.expiresAt);
+  else if (state !== 'queued') await release(db, shop.approver, id);
+  for (const fact of WORDS[state] ?? []) await recordPayout(db, payout, fact);
+  const made = await getPayout(db, shop.merchantId, id);
+  assert.equal(made.state, state);
+  return made;
+}
+
+export function askBack(
+  db: Database,
+  person: Person,
+  collectionId: string,
+  fields: Partial<CreateReversal> = {},
+): ReturnType<typeof createReversal> {
+  return createReversal(db, {
+    by: actedBy(person),
+    collectionId,
+    idempotencyKey: randomUUID(),
+    sendDeadlineMs: 300_000,
+    idempotencyKeptForMs: 30 * DAY,
+    at: new Date(),
+    ...fields,
+  });
+}
+
+/** A reversal that is being sent. */
+export async function makeReversal(db: Database, person: Person, collection: Pick<Collection, 'id'>): Promise<Reversal> {
+  const created = await askBack(db, person, collection.id);
+  assert.ok(created.kind === 'created', created.answer.body);
+  return created.reversal;
+}
+
+export function recordReversal(
+  db: Database,
+  { id: reversalId, merchantId }: Pick<Reversal, 'id' | 'merchantId'>,
+  fact: ReversalFact,
+  at = new Date(),
+): Promise<Reversal> {
+  return recordReversalFact(db, { merchantId, reversalId, fact, environment: 'test', timings: TIMINGS, at });
+}
+
+/** The code that a call is refused with, or what it gave. Anything else that is thrown fails the test. */
+export async function codeOr<Value>(call: Promise<Value>): Promise<Value | ErrorCode> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+// People for tests: with a password that all share, a second factor if wanted, and a session like a browser's.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { MerchantId, UserId } from '../../src/domain/ids.ts';
+import type { Role } from '../../src/domain/member.ts';
+import { hashPassword } from '../../src/domain/password.ts';
+import { generateTotpSecret, totpCode, totpStepAt } from '../../src/domain/totp.ts';
+import { enrolMember } from '../../src/operations/enrol-member.ts';
+import { call, type ApiAnswer, type CallOptions } from './api.ts';
+import type { House } from './house.ts';
+
+export const PASSWORD = 'correct horse battery staple';
+
+let hash: Promise<string> | null = null;
+
+/** Of `PASSWORD`, made once: it takes long on purpose. */
+export function passwordHash(): Promise<string> {
+  return (hash ??= hashPassword(PASSWORD));
+}
+
+export type TestPerson = {
+  readonly id: UserId;
+  readonly merchantId: MerchantId;
+  readonly email: string;
+  /** Base32; null: no second factor. */
+  readonly totpSecret: string | null;
+};
+
+type Home = Pick<House, 'db' | 'config' | 'baseUrl'>;
+
+/** A member in these roles, with a second factor if wanted. */
+export async function addPerson(
+  { db, config }: Home,
+  merchantId: MerchantId,
+  roles: readonly Role[],
+  options: { readonly hasSecondFactor?: boolean; readonly email?: string } = {},
+): Promise<TestPerson> {
+  const email = options.email ?? `${roles.join('.')}.${randomBytes(5).toString('hex')}@shop.example`;
+  const totpSecret = options.hasSecondFactor === true ? generateTotpSecret() : null;
+  const id = await enrolMember(db, {
+    merchantId,
+    email,
+    name: `The ${roles.join(' and ')}`,
+    passwordHash: await passwordHash(),
+    roles,
+    totpSecret,
+    keyRing: config.settings.MALIPO_SECRET_KEYS,
+    at: new Date(),
+  });
+  return { id, merchantId, email, totpSecret };
+}
+
+/** The code of now, or of so many steps later: the window takes one step either way. */
+export function codeOf(secret: string | null, stepsLater = 0): string {
+  assert.ok(secret !== null);
+  return totpCode(secret, totpStepAt(new Date()) + stepsLater);
+}
+
+export type Browser = {
+  /** The cookie as it was sent last; empty when there is none. */
+  cookie: string;
+  readonly baseUrl: string;
+  /** A call from our own pages, with the cookie. A new cookie of the answer is kept. */
+  call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
+};
+
+/** Somebody's browser at our own pages, with no session yet. */
+export function openBrowser(baseUrl: string): Browser {
+  const browser: Browser = {
+    cookie: '',
+    baseUrl,
+    async call(method, path, options = {}) {
+      const headers = {
+        ...(browser.cookie !== '' && { cookie: browser.cookie }),
+        'malipo-console': '1',
+        origin: baseUrl,
+        ...options.headers,
+      };
+      const idempotencyKey = options.idempotencyKey ?? (path.startsWith('/v1/console') ? null : undefined);
+      const answer = await call(baseUrl, method, path, {
+        ...options,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        headers,
+      });
+      const sent = cookieOf(answer);
+      if (sent !== null) browser.cookie = sent.value === '' ? '' : `${sent.name}=${sent.value}`;
+      return answer;
+    },
+  };
+  return browser;
+}
+
+/** The cookie that the answer sets; null when it sets none. */
+export function cookieOf(answer: ApiAnswer): { name: string; value: string; attributes: string[] } | null {
+  const [cookie] = answer.headers.getSetCookie();
+  if (cookie === undefined) return null;
+  const [pair = '', ...attributes] = cookie.split('; ');
+  const [name = '', value = ''] = pair.split('=');
+  return { name, value, attributes };
+}
+
+/** A browser in which the person has logged in. */
+export async function logIn(home: Home, person: TestPerson, stepsLater = 0): Promise<Browser> {
+  const browser = openBrowser(home.baseUrl);
+  const totp = person.totpSecret === null ? {} : { totp: codeOf(person.totpSecret, stepsLater) };
+  const answer = await browser.call('POST', '/v1/console/session', {
+    json: { email: person.email, password: PASSWORD, merchant_id: person.merchantId, ...totp },
+  });
+  assert.equal(answer.status, 201, answer.text);
+  return browser;
+}
+
+/** A new member in these roles, logged in. */
+export async function enter(home: Home, merchantId: MerchantId, ...roles: readonly Role[]): Promise<Browser> {
+  return logIn(home, await addPerson(home, merchantId, roles));
+}
