@@ -178,7 +178,11 @@ export function askBack(
 }
 
 /** A reversal that is being sent. */
-export async function makeReversal(db: Database, person: Person, collection: Pick<Collection, 'id'>): Promise<Reversal> {
+export async function makeReversal(
+  db: Database,
+  person: Person,
+  collection: Pick<Collection, 'id'>,
+): Promise<Reversal> {
   const created = await askBack(db, person, collection.id);
   assert.ok(created.kind === 'created', created.answer.body);
   return created.reversal;

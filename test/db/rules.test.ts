@@ -5,8 +5,9 @@ import type { Database } from '../../src/db/database.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/collection.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { LEDGER_RULE_CASES } from './ledger-rule-cases.ts';
-import { PEOPLE_RULE_CASES } from './people-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payment-rule-cases.ts';
+import { PAYOUT_RULE_CASES } from './payout-rule-cases.ts';
+import { PEOPLE_RULE_CASES } from './people-rule-cases.ts';
 import { insert, makeWorld, SOUND_ROWS, type RuleCase, type Sql, type SoundTable, type World } from './rule-cases.ts';
 import { WEBHOOK_RULE_CASES } from './webhook-rule-cases.ts';
 
@@ -15,6 +16,7 @@ const CASES: readonly RuleCase[] = [
   ...LEDGER_RULE_CASES,
   ...WEBHOOK_RULE_CASES,
   ...PEOPLE_RULE_CASES,
+  ...PAYOUT_RULE_CASES,
 ];
 
 describe('the database', () => {

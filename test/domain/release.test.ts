@@ -4,15 +4,15 @@ import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
 import { newId } from '../../src/domain/ids.ts';
 import type { Person } from '../../src/domain/member.ts';
 import { PAYOUT_STATES, type Approval, type Payout } from '../../src/domain/payout.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import {
   approvalsRequired,
   checkRelease,
-  DEFAULT_POLICY,
   isReleasedByOthers,
   notQueued,
   type ReleaseAttempt,
-  type Policy,
 } from '../../src/domain/release.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import { AT } from './collections.ts';
 import { payoutWith } from './payouts.ts';
 

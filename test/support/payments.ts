@@ -91,19 +91,22 @@ export async function availableBalance(house: House, { key }: TestMerchant): Pro
   return answer.json['available'];
 }
 
+/** What its events are looked up by: a collection or a payout. */
+export type Received = Pick<Payment, 'id' | 'merchant'>;
+
 export type StoredEvent = { readonly id: string; readonly type: string; readonly version: number };
 
 /** The events of a payment as recorded, in their order. */
 export async function storedEvents(db: Database, paymentId: string): Promise<StoredEvent[]> {
   const { rows } = await db.pool.query<StoredEvent>(
-    'SELECT id, type, resource_version AS version FROM events WHERE collection_id = $1 ORDER BY resource_version',
+    'SELECT id, type, resource_version AS version FROM events WHERE $1 IN (collection_id, payout_id) ORDER BY resource_version',
     [paymentId],
   );
   return rows;
 }
 
 /** What the receiver has of a payment: once per event, in the order the events were made. Fails on a bad signature. */
-export function receivedOnce(house: House, { id, merchant }: Payment): ReceivedEvent[] {
+export function receivedOnce(house: House, { id, merchant }: Received): ReceivedEvent[] {
   const received = house.receiver.all(merchant.id).filter(({ event }) => event.data.object.id === id);
   for (const { isVerified, event } of received) assert.ok(isVerified, `${event.type} has a signature that verifies`);
   const byId = new Map(received.map(({ event }) => [event.id, event]));
@@ -111,7 +114,7 @@ export function receivedOnce(house: House, { id, merchant }: Payment): ReceivedE
 }
 
 /** Waits until the receiver has every event that is recorded for the payment, then returns them. */
-export async function untilAllReceived(house: House, payment: Payment, timeoutMs = 20_000): Promise<ReceivedEvent[]> {
+export async function untilAllReceived(house: House, payment: Received, timeoutMs = 20_000): Promise<ReceivedEvent[]> {
   return eventually(
     `the receiver to have every event of ${payment.id}`,
     async () => {
@@ -126,7 +129,7 @@ export async function untilAllReceived(house: House, payment: Payment, timeoutMs
 /** One line per event: `initiated > prompted`, with ` late` where the event says so. */
 export function storyOf(events: readonly ReceivedEvent[]): string[] {
   return events.map(({ type, data }) => {
-    assert.equal(type, `collection.${data.object.state}`);
+    assert.match(type, new RegExp(`^(collection|payout)\\.${data.object.state}$`));
     return `${data.previous_state ?? 'nothing'} > ${data.object.state}${data.late === true ? ' late' : ''}`;
   });
 }
@@ -136,6 +139,7 @@ export type SandboxTransaction = {
   readonly state: string;
   readonly requestsReceived: number;
   readonly promptsRaised: number;
+  readonly transfersTaken: number;
   readonly callbacksSent: number;
   readonly callbackResults: readonly { readonly result: string }[];
 };

@@ -1,0 +1,103 @@
+// Makes payouts at a house's API, lets people decide on them, and looks at what became of them.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { PayoutState } from '../../src/domain/payout.ts';
+import { insertCollection } from '../../src/db/collection.ts';
+import { recordCollectionFact } from '../../src/operations/record-collection-fact.ts';
+import { payoutWorkflowId } from '../../workflows/contract.ts';
+import { newCollection } from '../db/rows.ts';
+import { call, collectionFields, type ApiAnswer } from './api.ts';
+import { eventually, type House, type TestMerchant } from './house.ts';
+import { sandboxTransactions, phoneFor } from './payments.ts';
+import type { Browser } from './people.ts';
+
+export type Payout = {
+  readonly id: string;
+  readonly phone: string;
+  readonly amount: number;
+  readonly operatorReference: string;
+  readonly workflowId: string;
+  readonly merchant: TestMerchant;
+};
+
+/** A payout as the API shows it. */
+export type ShownPayout = Readonly<Record<string, unknown>> & {
+  readonly state: PayoutState;
+  readonly approval_state: string;
+  readonly failure: { readonly code: string } | null;
+};
+
+/** Money to pay out with: a collection that was paid, recorded as the service does it. */
+export async function fund({ db }: House, { id: merchantId }: TestMerchant, amount: number): Promise<void> {
+  const collection = newCollection(merchantId, { amountMinor: BigInt(amount) });
+  await db.withTransaction((tx) => insertCollection(tx, collection));
+  const timings = { promptWindowMs: 60_000, overdueAfterMs: 60_000, lateCheckEveryMs: 60_000 };
+  const common = { merchantId, collectionId: collection.id, environment: 'test', timings } as const;
+  await recordCollectionFact(db, { ...common, fact: { fact: 'prompt_taken' }, at: new Date() });
+  await recordCollectionFact(db, { ...common, fact: { fact: 'paid', operatorReceipt: '1' }, at: new Date() });
+}
+
+export type AskOptions = {
+  readonly merchant?: TestMerchant;
+  readonly amount?: number;
+  readonly idempotencyKey?: string;
+};
+
+/** Asks for a payout that the sandbox treats by `row`; fails unless it is accepted. */
+export async function askForPayout(house: House, row: string, options: AskOptions = {}): Promise<Payout> {
+  const { merchant = house.merchant, amount = 5000, idempotencyKey = randomUUID() } = options;
+  const json = collectionFields({ phone: phoneFor(row), amount });
+  const answer = await call(house.baseUrl, 'POST', '/v1/api/payouts', { key: merchant.key, idempotencyKey, json });
+  assert.equal(answer.status, 202, answer.text);
+  return {
+    id: String(answer.json['id']),
+    phone: String(json['phone']),
+    amount,
+    operatorReference: String(answer.json['operator_reference']),
+    workflowId: payoutWorkflowId(merchant.id, idempotencyKey),
+    merchant,
+  };
+}
+
+export function release(approver: Browser, { id }: { readonly id: string }): Promise<ApiAnswer> {
+  return approver.call('POST', `/v1/console/payouts/${id}/release`, { idempotencyKey: randomUUID() });
+}
+
+export async function fetchPayout(house: House, { id, merchant }: Payout): Promise<ShownPayout> {
+  const answer = await call(house.baseUrl, 'GET', `/v1/api/payouts/${id}`, { key: merchant.key });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json as unknown as ShownPayout;
+}
+
+/** Waits until the payout is in `state` and returns it as it then is. */
+export async function untilPayoutState(
+  house: House,
+  payout: Payout,
+  state: PayoutState,
+  timeoutMs = 30_000,
+): Promise<ShownPayout> {
+  let last: string | undefined;
+  return eventually(
+    `${payout.phone.slice(-3)} to be ${state}`,
+    async () => {
+      const shown = await fetchPayout(house, payout);
+      last = shown.state;
+      return last === state ? shown : null;
+    },
+    timeoutMs,
+  ).catch((error: unknown) => {
+    throw new Error(`it was last seen ${last ?? 'nowhere'}`, { cause: error });
+  });
+}
+
+/** Available and held, as the API shows them. */
+export async function balanceOf(house: House, { key }: TestMerchant): Promise<[available: unknown, held: unknown]> {
+  const { json } = await call(house.baseUrl, 'GET', '/v1/api/balance', { key });
+  return [json['available'], json['held']];
+}
+
+/** How often the operator took the payout: once, or money is lost. */
+export async function transfersTaken(house: House, { phone }: Payout): Promise<number> {
+  const transactions = await sandboxTransactions(house, phone);
+  return transactions.reduce((sum, { transfersTaken: taken }) => sum + taken, 0);
+}
