@@ -58,15 +58,37 @@ export async function findBalanceDrift(db: Queryable): Promise<LedgerFault[]> {
 const UNPAID = statement(
   'ledger_collections_against_transfers',
   `SELECT c.id FROM collections c
-   LEFT JOIN ledger_transfers t ON t.collection_id = c.id AND t.kind = 'collection_paid'
-   WHERE (c.state IN ('succeeded', 'reversed')) <> (t.id IS NOT NULL)
-      OR t.amount_minor <> c.amount_minor LIMIT 100`,
+   LEFT JOIN ledger_transfers paid ON paid.collection_id = c.id AND paid.kind = 'collection_paid'
+   LEFT JOIN ledger_transfers back ON back.collection_id = c.id AND back.kind = 'collection_reversed'
+   WHERE (c.state IN ('succeeded', 'reversed')) <> (paid.id IS NOT NULL)
+      OR (c.state = 'reversed') <> (back.id IS NOT NULL)
+      OR paid.amount_minor <> c.amount_minor OR back.amount_minor <> c.amount_minor LIMIT 100`,
+);
+
+const UNPOSTED_PAYOUTS = statement(
+  'ledger_payouts_against_transfers',
+  `SELECT p.id FROM payouts p LEFT JOIN ledger_transfers t ON t.payout_id = p.id
+   GROUP BY p.id
+   HAVING coalesce(array_agg(t.kind ORDER BY t.kind) FILTER (WHERE t.id IS NOT NULL), '{}') <>
+       CASE WHEN p.state IN ('queued', 'released', 'reconciling') THEN ARRAY['payout_held']
+            WHEN p.state = 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
+            WHEN p.state = 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
+            ELSE ARRAY['payout_held', 'payout_voided'] END
+      OR bool_or(t.amount_minor <> p.amount_minor) LIMIT 100`,
 );
 
 /** Collections whose state and ledger disagree. Always empty too. */
 export async function findUnpostedCollections(db: Queryable): Promise<LedgerFault[]> {
-  const rows = await db.run<{ id: string }>(UNPAID, []);
-  return rows.map((row) => ({ subject: row.id, fault: 'its state and its transfers disagree' }));
+  return (await db.run<{ id: string }>(UNPAID, [])).map(disagreement);
+}
+
+/** The same of payouts. */
+export async function findUnpostedPayouts(db: Queryable): Promise<LedgerFault[]> {
+  return (await db.run<{ id: string }>(UNPOSTED_PAYOUTS, [])).map(disagreement);
+}
+
+function disagreement(row: { id: string }): LedgerFault {
+  return { subject: row.id, fault: 'its state and its transfers disagree' };
 }
 
 const LOCK_AVAILABLE = statement(

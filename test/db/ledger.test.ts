@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
+import { PAYOUT_STATES, type PayoutState } from '../../src/domain/payout.ts';
 import { checkLedger } from '../../src/operations/check-ledger.ts';
 import { createMerchant } from '../../src/operations/create-merchant.ts';
 import { getBalance } from '../../src/operations/get-balance.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { makePayout, makeShop } from './payout-rows.ts';
 import { makeCollection, makeMerchant, oneRow, record } from './rows.ts';
 
 const PAID = { fact: 'paid', operatorReceipt: '42' } as const;
@@ -98,15 +100,17 @@ describe('the check of the ledger', () => {
   });
   after(() => database.drop());
 
+  const faulty = async () => (await checkLedger(database.db)).map(({ subject }) => subject).sort();
+
   /** What somebody with all powers over the database could do. */
   async function tamper(sql: string, values: unknown[]): Promise<void> {
     const client = await database.db.pool.connect();
     try {
       await client.query('SET session_replication_role = replica');
       await client.query(sql, values);
-      await client.query('RESET session_replication_role');
     } finally {
-      client.release();
+      // A connection with such powers serves nobody else.
+      client.release(true);
     }
   }
 
@@ -128,7 +132,68 @@ describe('the check of the ledger', () => {
       tamper('UPDATE collections SET state = $1, operator_receipt = $2 WHERE id = $3', [state, receipt, id]);
     await become('succeeded', '42', unpaid.id);
     await become('prompted', null, paid.id);
-    const subjects = (await checkLedger(database.db)).map(({ subject }) => subject);
-    assert.deepEqual(subjects.sort(), [unpaid.id, paid.id].sort());
+    assert.deepEqual(await faulty(), [unpaid.id, paid.id].sort());
+    await become('prompted', null, unpaid.id);
+    await become('succeeded', '42', paid.id);
+    assert.deepEqual(await faulty(), []);
+  });
+
+  it('finds a return without its money, and the money of a return that is none', async () => {
+    const merchantId = await makeMerchant(database.db);
+    const paid = await makeCollection(database.db, merchantId, 'succeeded');
+    const returned = await makeCollection(database.db, merchantId, 'reversed');
+    const become = (state: string, amountReversed: number, id: string) =>
+      tamper('UPDATE collections SET state = $1, amount_reversed_minor = $2 WHERE id = $3', [
+        state,
+        amountReversed,
+        id,
+      ]);
+    await become('reversed', 5000, paid.id);
+    await become('succeeded', 0, returned.id);
+    assert.deepEqual(await faulty(), [paid.id, returned.id].sort());
+    await become('succeeded', 0, paid.id);
+    await become('reversed', 5000, returned.id);
+    assert.deepEqual(await faulty(), []);
+  });
+
+  it('is content with payouts in every state', async () => {
+    const shop = await makeShop(database.db, 1_000_000n);
+    for (const state of PAYOUT_STATES) await makePayout(database.db, shop, state);
+    assert.deepEqual(await checkLedger(database.db), []);
+  });
+
+  const lies: readonly (readonly [PayoutState, string, string])[] = [
+    ['queued', 'rejected', "rejection_reason = 'no', decided_by = created_by, version = 1, previous_state = 'queued'"],
+    ['rejected', 'queued', 'rejection_reason = NULL, decided_by = NULL, version = 0, previous_state = NULL'],
+    ['released', 'succeeded', "operator_receipt = '42'"],
+    ['released', 'failed', "failure_code = 'unknown'"],
+    ['failed', 'succeeded', "failure_code = NULL, operator_receipt = '42'"],
+    ['succeeded', 'reversed', 'amount_reversed_minor = amount_minor'],
+    ['reversed', 'succeeded', 'amount_reversed_minor = 0'],
+  ];
+  for (const [state, claimed, assignments] of lies) {
+    it(`finds a payout that is ${state} by its money and ${claimed} by its row`, async () => {
+      const shop = await makeShop(database.db, 1000n);
+      const { id } = await makePayout(database.db, shop, state);
+      const { original } = await oneRow<{ original: unknown }>(
+        database.db,
+        'SELECT to_json(payouts) AS original FROM payouts WHERE id = $1',
+        [id],
+      );
+      await tamper(`UPDATE payouts SET state = $1, ${assignments} WHERE id = $2`, [claimed, id]);
+      assert.deepEqual(await faulty(), [id]);
+      await tamper('DELETE FROM payouts WHERE id = $1', [id]);
+      await tamper('INSERT INTO payouts SELECT * FROM json_populate_record(NULL::payouts, $1)', [
+        JSON.stringify(original),
+      ]);
+      assert.deepEqual(await faulty(), []);
+    });
+  }
+
+  it('finds a payout that took another amount than its own', async () => {
+    const shop = await makeShop(database.db, 1000n);
+    const { id } = await makePayout(database.db, shop, 'queued');
+    await tamper('UPDATE payouts SET amount_minor = amount_minor - 1 WHERE id = $1', [id]);
+    assert.deepEqual(await faulty(), [id]);
   });
 });

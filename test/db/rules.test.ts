@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { DatabaseError, type PoolClient } from 'pg';
 import type { Database } from '../../src/db/database.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/collection.ts';
+import { PAYOUT_TRANSITIONS } from '../../src/domain/payout.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { LEDGER_RULE_CASES } from './ledger-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payment-rule-cases.ts';
+import { PAYOUT_MONEY_RULE_CASES } from './payout-money-rule-cases.ts';
 import { PAYOUT_RULE_CASES } from './payout-rule-cases.ts';
 import { PEOPLE_RULE_CASES } from './people-rule-cases.ts';
+import { REVERSAL_RULE_CASES } from './reversal-rule-cases.ts';
 import { insert, makeWorld, SOUND_ROWS, type RuleCase, type Sql, type SoundTable, type World } from './rule-cases.ts';
 import { WEBHOOK_RULE_CASES } from './webhook-rule-cases.ts';
 
@@ -17,6 +20,8 @@ const CASES: readonly RuleCase[] = [
   ...WEBHOOK_RULE_CASES,
   ...PEOPLE_RULE_CASES,
   ...PAYOUT_RULE_CASES,
+  ...PAYOUT_MONEY_RULE_CASES,
+  ...REVERSAL_RULE_CASES,
 ];
 
 describe('the database', () => {
@@ -55,18 +60,24 @@ describe('the database', () => {
     assert.deepEqual(untried, OF_NO_USE_TO_TRY);
   });
 
-  it('holds the same table of transitions as the code', async () => {
-    const { rows } = await db.pool.query<{ pair: string }>(
-      `SELECT from_state || ' > ' || to_state AS pair FROM collection_transitions ORDER BY 1`,
-    );
-    const pairs = Object.entries(COLLECTION_TRANSITIONS).flatMap(([from, facts]) =>
-      Object.values(facts).map((to) => `${from} > ${to}`),
-    );
-    assert.deepEqual(
-      rows.map(({ pair }) => pair),
-      [...new Set(pairs)].sort(),
-    );
-  });
+  const tables: readonly (readonly [string, Readonly<Record<string, Partial<Record<string, string>>>>])[] = [
+    ['collection_transitions', COLLECTION_TRANSITIONS],
+    ['payout_transitions', PAYOUT_TRANSITIONS],
+  ];
+  for (const [table, transitions] of tables) {
+    it(`holds in ${table} what the code has`, async () => {
+      const { rows } = await db.pool.query<{ pair: string }>(
+        `SELECT from_state || ' > ' || to_state AS pair FROM ${table} ORDER BY from_state COLLATE "C", to_state COLLATE "C"`,
+      );
+      const pairs = Object.entries(transitions).flatMap(([from, facts]) =>
+        Object.values(facts).map((to) => `${from} > ${to}`),
+      );
+      assert.deepEqual(
+        rows.map(({ pair }) => pair),
+        [...new Set(pairs)].sort(),
+      );
+    });
+  }
 });
 
 const OF_NO_USE_TO_TRY: readonly string[] = [
@@ -83,6 +94,7 @@ const OF_NO_USE_TO_TRY: readonly string[] = [
   'ledger_transfers_pkey',
   'merchants_id_currency_key',
   'operator_callbacks_pkey',
+  'payout_transitions_pkey',
   'schema_migrations_pkey',
 ];
 

@@ -12,7 +12,6 @@ import {
   notQueued,
   type ReleaseAttempt,
 } from '../../src/domain/release.ts';
-import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import { AT } from './collections.ts';
 import { payoutWith } from './payouts.ts';
 

@@ -1,5 +1,5 @@
 // Lets in who has a session, from our own pages, in a role that may; keeps on record whom it refuses.
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, type ErrorCode } from '../../domain/errors.ts';
 import { holdsOneOf, permissionDenied, type Role } from '../../domain/member.ts';
 import { authenticateSession } from '../../operations/authenticate-session.ts';
 import { recordRefusal } from '../../operations/record-refusal.ts';
@@ -9,6 +9,7 @@ import { readSessionToken } from '../session-cookie.ts';
 type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl'>;
 type Context = Parameters<ApiMiddleware>[0];
 
+const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['permission_denied', 'approval_self']);
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 // What is put on record is ours to read: an id, or nothing.
 const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,40}$/;
@@ -27,7 +28,7 @@ export function requireSession(deps: SessionDeps): ApiMiddleware {
       if (!SAFE_METHODS.has(ctx.method)) requireOwnPage(ctx, deps.publicUrl);
       await next();
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'permission_denied') await record(ctx, deps, error);
+      if (error instanceof DomainError && REFUSALS.has(error.code)) await record(ctx, deps, error);
       throw error;
     }
   };

@@ -306,6 +306,12 @@ CREATE TRIGGER reversals_kept BEFORE DELETE OR TRUNCATE ON reversals
 
 CREATE FUNCTION check_reversal_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.state <> 'requested' THEN
+      RAISE EXCEPTION 'reversal % must begin as requested', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+  END IF;
   IF (NEW.id, NEW.merchant_id, NEW.collection_id, NEW.operator_reference, NEW.requested_by, NEW.created_at,
       NEW.send_deadline_at)
      IS DISTINCT FROM
@@ -318,8 +324,18 @@ BEGIN
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER reversals_check_change BEFORE UPDATE ON reversals
+CREATE TRIGGER reversals_check_change BEFORE INSERT OR UPDATE ON reversals
   FOR EACH ROW EXECUTE FUNCTION check_reversal_change();
+
+CREATE FUNCTION check_reversal_made() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM collections WHERE id = NEW.collection_id AND merchant_id = NEW.merchant_id) THEN
+    RAISE EXCEPTION 'reversal % is for another merchant than its collection', NEW.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER reversals_check_made AFTER INSERT ON reversals
+  FOR EACH ROW EXECUTE FUNCTION check_reversal_made();
 
 CREATE FUNCTION check_reversal_recorded() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
