@@ -12,12 +12,16 @@ const INSERT = changeStatement(
      operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
      created_at, updated_at)
    VALUES ($11, $12, $13, 'queued', $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $25, $26, $26)
+   ON CONFLICT (merchant_id, idempotency_key) WHERE state IN ('queued', 'released', 'reconciling') DO NOTHING
    RETURNING id, merchant_id, version`,
 );
 
-/** Inserts a payout as made, `queued`, with its money held. Fails when that is more than what is available. */
-export async function insertPayout(tx: Tx, payout: Payout, consequences: Consequences): Promise<void> {
-  await tx.run(INSERT, [
+/**
+ * Inserts a payout as made, `queued`, with its money held. False when a payout of this key is still open: nothing is
+ * written then. Fails when the amount is more than what is available.
+ */
+export async function insertPayout(tx: Tx, payout: Payout, consequences: Consequences): Promise<boolean> {
+  const rows = await tx.run(INSERT, [
     ...consequenceValues(consequences),
     payout.id,
     payout.merchantId,
@@ -36,6 +40,7 @@ export async function insertPayout(tx: Tx, payout: Payout, consequences: Consequ
     payout.expiresAt,
     payout.createdAt,
   ]);
+  return rows.length === 1;
 }
 
 // A decision of people is for the workflow to act on: it counts as not started until the workflow was told.

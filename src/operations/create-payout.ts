@@ -46,8 +46,9 @@ export type CreatedPayout =
 /**
  * One transaction claims the key, holds the money, inserts the payout with its event and keeps the answer: all of it or
  * nothing. With too little available the answer is 402 `balance_insufficient`, which is kept too. Repeating the call
- * gives the kept answer. Throws what `claimIdempotencyKey` and `planPayment` throw, and `service_unavailable` when no
- * work is accepted; nothing is kept then.
+ * gives the kept answer. Throws what `claimIdempotencyKey` and `planPayment` throw, `idempotency_key_reused` for a key
+ * that was forgotten while its payout is still open, and `service_unavailable` when no work is accepted; nothing is kept
+ * then.
  */
 export async function createPayout(db: Database, input: CreatePayout): Promise<CreatedPayout> {
   const request: KeyedRequest = {
@@ -72,12 +73,13 @@ export async function createPayout(db: Database, input: CreatePayout): Promise<C
     await keepAnswer(tx, request, answer);
     const at = payout.createdAt;
     const id = newId('evt', at.getTime());
-    await insertPayout(tx, payout, {
+    const isInserted = await insertPayout(tx, payout, {
       posting: posting('payout_held', payout),
       event: { id, ...payoutEvent(payout, { id, at, environment: input.environment }) },
       deliveryIds: newDeliveryIds(at),
       at,
     });
+    if (!isInserted) throw keyOfAnOpenPayout();
     if (input.by) await recordAct(tx, input.by, { action: 'payout.created', subjectId: payout.id, at });
     return { kind: 'created', answer, payout };
   });
@@ -118,6 +120,14 @@ async function newPayout(tx: Tx, input: CreatePayout): Promise<Payout> {
     expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? input.expiresAfterMs)),
     sendDeadlineAt: null,
   };
+}
+
+// The answer under the key is too old to be kept, and the payout is not over: its workflow still has the key's name.
+function keyOfAnOpenPayout(): DomainError {
+  return new DomainError(
+    'idempotency_key_reused',
+    'The payout that was made with this Idempotency-Key is still under way. Use a new key for a new payout.',
+  );
 }
 
 function tooLittle(): DomainError {
