@@ -29,7 +29,7 @@ export async function removeSecondFactor(db: Database, input: RemoveSecondFactor
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
-    if (!user || user.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
+    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
     if (!(await useTotpCode(tx, user, input.code, input))) throw permissionDenied('wrong or used one-time code');
     await removeTotp(tx, user.id);
     await forgetSecondFactor(tx, user.id);

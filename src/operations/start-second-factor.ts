@@ -29,7 +29,7 @@ export async function startSecondFactor(
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
-    if (!user || user.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
+    if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
     if (user.totpSecretSealed !== null) {
       throw new DomainError('state_conflict', 'You have a second factor already. Remove it before you enrol another.');
     }

@@ -114,3 +114,38 @@ export async function logIn(home: Home, person: TestPerson, stepsLater = 0): Pro
 export async function enter(home: Home, merchantId: MerchantId, ...roles: readonly Role[]): Promise<Browser> {
   return logIn(home, await addPerson(home, merchantId, roles));
 }
+
+export type AuditRow = {
+  readonly user_id: string | null;
+  readonly action: string;
+  readonly outcome: string;
+  readonly subject_id: string | null;
+  readonly before: Record<string, unknown> | null;
+  readonly after: Record<string, unknown> | null;
+  readonly address: string | null;
+  readonly request_id: string | null;
+};
+
+/** The entries of the audit log that one request made, in order. */
+export async function auditRows({ db }: Pick<House, 'db'>, answer: ApiAnswer): Promise<AuditRow[]> {
+  const { rows } = await db.pool.query<AuditRow>(
+    `SELECT user_id, action, outcome, subject_id, before, after, host(address) AS address, request_id
+     FROM audit_entries WHERE request_id = $1 ORDER BY id`,
+    [answer.headers.get('malipo-request-id')],
+  );
+  return rows;
+}
+
+/** Fails unless the request left exactly this one entry in the audit log. */
+export async function assertAudited(
+  house: Pick<House, 'db'>,
+  answer: ApiAnswer,
+  expected: Partial<AuditRow>,
+): Promise<AuditRow> {
+  const rows = await auditRows(house, answer);
+  assert.equal(rows.length, 1, `entries of ${answer.status} ${answer.text}: ${JSON.stringify(rows)}`);
+  const [row] = rows;
+  for (const [name, value] of Object.entries(expected)) assert.deepEqual(row![name as keyof AuditRow], value, name);
+  assert.equal(row!.address, '127.0.0.1');
+  return row!;
+}

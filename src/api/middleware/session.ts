@@ -37,11 +37,14 @@ export function requireSession(deps: SessionDeps): ApiMiddleware {
 /** Lets in people in one of these roles; an owner has them all. Requires the session too, where nothing before it did. */
 export function requireRole(deps: SessionDeps, ...roles: readonly [Role, ...Role[]]): ApiMiddleware {
   const enterSession = requireSession(deps);
-  const checkRole: ApiMiddleware = async (ctx, next) => {
+  const checkRole = async (ctx: Context, next: () => Promise<unknown>): Promise<void> => {
     if (!holdsOneOf(sessionOf(ctx).person.roles, roles)) throw permissionDenied(`needs a role of: ${roles.join(', ')}`);
     await next();
   };
-  return (ctx, next) => (ctx.state.session ? checkRole(ctx, next) : enterSession(ctx, () => checkRole(ctx, next)));
+  return async (ctx, next) => {
+    if (ctx.state.session) await checkRole(ctx, next);
+    else await enterSession(ctx, () => checkRole(ctx, next));
+  };
 }
 
 /**

@@ -67,7 +67,7 @@ export const policySchema = shown.extend({ pending_changes: z.array(policyChange
 
 /** The changes with only the fields that were given. */
 export function toPolicyChanges(body: z.output<typeof changePolicySchema>): Partial<PolicyObject> {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Partial<PolicyObject>;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
 export function policyChangeObject(change: PolicyChange) {
