@@ -122,6 +122,7 @@ function assemble(config: Config, log: Log): Parts {
     connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
     attemptTimeoutMs: clocks.deliveryTimeoutMs,
     connectionsPerOrigin: 10,
+    log,
   });
   const starter = createWorkStarter({
     db,
