@@ -73,6 +73,7 @@ const SETTINGS = z.object({
   MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
   MALIPO_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
+  MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(2000),
   MALIPO_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text)),
   MALIPO_DATABASE_POOL_SIZE: count.default(16),
   MALIPO_DATABASE_TIMEOUT_MS: milliseconds.default(10_000),

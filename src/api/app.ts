@@ -36,7 +36,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
     ctx.set('Cache-Control', 'no-store');
     await next();
   });
-  app.use(rateLimit(deps.rateLimitPerSecond));
+  app.use(rateLimit(deps));
   app.use(router.routes() as Koa.Middleware<ApiState>);
   app.use(refuseUnrouted(routes));
   return { app, routes };

@@ -185,6 +185,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     log,
     trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
     rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,
+    operatorRateLimitPerSecond: settings.MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND,
     isAcceptingWork: () => gate.isOpen(),
     onCollectionRecorded: (collection) => {
       starter.offerCollection(collection);
