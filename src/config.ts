@@ -83,6 +83,7 @@ const SETTINGS = z.object({
   MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
   MALIPO_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
+  MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(2000),
   MALIPO_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text)),
   MALIPO_DATABASE_POOL_SIZE: count.default(16),
   MALIPO_DATABASE_TIMEOUT_MS: milliseconds.default(10_000),
@@ -210,6 +211,9 @@ function unusable(problems: readonly string[]): ConfigError {
   return new ConfigError(`the configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
 }
 
+// Below this, what repeats by a duration would do nothing else.
+const SHORTEST_DURATION_MS = 50;
+
 function loadClocks(environment: Environment, problems: string[]): Clocks {
   const base: Clocks = environment['MALIPO_CLOCKS'] === 'demo' ? DEMO_CLOCKS : REAL_CLOCKS;
   const entries = Object.entries(base).map(([name, value]: [string, number | readonly number[]]) => {
@@ -218,18 +222,47 @@ function loadClocks(environment: Environment, problems: string[]): Clocks {
     if (text === undefined) return [name, value];
     const isSchedule = typeof value !== 'number';
     const numbers = text.split(',').map(Number);
+    // The first attempt of a delivery is made without a wait; nothing repeats by that step.
+    const repeated = name === 'deliveryScheduleMs' && numbers[0] === 0 ? numbers.slice(1) : numbers;
     const isSound =
-      numbers.every((number) => Number.isSafeInteger(number) && number >= 0) && (isSchedule || numbers.length === 1);
-    if (!isSound) problems.push(`${setting}: must be ${isSchedule ? 'milliseconds, comma-separated' : 'milliseconds'}`);
+      numbers.every(Number.isSafeInteger) &&
+      repeated.every((number) => number >= SHORTEST_DURATION_MS) &&
+      (isSchedule || numbers.length === 1);
+    const form = isSchedule ? 'milliseconds, comma-separated' : 'milliseconds';
+    if (!isSound) problems.push(`${setting}: must be ${form}, ${SHORTEST_DURATION_MS} or more`);
     return [name, isSchedule ? numbers : numbers[0]];
   });
-  return Object.fromEntries(entries) as Clocks;
+  const clocks = Object.fromEntries(entries) as Clocks;
+  if (clocks.notFoundGraceMs <= clocks.operatorTimeoutMs) {
+    // Otherwise a payment would lapse while the operator may still take it.
+    problems.push('MALIPO_NOT_FOUND_GRACE_MS: must be longer than MALIPO_OPERATOR_TIMEOUT_MS');
+  }
+  return clocks;
 }
 
 // What could lose money, or let the wrong people in, is refused at start and not explained afterwards. It reads what was
 // set and not what was parsed, so that it speaks along with whatever else is wrong.
 function findContradictions(environment: Environment): string[] {
-  if (environment['MALIPO_ENVIRONMENT'] !== 'live') return [];
+  const isLive = environment['MALIPO_ENVIRONMENT'] === 'live';
+  return [...findStrayMoney(environment, isLive), ...(isLive ? findCarelessness(environment) : [])];
+}
+
+// A test key must not reach real money, nor a live one a sandbox that says everything is paid.
+function findStrayMoney(environment: Environment, isLive: boolean): string[] {
+  const problems: string[] = [];
+  const [own, other] = isLive ? ['live', 'test'] : ['test', 'live'];
+  if (environment['MALIPO_TEMPORAL_NAMESPACE'] === `malipo-${other}`) {
+    problems.push(`MALIPO_TEMPORAL_NAMESPACE: must not be that of the ${other} environment in the ${own} environment`);
+  }
+  const target = environment['MALIPO_MTN_MOMO_TARGET_ENVIRONMENT'];
+  if (target !== undefined && (target === 'sandbox') === isLive) {
+    const rule = isLive ? 'must not be sandbox' : 'must be sandbox';
+    problems.push(`MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: ${rule} in the ${own} environment`);
+  }
+  return problems;
+}
+
+function findCarelessness(environment: Environment): string[] {
   const problems: string[] = [];
   if ((environment['MALIPO_CLOCKS'] ?? 'real') !== 'real') {
     problems.push('MALIPO_CLOCKS: must be real in the live environment');

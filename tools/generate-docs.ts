@@ -74,7 +74,7 @@ function configPage(): string {
     '## The server',
     table(['setting', 'default'], settings),
     '## Durations',
-    'In milliseconds; a list is a schedule. `MALIPO_CLOCKS=demo` takes the second column, `real` the first; each can be set by itself.',
+    'In milliseconds, 50 or more; a list is a schedule. `MALIPO_CLOCKS=demo` takes the second column, `real` the first; each can be set by itself.',
     table(['setting', 'real', 'demo'], clocks),
   ]);
 }

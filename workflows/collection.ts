@@ -49,7 +49,9 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
   }
 
   let lastAskAtMs: number | null = null;
-  for (let asked = 0; !isSettled(standing.state); asked++) {
+  // Questions in the present state: each state's schedule begins with its first step.
+  let asked = 0;
+  while (!isSettled(standing.state)) {
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof collectionWorkflow>(input);
@@ -70,7 +72,9 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
     callbacks.answered = callbacks.received;
     const word = (isCalledBack ? await askQuickly(input) : null) ?? (await askOperator(input));
     lastAskAtMs = Date.now();
+    const { state } = standing;
     standing = await applyWord(standing, word, input);
+    asked = standing.state === state ? asked + 1 : 0;
   }
   setCurrentDetails(`Settled: ${standing.state}.`);
   return standing.state;
@@ -171,5 +175,5 @@ function describeWait(standing: Standing, asked: number, waitMs: number): string
     standing.state === 'prompted'
       ? `Waiting for the **payer** to answer the prompt, which runs out at ${until}.`
       : `Waiting for the **operator**: the outcome is overdue and not known. The prompt ran out at ${until}.`;
-  return `${who}\n\nAsked the operator ${asked} times; next at ${next}, or as soon as it calls back.`;
+  return `${who}\n\nAsked the operator ${asked} times since; next at ${next}, or as soon as it calls back.`;
 }

@@ -4,12 +4,13 @@ import type { CollectionTimings, DeliveryWorkflowInput, PayoutTimings } from './
 
 /**
  * Our own short transactions. They repeat until the database takes them: what an operator confirmed must be recorded
- * however long that takes. Each is a compare-and-set, so a repeat changes nothing.
+ * however long that takes. Each is a compare-and-set, so a repeat changes nothing. Short waits are spent within the
+ * workflow task; longer ones by a timer of the server, so that what cannot be recorded holds no slot of a worker.
  */
 export const OWN_TRANSACTION: LocalActivityOptions = {
   startToCloseTimeout: '15s',
   retry: { initialInterval: '250ms', backoffCoefficient: 2, maximumInterval: '30s' },
-  localRetryThreshold: '30s',
+  localRetryThreshold: '5s',
 };
 
 /**

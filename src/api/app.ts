@@ -47,7 +47,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
     ctx.set('Cache-Control', 'no-store');
     await next();
   });
-  app.use(rateLimit(deps.rateLimitPerSecond));
+  app.use(rateLimit(deps));
   app.use(refuseUnrouted(routes));
   app.use(router.routes() as Koa.Middleware<ApiState>);
   return { app, routes };

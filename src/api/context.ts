@@ -56,6 +56,8 @@ export type ApiDeps = {
   readonly trustedProxies: number;
   /** Requests per second and client address; 0: the edge limits. */
   readonly rateLimitPerSecond: number;
+  /** The same for operators' callbacks. */
+  readonly operatorRateLimitPerSecond: number;
   /** False while too much accepted work waits to be started. */
   readonly isAcceptingWork: () => boolean;
   /** The collection is recorded: start it now if that is possible without waiting. */

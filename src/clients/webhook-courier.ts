@@ -4,6 +4,7 @@ import type { Attempt, AttemptResult } from '../domain/delivery.ts';
 import type { DeliveryId, EndpointId, EventId } from '../domain/ids.ts';
 import { open, type KeyRing } from '../domain/secret-box.ts';
 import { signatureHeader } from '../domain/signature.ts';
+import type { Log } from '../log.ts';
 import { createAddressGuard } from './address-guard.ts';
 
 export type CourierOptions = {
@@ -13,6 +14,7 @@ export type CourierOptions = {
   /** The whole attempt, from the look-up of the name to the last byte read. */
   readonly attemptTimeoutMs: number;
   readonly connectionsPerOrigin: number;
+  readonly log: Log;
 };
 
 export type Parcel = {
@@ -25,7 +27,7 @@ export type Parcel = {
 };
 
 export type WebhookCourier = {
-  /** Never throws for what the receiver or the network does: that is a result. */
+  /** Never throws for what the receiver, the network or a lost key does: that is a result, to be recorded like any. */
   send(parcel: Parcel, attemptNumber: number): Promise<Attempt>;
   close(): Promise<void>;
 };
@@ -56,8 +58,9 @@ export function createWebhookCourier(options: CourierOptions): WebhookCourier {
   async function attempt(parcel: Parcel, attemptNumber: number, at: Date): Promise<AttemptResult> {
     const refusal = guard.refuseUrl(parcel.url);
     if (refusal !== null) return { kind: 'no_answer', error: `not sent: ${refusal}` };
+    const secret = openSecret(parcel);
+    if (secret === null) return { kind: 'no_answer', error: 'not sent: the signing secret cannot be opened' };
     const body = Buffer.from(parcel.body);
-    const secret = open(parcel.secretSealed, parcel.endpointId, options.keyRing);
     try {
       const response = await request(parcel.url, {
         dispatcher: agent,
@@ -76,6 +79,16 @@ export function createWebhookCourier(options: CourierOptions): WebhookCourier {
       return await readAnswer(response);
     } catch (error) {
       return { kind: 'no_answer', error: describe(error, options) };
+    }
+  }
+
+  function openSecret({ id, endpointId, secretSealed }: Parcel): string | null {
+    try {
+      return open(secretSealed, endpointId, options.keyRing);
+    } catch (error) {
+      // No receiver can mend that: a key is gone from our configuration, or somebody altered the row.
+      options.log.error({ error, deliveryId: id, endpointId }, 'a signing secret cannot be opened');
+      return null;
     }
   }
 }

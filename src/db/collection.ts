@@ -132,10 +132,15 @@ export async function markCollectionsStarted(db: Queryable, ids: readonly Collec
 const MEASURE_NOT_STARTED = statement(
   'collection_measure_not_started',
   `SELECT count(*)::int AS count, extract(epoch FROM now() - min(created_at)) * 1000 AS oldest_age_ms
-   FROM (SELECT id, created_at FROM collections WHERE workflow_started_at IS NULL ORDER BY id LIMIT $1) AS waiting`,
+   FROM (SELECT id, created_at FROM collections
+         WHERE workflow_started_at IS NULL AND state = 'initiated' AND check_due_at = prompt_deadline_at
+         ORDER BY id LIMIT $1) AS waiting`,
 );
 
-/** How many collections wait for a workflow (counted up to `limit`), and for how long the oldest has. */
+/**
+ * How many new collections wait for their first workflow (counted up to `limit`), and for how long the oldest has. What
+ * the sweep gave back, which set its next check, is old work looked at again: it says nothing of what we can take on.
+ */
 export async function measureCollectionsNotStarted(
   db: Queryable,
   limit: number,

@@ -86,10 +86,11 @@ export async function recordPayoutChange(
 
 const REQUIRE_APPROVALS = statement(
   'payout_require_approvals',
-  `UPDATE payouts SET approvals_required = $2, workflow_started_at = NULL WHERE id = $1 AND state = 'queued'`,
+  `UPDATE payouts SET approvals_required = $2, updated_at = $3, workflow_started_at = NULL
+   WHERE id = $1 AND state = 'queued'`,
 );
 
 /** Notes how many must agree, for a payout that waits for a further one; its workflow is told. */
-export async function requireApprovals(tx: Tx, id: PayoutId, count: number): Promise<void> {
-  await tx.run(REQUIRE_APPROVALS, [id, count]);
+export async function requireApprovals(tx: Tx, id: PayoutId, count: number, at: Date): Promise<void> {
+  await tx.run(REQUIRE_APPROVALS, [id, count, at]);
 }

@@ -130,6 +130,23 @@ export async function markPayoutsStarted(db: Queryable, ids: readonly PayoutId[]
   await db.run(MARK_STARTED, [ids, at]);
 }
 
+const MEASURE_NOT_STARTED = statement(
+  'payout_measure_not_started',
+  `SELECT count(*)::int AS count, extract(epoch FROM now() - min(created_at)) * 1000 AS oldest_age_ms
+   FROM (SELECT id, created_at FROM payouts
+         WHERE workflow_started_at IS NULL AND state = 'queued' AND check_due_at = expires_at AND updated_at = created_at
+         ORDER BY id LIMIT $1) AS waiting`,
+);
+
+/** How many new payouts wait for their first workflow, as for collections. */
+export async function measurePayoutsNotStarted(
+  db: Queryable,
+  limit: number,
+): Promise<{ count: number; oldestAgeMs: number }> {
+  const [row] = await db.run<{ count: number; oldest_age_ms: string | null }>(MEASURE_NOT_STARTED, [limit]);
+  return { count: row?.count ?? 0, oldestAgeMs: Math.max(0, Number(row?.oldest_age_ms ?? 0)) };
+}
+
 const RELEASE_OVERDUE = statement(
   'payout_release_overdue',
   `UPDATE payouts SET workflow_started_at = NULL, check_due_at = $2

@@ -19,7 +19,7 @@ export type Clocks = {
   /** The same while the outcome is overdue. */
   readonly reconcileScheduleMs: readonly number[];
   readonly reconcileForMs: number;
-  /** How long after the prompt deadline a send may still be on its way. */
+  /** How long after the prompt deadline a send may still be on its way: longer than one call to the operator. */
   readonly notFoundGraceMs: number;
   readonly minimumAskGapMs: number;
   readonly operatorTimeoutMs: number;
@@ -76,7 +76,7 @@ export const DEMO_CLOCKS: Clocks = {
   pollScheduleMs: [2 * SECOND],
   reconcileScheduleMs: [2 * SECOND],
   reconcileForMs: 25 * SECOND,
-  notFoundGraceMs: 3 * SECOND,
+  notFoundGraceMs: 6 * SECOND,
   minimumAskGapMs: 200,
   operatorTimeoutMs: 5 * SECOND,
   payoutExpiryMs: 15 * MINUTE,

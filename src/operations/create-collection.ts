@@ -52,7 +52,8 @@ export async function createCollection(db: Database, input: CreateCollection): P
     const answer = { status: 202, body: JSON.stringify(collectionObject(collection)) };
     await keepAnswer(tx, request, answer);
     await insertCollection(tx, collection);
-    if (input.by) await recordAct(tx, input.by, { action: 'collection.created', subjectId: collection.id, at: input.at });
+    if (input.by)
+      await recordAct(tx, input.by, { action: 'collection.created', subjectId: collection.id, at: input.at });
     return { kind: 'created', answer, collection };
   });
 }

@@ -2,7 +2,7 @@
 import { listCollectionsNotStarted, measureCollectionsNotStarted, type NotStarted } from '../db/collection.ts';
 import type { Database } from '../db/database.ts';
 import { listDeliveriesNotStarted, type DeliveryNotStarted } from '../db/delivery.ts';
-import { listPayoutsNotStarted, type PayoutNotStarted } from '../db/payout.ts';
+import { listPayoutsNotStarted, measurePayoutsNotStarted, type PayoutNotStarted } from '../db/payout.ts';
 import { listReversalsNotStarted, type ReversalNotStarted } from '../db/reversal.ts';
 
 /** The oldest collections recorded before `recordedBefore`: younger ones are being started by who recorded them. */
@@ -39,5 +39,10 @@ export type Backlog = { readonly count: number; readonly oldestAgeMs: number };
 
 /** How much accepted work waits to be started, counted up to `limit`. */
 export async function measureBacklog(db: Database, limit: number): Promise<Backlog> {
-  return measureCollectionsNotStarted(db, limit);
+  const collections = await measureCollectionsNotStarted(db, limit);
+  const payouts = await measurePayoutsNotStarted(db, limit);
+  return {
+    count: collections.count + payouts.count,
+    oldestAgeMs: Math.max(collections.oldestAgeMs, payouts.oldestAgeMs),
+  };
 }

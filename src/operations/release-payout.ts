@@ -89,7 +89,7 @@ async function approve(tx: Tx, input: ReleasePayout): Promise<Payout> {
     approvalsRequired: Math.max(payout.approvalsRequired, approvalsRequired(policy, payout.amountMinor)),
   };
   const isReleased = (await countStandingApprovals(tx, payout.id)) >= approved.approvalsRequired;
-  const after = isReleased ? await release(tx, approved, input) : await waitForAnother(tx, approved);
+  const after = isReleased ? await release(tx, approved, input) : await waitForAnother(tx, approved, at);
   await recordAct(tx, input.by, {
     action: isReleased ? 'payout.released' : 'payout.approved',
     subjectId: payout.id,
@@ -116,7 +116,7 @@ async function release(tx: Tx, approved: Payout, input: ReleasePayout): Promise<
   return change.after;
 }
 
-async function waitForAnother(tx: Tx, approved: Payout): Promise<Payout> {
-  await requireApprovals(tx, approved.id, approved.approvalsRequired);
-  return approved;
+async function waitForAnother(tx: Tx, approved: Payout, at: Date): Promise<Payout> {
+  await requireApprovals(tx, approved.id, approved.approvalsRequired, at);
+  return { ...approved, updatedAt: at };
 }

@@ -21,8 +21,10 @@ import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.
 import type { Clocks } from '../domain/clocks.ts';
 import type { OperatorId } from '../domain/operator-catalogue.ts';
 import type { Log } from '../log.ts';
+import { ensureOperatorAccounts } from '../operations/ensure-operator-accounts.ts';
 import { createMtnMomo } from '../operators/mtn-momo.ts';
 import type { Operator } from '../operators/port.ts';
+import { keepTrying } from './keep-trying.ts';
 import { startMetricsListener } from './metrics-listener.ts';
 import type { CollectionTimings, PayoutTimings } from '../../workflows/contract.ts';
 import { runWorkers } from './worker.ts';
@@ -123,6 +125,7 @@ function assemble(config: Config, log: Log): Parts {
     connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
     attemptTimeoutMs: clocks.deliveryTimeoutMs,
     connectionsPerOrigin: 10,
+    log,
   });
   const starter = createWorkStarter({
     db,
@@ -207,6 +210,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     log,
     trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
     rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,
+    operatorRateLimitPerSecond: settings.MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND,
     isAcceptingWork: () => gate.isOpen(),
     onCollectionRecorded: (collection) => {
       starter.offerCollection(collection);
@@ -274,13 +278,22 @@ function startDispatcherRole(parts: Parts): Stoppable {
 }
 
 function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerOptions): Stoppable {
-  const { config, log, temporal } = parts;
+  const { config, log, db, temporal } = parts;
   const { settings, clocks } = config;
   let isStopped = false;
-  const workers = temporal.whenConnected().then((connection) => {
-    if (isStopped) return null;
-    void ensureSweep(parts);
-    return runWorkers(connection, {
+  const accounts = keepTrying({
+    failure: 'the ledger accounts of the operators could not be made',
+    work: () => ensureOperatorAccounts(db),
+    log,
+  });
+  const workers = temporal.whenConnected().then((connection): Stoppable[] => {
+    if (isStopped) return [];
+    const sweep = keepTrying({
+      failure: 'the schedule of the sweep could not be made',
+      work: () => temporal.ensureReconciliationSchedule(clocks.sweepEveryMs),
+      log,
+    });
+    const running = runWorkers(connection, {
       namespace: config.temporalNamespace,
       taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
       workflowBundle,
@@ -293,13 +306,15 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
       log,
       ...(interceptors && { interceptors }),
     });
+    return [sweep, running];
   });
   return {
     async stop() {
       isStopped = true;
+      await accounts.stop();
       // Never connected: there is nothing to stop, and `close` of the client ends the waiting.
       if (!temporal.isConnected()) return;
-      await (await workers)?.stop();
+      await Promise.all((await workers).map((part) => part.stop()));
     },
   };
 }
@@ -322,14 +337,6 @@ function createActivities({ config, db, operators, courier, log }: Parts) {
       ...clocks,
     }),
   };
-}
-
-async function ensureSweep({ config, temporal, log }: Parts): Promise<void> {
-  try {
-    await temporal.ensureReconciliationSchedule(config.clocks.sweepEveryMs);
-  } catch (error) {
-    log.error({ error }, 'the schedule of the sweep could not be made; the next start tries again');
-  }
 }
 
 async function listenOn(server: Server, port: number, host: string): Promise<number> {

@@ -1,11 +1,11 @@
 // Entry: brings the database and the Temporal cluster to what this version needs, then ends. Safe to repeat.
 import { prepareTemporal } from '../clients/temporal-setup.ts';
 import { ConfigError, loadConfig } from '../config.ts';
-import { migrate } from '../db/migrate.ts';
+import { prepareDatabase } from './prepare-database.ts';
 
 try {
   const { settings, temporalNamespace } = loadConfig(process.env);
-  const applied = await migrate(settings.MALIPO_DATABASE_URL.reveal());
+  const applied = await prepareDatabase(settings.MALIPO_DATABASE_URL.reveal());
   process.stdout.write(`database: ${applied.length === 0 ? 'up to date' : `applied ${applied.join(', ')}`}\n`);
   await prepareTemporal({ address: settings.MALIPO_TEMPORAL_ADDRESS, namespace: temporalNamespace });
   process.stdout.write(`Temporal: namespace ${temporalNamespace} is ready\n`);

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { prepareTemporal } from '../clients/temporal-setup.ts';
 import { loadConfig, loadStartSettings } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
-import { migrate } from '../db/migrate.ts';
 import type { SupervisedChild } from '../embedded/child-process.ts';
 import { findProjectRoot } from '../embedded/project-root.ts';
 import { openRunRecord } from '../embedded/run-record.ts';
@@ -14,6 +13,7 @@ import { peopleSettings } from './demo-people.ts';
 import { demoSecrets } from './demo-secrets.ts';
 import { processEntry, receiverEntry, startOwnProcess, type ChildPlan } from './embedded-children.ts';
 import { HOST, portFor, startEngines, type EngineOptions, type Engines } from './embedded-engines.ts';
+import { prepareDatabase } from './prepare-database.ts';
 import { writePrivateFile } from './private-file.ts';
 
 type Started = { readonly engines: Engines; readonly children: SupervisedChild[] };
@@ -108,7 +108,7 @@ async function prepare(
 ): Promise<DemoMerchant> {
   const { settings, temporalNamespace } = loadConfig(serverSettings);
   const url = settings.MALIPO_DATABASE_URL.reveal();
-  const applied = await migrate(url);
+  const applied = await prepareDatabase(url);
   report(applied.length === 0 ? 'the database is up to date' : `the database is migrated (${applied.length} files)`);
   await prepareTemporal({ address: settings.MALIPO_TEMPORAL_ADDRESS, namespace: temporalNamespace });
   const db = openDatabase({

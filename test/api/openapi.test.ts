@@ -144,7 +144,12 @@ describe('the OpenAPI document', () => {
 
 /** What the router has, asked of the router. Nothing is called: what the routes need is not needed. */
 function routesOfRouter(): { methods: string[]; path: string }[] {
-  const nothing = { publicUrl: 'http://127.0.0.1', trustedProxies: 0, rateLimitPerSecond: 0 } as ApiDeps;
+  const nothing = {
+    publicUrl: 'http://127.0.0.1',
+    trustedProxies: 0,
+    rateLimitPerSecond: 0,
+    operatorRateLimitPerSecond: 0,
+  } as ApiDeps;
   const { middleware } = createApp(nothing).app;
   const router = middleware.map(
     (layer) => (layer as { router?: { stack: { methods: string[]; path: string }[] } }).router,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';
 import { openHouse, type House } from '../support/house.ts';
-import { API_ONLY, assertError, assertHeaders } from './answers.ts';
+import { API_ONLY, assertError, assertHeaders, startAnotherServer } from './answers.ts';
 
 const PATH = '/operators/mtn-momo/callbacks';
 const JSON_TYPE = 'application/json';
@@ -128,6 +128,28 @@ describe('an operator’s callback', () => {
       assert.equal(await countKept(), before);
     });
   }
+
+  it('that comes through a proxy is kept with the address that the proxy names, if it names one', async () => {
+    const { baseUrl } = await startAnotherServer(house, { MALIPO_TRUSTED_PROXIES: '1' });
+    const { id, reference } = await newPayment();
+    const named = [
+      '203.0.113.7',
+      '2001:db8::1',
+      '::ffff:203.0.113.7',
+      'fe80::1%eth0',
+      '203.0.113.7:4711',
+      'unknown',
+      '',
+    ];
+    for (const name of named) {
+      const headers = { 'x-forwarded-for': name };
+      assertHeard(await call(baseUrl, 'POST', PATH, { headers, json: { externalId: reference } }));
+    }
+    assert.deepEqual(
+      (await keptOf(id)).map(({ source_address }) => source_address),
+      ['203.0.113.7', '2001:db8::1', '203.0.113.7', 'fe80::1', '127.0.0.1', '127.0.0.1', '127.0.0.1'],
+    );
+  });
 
   it('that is larger than 64 KiB is not read', async () => {
     const { id, reference } = await newPayment();

@@ -1,5 +1,6 @@
 // What is not about payments: health, readiness, the reference page, unknown routes, and headers on everything.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createConnection } from 'node:net';
@@ -234,6 +235,29 @@ describe('the service', () => {
       const doubting = await startAnotherServer(house, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
       const liars = await Promise.all(Array.from({ length: 12 }, (_, n) => from(`203.0.113.${n}`, doubting.baseUrl)));
       assert.equal(liars.filter(({ status }) => status === 200).length, 5);
+    });
+
+    it('counts the addresses of one IPv6 network, which one caller has all of, as one', async () => {
+      const settings = { MALIPO_RATE_LIMIT_PER_SECOND: '5', MALIPO_TRUSTED_PROXIES: '1' };
+      const { baseUrl } = await startAnotherServer(house, settings);
+      const from = (address: string) =>
+        fetch(new URL('/healthz', baseUrl), { headers: { 'x-forwarded-for': address } });
+      const one = await Promise.all(Array.from({ length: 12 }, (_, n) => from(`2001:db8:1:2::${n}`)));
+      assert.equal(one.filter(({ status }) => status === 200).length, 5);
+      const many = await Promise.all(Array.from({ length: 12 }, (_, n) => from(`2001:db8:1:${n + 3}::1`)));
+      assert.ok(many.every(({ status }) => status === 200));
+    });
+
+    it('counts what operators call with by a limit of their own', async () => {
+      const settings = { MALIPO_RATE_LIMIT_PER_SECOND: '5', MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: '15' };
+      const { baseUrl } = await startAnotherServer(house, settings);
+      const body = JSON.stringify({ externalId: randomUUID() });
+      const headers = { 'content-type': 'application/json' };
+      const url = new URL('/operators/mtn-momo/callbacks', baseUrl);
+      const heard = await Promise.all(Array.from({ length: 20 }, () => fetch(url, { method: 'POST', headers, body })));
+      assert.equal(heard.filter(({ status }) => status === 200).length, 15);
+      assert.equal(heard.filter(({ status }) => status === 429).length, 5);
+      assert.equal((await fetch(new URL('/healthz', baseUrl))).status, 200);
     });
   });
 });

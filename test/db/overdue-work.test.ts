@@ -71,6 +71,16 @@ describe('work', () => {
     assert.equal((await dueAt(id))?.getTime(), at.getTime() + 10 * MINUTE);
   });
 
+  it('counts as backlog no more once the sweep gave it back, whatever its state and age', async () => {
+    for (const state of ['initiated', 'reconciling', 'expired'] as const) {
+      const { id } = await makeCollection(db, merchantId, state);
+      await markCollectionsStarted(db, [id], new Date());
+    }
+    assert.deepEqual(await release(inMs(10 * MINUTE)), { collections: 3, deliveries: 0 });
+    assert.equal((await unstarted()).length, 3);
+    assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
+  });
+
   it('is given back by one of two sweeps at the same time', async () => {
     for (let i = 0; i < 20; i++) await makeCollection(db, merchantId, 'reconciling');
     const released = await Promise.all([1, 2, 3].map(() => release(inMs(2 * MINUTE))));

@@ -7,6 +7,7 @@ import { createWebhookCourier, type WebhookCourier } from '../../src/clients/web
 import type { AttemptResult } from '../../src/domain/delivery.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { seal, type KeyRing } from '../../src/domain/secret-box.ts';
+import { testLog } from '../support/engines.ts';
 
 const NOT_PUBLIC: Readonly<Record<string, readonly string[]>> = {
   'this host': ['0.0.0.0', '0.1.2.3', '::'],
@@ -144,6 +145,7 @@ describe('the courier', () => {
       connectTimeoutMs: 1000,
       attemptTimeoutMs: 2000,
       connectionsPerOrigin: 1,
+      log: testLog,
     });
     couriers.push(courier);
     const endpointId = newId('whe');

@@ -123,6 +123,27 @@ describe('a delivery', () => {
     assert.equal((await deliveriesOf(house.db, merchant)).length, 1);
   });
 
+  it('whose signing secret cannot be opened is recorded as not sent, by the schedule, and the others are sent', async () => {
+    const merchant = await house.addMerchant();
+    const endpointId = await addEndpoint(house, merchant, house.receiver.urlFor('nobody'));
+    await house.db.pool.query(
+      "UPDATE endpoints SET secret_sealed = 'gone.' || split_part(secret_sealed, '.', 2) WHERE id = $1",
+      [endpointId],
+    );
+    await pay(house, '010', { merchant });
+    const delivery = await eventually('the dead letter', async () => {
+      const all = await deliveriesOf(house.db, merchant);
+      return all.find((candidate) => candidate.endpointId === endpointId && candidate.state === 'dead_lettered');
+    });
+    const attempts = await attemptsOf(house.db, delivery.id);
+    assert.deepEqual(
+      attempts.map(({ error }) => error),
+      Array<string>(ATTEMPTS).fill('not sent: the signing secret cannot be opened'),
+    );
+    assert.equal(house.receiver.all(merchant.id).length, 1);
+    assert.deepEqual(house.receiver.all('nobody'), []);
+  });
+
   it('does not follow a redirect, and counts it as a failure', async () => {
     const location = house.receiver.urlFor('elsewhere');
     const merchant = await oneEvent(answering(301, { location }));

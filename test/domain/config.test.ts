@@ -16,12 +16,18 @@ const SECRETS: Readonly<Record<string, string>> = {
 };
 const SOUND: Readonly<Record<string, string>> = {
   ...SECRETS,
-  MALIPO_MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com',
-  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
+  MALIPO_MTN_MOMO_BASE_URL: 'https://sandbox.momodeveloper.mtn.com',
+  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
   MALIPO_MTN_MOMO_COLLECTION_API_USER: 'user',
   MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: 'user',
 };
-const LIVE = { ...SOUND, MALIPO_ENVIRONMENT: 'live', MALIPO_PUBLIC_URL: 'https://api.malipo.example' };
+const LIVE = {
+  ...SOUND,
+  MALIPO_ENVIRONMENT: 'live',
+  MALIPO_PUBLIC_URL: 'https://api.malipo.example',
+  MALIPO_MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com',
+  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
+};
 
 /** The names that the configuration error complains of, in order. */
 function problemsOf(environment: Readonly<Record<string, string>>): string[] {
@@ -167,14 +173,33 @@ describe('the live environment', () => {
   });
 
   it('refuses to be reached at the default address of a developer’s machine', () => {
-    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_ENVIRONMENT: 'live' }), ['MALIPO_PUBLIC_URL']);
+    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_PUBLIC_URL: '' }), ['MALIPO_PUBLIC_URL']);
+  });
+});
+
+describe('test keys and real money', () => {
+  it('are kept apart: the operator’s sandbox belongs to the test environment, and to it alone', () => {
+    const name = 'MALIPO_MTN_MOMO_TARGET_ENVIRONMENT';
+    assert.deepEqual(problemsOf({ ...SOUND, [name]: 'mtnuganda' }), [name]);
+    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_ENVIRONMENT: 'test', [name]: 'mtnuganda' }), [name]);
+    assert.deepEqual(problemsOf({ ...LIVE, [name]: 'sandbox' }), [name]);
+    assert.deepEqual(problemsOf(LIVE), []);
+  });
+
+  it('never meet in one Temporal namespace', () => {
+    const name = 'MALIPO_TEMPORAL_NAMESPACE';
+    assert.deepEqual(problemsOf({ ...SOUND, [name]: 'malipo-live' }), [name]);
+    assert.deepEqual(problemsOf({ ...LIVE, [name]: 'malipo-test' }), [name]);
+    for (const namespace of ['malipo-test', 'payments.a1b2c']) {
+      assert.equal(loadConfig({ ...SOUND, [name]: namespace }).temporalNamespace, namespace);
+    }
   });
 });
 
 describe('durations', () => {
   it('can each be set by a variable of their name', () => {
     for (const [name, value] of Object.entries(REAL_CLOCKS) as [keyof Clocks, number | readonly number[]][]) {
-      const wanted = typeof value === 'number' ? 123 : [1, 2, 3];
+      const wanted = typeof value === 'number' ? value + 1 : [100, 200, 300];
       const { clocks } = loadConfig({ ...SOUND, [clockSetting(name)]: String(wanted) });
       assert.deepEqual(clocks, { ...REAL_CLOCKS, [name]: wanted });
     }
@@ -189,9 +214,37 @@ describe('durations', () => {
   });
 
   it('are refused when they are negative, broken or a list where one is wanted', () => {
-    for (const value of ['-1', '1.5', '1,2', 'x', '1e30']) {
+    for (const value of ['-1', '60.5', '100,200', 'x', '1e30']) {
       assert.deepEqual(problemsOf({ ...SOUND, MALIPO_PROMPT_WINDOW_MS: value }), ['MALIPO_PROMPT_WINDOW_MS'], value);
     }
+  });
+});
+
+describe('durations by which something repeats', () => {
+  it('are refused when so short that nothing else would be done', () => {
+    for (const name of Object.keys(REAL_CLOCKS) as (keyof Clocks)[]) {
+      const setting = clockSetting(name);
+      assert.deepEqual([...new Set(problemsOf({ ...SOUND, [setting]: '49' }))], [setting]);
+    }
+    for (const value of ['0', '100,0', '0,100']) {
+      assert.deepEqual(problemsOf({ ...SOUND, MALIPO_POLL_SCHEDULE_MS: value }), ['MALIPO_POLL_SCHEDULE_MS'], value);
+    }
+    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_DELIVERY_SCHEDULE_MS: '0,0' }), ['MALIPO_DELIVERY_SCHEDULE_MS']);
+    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_DELIVERY_SCHEDULE_MS: '0,50' }), []);
+  });
+});
+
+describe('the time for which a payment that the operator does not know is waited for', () => {
+  it('is longer than a call to the operator, so that none of our sends can still arrive', () => {
+    for (const { notFoundGraceMs, operatorTimeoutMs } of [REAL_CLOCKS, DEMO_CLOCKS]) {
+      assert.ok(notFoundGraceMs > operatorTimeoutMs);
+    }
+    const times = (graceMs: number) => ({
+      MALIPO_NOT_FOUND_GRACE_MS: String(graceMs),
+      MALIPO_OPERATOR_TIMEOUT_MS: '7000',
+    });
+    assert.deepEqual(problemsOf({ ...SOUND, ...times(7000) }), ['MALIPO_NOT_FOUND_GRACE_MS']);
+    assert.deepEqual(problemsOf({ ...SOUND, ...times(7001) }), []);
   });
 });
 

@@ -94,6 +94,7 @@ async function surviveInHouseOfItsOwn(crashPoint: CrashPoint, path: Path): Promi
   const house = await openHouse({
     startsServer: false,
     environment: {
+      MALIPO_PROMPT_DEADLINE_MS: '60000',
       MALIPO_PROMPT_WINDOW_MS: '30000',
       // How long an activity of a dead server keeps the next one waiting.
       MALIPO_OPERATOR_TIMEOUT_MS: '500',

@@ -81,6 +81,7 @@ describe('while PostgreSQL is away', () => {
         MALIPO_DATABASE_TIMEOUT_MS: '1000',
         MALIPO_PROMPT_WINDOW_MS: '60000',
         MALIPO_OPERATOR_TIMEOUT_MS: '5000',
+        MALIPO_NOT_FOUND_GRACE_MS: '6000',
       },
       sandboxTimes: { decisionMs: 1000 },
     });

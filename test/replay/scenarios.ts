@@ -91,12 +91,16 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'collection-never-prompted',
-    environment: { MALIPO_PROMPT_DEADLINE_MS: '300', MALIPO_NOT_FOUND_GRACE_MS: '100' },
+    environment: {
+      MALIPO_PROMPT_DEADLINE_MS: '300',
+      MALIPO_NOT_FOUND_GRACE_MS: '800',
+      MALIPO_OPERATOR_TIMEOUT_MS: '700',
+    },
     startsServer: false,
     async play(house) {
       await house.startServer({ MALIPO_ROLES: 'api' });
       const payment = await pay(house, '000');
-      await sleep(600);
+      await sleep(1200);
       await house.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
       await untilState(house, payment, 'expired');
       return payment;
@@ -104,7 +108,12 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'collection-operator-away-past-the-deadline',
-    environment: { ...FEW_POLLS, MALIPO_PROMPT_DEADLINE_MS: '900', MALIPO_OPERATOR_TIMEOUT_MS: '300' },
+    environment: {
+      ...FEW_POLLS,
+      MALIPO_PROMPT_DEADLINE_MS: '900',
+      MALIPO_OPERATOR_TIMEOUT_MS: '300',
+      MALIPO_NOT_FOUND_GRACE_MS: '400',
+    },
     async play(house) {
       await switchFaults(house, { down: true });
       const payment = await pay(house, '000');

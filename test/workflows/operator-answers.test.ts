@@ -16,6 +16,7 @@ import { CUT, startScriptedOperator, TAKEN, type ScriptedOperator, type Word } f
 describe('what the operator answers', () => {
   let house: House;
   let impatient: House;
+  let patient: House;
   let operator: ScriptedOperator;
   before(async () => {
     operator = await startScriptedOperator();
@@ -29,13 +30,21 @@ describe('what the operator answers', () => {
     impatient = await openHouse({
       environment: { ...environment, MALIPO_PROMPT_WINDOW_MS: '400', MALIPO_RECONCILE_FOR_MS: '400' },
     });
+    patient = await openHouse({
+      environment: {
+        ...environment,
+        MALIPO_PROMPT_WINDOW_MS: '1000',
+        MALIPO_RECONCILE_SCHEDULE_MS: '2500,300000',
+        MALIPO_RECONCILE_FOR_MS: '3600000',
+      },
+    });
   });
   beforeEach(() => {
     operator.answerPrompts(TAKEN);
     operator.say({ status: 'PENDING' });
   });
   after(async () => {
-    for (const each of [house, impatient]) {
+    for (const each of [house, impatient, patient]) {
       await assertLedgerIsSound(each.db);
       await each.stop();
     }
@@ -72,6 +81,13 @@ describe('what the operator answers', () => {
     operator.say({ status: 'SUCCESSFUL', amount: '5000.00' });
     await untilState(house, payment, 'succeeded');
     assert.equal(await availableBalance(house, payment.merchant), payment.amount);
+  });
+
+  it('is asked by the first step of the overdue schedule once the outcome is overdue', async () => {
+    const payment = await paymentOfNewMerchant(patient);
+    await untilState(patient, payment, 'reconciling');
+    operator.say({ status: 'SUCCESSFUL' });
+    await untilState(patient, payment, 'succeeded');
   });
 
   it('ends the payment at once when it refuses the first try of the prompt', async () => {

@@ -17,11 +17,16 @@ import {
 
 describe('a payment whose prompt deadline passed before a worker could take it', () => {
   const DEADLINE_MS = 400;
+  const GRACE_MS = 800;
   let house: House;
   before(async () => {
     house = await openHouse({
       startsServer: false,
-      environment: { MALIPO_PROMPT_DEADLINE_MS: String(DEADLINE_MS), MALIPO_NOT_FOUND_GRACE_MS: '200' },
+      environment: {
+        MALIPO_PROMPT_DEADLINE_MS: String(DEADLINE_MS),
+        MALIPO_NOT_FOUND_GRACE_MS: String(GRACE_MS),
+        MALIPO_OPERATOR_TIMEOUT_MS: '700',
+      },
     });
   });
   after(async () => {
@@ -31,7 +36,7 @@ describe('a payment whose prompt deadline passed before a worker could take it',
   it('expires, and nobody’s phone rings', async () => {
     await house.startServer({ MALIPO_ROLES: 'api' });
     const payment = await pay(house, '000');
-    await sleep(DEADLINE_MS + 200);
+    await sleep(DEADLINE_MS + GRACE_MS);
     assert.equal((await fetchPayment(house, payment)).state, 'initiated');
     await house.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
     const shown = await untilState(house, payment, 'expired');
@@ -100,7 +105,7 @@ describe('when the operator was away until after the prompt deadline', () => {
   const environment = {
     MALIPO_PROMPT_DEADLINE_MS: '700',
     MALIPO_OPERATOR_TIMEOUT_MS: '300',
-    MALIPO_NOT_FOUND_GRACE_MS: '200',
+    MALIPO_NOT_FOUND_GRACE_MS: '400',
     MALIPO_RECONCILE_FOR_MS: '3000',
   };
   let house: House;

@@ -59,7 +59,7 @@ describe('in Temporal', () => {
   it('its details say that the payer must act, and until when', async () => {
     const details = await eventually('the details', async () => (await currentDetails()) || null);
     assert.match(details, /Waiting for the \*\*payer\*\* to answer the prompt, which runs out at \d{4}-/);
-    assert.match(details, /Asked the operator \d+ times; next at \d{4}-/);
+    assert.match(details, /Asked the operator \d+ times since; next at \d{4}-/);
   });
 
   it('an overdue payment is found as waiting for the operator, and its details say so', async () => {

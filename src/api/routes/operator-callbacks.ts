@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import { OPERATORS, type OperatorId } from '../../domain/operator-catalogue.ts';
 import { recordOperatorCallback } from '../../operations/record-operator-callback.ts';
+import { clientAddress } from '../client-address.ts';
 import type { ApiDeps, ApiMiddleware } from '../context.ts';
 import { bodyTooLarge } from '../errors.ts';
 import { MAX_BODY_BYTES, readJsonBody } from '../middleware/body.ts';
@@ -51,7 +52,7 @@ function receive(operator: OperatorId, deps: ApiDeps): ApiMiddleware {
       operatorReference: parsed.operatorReference,
       body,
       contentType: ctx.get('Content-Type').slice(0, 200),
-      sourceAddress: ctx.ip,
+      sourceAddress: clientAddress(ctx),
       receivedAt: new Date(),
     });
     // Only what is kept is acted on: a flood of callbacks makes no flood of questions to the operator.

@@ -1,0 +1,24 @@
+// Brings the database to what this version needs: its schema, and the rows that the code itself asks for.
+import { openDatabase } from '../db/database.ts';
+import { migrate } from '../db/migrate.ts';
+import { ensureOperatorAccounts } from '../operations/ensure-operator-accounts.ts';
+
+const TIMEOUT_MS = 10_000;
+
+/** Returns the names of the migrations that were applied. Safe to repeat and to run from several processes at once. */
+export async function prepareDatabase(url: string): Promise<string[]> {
+  const applied = await migrate(url);
+  const db = openDatabase({
+    url,
+    poolSize: 1,
+    statementTimeoutMs: TIMEOUT_MS,
+    connectTimeoutMs: TIMEOUT_MS,
+    onIdleError: () => undefined,
+  });
+  try {
+    await ensureOperatorAccounts(db);
+  } finally {
+    await db.close();
+  }
+  return applied;
+}

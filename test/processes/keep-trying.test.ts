@@ -1,0 +1,33 @@
+// What a process owes at its start: tried until it is done, and not beyond the process's end.
+import assert from 'node:assert/strict';
+import { keepTrying } from '../../src/processes/keep-trying.ts';
+import { testLog } from '../support/engines.ts';
+import { eventually } from '../support/house.ts';
+
+describe('work that is kept trying', () => {
+  const failure = 'the test could not be done';
+
+  it('is done again after each failure until it succeeds, and then no more', async () => {
+    let tries = 0;
+    const work = () => {
+      tries += 1;
+      return tries < 4 ? Promise.reject(new Error('not yet')) : Promise.resolve();
+    };
+    const kept = keepTrying({ failure, work, log: testLog, pauseMs: 1 });
+    await eventually('the success', () => tries === 4);
+    await kept.stop();
+    assert.equal(tries, 4);
+  });
+
+  it('ends in the middle of a pause when it is stopped', async () => {
+    let tries = 0;
+    const work = () => {
+      tries += 1;
+      return Promise.reject(new Error('never'));
+    };
+    const kept = keepTrying({ failure, work, log: testLog, pauseMs: 3_600_000 });
+    await eventually('the first failure', () => tries === 1);
+    await kept.stop();
+    assert.equal(tries, 1);
+  });
+});
