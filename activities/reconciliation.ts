@@ -15,6 +15,8 @@ export type ReconciliationActivityDeps = {
   readonly log: Log;
 };
 
+export type { ReleasedWork };
+
 export type ReconciliationActivities = ReturnType<typeof createReconciliationActivities>;
 
 const BATCH = 500;

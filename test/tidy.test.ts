@@ -51,7 +51,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'type src/log.ts',
   ],
   // Replayed: what they run besides themselves is named file by file.
-  workflows: ['workflows', 'type activities', 'src/domain/collection-progress.ts', 'type src/domain'],
+  workflows: [
+    'workflows',
+    'type activities',
+    'src/domain/collection-progress.ts',
+    'src/domain/payout-progress.ts',
+    'src/domain/reversal-progress.ts',
+    'type src/domain',
+  ],
   'src/processes': ['src', 'activities', 'workflows/contract.ts'],
 };
 

@@ -1,7 +1,6 @@
 // The sweep: gives payments and deliveries that stand still back to be started, checks the ledger, removes what is old.
 import { ApplicationFailure, proxyActivities } from '@temporalio/workflow';
-import type { ReconciliationActivities } from '../activities/reconciliation.ts';
-import type { ReleasedWork } from '../src/operations/release-overdue-work.ts';
+import type { ReconciliationActivities, ReleasedWork } from '../activities/reconciliation.ts';
 import { HOUSEKEEPING } from './policies.ts';
 
 const { releaseOverdueWork, checkLedger, purgeExpiredRecords } =

@@ -8,13 +8,13 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { ReversalActivities } from '../activities/reversal.ts';
+import type { ReversalState } from '../src/domain/reversal.ts';
 import {
   reversalFactToRecord,
   type RefundWord,
   type ReversalFact,
   type ReversalStanding,
-  type ReversalState,
-} from '../src/domain/reversal.ts';
+} from '../src/domain/reversal-progress.ts';
 import { OPERATOR_CALLED_BACK, type ReversalWorkflowInput } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, sendingMoney } from './policies.ts';
 import { orNull, untilSettled, type Knocks } from './settling.ts';

@@ -14,10 +14,7 @@ export type Consequences = {
   readonly at: Date;
 };
 
-/** How many parameters the consequences take: those of the payment's own row come after them. */
-export const CONSEQUENCE_COUNT = 10;
-
-/** Their values, $1 to $10. */
+/** Their values, $1 to $10: those of the payment's own row come after them. */
 export function consequenceValues({ posting, event, deliveryIds, at }: Consequences): unknown[] {
   return [
     at,

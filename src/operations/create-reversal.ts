@@ -59,12 +59,14 @@ async function insert(tx: Tx, { by, collectionId, sendDeadlineMs, at }: CreateRe
   if (by.person.hasSecondFactor && !hasFreshSecondFactor(by.person, at)) {
     throw new DomainError('permission_denied', 'Confirm it is you with your second factor, then try again.');
   }
+  // Locked before the collection is read: a return of it that is being recorded is seen, and not asked for again.
+  const availableMinor = await findAvailableLocked(tx, merchantId);
   const collection = isId('col', collectionId) ? await findCollection(tx, merchantId, collectionId) : null;
   if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
   if (collection.state !== 'succeeded') {
     throw new DomainError('state_conflict', `This collection is ${collection.state}: only a paid one can be reversed.`);
   }
-  if ((await findAvailableLocked(tx, merchantId)) < collection.amountMinor) {
+  if (availableMinor < collection.amountMinor) {
     throw new DomainError('balance_insufficient', 'The available balance is smaller than what would go back.');
   }
   const reversal: Reversal = {

@@ -9,7 +9,8 @@ import { DomainError } from '../domain/errors.ts';
 import { collectionEvent, type Environment } from '../domain/event.ts';
 import { newId, type MerchantId, type ReversalId } from '../domain/ids.ts';
 import { posting } from '../domain/ledger.ts';
-import type { Reversal, ReversalFact, ReversalState } from '../domain/reversal.ts';
+import type { Reversal, ReversalState } from '../domain/reversal.ts';
+import type { ReversalFact } from '../domain/reversal-progress.ts';
 
 export type RecordReversalFact = {
   readonly merchantId: MerchantId;

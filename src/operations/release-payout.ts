@@ -75,12 +75,13 @@ async function approve(tx: Tx, input: ReleasePayout): Promise<Payout> {
     throw new DomainError('permission_denied', 'Only an approver releases payouts.');
   const payout = isId('pay', input.payoutId) ? await findPayoutLocked(tx, merchantId, input.payoutId) : null;
   if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
+  // A repeat, by a person whose approval is there already while another's is awaited: it releases nothing more.
+  const isRepeat = payout.approvals.some((approval) => approval.userId === userId);
+  if (isRepeat && payout.state === 'queued') return payout;
   const policy = await findPolicy(tx, merchantId);
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
   const releasedMinor = await sumApprovedSince(tx, merchantId, userId, since);
   checkRelease({ payout, person, policy, releasedMinor, at });
-  // A repeat, by a person whose approval is there already.
-  if (payout.approvals.some((approval) => approval.userId === userId)) return payout;
   await insertApproval(tx, { payoutId: payout.id, userId, merchantId, at });
   const approved: Payout = {
     ...payout,

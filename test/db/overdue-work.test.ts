@@ -11,6 +11,7 @@ import { makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
+const NOTHING = { collections: 0, payouts: 0, reversals: 0, deliveries: 0 };
 
 describe('work', () => {
   let database: TestDatabase;
@@ -64,9 +65,9 @@ describe('work', () => {
 
   it('is given back when its check is due, and looked at again after the next wait', async () => {
     const { id } = await makeCollection(db, merchantId, 'reconciling');
-    assert.deepEqual(await release(new Date()), { collections: 0, deliveries: 0 });
+    assert.deepEqual(await release(new Date()), NOTHING);
     const at = inMs(2 * MINUTE);
-    assert.deepEqual(await release(at), { collections: 1, deliveries: 0 });
+    assert.deepEqual(await release(at), { ...NOTHING, collections: 1 });
     assert.deepEqual(await unstarted(), [id]);
     assert.equal((await dueAt(id))?.getTime(), at.getTime() + 10 * MINUTE);
   });
@@ -76,7 +77,7 @@ describe('work', () => {
       const { id } = await makeCollection(db, merchantId, state);
       await markCollectionsStarted(db, [id], new Date());
     }
-    assert.deepEqual(await release(inMs(10 * MINUTE)), { collections: 3, deliveries: 0 });
+    assert.deepEqual(await release(inMs(10 * MINUTE)), { ...NOTHING, collections: 3 });
     assert.equal((await unstarted()).length, 3);
     assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
   });
@@ -95,15 +96,15 @@ describe('work', () => {
     const first = inMs(2 * MINUTE);
     await release(first);
     assert.equal((await dueAt(id))?.getTime(), first.getTime() + 60 * MINUTE);
-    assert.deepEqual(await release(inMs(8 * DAY)), { collections: 1, deliveries: 0 });
+    assert.deepEqual(await release(inMs(8 * DAY)), { ...NOTHING, collections: 1 });
     assert.equal(await dueAt(id), null);
-    assert.deepEqual(await release(inMs(30 * DAY)), { collections: 0, deliveries: 0 });
+    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
   });
 
   it('that is settled for good is never given back', async () => {
     await makeCollection(db, merchantId, 'succeeded');
     await makeCollection(db, merchantId, 'failed');
-    assert.deepEqual(await release(inMs(30 * DAY)), { collections: 0, deliveries: 0 });
+    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
   });
 
   it('of a delivery is given back when its next attempt is overdue and was started before', async () => {

@@ -18,6 +18,7 @@ import {
   recordPayout,
   release,
   setPolicy,
+  SOON_OVER,
   type Shop,
 } from './payout-rows.ts';
 import { oneRow } from './rows.ts';
@@ -149,7 +150,7 @@ describe('a decision on a payout', () => {
   });
 
   it('to release comes too late when the time is over, though nobody recorded that yet', async () => {
-    const { id, expiresAt } = await queue(db, shop, 1000n);
+    const { id, expiresAt } = await queue(db, shop, 1000n, SOON_OVER);
     assert.equal(await codeOr(release(db, shop.approver, id, { at: expiresAt })), 'state_conflict');
     await release(db, shop.approver, id, { at: new Date(expiresAt.getTime() - 1) });
     assert.equal(await stateOf(id), 'released');
@@ -212,7 +213,7 @@ describe('a decision on a payout', () => {
 
   it('counts for the daily limit of who made it for 24 hours, and for nobody else', async () => {
     await setPolicy(db, shop.merchantId, { approverDailyLimitMinor: 1000n });
-    const at = new Date();
+    const at = new Date(Date.now() - DAY);
     const later = (ms: number) => new Date(at.getTime() + ms);
     await release(db, shop.approver, (await queue(db, shop, 1000n)).id, { at });
     const { id } = await queue(db, shop, 1000n);

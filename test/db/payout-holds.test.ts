@@ -8,7 +8,7 @@ import { checkLedger } from '../../src/operations/check-ledger.ts';
 import { getBalance } from '../../src/operations/get-balance.ts';
 import { getPayout } from '../../src/operations/get-payout.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
-import { ask, codeOr, makeShop, queue, recordPayout } from './payout-rows.ts';
+import { ask, codeOr, makeShop, queue, recordPayout, SOON_OVER } from './payout-rows.ts';
 import { makeCollection, makeEndpoint, oneRow } from './rows.ts';
 
 type Answered = Exclude<Awaited<ReturnType<typeof ask>>, never>;
@@ -188,7 +188,7 @@ describe('a payout’s idempotency key', () => {
   it('keeps its answer whatever became of the payout', async () => {
     const shop = await makeShop(db, 1000n);
     const idempotencyKey = randomUUID();
-    const first = await ask(db, shop, 1000n, { idempotencyKey });
+    const first = await ask(db, shop, 1000n, { ...SOON_OVER, idempotencyKey });
     assert.ok(first.kind === 'created');
     await recordPayout(db, first.payout, { fact: 'lapsed' }, first.payout.expiresAt);
     assert.deepEqual(await ask(db, shop, 1000n, { idempotencyKey }), { kind: 'replayed', answer: first.answer });
@@ -207,7 +207,7 @@ describe('a payout’s idempotency key', () => {
   it('that is forgotten serves no second payout while the first one is open, and does afterwards', async () => {
     const shop = await makeShop(db, 2000n);
     const idempotencyKey = randomUUID();
-    const payout = await queue(db, shop, 1000n, { idempotencyKey });
+    const payout = await queue(db, shop, 1000n, { ...SOON_OVER, idempotencyKey });
     const again = () => ask(db, shop, 1000n, { idempotencyKey, idempotencyKeptForMs: -1000 });
     assert.equal(await codeOr(again()), 'idempotency_key_reused');
     assert.equal((await getBalance(db, shop.merchantId)).heldMinor, 1000n);

@@ -12,16 +12,16 @@ import {
   actedBy,
   codeOr,
   decide,
-  makePayout,
   makePerson,
   makeShop,
   queue,
   recordPayout,
   release,
   setPolicy,
+  SOON_OVER,
   type Shop,
 } from './payout-rows.ts';
-import { oneRow } from './rows.ts';
+import { oneRow, untilOneWaits } from './rows.ts';
 
 const TIMES = 15;
 const REJECT = { kind: 'reject', reason: 'wrong person' } as const;
@@ -66,13 +66,18 @@ describe('a payout that several act on at once', () => {
   const now = (payout: Payout) => getPayout(db, shop.merchantId, payout.id);
   const expire = (payout: Payout) => recordPayout(db, payout, { fact: 'lapsed' }, payout.expiresAt);
 
-  /** Runs the acts on each of several payouts at once, and gives for each how often every act was refused. */
+  /** Runs all acts at once on each of several payouts; what each payout then is, and how its acts were answered. */
   async function race(
     state: 'queued' | 'released',
     acts: readonly ((payout: Payout) => Promise<unknown>)[],
+    fields: { readonly expiresAfterMs?: number } = {},
   ): Promise<{ payout: Payout; answers: unknown[] }[]> {
     const payouts: Payout[] = [];
-    for (let i = 0; i < TIMES; i++) payouts.push(await makePayout(db, shop, state));
+    for (let i = 0; i < TIMES; i++) {
+      const made = await queue(db, shop, 1000n, fields);
+      if (state === 'released') await release(db, shop.approver, made.id);
+      payouts.push(made);
+    }
     return Promise.all(
       payouts.map(async (made, index) => {
         // Not always the same one first.
@@ -112,8 +117,8 @@ describe('a payout that several act on at once', () => {
   }
 
   it('is released or runs out, and never both', async () => {
-    const acts = [({ id }: Payout) => release(db, shop.approver, id), expire];
-    for (const { payout, answers } of await race('queued', acts)) {
+    const acts = [({ id, createdAt }: Payout) => release(db, shop.approver, id, { at: createdAt }), expire];
+    for (const { payout, answers } of await race('queued', acts, SOON_OVER)) {
       assert.ok(['released', 'expired'].includes(payout.state), payout.state);
       assert.deepEqual([payout.version, refusals(answers)], [1, payout.state === 'expired' ? 1 : 0]);
     }
@@ -127,7 +132,7 @@ describe('a payout that several act on at once', () => {
       expire,
       expire,
     ];
-    for (const { payout } of await race('queued', acts)) assert.equal(payout.version, 1);
+    for (const { payout } of await race('queued', acts, SOON_OVER)) assert.equal(payout.version, 1);
     assert.equal((await getBalance(db, shop.merchantId)).availableMinor, 100_000n);
   });
 
@@ -219,7 +224,7 @@ describe('an approver who is removed', () => {
       await client.query('BEGIN');
       await client.query(`UPDATE members SET ${assignment} WHERE user_id = $1`, [shop.approver.userId]);
       const working = work();
-      await untilWaiting(db);
+      await untilOneWaits(db);
       await client.query('COMMIT');
       return await working;
     } finally {
@@ -272,15 +277,3 @@ describe('an approver who is removed', () => {
     assert.equal((await recordPayout(db, payout, PAID)).state, 'succeeded');
   });
 });
-
-/** Until one connection waits for another's lock. */
-async function untilWaiting(db: Database): Promise<void> {
-  for (;;) {
-    const { waiting } = await oneRow<{ waiting: number }>(
-      db,
-      `SELECT count(*)::int AS waiting FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    if (waiting > 0) return;
-  }
-}

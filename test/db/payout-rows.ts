@@ -8,7 +8,8 @@ import type { MerchantId, PayoutId } from '../../src/domain/ids.ts';
 import type { ActedBy, Person, Role } from '../../src/domain/member.ts';
 import type { Payout, PayoutState } from '../../src/domain/payout.ts';
 import type { RecordablePayoutFact } from '../../src/domain/payout-progress.ts';
-import type { Reversal, ReversalFact } from '../../src/domain/reversal.ts';
+import type { Reversal } from '../../src/domain/reversal.ts';
+import type { ReversalFact } from '../../src/domain/reversal-progress.ts';
 import { createPayout, type CreatedPayout, type CreatePayout } from '../../src/operations/create-payout.ts';
 import { createReversal, type CreateReversal } from '../../src/operations/create-reversal.ts';
 import { decidePayout, type DecidePayout } from '../../src/operations/decide-payout.ts';
@@ -138,6 +139,12 @@ export function recordPayout(
   return recordPayoutFact(db, { merchantId, payoutId, fact, environment: 'test', overdueAfterMs, at });
 }
 
+/**
+ * For a payout that a test lets run out. The moment it does is a little ahead of the clock, and never far: ids of this
+ * process go on from the latest moment that one was made at.
+ */
+export const SOON_OVER = { expiresAfterMs: 200 } as const;
+
 /** What the operator says of a released payout on its way to each state. */
 const WORDS: Readonly<Partial<Record<PayoutState, readonly RecordablePayoutFact[]>>> = {
   reconciling: [{ fact: 'outcome_unknown' }],
@@ -148,7 +155,7 @@ const WORDS: Readonly<Partial<Record<PayoutState, readonly RecordablePayoutFact[
 
 /** A payout of the shop, brought to `state` the way the service does it. */
 export async function makePayout(db: Database, shop: Shop, state: PayoutState, amountMinor = 1000n): Promise<Payout> {
-  const payout = await queue(db, shop, amountMinor);
+  const payout = await queue(db, shop, amountMinor, state === 'expired' ? SOON_OVER : {});
   const { id } = payout;
   if (state === 'rejected') await decide(db, shop.approver, id, { kind: 'reject', reason: 'wrong person' });
   else if (state === 'cancelled') await decide(db, shop.maker, id, { kind: 'cancel' });

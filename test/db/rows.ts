@@ -109,3 +109,15 @@ export async function oneRow<Row>(db: Database, sql: string, values: unknown[] =
   assert.equal(rows.length, 1, sql);
   return rows[0] as Row;
 }
+
+/** Returns when one connection of this database waits for another's lock. */
+export async function untilOneWaits(db: Database): Promise<void> {
+  for (;;) {
+    const { waiting } = await oneRow<{ waiting: number }>(
+      db,
+      `SELECT count(*)::int AS waiting FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    if (waiting > 0) return;
+  }
+}

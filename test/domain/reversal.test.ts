@@ -2,15 +2,8 @@
 import assert from 'node:assert/strict';
 import { failure } from '../../src/domain/failure.ts';
 import { newId } from '../../src/domain/ids.ts';
-import {
-  REVERSAL_STATES,
-  reversalFactToRecord,
-  reversalObject,
-  type RefundWord,
-  type Reversal,
-  type ReversalFact,
-  type ReversalState,
-} from '../../src/domain/reversal.ts';
+import { REVERSAL_STATES, reversalObject, type Reversal, type ReversalState } from '../../src/domain/reversal.ts';
+import { reversalFactToRecord, type RefundWord, type ReversalFact } from '../../src/domain/reversal-progress.ts';
 import { AT } from './collections.ts';
 
 const DEADLINE_MS = 1_000_000;

@@ -1,0 +1,120 @@
+// Who may call what, written out once more from the contract: the tests hold the document and the server against it.
+import type { Scope } from '../../src/domain/api-key.ts';
+import type { ErrorCode } from '../../src/domain/errors.ts';
+import type { Role } from '../../src/domain/member.ts';
+
+const ANY: readonly Role[] = ['owner', 'admin', 'developer', 'maker', 'approver', 'viewer'];
+const PEOPLE: readonly Role[] = ['owner', 'admin'];
+const KEYS: readonly Role[] = ['owner', 'admin', 'developer'];
+const RELEASES: readonly Role[] = ['owner', 'approver'];
+
+/** Section 10 of the contract: the routes behind a session and the roles that each takes. */
+export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
+  getSession: ANY,
+  logOut: ANY,
+  stepUp: ANY,
+  changePassword: ANY,
+  startSecondFactor: ANY,
+  confirmSecondFactor: ANY,
+  removeSecondFactor: ANY,
+  listApiKeys: ANY,
+  createApiKey: KEYS,
+  rollApiKey: KEYS,
+  revokeApiKey: KEYS,
+  listMembers: ANY,
+  changeMember: PEOPLE,
+  removeMember: PEOPLE,
+  listInvitations: ANY,
+  createInvitation: PEOPLE,
+  withdrawInvitation: PEOPLE,
+  releasePayout: RELEASES,
+  releasePayouts: RELEASES,
+  rejectPayout: RELEASES,
+  // Of whoever made the payout, whatever they are by now.
+  cancelPayout: ANY,
+  reverseCollection: RELEASES,
+  getReversal: ANY,
+  getPolicy: ANY,
+  proposePolicyChange: PEOPLE,
+  approvePolicyChange: PEOPLE,
+  rejectPolicyChange: PEOPLE,
+  listAuditEntries: ANY,
+};
+
+/** The routes of the console that come before a session. */
+export const BEFORE_A_SESSION: readonly string[] = ['logIn', 'acceptInvitation'];
+
+/** The public routes, and the scope that a key needs for each. */
+export const API_SCOPES: Readonly<Record<string, Scope>> = {
+  createCollection: 'collections:write',
+  listCollections: 'collections:read',
+  getCollection: 'collections:read',
+  createPayout: 'payouts:write',
+  listPayouts: 'payouts:read',
+  getPayout: 'payouts:read',
+  getBalance: 'balance:read',
+};
+
+/** The roles whose sessions have a scope. */
+export const SCOPE_ROLES: Readonly<Record<Scope, readonly Role[]>> = {
+  'collections:read': ANY,
+  'payouts:read': ANY,
+  'balance:read': ANY,
+  'collections:write': ['owner', 'maker'],
+  'payouts:write': ['owner', 'maker'],
+};
+
+/** What anybody may call: it tells of no merchant. */
+export const OPEN_TO_ALL: readonly string[] = [
+  'getHealth',
+  'getReadiness',
+  'getOpenApi',
+  'get__docs',
+  'get__docs_assets_swagger_ui_css',
+  'get__docs_assets_swagger_ui_bundle_js',
+  'get__docs_assets_start_js',
+  'postMtnMomoCallback',
+  'putMtnMomoCallback',
+];
+
+/** The noun of the id in the path of an operation. */
+export const PATH_IDS: Readonly<Record<string, keyof typeof NOT_FOUND>> = {
+  getCollection: 'col',
+  getPayout: 'pay',
+  rollApiKey: 'key',
+  revokeApiKey: 'key',
+  changeMember: 'usr',
+  removeMember: 'usr',
+  withdrawInvitation: 'inv',
+  releasePayout: 'pay',
+  rejectPayout: 'pay',
+  cancelPayout: 'pay',
+  reverseCollection: 'col',
+  getReversal: 'col',
+  approvePolicyChange: 'pch',
+  rejectPolicyChange: 'pch',
+};
+
+/** What is said of an id of this noun that is unknown, and of another merchant's. */
+export const NOT_FOUND = {
+  col: 'collection_not_found',
+  pay: 'payout_not_found',
+  key: 'api_key_not_found',
+  usr: 'member_not_found',
+  inv: 'invitation_not_found',
+  pch: 'policy_change_not_found',
+} as const satisfies Record<string, ErrorCode>;
+
+/** Ids that come in a body: the field, and what is said of one that is unknown. */
+export const BODY_IDS: Readonly<Record<string, { readonly field: string; readonly refusal: ErrorCode }>> = {
+  releasePayouts: { field: 'ids', refusal: 'payout_not_found' },
+  logIn: { field: 'merchant_id', refusal: 'permission_denied' },
+};
+
+/** Operations that are behind a session, or may be. */
+export const BEHIND_A_SESSION: readonly string[] = [...Object.keys(CONSOLE_ROLES), ...Object.keys(API_SCOPES)];
+
+/** Whether the operation only reads. By its name, so that tests can be told apart before there is a document. */
+export function isRead(operationId: string): boolean {
+  return /^(get|list)/.test(operationId);
+}

@@ -1,0 +1,19 @@
+// What belongs to a merchant, asked of the database: by it what an answer shows is judged.
+import type { Database } from '../../src/db/database.ts';
+import type { MerchantId } from '../../src/domain/ids.ts';
+
+const TABLES_WITH_IDS = `
+  SELECT i.table_name AS name FROM information_schema.columns i
+    JOIN information_schema.columns m USING (table_schema, table_name)
+    JOIN information_schema.tables t USING (table_schema, table_name)
+  WHERE i.table_schema = 'public' AND t.table_type = 'BASE TABLE'
+    AND i.column_name = 'id' AND m.column_name = 'merchant_id'`;
+
+/** The ids of all that is the merchant's, of its people, and its own. */
+export async function idsOf(db: Database, merchantId: MerchantId): Promise<Set<string>> {
+  const { rows: tables } = await db.pool.query<{ name: string }>(TABLES_WITH_IDS);
+  const parts = tables.map(({ name }) => `SELECT id::text FROM ${name} WHERE merchant_id = $1`);
+  const people = 'SELECT user_id FROM members WHERE merchant_id = $1';
+  const { rows } = await db.pool.query<{ id: string }>([...parts, people].join(' UNION ALL '), [merchantId]);
+  return new Set([merchantId, ...rows.map(({ id }) => id)]);
+}

@@ -1,0 +1,166 @@
+// Another merchant's ids on every operation that takes one: the answer is that to an unknown id, to the last byte.
+import assert from 'node:assert/strict';
+import { isId, newId } from '../../src/domain/ids.ts';
+import { assertError } from '../api/answers.ts';
+import type { ApiAnswer } from '../support/api.ts';
+import { addPerson } from '../support/people.ts';
+import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS } from './access.ts';
+import { idsOf } from './belongings.ts';
+import { sampleOf, SAMPLES, type Sample } from './samples.ts';
+import { dumpOfOthers } from './traces.ts';
+import { openWorld, type Headers, type Shop, type Visitor, type World } from './world.ts';
+
+type Prefix = Parameters<typeof newId>[0];
+
+describe('an id of another merchant', () => {
+  let world: World;
+  let ours: Shop;
+  let theirs: Shop;
+  let their: Visitor;
+  /** Who asks with it, by what they ask with. */
+  let callers: Readonly<Record<string, Headers>>;
+
+  before(async () => {
+    world = await openWorld();
+    const { house } = world;
+    [ours, theirs] = [await world.addShop(), await world.addShop()];
+    their = await world.enter(theirs, 'owner');
+    const our = await world.enter(ours, 'owner');
+    callers = {
+      'an owner': our.headers,
+      'who is an owner there too': await headersOfBoth(),
+      'a key': { authorization: `Bearer ${ours.merchant.key}` },
+    };
+    // One of each noun is there to be asked for.
+    for (const operationId of Object.keys(SAMPLES)) await sampleOf(operationId, { house, shop: theirs, ...their });
+  });
+  after(() => world.house.stop());
+
+  async function headersOfBoth(): Promise<Headers> {
+    const person = await addPerson(world.house, ours.merchantId, ['owner']);
+    const { email } = person;
+    assert.equal((await addPerson(world.house, theirs.merchantId, ['owner'], { email })).id, person.id);
+    return (await world.openSession(person)).headers;
+  }
+
+  const callersOf = (operationId: string) =>
+    Object.entries(callers).filter(([who]) => who !== 'a key' || API_SCOPES[operationId] !== undefined);
+
+  for (const [operationId, prefix] of Object.entries(PATH_IDS)) {
+    it(`is an unknown one to ${operationId}`, async () => {
+      const { house, send } = world;
+      const sample = await sampleOf(operationId, { house, shop: theirs, ...their });
+      assert.ok(isId(prefix, sample.id ?? ''), `${operationId} has a sample of ${prefix}`);
+      const before = await dumpOfOthers(house.db, ours.merchantId);
+      for (const [who, headers] of callersOf(operationId)) {
+        const unknown = await send(operationId, { ...sample, id: newId(prefix) }, headers);
+        const foreign = await send(operationId, sample, headers);
+        assertError(foreign, NOT_FOUND[prefix]);
+        assert.deepEqual(comparable(foreign), comparable(unknown), `${operationId} for ${who}`);
+      }
+      assert.deepEqual(await dumpOfOthers(house.db, ours.merchantId), before, `${operationId} changed something`);
+      const own = await send(operationId, sample, their.headers);
+      assert.equal(Math.floor(own.status / 100), 2, `${operationId} for its own merchant: ${own.text}`);
+    });
+
+    it(`is an unknown one to ${operationId}, whatever it is the id of`, async () => {
+      const { house, send } = world;
+      const { json } = await sampleOf(operationId, { house, shop: theirs, ...their });
+      const before = await dumpOfOthers(house.db, ours.merchantId);
+      for (const [noun, id] of await oneOfEach(theirs)) {
+        const [foreign, unknown] = await Promise.all(
+          [id, newId(noun)].map((asked) => send(operationId, withBody(asked, json), callers['an owner']!)),
+        );
+        assertError(foreign!, NOT_FOUND[prefix]);
+        assert.deepEqual(comparable(foreign!), comparable(unknown!), `${operationId} with the id of a ${noun}`);
+      }
+      assert.deepEqual(await dumpOfOthers(house.db, ours.merchantId), before, `${operationId} changed something`);
+    });
+  }
+
+  /** An id of every noun that the merchant has, which are all that there are. */
+  async function oneOfEach(shop: Shop): Promise<Map<Prefix, string>> {
+    const { db } = world.house;
+    const own = await idsOf(db, ours.merchantId);
+    // Who is a member of both is no foreign person.
+    const ids = [...(await idsOf(db, shop.merchantId))].filter((id) => /^[a-z]{3}_/.test(id) && !own.has(id));
+    const byNoun = new Map(ids.map((id) => [id.slice(0, 3) as Prefix, id]));
+    for (const noun of [...Object.keys(NOT_FOUND), 'mer', 'whe', 'evt', 'dlv', 'rev']) {
+      assert.ok(byNoun.has(noun as Prefix), `the other merchant has a ${noun}`);
+    }
+    return byNoun;
+  }
+
+  for (const [operationId, { field, refusal }] of Object.entries(BODY_IDS)) {
+    it(`is an unknown one in the body of ${operationId}`, async () => {
+      const { house, send } = world;
+      // Before a session it is the caller's own password that is sent: with nothing of theirs but the id.
+      const our = await world.enter(ours, 'owner');
+      const own = await sampleOf(operationId, { house, shop: ours, person: our.person });
+      const foreign = (await sampleOf(operationId, { house, shop: theirs, ...their })).json?.[field];
+      const before = await dumpOfOthers(house.db, ours.merchantId);
+      const ask = (value: unknown) => send(operationId, { json: { ...own.json, [field]: value } }, our.headers);
+      const [answer, unknown] = [await ask(foreign), await ask(unknownFor(foreign))];
+      assert.ok(answer.text.includes(`"code":"${refusal}"`), `${operationId}: ${answer.text}`);
+      assert.deepEqual(comparable(answer), comparable(unknown), operationId);
+      assert.deepEqual(await dumpOfOthers(house.db, ours.merchantId), before, `${operationId} changed something`);
+    });
+  }
+
+  it('is not let in beside one of our own', async () => {
+    const { house, send } = world;
+    const our = await world.enter(ours, 'owner');
+    const idsIn = ({ json }: Sample) => json?.['ids'] as string[];
+    const own = idsIn(await sampleOf('releasePayouts', { house, shop: ours, ...our }));
+    const foreign = idsIn(await sampleOf('releasePayouts', { house, shop: theirs, ...their }));
+    const before = await dumpOfOthers(house.db, ours.merchantId);
+    const { json } = await send('releasePayouts', { json: { ids: [...own, ...foreign] } }, our.headers);
+    const data = json['data'] as { payout: { state: string } | null; error: { code: string } | null }[];
+    assert.deepEqual(
+      data.map(({ payout, error }) => [payout?.state, error?.code]),
+      [
+        ['released', undefined],
+        [undefined, 'payout_not_found'],
+      ],
+    );
+    assert.deepEqual(await dumpOfOthers(house.db, ours.merchantId), before);
+  });
+
+  it('is not let in as an Idempotency-Key that another merchant used', async () => {
+    const { house, published, send } = world;
+    const our = await world.enter(ours, 'owner');
+    const kept = published.operations.filter(({ isKept }) => isKept);
+    assert.ok(kept.length > 4);
+    for (const { operationId } of kept) {
+      const key = `order-${operationId}`;
+      const sample = await sampleOf(operationId, { house, shop: theirs, ...their });
+      const first = await send(operationId, sample, their.headers, key);
+      const second = await send(
+        operationId,
+        await sampleOf(operationId, { house, shop: ours, ...our }),
+        our.headers,
+        key,
+      );
+      for (const { status, headers, text } of [first, second]) {
+        assert.equal(Math.floor(status / 100), 2, `${operationId}: ${text}`);
+        assert.equal(headers.get('idempotent-replayed'), null, operationId);
+      }
+      assert.notEqual(second.text, first.text, operationId);
+    }
+  });
+});
+
+/** All of an answer that is not of its moment, with what was asked for left out. */
+function comparable({ status, headers, text }: ApiAnswer): unknown {
+  const sent = [...headers].filter(([name]) => !['date', 'malipo-request-id'].includes(name));
+  return { status, sent, text: text.replace(/"request_id":"req_\w+"/, '').replaceAll(/"id":"\w+"/g, '') };
+}
+
+function withBody(id: string, json: Sample['json']): Sample {
+  return { id, ...(json && { json }) };
+}
+
+function unknownFor(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unknownFor);
+  return newId(String(value).slice(0, 3) as Prefix);
+}

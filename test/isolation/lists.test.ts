@@ -1,0 +1,161 @@
+// Every list and every other read that takes no id: what it shows is the caller's own merchant's, whatever is asked for.
+import assert from 'node:assert/strict';
+import { addPerson } from '../support/people.ts';
+import { call } from '../support/api.ts';
+import { API_SCOPES, BEHIND_A_SESSION, isRead, PATH_IDS } from './access.ts';
+import { idsOf } from './belongings.ts';
+import { NEED_SECOND_FACTOR, sampleOf, SAMPLES } from './samples.ts';
+import { openWorld, type Headers, type Shop, type World } from './world.ts';
+
+type Page = { readonly data: readonly { readonly id: string }[]; readonly next_cursor?: string | null };
+
+const IDS = /\b(?!req_)[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g;
+
+/** What each parameter of a list is asked with: words that rows of both merchants have. */
+const QUERIES: Readonly<Record<string, readonly string[]>> = {
+  limit: ['100'],
+  state: ['succeeded', 'queued', 'initiated'],
+  approval_state: ['pending'],
+  reference: ['INV-1', 'SAL-1'],
+  phone: ['256772000100'],
+  created_from: ['2020-01-01T00:00:00.000Z'],
+  created_to: ['2090-01-01T00:00:00.000Z'],
+};
+// States that only the other noun has.
+const NO_STATES: Readonly<Record<string, readonly string[]>> = {
+  listCollections: ['queued'],
+  listPayouts: ['initiated'],
+};
+
+describe('a list', () => {
+  let world: World;
+  let ours: Shop;
+  let theirs: Shop;
+  let own: Set<string>;
+  let callers: Readonly<Record<string, Headers>>;
+  let theirHeaders: Headers;
+
+  before(async () => {
+    world = await openWorld();
+    [ours, theirs] = [await world.addShop(), await world.addShop()];
+    const [our, their] = [await world.enter(ours, 'viewer'), await world.enter(theirs, 'viewer')];
+    const both = await addPerson(world.house, ours.merchantId, ['owner']);
+    await addPerson(world.house, theirs.merchantId, ['owner'], { email: both.email });
+    // By turns, so that the rows of the two lie between each other.
+    await fill([ours, theirs]);
+    own = await idsOf(world.house.db, ours.merchantId);
+    theirHeaders = their.headers;
+    callers = {
+      'a viewer': our.headers,
+      'who is an owner there too': (await world.openSession(both)).headers,
+      'a key': { authorization: `Bearer ${ours.merchant.key}` },
+    };
+  });
+  after(() => world.house.stop());
+
+  async function fill(shops: readonly Shop[]): Promise<void> {
+    for (const operationId of Object.keys(SAMPLES)) {
+      for (const shop of shops) {
+        const { person, headers } = await world.enter(shop, 'owner', {
+          hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId),
+        });
+        const sample = await sampleOf(operationId, { house: world.house, shop, person });
+        if (operationId.startsWith('create')) await world.send(operationId, sample, headers);
+      }
+    }
+  }
+
+  const callersOf = (operationId: string) =>
+    Object.entries(callers).filter(([who]) => who !== 'a key' || API_SCOPES[operationId] !== undefined);
+
+  function assertOwn(text: string, where: string): void {
+    for (const [id] of text.matchAll(IDS)) assert.ok(own.has(id), `${where}: shows ${id}`);
+  }
+
+  /** The ids of the rows of all pages. */
+  async function walk(path: string, query: Readonly<Record<string, string>>, headers: Headers): Promise<string[]> {
+    const ids: string[] = [];
+    for (let cursor = query['cursor'] ?? null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+      const asked = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) });
+      const answer = await call(world.house.baseUrl, 'GET', `${path}?${asked.toString()}`, { headers });
+      assert.equal(answer.status, 200, answer.text);
+      assertOwn(answer.text, path);
+      const page = answer.json as unknown as Page;
+      ids.push(...page.data.map(({ id }) => id));
+      cursor = page.next_cursor ?? null;
+    }
+    return ids;
+  }
+
+  function queriesOf(operationId: string, names: readonly string[]): Record<string, string>[] {
+    return names
+      .filter((name) => name !== 'cursor')
+      .flatMap((name) => {
+        const values = QUERIES[name];
+        assert.ok(values, `${operationId}: no value is known for its parameter ${name}`);
+        const sensible = values.filter((value) => !NO_STATES[operationId]?.includes(value));
+        return sensible.map((value): Record<string, string> => ({ [name]: value }));
+      });
+  }
+
+  for (const operationId of BEHIND_A_SESSION.filter((name) => name.startsWith('list'))) {
+    it(`of ${operationId} holds rows of the caller's merchant alone`, async () => {
+      const { path, queryNames } = world.published.find(operationId);
+      const isPaged = queryNames.includes('cursor');
+      for (const [who, headers] of callersOf(operationId)) {
+        const all = await walk(path, isPaged ? { limit: '3' } : {}, headers);
+        assert.ok(all.length > 1, `${operationId} has rows for ${who}`);
+        assert.deepEqual(all, [...new Set(all)]);
+        for (const id of all) assert.ok(own.has(id), `${operationId} shows ${id} to ${who}`);
+        for (const query of queriesOf(operationId, queryNames)) {
+          const found = await walk(path, query, headers);
+          for (const id of found) assert.ok(all.includes(id), `${operationId} ${JSON.stringify(query)} shows ${id}`);
+        }
+      }
+    });
+
+    it(`of ${operationId} is the same after a cursor of another merchant as after any of that moment`, async () => {
+      const { path, queryNames } = world.published.find(operationId);
+      if (!queryNames.includes('cursor')) return;
+      const { baseUrl } = world.house;
+      const { json } = await call(baseUrl, 'GET', `${path}?limit=2`, { headers: theirHeaders });
+      const cursor = json['next_cursor'];
+      assert.ok(typeof cursor === 'string', `${operationId} has a second page`);
+      const last = (json as unknown as Page).data.at(-1)!.id;
+      const headers = callers['a viewer']!;
+      const isNumber = /^\d+$/.test(last);
+      const older = (await walk(path, { limit: '100' }, headers)).filter((id) =>
+        isNumber ? BigInt(id) < BigInt(last) : id < last,
+      );
+      assert.deepEqual(await walk(path, { cursor, limit: '100' }, headers), older);
+    });
+  }
+
+  for (const operationId of BEHIND_A_SESSION.filter((name) => isRead(name) && PATH_IDS[name] === undefined)) {
+    if (operationId.startsWith('list')) continue;
+    it(`is not needed to see that ${operationId} tells of the caller's merchant alone`, async () => {
+      for (const [who, headers] of callersOf(operationId)) {
+        const answer = await world.send(operationId, {}, headers);
+        assert.equal(answer.status, 200);
+        assertOwn(answer.text, `${operationId} to ${who}`);
+      }
+    });
+  }
+
+  it('is not needed to see that the balance is of the caller’s merchant', async () => {
+    const balances = await Promise.all(
+      [ours, theirs].map(async ({ merchantId, merchant }) => {
+        const { rows } = await world.house.db.pool.query<{ available: string; held: string }>(
+          `SELECT max(balance_minor) FILTER (WHERE kind = 'available') AS available,
+             max(balance_minor) FILTER (WHERE kind = 'held') AS held
+           FROM ledger_accounts WHERE merchant_id = $1`,
+          [merchantId],
+        );
+        const { json } = await world.send('getBalance', {}, { authorization: `Bearer ${merchant.key}` });
+        assert.deepEqual([String(json['available']), String(json['held'])], [rows[0]!.available, rows[0]!.held]);
+        return json['available'];
+      }),
+    );
+    assert.equal(balances.length, 2);
+  });
+});

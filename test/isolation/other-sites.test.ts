@@ -1,0 +1,70 @@
+// Calls that another site makes a person's browser send: nothing that changes something is taken but from our own pages.
+import { BEFORE_A_SESSION, BEHIND_A_SESSION, isRead } from './access.ts';
+import { NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
+import { assertLetIn, assertRefused } from './traces.ts';
+import { openWorld, type Headers, type Visitor, type World } from './world.ts';
+
+describe('another site', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.house.stop());
+
+  async function enter(operationId: string): Promise<{ visitor: Visitor; sample: Sample }> {
+    const { house } = world;
+    const shop = await world.addShop();
+    const visitor = await world.enter(shop, 'owner', { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
+    return { visitor, sample: await sampleOf(operationId, { house, shop, person: visitor.person }) };
+  }
+
+  /** What a browser may be made to send, each short of what our own pages send. */
+  function forgeries(): Record<string, Headers> {
+    const origin = world.house.baseUrl;
+    const { port } = new URL(origin);
+    return {
+      'without the header': { origin },
+      'with another value of the header': { origin, 'malipo-console': '0' },
+      'without Origin': { 'malipo-console': '1' },
+      'of another site': { 'malipo-console': '1', origin: 'https://shop.example' },
+      'of no site': { 'malipo-console': '1', origin: 'null' },
+      'of a site with a name like ours': { 'malipo-console': '1', origin: `${origin}.shop.example` },
+      'of our host at another port': { 'malipo-console': '1', origin: origin.replace(port, String(Number(port) - 1)) },
+      'with nothing': {},
+    };
+  }
+
+  for (const operationId of BEHIND_A_SESSION.filter((name) => !isRead(name))) {
+    it(`cannot make a person call ${operationId}`, async () => {
+      const { visitor, sample } = await enter(operationId);
+      const { cookie, headers, person } = visitor;
+      for (const [why, forged] of Object.entries(forgeries())) {
+        await assertRefused(world, { operationId, sample, person, headers: { cookie, ...forged }, why });
+      }
+      await assertLetIn(world, { operationId, sample, person, headers, why: 'from our own pages' });
+    });
+  }
+
+  for (const operationId of BEFORE_A_SESSION) {
+    it(`cannot make anybody call ${operationId}`, async () => {
+      const { visitor, sample } = await enter(operationId);
+      for (const [why, forged] of Object.entries(forgeries())) {
+        const { origin = world.house.baseUrl } = forged;
+        // There is no session yet that could be misused: who says nothing of a site is taken.
+        if (origin === world.house.baseUrl) continue;
+        for (const headers of [forged, { ...forged, cookie: visitor.cookie }]) {
+          await assertRefused(world, { operationId, sample, person: null, headers, why });
+        }
+      }
+      await assertLetIn(world, { operationId, sample, person: null, headers: {}, why: 'by a client of no site' });
+    });
+  }
+
+  for (const operationId of BEHIND_A_SESSION.filter(isRead)) {
+    it(`may send a person to ${operationId}, which changes nothing`, async () => {
+      const { visitor, sample } = await enter(operationId);
+      const { cookie, person } = visitor;
+      await assertLetIn(world, { operationId, sample, person, headers: { cookie }, why: 'with the cookie alone' });
+    });
+  }
+});

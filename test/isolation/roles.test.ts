@@ -1,0 +1,102 @@
+// Every operation of the console in every single role, and with no session: let in exactly as the contract says.
+import assert from 'node:assert/strict';
+import { SCOPES, type Scope } from '../../src/domain/api-key.ts';
+import { ROLES, type Role } from '../../src/domain/member.ts';
+import { newToken } from '../../src/domain/token.ts';
+import { API_SCOPES, CONSOLE_ROLES, SCOPE_ROLES } from './access.ts';
+import { addKey, NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
+import { assertLetIn, assertRefused } from './traces.ts';
+import { openWorld, ownPages, type Shop, type Visitor, type World } from './world.ts';
+
+describe('a role', () => {
+  let world: World;
+  let shop: Shop;
+  before(async () => {
+    world = await openWorld();
+    shop = await world.addShop();
+  });
+  after(() => world.house.stop());
+
+  async function enter(operationId: string, role: Role): Promise<{ visitor: Visitor; sample: Sample }> {
+    const visitor = await world.enter(shop, role, { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
+    const sample = await sampleOf(operationId, { house: world.house, shop, person: visitor.person });
+    return { visitor, sample };
+  }
+
+  function provesRoles(operationId: string, roles: readonly Role[]): void {
+    it(`opens ${operationId} to ${roles.length === ROLES.length ? 'everybody' : roles.join(', ')}`, async () => {
+      shop = await world.addShop();
+      for (const role of ROLES) {
+        const { visitor, sample } = await enter(operationId, role);
+        const attempt = { operationId, sample, headers: visitor.headers, person: visitor.person, why: `as ${role}` };
+        await (roles.includes(role) ? assertLetIn(world, attempt) : assertRefused(world, attempt));
+      }
+    });
+  }
+
+  describe('on a route of the console', () => {
+    for (const [operationId, roles] of Object.entries(CONSOLE_ROLES)) provesRoles(operationId, roles);
+  });
+
+  describe('on a public route, by its scope,', () => {
+    for (const [operationId, scope] of Object.entries(API_SCOPES)) provesRoles(operationId, SCOPE_ROLES[scope]);
+  });
+
+  it('of a developer reaches to keys, but not to those that pay out', async () => {
+    const { house } = world;
+    for (const [role, isLetIn] of [['developer', false] as const, ['admin', true] as const]) {
+      const { headers, person } = await world.enter(shop, role);
+      const scopes: Scope[] = ['payouts:read', 'payouts:write'];
+      const key = () => addKey({ house, shop, person }, scopes);
+      const attempts = [
+        { operationId: 'createApiKey', sample: { json: { name: 'Pays out', scopes } } },
+        { operationId: 'rollApiKey', sample: { id: await key(), json: {} } },
+        { operationId: 'revokeApiKey', sample: { id: await key() } },
+      ];
+      for (const attempt of attempts) {
+        const whole = { ...attempt, headers, person, why: `of payouts:write as ${role}` };
+        await (isLetIn ? assertLetIn(world, whole) : assertRefused(world, whole));
+      }
+    }
+  });
+});
+
+describe('without a session', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.house.stop());
+
+  for (const operationId of Object.keys(CONSOLE_ROLES)) {
+    it(`${operationId} is closed, to API keys too`, async () => {
+      const { house } = world;
+      const shop = await world.addShop();
+      const owner = await world.enter(shop, 'owner', { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
+      const sample = await sampleOf(operationId, { house, shop, person: owner.person });
+      const pages = ownPages(house.baseUrl);
+      const authorization = `Bearer ${await house.addKey(shop.merchantId, SCOPES)}`;
+      const nobodys = {
+        'with nothing': {},
+        'from our own pages': pages,
+        'with a cookie of no session': { ...pages, cookie: `${world.published.cookieName}=${newToken().token}` },
+        'with an API key': { authorization },
+        'with an API key from our own pages': { ...pages, authorization },
+      };
+      for (const [why, headers] of Object.entries(nobodys)) {
+        await assertRefused(world, { operationId, sample, headers, person: null, why });
+      }
+      const { headers, person } = owner;
+      await assertLetIn(world, { operationId, sample, headers, person, why: 'and is open to the owner' });
+    });
+  }
+
+  it('is what an ended session is', async () => {
+    const shop = await world.addShop();
+    const { headers, person } = await world.enter(shop, 'owner');
+    const attempt = { operationId: 'listMembers', sample: {}, headers, why: 'after its end' };
+    assert.equal((await world.send('logOut', {}, headers)).status, 204);
+    await assertRefused(world, { ...attempt, person: null });
+    await assertLetIn(world, { ...attempt, headers: (await world.openSession(person)).headers, person });
+  });
+});

@@ -1,0 +1,139 @@
+// A sound call of every operation, with all that must be there for it to succeed.
+import { randomUUID } from 'node:crypto';
+import type { Scope } from '../../src/domain/api-key.ts';
+import type { CollectionId } from '../../src/domain/ids.ts';
+import type { Role } from '../../src/domain/member.ts';
+import { createApiKey } from '../../src/operations/create-api-key.ts';
+import { createInvitation } from '../../src/operations/create-invitation.ts';
+import { proposePolicyChange } from '../../src/operations/propose-policy-change.ts';
+import { startSecondFactor } from '../../src/operations/start-second-factor.ts';
+import { actedBy, makeReversal, queue } from '../db/payout-rows.ts';
+import { makeCollection, makeMember } from '../db/rows.ts';
+import { collectionFields } from '../support/api.ts';
+import type { House } from '../support/house.ts';
+import { codeOf, PASSWORD, passwordHash, type TestPerson } from '../support/people.ts';
+import type { Shop } from './world.ts';
+
+export type Sample = {
+  /** In the path. */
+  readonly id?: string;
+  readonly json?: Readonly<Record<string, unknown>>;
+};
+
+/** Whose call it is going to be, and where. */
+export type Place = { readonly house: House; readonly shop: Shop; readonly person: TestPerson };
+
+type Prepare = (place: Place) => Sample | Promise<Sample>;
+
+const NOTHING: Prepare = () => ({});
+
+/** By operation: makes what the call needs, and says the call. */
+export const SAMPLES: Readonly<Record<string, Prepare>> = {
+  logIn: ({ person }) => ({ json: { email: person.email, password: PASSWORD, merchant_id: person.merchantId } }),
+  getSession: NOTHING,
+  logOut: NOTHING,
+  stepUp: () => ({ json: { password: PASSWORD } }),
+  changePassword: () => ({ json: { current_password: PASSWORD, new_password: PASSWORD } }),
+  startSecondFactor: () => ({ json: { password: PASSWORD } }),
+  confirmSecondFactor: async (place) => ({ json: { totp: codeOf(await startFactor(place)) } }),
+  removeSecondFactor: ({ person }) => ({ json: { password: PASSWORD, totp: codeOf(person.totpSecret) } }),
+
+  listApiKeys: NOTHING,
+  createApiKey: () => ({ json: { name: 'Shop server', scopes: ['collections:read'] } }),
+  rollApiKey: async (place) => ({ id: await addKey(place, ['collections:read']), json: { keep_old_for: 60 } }),
+  revokeApiKey: async (place) => ({ id: await addKey(place, ['collections:read']) }),
+
+  listMembers: NOTHING,
+  // Who grants a role holds it: an admin takes one away and grants none.
+  changeMember: async (place) => ({ id: await addMember(place, ['admin', 'viewer']), json: { roles: ['admin'] } }),
+  removeMember: async (place) => ({ id: await addMember(place, ['viewer']) }),
+  listInvitations: NOTHING,
+  createInvitation: () => ({ json: { email: newEmail(), roles: ['admin'] } }),
+  withdrawInvitation: async (place) => ({ id: (await invite(place)).id }),
+  acceptInvitation: async (place) => ({
+    json: { token: (await invite(place)).token, name: 'A new person', password: PASSWORD },
+  }),
+
+  releasePayout: async ({ house, shop }) => ({ id: (await queue(house.db, shop, 1000n)).id }),
+  releasePayouts: async ({ house, shop }) => ({ json: { ids: [(await queue(house.db, shop, 1000n)).id] } }),
+  rejectPayout: async ({ house, shop }) => ({
+    id: (await queue(house.db, shop, 1000n)).id,
+    json: { reason: 'Wrong person' },
+  }),
+  cancelPayout: async ({ house, shop, person }) => ({
+    id: (await queue(house.db, shop, 1000n, { createdBy: person.id })).id,
+  }),
+  reverseCollection: async ({ house, shop }) => ({ id: await addPaid(house, shop) }),
+  getReversal: async ({ house, shop }) => {
+    const id = await addPaid(house, shop);
+    await makeReversal(house.db, shop.approver, { id });
+    return { id };
+  },
+
+  getPolicy: NOTHING,
+  proposePolicyChange: () => ({ json: { payout_expires_after_seconds: 86_400 } }),
+  approvePolicyChange: async (place) => ({ id: await propose(place) }),
+  rejectPolicyChange: async (place) => ({ id: await propose(place) }),
+  listAuditEntries: NOTHING,
+
+  createCollection: () => ({ json: collectionFields() }),
+  listCollections: NOTHING,
+  getCollection: async ({ house, shop }) => ({ id: await addPaid(house, shop) }),
+  createPayout: () => ({ json: collectionFields() }),
+  listPayouts: NOTHING,
+  getPayout: async ({ house, shop }) => ({ id: (await queue(house.db, shop, 1000n)).id }),
+  getBalance: NOTHING,
+};
+
+/** Operations that only a person with a second factor can call with success. */
+export const NEED_SECOND_FACTOR: readonly string[] = ['removeSecondFactor'];
+
+/** Fails by name for an operation that there is no sample of. */
+export async function sampleOf(operationId: string, place: Place): Promise<Sample> {
+  const prepare = SAMPLES[operationId];
+  if (!prepare)
+    throw new Error(`there is no sample of ${operationId}: say in test/isolation/samples.ts how to call it`);
+  return prepare(place);
+}
+
+export async function addKey({ house, shop }: Place, scopes: readonly Scope[]): Promise<string> {
+  const { merchantId, owner } = shop;
+  const who = { merchantId, createdBy: owner.userId, by: actedBy(owner) };
+  const what = { name: 'Till', environment: 'test', scopes, expiresAt: null, at: new Date() } as const;
+  return (await createApiKey(house.db, { ...who, ...what })).id;
+}
+
+function addMember({ house, shop }: Place, roles: readonly Role[]): Promise<string> {
+  return makeMember(house.db, shop.merchantId, roles);
+}
+
+async function addPaid({ db }: House, { merchantId }: Shop): Promise<CollectionId> {
+  return (await makeCollection(db, merchantId, 'succeeded')).id;
+}
+
+async function invite({ house, shop }: Place): Promise<{ id: string; token: string }> {
+  const input = { email: newEmail(), roles: ['admin'], by: actedBy(shop.owner), at: new Date() } as const;
+  const { invitation, token } = await createInvitation(house.db, input);
+  return { id: invitation.id, token };
+}
+
+/** By the owner, so that whoever is to call is a second person. One by person waits at a time: each is decided on. */
+async function propose({ house, shop }: Place): Promise<string> {
+  const input = { changes: { approver_daily_limit: 5_000_000 }, by: actedBy(shop.owner), at: new Date() };
+  return (await proposePolicyChange(house.db, input)).change.id;
+}
+
+async function startFactor({ house, shop, person }: Place): Promise<string> {
+  const { secret } = await startSecondFactor(house.db, {
+    verifiedHash: await passwordHash(),
+    keyRing: house.config.settings.MALIPO_SECRET_KEYS,
+    counted: [],
+    by: actedBy({ ...shop.owner, userId: person.id }),
+    at: new Date(),
+  });
+  return secret;
+}
+
+function newEmail(): string {
+  return `${randomUUID()}@shop.example`;
+}

@@ -1,0 +1,44 @@
+// Every public operation with every kind of API key: let in with the scope it needs, and with nothing less.
+import assert from 'node:assert/strict';
+import { SCOPES, type Scope } from '../../src/domain/api-key.ts';
+import { API_SCOPES } from './access.ts';
+import { sampleOf, type Sample } from './samples.ts';
+import { assertLetIn, assertRefused } from './traces.ts';
+import { openWorld, type Headers, type Shop, type World } from './world.ts';
+
+describe('a scope', () => {
+  let world: World;
+  let shop: Shop;
+  let sample: (operationId: string) => Promise<Sample>;
+  before(async () => {
+    world = await openWorld();
+    shop = await world.addShop();
+    const { person } = await world.enter(shop, 'owner');
+    sample = (operationId) => sampleOf(operationId, { house: world.house, shop, person });
+  });
+  after(() => world.house.stop());
+
+  async function keyWith(...scopes: readonly Scope[]): Promise<Headers> {
+    return { authorization: `Bearer ${await world.house.addKey(shop.merchantId, scopes)}` };
+  }
+
+  for (const [operationId, scope] of Object.entries(API_SCOPES)) {
+    it(`opens ${operationId} if it is ${scope}, and all the others together do not`, async () => {
+      const call = { operationId, sample: await sample(operationId), person: null };
+      const without = await keyWith(...SCOPES.filter((other) => other !== scope));
+      const lacking = { ...call, headers: without, code: 'insufficient_scope', why: `without ${scope}` } as const;
+      const { json } = await assertRefused(world, lacking);
+      assert.ok(String(json.error?.['message']).includes(scope), 'the scope that was needed is named');
+      await assertRefused(world, { ...call, headers: {}, code: 'api_key_missing', why: 'without a key' });
+      await assertLetIn(world, { ...call, headers: await keyWith(scope), why: `with ${scope} alone` });
+    });
+
+    it(`that a key lacks is not made good on ${operationId} by a session beside it`, async () => {
+      const { headers: session } = await world.enter(shop, 'owner');
+      const key = await keyWith(...SCOPES.filter((other) => other !== scope));
+      const headers = { ...session, ...key };
+      const call = { operationId, sample: await sample(operationId), person: null, headers };
+      await assertRefused(world, { ...call, code: 'insufficient_scope', why: 'with key and session' });
+    });
+  }
+});
