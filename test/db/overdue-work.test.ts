@@ -2,11 +2,22 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
 import { newId, type MerchantId } from '../../src/domain/ids.ts';
-import { listUnstartedCollections, measureBacklog } from '../../src/operations/list-unstarted-work.ts';
-import { markCollectionsStarted } from '../../src/operations/mark-work-started.ts';
+import { PAYOUT_STATES } from '../../src/domain/payout.ts';
+import {
+  listUnstartedCollections,
+  listUnstartedPayouts,
+  listUnstartedReversals,
+  measureBacklog,
+} from '../../src/operations/list-unstarted-work.ts';
+import {
+  markCollectionsStarted,
+  markPayoutsStarted,
+  markReversalsStarted,
+} from '../../src/operations/mark-work-started.ts';
 import { purgeExpiredRecords } from '../../src/operations/purge-expired-records.ts';
 import { releaseOverdueWork } from '../../src/operations/release-overdue-work.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { makePayout, makeReversal, makeShop, queue, recordReversal, release as releasePayout } from './payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
 
 const MINUTE = 60_000;
@@ -114,6 +125,47 @@ describe('work', () => {
     assert.equal((await release(inMs(5 * MINUTE))).deliveries, 0);
     assert.equal((await release(inMs(11 * MINUTE))).deliveries, 1);
     assert.equal((await release(inMs(11 * MINUTE))).deliveries, 0);
+  });
+
+  it('of a payout waits for a workflow from its making, and again once people decided', async () => {
+    const shop = await makeShop(db, 10_000n);
+    const payout = await queue(db, shop, 1000n);
+    const waiting = async () => (await listUnstartedPayouts(db, inMs(1000), 100)).map(({ id }) => id);
+    assert.deepEqual(await waiting(), [payout.id]);
+    await markPayoutsStarted(db, [payout.id], new Date());
+    assert.deepEqual(await waiting(), []);
+    const toldAt = inMs(-1000);
+    await releasePayout(db, shop.approver, payout.id);
+    assert.deepEqual(await waiting(), [payout.id]);
+    // Its workflow was told before the release: that it was told says nothing of the release.
+    await markPayoutsStarted(db, [payout.id], toldAt);
+    assert.deepEqual(await waiting(), [payout.id]);
+    await markPayoutsStarted(db, [payout.id], new Date());
+    assert.deepEqual(await waiting(), []);
+  });
+
+  it('of a payout is given back when it is overdue, and never once it ended', async () => {
+    const shop = await makeShop(db, 10_000n);
+    for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
+    await db.pool.query('UPDATE payouts SET workflow_started_at = now()');
+    assert.deepEqual(await release(inMs(2 * MINUTE)), { ...NOTHING, payouts: 2 });
+    assert.deepEqual(await release(inMs(8 * DAY)), { ...NOTHING, payouts: 3 });
+    const given = await listUnstartedPayouts(db, inMs(1000), 100);
+    assert.equal(given.length, 3);
+  });
+
+  it('of a reversal waits for a workflow, and is given back until the refund ended', async () => {
+    const shop = await makeShop(db, 10_000n);
+    const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
+    const waiting = async () => (await listUnstartedReversals(db, inMs(1000), 100)).map(({ id }) => id);
+    assert.deepEqual(await waiting(), [reversal.id]);
+    await markReversalsStarted(db, [reversal.id], new Date());
+    assert.deepEqual(await waiting(), []);
+    assert.deepEqual(await release(inMs(6 * MINUTE)), { ...NOTHING, reversals: 1 });
+    assert.deepEqual(await waiting(), [reversal.id]);
+    await markReversalsStarted(db, [reversal.id], new Date());
+    await recordReversal(db, reversal, { fact: 'refunded' });
+    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
   });
 
   it('is released at most so many at a time', async () => {

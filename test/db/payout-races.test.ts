@@ -228,7 +228,7 @@ describe('an approver who is removed', () => {
       await client.query('COMMIT');
       return await working;
     } finally {
-      client.release();
+      client.release(true);
     }
   }
 

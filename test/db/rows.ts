@@ -1,6 +1,7 @@
 // Rows for the database's tests: a merchant with an endpoint, collections in any state, brought there as the service does it.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { insertCollection } from '../../src/db/collection.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Collection, CollectionState } from '../../src/domain/collection.ts';
@@ -110,14 +111,17 @@ export async function oneRow<Row>(db: Database, sql: string, values: unknown[] =
   return rows[0] as Row;
 }
 
-/** Returns when one connection of this database waits for another's lock. */
+/** Returns when one connection of this database waits for another's lock; fails when none ever does. */
 export async function untilOneWaits(db: Database): Promise<void> {
-  for (;;) {
+  const endsAt = Date.now() + 10_000;
+  while (Date.now() < endsAt) {
     const { waiting } = await oneRow<{ waiting: number }>(
       db,
       `SELECT count(*)::int AS waiting FROM pg_stat_activity
        WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
     if (waiting > 0) return;
+    await sleep(10);
   }
+  assert.fail('nobody waits for a lock');
 }

@@ -6,7 +6,7 @@ import type { ApiAnswer } from '../support/api.ts';
 import { addPerson } from '../support/people.ts';
 import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS } from './access.ts';
 import { idsOf } from './belongings.ts';
-import { sampleOf, SAMPLES, type Sample } from './samples.ts';
+import { sampleOf, type Sample } from './samples.ts';
 import { dumpOfOthers } from './traces.ts';
 import { openWorld, type Headers, type Shop, type Visitor, type World } from './world.ts';
 
@@ -32,7 +32,7 @@ describe('an id of another merchant', () => {
       'a key': { authorization: `Bearer ${ours.merchant.key}` },
     };
     // One of each noun is there to be asked for.
-    for (const operationId of Object.keys(SAMPLES)) await sampleOf(operationId, { house, shop: theirs, ...their });
+    for (const operationId of Object.keys(PATH_IDS)) await sampleOf(operationId, { house, shop: theirs, ...their });
   });
   after(() => world.house.stop());
 
@@ -83,7 +83,9 @@ describe('an id of another merchant', () => {
     const { db } = world.house;
     const own = await idsOf(db, ours.merchantId);
     // Who is a member of both is no foreign person.
-    const ids = [...(await idsOf(db, shop.merchantId))].filter((id) => /^[a-z]{3}_/.test(id) && !own.has(id));
+    const ids = [...(await idsOf(db, shop.merchantId))].filter(
+      (id) => /^[a-z]{3}_[0-9a-z]{26}$/.test(id) && !own.has(id),
+    );
     const byNoun = new Map(ids.map((id) => [id.slice(0, 3) as Prefix, id]));
     for (const noun of [...Object.keys(NOT_FOUND), 'mer', 'whe', 'evt', 'dlv', 'rev']) {
       assert.ok(byNoun.has(noun as Prefix), `the other merchant has a ${noun}`);

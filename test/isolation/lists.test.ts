@@ -137,7 +137,9 @@ describe('a list', () => {
       for (const [who, headers] of callersOf(operationId)) {
         const answer = await world.send(operationId, {}, headers);
         assert.equal(answer.status, 200);
-        assertOwn(answer.text, `${operationId} to ${who}`);
+        // Which merchants a person acts for is the person's own.
+        const text = operationId === 'getSession' ? answer.text.replaceAll(theirs.merchantId, '') : answer.text;
+        assertOwn(text, `${operationId} to ${who}`);
       }
     });
   }

@@ -5,7 +5,7 @@ import { ROLES, type Role } from '../../src/domain/member.ts';
 import { newToken } from '../../src/domain/token.ts';
 import { API_SCOPES, CONSOLE_ROLES, SCOPE_ROLES } from './access.ts';
 import { addKey, NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
-import { assertLetIn, assertRefused } from './traces.ts';
+import { assertLetIn, assertRefused, type Attempt } from './traces.ts';
 import { openWorld, ownPages, type Shop, type Visitor, type World } from './world.ts';
 
 describe('a role', () => {
@@ -26,11 +26,14 @@ describe('a role', () => {
   function provesRoles(operationId: string, roles: readonly Role[]): void {
     it(`opens ${operationId} to ${roles.length === ROLES.length ? 'everybody' : roles.join(', ')}`, async () => {
       shop = await world.addShop();
+      const refused: Attempt[] = [];
       for (const role of ROLES) {
         const { visitor, sample } = await enter(operationId, role);
         const attempt = { operationId, sample, headers: visitor.headers, person: visitor.person, why: `as ${role}` };
-        await (roles.includes(role) ? assertLetIn(world, attempt) : assertRefused(world, attempt));
+        if (roles.includes(role)) await assertLetIn(world, attempt);
+        else refused.push(attempt);
       }
+      await assertRefused(world, refused);
     });
   }
 
@@ -53,25 +56,25 @@ describe('a role', () => {
         { operationId: 'rollApiKey', sample: { id: await key(), json: {} } },
         { operationId: 'revokeApiKey', sample: { id: await key() } },
       ];
-      for (const attempt of attempts) {
-        const whole = { ...attempt, headers, person, why: `of payouts:write as ${role}` };
-        await (isLetIn ? assertLetIn(world, whole) : assertRefused(world, whole));
-      }
+      const whole = attempts.map((attempt) => ({ ...attempt, headers, person, why: `of payouts:write as ${role}` }));
+      if (!isLetIn) await assertRefused(world, whole);
+      else for (const attempt of whole) await assertLetIn(world, attempt);
     }
   });
 });
 
 describe('without a session', () => {
   let world: World;
+  let shop: Shop;
   before(async () => {
     world = await openWorld();
+    shop = await world.addShop();
   });
   after(() => world.house.stop());
 
   for (const operationId of Object.keys(CONSOLE_ROLES)) {
     it(`${operationId} is closed, to API keys too`, async () => {
       const { house } = world;
-      const shop = await world.addShop();
       const owner = await world.enter(shop, 'owner', { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
       const sample = await sampleOf(operationId, { house, shop, person: owner.person });
       const pages = ownPages(house.baseUrl);
@@ -83,20 +86,21 @@ describe('without a session', () => {
         'with an API key': { authorization },
         'with an API key from our own pages': { ...pages, authorization },
       };
-      for (const [why, headers] of Object.entries(nobodys)) {
-        await assertRefused(world, { operationId, sample, headers, person: null, why });
-      }
+      const attempts = Object.entries(nobodys).map(([why, headers]) => ({ headers, why }));
+      await assertRefused(
+        world,
+        attempts.map((attempt) => ({ operationId, sample, person: null, ...attempt })),
+      );
       const { headers, person } = owner;
       await assertLetIn(world, { operationId, sample, headers, person, why: 'and is open to the owner' });
     });
   }
 
   it('is what an ended session is', async () => {
-    const shop = await world.addShop();
     const { headers, person } = await world.enter(shop, 'owner');
     const attempt = { operationId: 'listMembers', sample: {}, headers, why: 'after its end' };
     assert.equal((await world.send('logOut', {}, headers)).status, 204);
-    await assertRefused(world, { ...attempt, person: null });
+    await assertRefused(world, [{ ...attempt, person: null }]);
     await assertLetIn(world, { ...attempt, headers: (await world.openSession(person)).headers, person });
   });
 });

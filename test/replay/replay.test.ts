@@ -89,6 +89,12 @@ describe('a change that the histories do not allow', () => {
       `{ state: 'prompted', promptDeadlineAtMs: 0, promptExpiresAtMs: null }`,
     ],
     [
+      'a payout that is sent before anybody decided',
+      'payout-released-and-paid',
+      'await untilDecided(input, knocks)',
+      `{ state: 'released', approvals: 0, approvalsRequired: 1, expiresAtMs: 0, sendDeadlineAtMs: 0 }`,
+    ],
+    [
       'a delivery that no longer waits for the time of its next attempt',
       'delivery-accepted-at-the-third-attempt',
       'input.firstDelayMs > 0',

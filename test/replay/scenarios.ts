@@ -6,6 +6,7 @@ import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, openHouse, type House } from '../support/house.ts';
 import { callBack, pay, switchFaults, untilState } from '../support/payments.ts';
+import { PAYOUT_SCENARIOS } from './payout-scenarios.ts';
 
 type Run = { readonly workflowId: string; readonly runId?: string };
 
@@ -26,7 +27,7 @@ const FEW_POLLS = {
   MALIPO_RECONCILE_SCHEDULE_MS: '900',
 };
 
-export const SCENARIOS: readonly Scenario[] = [
+const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
   {
     name: 'collection-paid-after-callback',
     environment: NO_POLLS,
@@ -149,6 +150,8 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
 ];
+
+export const SCENARIOS: readonly Scenario[] = [...COLLECTION_AND_DELIVERY_SCENARIOS, ...PAYOUT_SCENARIOS];
 
 /** A delivery whose workflow sends until the attempt that is accepted. */
 async function deliver(house: House, acceptedAttempt: number): Promise<Run> {

@@ -1,0 +1,105 @@
+// The ways the workflows of payouts and reversals can go that have a recorded history.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { reversalWorkflowId } from '../../workflows/contract.ts';
+import type { ReversalId } from '../../src/domain/ids.ts';
+import type { House } from '../support/house.ts';
+import { pay, untilState } from '../support/payments.ts';
+import { askForPayout, fund, release, untilPayoutState, type Payout } from '../support/payouts.ts';
+import { enter } from '../support/people.ts';
+import type { Scenario } from './scenarios.ts';
+
+const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '120000' };
+
+async function released(house: House, row: string): Promise<Payout> {
+  await fund(house, house.merchant, 20_000);
+  const payout = await askForPayout(house, row);
+  const answer = await release(await enter(house, house.merchant.id, 'approver'), payout);
+  assert.equal(answer.status, 200, answer.text);
+  return payout;
+}
+
+async function reversed(house: House, row: string): Promise<{ workflowId: string }> {
+  const payment = await pay(house, row);
+  await untilState(house, payment, 'succeeded');
+  const approver = await enter(house, house.merchant.id, 'approver');
+  const path = `/v1/console/collections/${payment.id}/reversal`;
+  const { json } = await approver.call('POST', path, { idempotencyKey: randomUUID() });
+  await untilState(house, payment, 'reversed');
+  return { workflowId: reversalWorkflowId(json['id'] as unknown as ReversalId) };
+}
+
+export const PAYOUT_SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'payout-released-and-paid',
+    environment: NO_POLLS,
+    async play(house) {
+      const payout = await released(house, '000');
+      await untilPayoutState(house, payout, 'succeeded');
+      return payout;
+    },
+  },
+  {
+    name: 'payout-refused-by-the-operator-found-by-polling',
+    environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
+    async play(house) {
+      const payout = await released(house, '005');
+      await untilPayoutState(house, payout, 'failed');
+      return payout;
+    },
+  },
+  {
+    name: 'payout-undecided-then-paid',
+    environment: {
+      MALIPO_POLL_SCHEDULE_MS: '700',
+      MALIPO_PAYOUT_SEND_DEADLINE_MS: '4000',
+      MALIPO_RECONCILE_SCHEDULE_MS: '500,900',
+    },
+    undecidedMs: 6500,
+    async play(house) {
+      const payout = await released(house, '009');
+      await untilPayoutState(house, payout, 'succeeded');
+      return payout;
+    },
+  },
+  {
+    name: 'payout-looked-at-again-and-returned',
+    environment: NO_POLLS,
+    async play(house) {
+      const payout = await released(house, '015');
+      await untilPayoutState(house, payout, 'reversed');
+      return payout;
+    },
+  },
+  {
+    name: 'payout-rejected',
+    async play(house) {
+      await fund(house, house.merchant, 20_000);
+      const payout = await askForPayout(house, '000');
+      const approver = await enter(house, house.merchant.id, 'approver');
+      await approver.call('POST', `/v1/console/payouts/${payout.id}/reject`, { json: { reason: 'No' } });
+      await untilPayoutState(house, payout, 'rejected');
+      return payout;
+    },
+  },
+  {
+    name: 'payout-never-released',
+    environment: { MALIPO_PAYOUT_EXPIRY_MS: '1000' },
+    async play(house) {
+      await fund(house, house.merchant, 20_000);
+      const payout = await askForPayout(house, '000');
+      await untilPayoutState(house, payout, 'expired');
+      return payout;
+    },
+  },
+  {
+    name: 'reversal-confirmed-after-callback',
+    environment: NO_POLLS,
+    play: (house) => reversed(house, '000'),
+  },
+  {
+    name: 'reversal-found-by-polling',
+    environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
+    play: (house) => reversed(house, '004'),
+  },
+];
