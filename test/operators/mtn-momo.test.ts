@@ -17,7 +17,7 @@ import type { AdapterWorld } from './ways.ts';
 conformsToThePort('MTN MoMo', startWorld);
 
 async function startWorld(): Promise<AdapterWorld> {
-  const sandbox = await startTestSandbox();
+  const sandbox = await startTestSandbox({ times: { ...SHORT_TIMES, reversalMs: 700 } });
   const receiver = await startReceiver();
   const client = wireClient(sandbox.url);
   const config: MtnMomoConfig = {

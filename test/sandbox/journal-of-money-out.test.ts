@@ -92,7 +92,7 @@ describe('the journal of money that went out or back', () => {
     const first = await start({ times: { ...SHORT_TIMES, decisionMs: 0 } });
     const collected = await ask(first, 'requestToPay', (reference) => payment('500', reference));
     await until(() => first.status(collected), hasStatus('SUCCESSFUL'));
-    const slow = await start({ times: { ...SHORT_TIMES, decisionMs: 400 } });
+    const slow = await start({ times: { ...SHORT_TIMES, decisionMs: 1200 } });
     const sent = await ask(slow, 'transfer', (reference) => payout('500', reference));
     const refunded = await ask(slow, 'refund', (reference) => refundOf(collected, reference));
 
@@ -108,7 +108,7 @@ describe('the journal of money that went out or back', () => {
   });
 
   it('gives back after a restart what was to be given back, and once', async () => {
-    const slow = { ...SHORT_TIMES, reversalMs: 600 };
+    const slow = { ...SHORT_TIMES, reversalMs: 1500 };
     const first = await start({ times: slow });
     const collected = await ask(first, 'requestToPay', (reference) => payment('015', reference));
     const sent = await ask(first, 'transfer', (reference) => payout('015', reference));
