@@ -181,13 +181,20 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   });
 }
 
-/** The server's settings with what holds when they are not set, for the page that lists them. */
-export function describeSettings(): { name: string; fallback: string }[] {
-  return Object.entries(SETTINGS.shape).map(([name, schema]) => {
+/** What holds where a setting has no default of its own. */
+const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
+  MALIPO_TEMPORAL_NAMESPACE: 'from the environment’s name',
+  MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
+};
+
+/** A process's settings with what holds when they are not set, for the page that lists them. */
+export function describeSettings(process: 'server' | 'sandbox'): { name: string; fallback: string }[] {
+  const shape: Readonly<Record<string, z.ZodType>> = process === 'server' ? SETTINGS.shape : SANDBOX_SETTINGS.shape;
+  return Object.entries(shape).map(([name, schema]) => {
     const parsed = schema.safeParse(undefined);
     if (!parsed.success) return { name, fallback: 'required' };
     const { data } = parsed;
-    if (data === undefined) return { name, fallback: 'from the environment’s name' };
+    if (data === undefined) return { name, fallback: WITHOUT_DEFAULT[name] ?? 'none' };
     if (typeof data === 'string') return { name, fallback: data };
     return { name, fallback: Array.isArray(data) ? data.join(',') : JSON.stringify(data) };
   });

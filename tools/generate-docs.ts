@@ -63,7 +63,8 @@ function errorsPage(): string {
 }
 
 function configPage(): string {
-  const settings = describeSettings().map(({ name, fallback }) => [`\`${name}\``, fallback]);
+  const settingsOf = (process: 'server' | 'sandbox') =>
+    describeSettings(process).map(({ name, fallback }) => [`\`${name}\``, fallback]);
   const clocks = (Object.keys(REAL_CLOCKS) as (keyof Clocks)[]).map((name) => [
     `\`${clockSetting(name)}\``,
     String(REAL_CLOCKS[name]),
@@ -72,10 +73,13 @@ function configPage(): string {
   return page('Configuration', [
     'Read from the environment at start, checked as a whole; a process that cannot use it says all that is wrong and ends.',
     '## The server',
-    table(['setting', 'default'], settings),
+    table(['setting', 'default'], settingsOf('server')),
     '## Durations',
     'In milliseconds, 50 or more; a list is a schedule. `MALIPO_CLOCKS=demo` takes the second column, `real` the first; each can be set by itself.',
     table(['setting', 'real', 'demo'], clocks),
+    '## The sandbox operator',
+    'It knows the server by the operator’s settings, the same on both sides. The float is in whole units of each currency.',
+    table(['setting', 'default'], settingsOf('sandbox')),
   ]);
 }
 

@@ -194,6 +194,7 @@ async function showThatItWorks(
   API           ${baseUrl}           reference: ${baseUrl}/docs
   Temporal UI   ${engines.temporalUiUrl ?? 'that of your own cluster'}   (namespace ${NAMESPACE})
   Sandbox       ${lines.MALIPO_SANDBOX_URL}/sandbox   (the last three digits of a phone decide how it ends)
+  Handset       ${lines.MALIPO_SANDBOX_URL}/sandbox/handset   (approve a prompt by hand; a phone that ends in 099 waits for it)
   Webhooks      ${inboxUrl}          what the demo receiver got, as JSON
   Test key      ${demo.apiKey}
   All of it     ${file}   (source it in a shell)

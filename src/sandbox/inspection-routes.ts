@@ -1,8 +1,9 @@
 // What people and tests may see and switch: the table of endings, the transactions, and the fault switches.
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
-import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from './behaviours.ts';
+import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS, type PaymentKind } from './behaviours.ts';
 import { faultsSchema, type FaultSwitches } from './fault-switches.ts';
+import { answerPage, markup, type Markup } from './markup.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import type { Transaction } from './transaction.ts';
@@ -14,23 +15,25 @@ type InspectionDeps = {
 };
 
 const LONGEST_LIST = 100;
+const KINDS: readonly PaymentKind[] = ['collection', 'payout', 'refund'];
 
 export function createInspectionRouter({ settings, store, faults }: InspectionDeps): Router {
   const router = new Router({ prefix: '/sandbox' });
 
   router.get('/', (ctx) => {
     if (ctx.accepts('json', 'html') === 'html') {
-      ctx.type = 'html';
-      ctx.body = page(settings);
+      answerPage(ctx, { title: 'Table of endings', content: tableOfEndings(settings) });
       return;
     }
     ctx.body = { about: ABOUT, times: settings.times, endings: endings() };
   });
 
   router.get('/transactions', (ctx) => {
+    const kind = KINDS.find((known) => known === one(ctx.query['kind']));
     const phone = one(ctx.query['phone']);
     const reference = one(ctx.query['reference'])?.toLowerCase();
     const filter = {
+      ...(kind !== undefined && { kind }),
       ...(phone !== undefined && { phone }),
       ...(reference !== undefined && { operatorReference: reference }),
     };
@@ -67,24 +70,16 @@ function endings(): { endsIn: string; collection: string; payout: string }[] {
   }));
 }
 
-// Every text on the page is ours, so nothing needs escaping.
-function page({ times }: SandboxSettings): string {
+function tableOfEndings({ times }: SandboxSettings): Markup {
   const rows = endings().map(
-    ({ endsIn, collection, payout }) => `<tr><td>${endsIn}</td><td>${collection}</td><td>${payout}</td></tr>`,
+    ({ endsIn, collection, payout }) => markup`<tr><td>${endsIn}</td><td>${collection}</td><td>${payout}</td></tr>`,
   );
-  return `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sandbox operator</title></head>
-<body>
-<h1>Sandbox operator</h1>
-<p>${ABOUT}</p>
-<p>A payment is decided after ${times.decisionMs} ms.</p>
-<table><thead><tr><th>Phone ends in</th><th>Collection</th><th>Payout</th></tr></thead>
-<tbody>${rows.join('\n')}</tbody></table>
-<p>See also <a href="/sandbox/transactions">transactions</a> and <a href="/sandbox/faults">fault switches</a>.</p>
-</body>
-</html>
-`;
+  return markup`<p>${ABOUT}</p>
+<p>A payment is decided after ${times.decisionMs} ms. Before that a person may: a payer at the
+<a href="/sandbox/handset">handset</a>, the staff at the <a href="/sandbox/operator">operator page</a>.</p>
+<table><thead><tr><th scope="col">Ends in</th><th scope="col">Collection</th><th scope="col">Payout</th></tr></thead>
+<tbody>${rows}</tbody></table>
+<p>See also <a href="/sandbox/transactions">transactions</a> and <a href="/sandbox/faults">fault switches</a>.</p>`;
 }
 
 function present(transaction: Transaction): Record<string, unknown> {

@@ -8,6 +8,7 @@ import { createFaultSwitches } from './fault-switches.ts';
 import { createInspectionRouter } from './inspection-routes.ts';
 import { createMtnRouter } from './mtn-routes.ts';
 import { createPaymentDesk } from './payment-desk.ts';
+import { createPersonRouter } from './person-routes.ts';
 import { withDefaults, type SandboxConfig, type SandboxSettings } from './sandbox-config.ts';
 import { openTransactionStore, type TransactionStore } from './transaction-store.ts';
 
@@ -75,6 +76,7 @@ function assemble(settings: SandboxSettings, store: TransactionStore) {
     if ((error.status ?? 500) >= 500) settings.onError(error);
   });
   app.use(createMtnRouter({ settings, store, desk, faults: faults.middleware }).routes());
+  app.use(createPersonRouter({ settings, store, decisions }).routes());
   app.use(createInspectionRouter({ settings, store, faults }).routes());
   return { app, callbacks, decisions, faults };
 }

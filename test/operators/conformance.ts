@@ -4,45 +4,51 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { FailureCode } from '../../src/domain/failure.ts';
-import type { Money } from '../../src/domain/money.ts';
 import { isPaidAsAsked } from '../../src/operators/paid-money.ts';
-import type { Operator, SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
+import type { SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { until } from '../sandbox/sandbox-world.ts';
-
-/** An adapter with its sandbox operator behind it. */
-export type AdapterWorld = {
-  readonly operator: Operator;
-  readonly money: Money;
-  readonly phone: (ending: string) => string;
-  /** Bodies of the callbacks that came, oldest first. */
-  readonly callbacks: readonly unknown[];
-  /** What the operator itself counted. */
-  seen(operatorReference: string): Promise<{ requestsReceived: number; promptsRaised: number }>;
-  setFaults(faults: Record<string, unknown>): Promise<void>;
-  /** How long the sandbox holds what it leaves undecided, and how long a client waits for a prompt. */
-  readonly undecidedMs: number;
-  readonly promptExpiryMs: number;
-  stop(): Promise<void>;
-};
+import { callbacksOf, collected, final, WAYS, type AdapterWorld, type Way } from './ways.ts';
 
 type Row = { row: string; sends: SendOutcome['kind'][]; ends: 'succeeded' | FailureCode; callbacks: number };
 
-const ROWS: Row[] = [
-  { row: '001', sends: ['accepted'], ends: 'payer_cancelled', callbacks: 1 },
-  { row: '002', sends: ['accepted'], ends: 'wrong_pin', callbacks: 1 },
-  { row: '003', sends: ['accepted'], ends: 'prompt_expired', callbacks: 1 },
-  { row: '004', sends: ['accepted'], ends: 'succeeded', callbacks: 0 },
-  { row: '005', sends: ['accepted'], ends: 'payer_cancelled', callbacks: 0 },
-  { row: '006', sends: ['accepted'], ends: 'insufficient_funds', callbacks: 1 },
-  { row: '007', sends: ['accepted'], ends: 'payer_not_found', callbacks: 1 },
-  { row: '008', sends: ['accepted'], ends: 'succeeded', callbacks: 3 },
-  { row: '009', sends: ['accepted'], ends: 'succeeded', callbacks: 1 },
-  { row: '011', sends: ['unknown', 'unknown', 'unknown', 'accepted'], ends: 'succeeded', callbacks: 1 },
-  { row: '012', sends: ['accepted'], ends: 'succeeded', callbacks: 1 },
-  { row: '013', sends: ['accepted'], ends: 'payer_cancelled', callbacks: 1 },
-  { row: '014', sends: ['unknown', 'accepted'], ends: 'succeeded', callbacks: 1 },
-  { row: '500', sends: ['accepted'], ends: 'succeeded', callbacks: 1 },
+const PAID: Omit<Row, 'row'> = { sends: ['accepted'], ends: 'succeeded', callbacks: 1 };
+
+const PAID_EVERY_WAY: Row[] = [
+  { ...PAID, row: '004', callbacks: 0 },
+  { ...PAID, row: '008', callbacks: 3 },
+  { ...PAID, row: '009' },
+  { ...PAID, row: '011', sends: ['unknown', 'unknown', 'unknown', 'accepted'] },
+  { ...PAID, row: '012' },
+  { ...PAID, row: '014', sends: ['unknown', 'accepted'] },
+  { ...PAID, row: '500' },
 ];
+
+const ROWS: Readonly<Record<Way['name'], readonly Row[]>> = {
+  collection: [
+    { ...PAID, row: '001', ends: 'payer_cancelled' },
+    { ...PAID, row: '002', ends: 'wrong_pin' },
+    { ...PAID, row: '003', ends: 'prompt_expired' },
+    { ...PAID, row: '005', ends: 'payer_cancelled', callbacks: 0 },
+    { ...PAID, row: '006', ends: 'insufficient_funds' },
+    { ...PAID, row: '007', ends: 'payer_not_found' },
+    { ...PAID, row: '013', ends: 'payer_cancelled' },
+    ...PAID_EVERY_WAY,
+  ],
+  payout: [
+    { ...PAID, row: '001', ends: 'payer_not_found' },
+    { ...PAID, row: '002', ends: 'payer_limit_reached' },
+    { ...PAID, row: '003', ends: 'operator_unavailable' },
+    { ...PAID, row: '005', ends: 'operator_rejected', callbacks: 0 },
+    { ...PAID, row: '006', ends: 'operator_rejected' },
+    { ...PAID, row: '007' },
+    { ...PAID, row: '013', ends: 'operator_rejected' },
+    ...PAID_EVERY_WAY,
+  ],
+  // Only what was paid can be refunded.
+  refund: PAID_EVERY_WAY,
+};
+
+const GIVEN_BACK_ROW = '015';
 
 export function conformsToThePort(name: string, start: () => Promise<AdapterWorld>): void {
   describe(`${name} as an operator`, () => {
@@ -54,26 +60,36 @@ export function conformsToThePort(name: string, start: () => Promise<AdapterWorl
 
     after(() => world.stop());
 
-    endsEachRowRightly(() => world);
-    isSafeToAskAgain(() => world);
-    survivesFaults(() => world);
+    for (const way of WAYS) {
+      describe(`for a ${way.name}`, () => {
+        endsEachRowRightly(way, () => world);
+        isSafeToAskAgain(way, () => world);
+        survivesFaults(way, () => world);
+      });
+    }
+    learnsWhatIsGivenBack(() => world);
+    refusesWrongRefunds(() => world);
+    knowsItsFloat(start);
+    readsCallbacks(() => world);
 
     it('can be closed twice, and answers unknown afterwards', async () => {
       const other = await start();
       await other.operator.close();
       await other.operator.close();
-      assert.equal((await other.operator.getCollectionStatus(randomUUID())).kind, 'unknown');
+      for (const way of WAYS) assert.equal((await way.status(other.operator, randomUUID())).kind, 'unknown');
+      assert.equal((await other.operator.getFloatBalance()).kind, 'unknown');
       await other.stop();
     });
   });
 }
 
-function endsEachRowRightly(world: () => AdapterWorld): void {
-  for (const { row, sends, ends, callbacks } of ROWS) {
-    it(`learns how a payment of row ${row} ends: ${ends}`, async () => {
+function endsEachRowRightly(way: Way, world: () => AdapterWorld): void {
+  for (const { row, sends, ends, callbacks } of ROWS[way.name]) {
+    it(`learns how row ${row} ends: ${ends}`, async () => {
+      const sendNow = await way.prepare(world(), row);
       const reference = randomUUID();
-      for (const kind of sends) assert.equal((await send(world(), row, reference)).kind, kind);
-      const outcome = await final(world(), reference);
+      for (const kind of sends) assert.equal((await sendNow(reference)).kind, kind);
+      const outcome = await final(() => way.status(world().operator, reference));
       if (ends === 'succeeded') {
         assert.ok(outcome.kind === 'succeeded', JSON.stringify(outcome));
         assert.ok(outcome.receipt.length > 0);
@@ -87,64 +103,66 @@ function endsEachRowRightly(world: () => AdapterWorld): void {
         (count) => count >= callbacks,
       );
       assert.equal(called, callbacks);
-      assert.deepEqual(await world().seen(reference), { requestsReceived: sends.length, promptsRaised: 1 });
+      assert.deepEqual(await world().seen(reference), { requestsReceived: sends.length, timesTaken: 1 });
     });
   }
 
   it('finds row 009 pending past the prompt window', async () => {
     const reference = randomUUID();
-    await send(world(), '009', reference);
+    await send(way, world(), '009', reference);
     await sleep(world().promptExpiryMs + 10);
-    assert.deepEqual(await world().operator.getCollectionStatus(reference), { kind: 'pending' });
+    assert.deepEqual(await way.status(world().operator, reference), { kind: 'pending' });
   });
 
-  it('finds row 010 pending for as long as it asks', async () => {
+  it('finds nothing for row 011 while it is turned away', async () => {
     const reference = randomUUID();
-    assert.deepEqual(await send(world(), '010', reference), { kind: 'accepted' });
-    await sleep(world().undecidedMs + 20);
-    assert.deepEqual(await world().operator.getCollectionStatus(reference), { kind: 'pending' });
-  });
-
-  it('finds no payment for row 011 while it is turned away', async () => {
-    const reference = randomUUID();
-    await send(world(), '011', reference);
-    assert.deepEqual(await world().operator.getCollectionStatus(reference), { kind: 'not_found' });
+    await send(way, world(), '011', reference);
+    assert.deepEqual(await way.status(world().operator, reference), { kind: 'not_found' });
   });
 
   it('has the callback of row 012 before the answer to the send', async () => {
     const reference = randomUUID();
-    await send(world(), '012', reference);
+    await send(way, world(), '012', reference);
     assert.equal(callbacksOf(world(), reference), 1);
+  });
+
+  // Nothing is to be refunded of it.
+  if (way.name === 'refund') return;
+  it('finds row 010 pending for as long as it asks', async () => {
+    const reference = randomUUID();
+    assert.deepEqual(await send(way, world(), '010', reference), { kind: 'accepted' });
+    await sleep(world().undecidedMs + 20);
+    assert.deepEqual(await way.status(world().operator, reference), { kind: 'pending' });
   });
 }
 
-function isSafeToAskAgain(world: () => AdapterWorld): void {
-  it('raises one prompt for one reference, however often and at once it is sent', async () => {
+function isSafeToAskAgain(way: Way, world: () => AdapterWorld): void {
+  it('is taken once for one reference, however often and at once it is sent', async () => {
+    const sendNow = await way.prepare(world(), '500');
     const reference = randomUUID();
-    const outcomes = await Promise.all(Array.from({ length: 5 }, () => send(world(), '500', reference)));
-    outcomes.push(await send(world(), '500', reference));
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => sendNow(reference)));
+    outcomes.push(await sendNow(reference));
     assert.deepEqual(
       outcomes.map(({ kind }) => kind),
       Array.from({ length: 6 }, () => 'accepted'),
     );
-    assert.deepEqual(await world().seen(reference), { requestsReceived: 6, promptsRaised: 1 });
+    assert.deepEqual(await world().seen(reference), { requestsReceived: 6, timesTaken: 1 });
   });
 
   it('says not_found of a reference that the operator never saw', async () => {
-    assert.deepEqual(await world().operator.getCollectionStatus(randomUUID()), { kind: 'not_found' });
+    assert.deepEqual(await way.status(world().operator, randomUUID()), { kind: 'not_found' });
   });
 
-  it('reads no reference out of a callback that names none, and never throws over one', () => {
-    const { operator } = world();
-    fc.assert(
-      fc.property(fc.anything({ withNullPrototype: true }), (body) => {
-        assert.equal(operator.parseCallback(body), null);
-      }),
-    );
+  it('says not_found of a reference that was for something else', async () => {
+    const reference = randomUUID();
+    await send(way, world(), '500', reference);
+    for (const other of WAYS.filter(({ name }) => name !== way.name)) {
+      assert.deepEqual(await other.status(world().operator, reference), { kind: 'not_found' }, other.name);
+    }
   });
 }
 
-function survivesFaults(world: () => AdapterWorld): void {
+function survivesFaults(way: Way, world: () => AdapterWorld): void {
   const faults = [
     ['cannot be reached', { down: true }],
     ['answers errors only', { errorRate: 1 }],
@@ -155,28 +173,111 @@ function survivesFaults(world: () => AdapterWorld): void {
 
   for (const [what, switches] of faults) {
     it(`answers unknown to everything while the operator ${what}, and recovers`, async () => {
+      const [sendNow, other] = [await way.prepare(world(), '500'), await way.prepare(world(), '500')];
       const reference = randomUUID();
-      await send(world(), '500', reference);
+      await sendNow(reference);
       await world().setFaults(switches);
-      assert.equal((await send(world(), '500', randomUUID())).kind, 'unknown');
-      assert.equal((await world().operator.getCollectionStatus(reference)).kind, 'unknown');
+      const lost = randomUUID();
+      assert.equal((await other(lost)).kind, 'unknown');
+      assert.equal((await way.status(world().operator, reference)).kind, 'unknown');
       await world().setFaults({});
-      assert.equal((await final(world(), reference)).kind, 'succeeded');
+      assert.equal((await final(() => way.status(world().operator, reference))).kind, 'succeeded');
+      assert.deepEqual(await way.status(world().operator, lost), { kind: 'not_found' });
+      assert.deepEqual(await other(lost), { kind: 'accepted' });
     });
   }
 }
 
-function send({ operator, money, phone }: AdapterWorld, row: string, operatorReference: string): Promise<SendOutcome> {
-  return operator.raisePrompt({ operatorReference, phone: phone(row), money, payerMessage: "Amina's order" });
+function learnsWhatIsGivenBack(world: () => AdapterWorld): void {
+  for (const way of WAYS.filter(({ name }) => name !== 'refund')) {
+    it(`learns that a ${way.name} was paid, and then that its money went back`, async () => {
+      const reference = randomUUID();
+      const status = (): Promise<StatusOutcome> => way.status(world().operator, reference);
+      await send(way, world(), GIVEN_BACK_ROW, reference);
+      const paid = await final(status);
+      assert.ok(paid.kind === 'succeeded', JSON.stringify(paid));
+      const returned = await until(status, ({ kind }) => kind !== 'succeeded');
+      assert.deepEqual(returned, { ...paid, kind: 'returned' });
+      const called = await until(
+        () => callbacksOf(world(), reference),
+        (count) => count >= 2,
+      );
+      assert.equal(called, 2);
+    });
+  }
 }
 
-function final({ operator }: AdapterWorld, operatorReference: string): Promise<StatusOutcome> {
-  return until(
-    () => operator.getCollectionStatus(operatorReference),
-    ({ kind }) => kind !== 'pending',
-  );
+function refusesWrongRefunds(world: () => AdapterWorld): void {
+  async function refuse(originalOperatorReference: string): Promise<void> {
+    const { operator, money } = world();
+    const operatorReference = randomUUID();
+    const request = { operatorReference, originalOperatorReference, money, note: 'Refund' };
+    const outcome = await operator.refundCollection(request);
+    assert.ok(outcome.kind === 'refused', JSON.stringify(outcome));
+    assert.equal(outcome.code, 'operator_rejected');
+    assert.deepEqual(await operator.getRefundStatus(operatorReference), { kind: 'not_found' });
+  }
+
+  it('is refused to refund what it does not know, and what was never paid', async () => {
+    await refuse(randomUUID());
+    const [collection] = WAYS;
+    const original = randomUUID();
+    await send(collection, world(), '001', original);
+    await final(() => collection.status(world().operator, original));
+    await refuse(original);
+  });
+
+  it('is refused to refund twice under two references', async () => {
+    const { operator, money } = world();
+    const originalOperatorReference = await collected(world(), '500');
+    const request = { operatorReference: randomUUID(), originalOperatorReference, money, note: 'Refund' };
+    assert.deepEqual(await operator.refundCollection(request), { kind: 'accepted' });
+    await refuse(originalOperatorReference);
+  });
 }
 
-function callbacksOf({ operator, callbacks }: AdapterWorld, operatorReference: string): number {
-  return callbacks.filter((body) => operator.parseCallback(body)?.operatorReference === operatorReference).length;
+function knowsItsFloat(start: () => Promise<AdapterWorld>): void {
+  // Its own operator: payouts of other tests may still be under way at theirs.
+  let world: AdapterWorld;
+
+  before(async () => {
+    world = await start();
+  });
+
+  after(() => world.stop());
+
+  it('knows the float, and what a payout took from it', async () => {
+    const { operator, money } = world;
+    const before = await operator.getFloatBalance();
+    assert.ok(before.kind === 'known', JSON.stringify(before));
+    assert.equal(before.currency, money.currency);
+    const [, payout] = WAYS;
+    const reference = randomUUID();
+    await send(payout, world, '012', reference);
+    await final(() => payout.status(operator, reference));
+    const after = await operator.getFloatBalance();
+    assert.ok(after.kind === 'known');
+    // No currency of this operator's first market has decimals.
+    assert.equal(BigInt(before.amount.split('.')[0]!) - BigInt(after.amount.split('.')[0]!), money.amountMinor);
+  });
+
+  it('does not guess the float when the operator cannot be asked', async () => {
+    await world.setFaults({ down: true });
+    assert.equal((await world.operator.getFloatBalance()).kind, 'unknown');
+  });
+}
+
+function readsCallbacks(world: () => AdapterWorld): void {
+  it('reads no reference out of a callback that names none, and never throws over one', () => {
+    const { operator } = world();
+    fc.assert(
+      fc.property(fc.anything({ withNullPrototype: true }), (body) => {
+        assert.equal(operator.parseCallback(body), null);
+      }),
+    );
+  });
+}
+
+async function send(way: Way, world: AdapterWorld, row: string, operatorReference: string): Promise<SendOutcome> {
+  return (await way.prepare(world, row))(operatorReference);
 }

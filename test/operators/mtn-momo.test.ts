@@ -11,12 +11,13 @@ import {
   TARGET_ENVIRONMENT,
   wireClient,
 } from '../sandbox/sandbox-world.ts';
-import { conformsToThePort, type AdapterWorld } from './conformance.ts';
+import { conformsToThePort } from './conformance.ts';
+import type { AdapterWorld } from './ways.ts';
 
 conformsToThePort('MTN MoMo', startWorld);
 
 async function startWorld(): Promise<AdapterWorld> {
-  const sandbox = await startTestSandbox();
+  const sandbox = await startTestSandbox({ times: { ...SHORT_TIMES, reversalMs: 700 } });
   const receiver = await startReceiver();
   const client = wireClient(sandbox.url);
   const config: MtnMomoConfig = {
@@ -37,8 +38,11 @@ async function startWorld(): Promise<AdapterWorld> {
       return receiver.callbacks.map(({ body }) => body);
     },
     async seen(operatorReference) {
-      const { requestsReceived, promptsRaised } = (await client.seen(operatorReference)) ?? {};
-      return { requestsReceived: Number(requestsReceived), promptsRaised: Number(promptsRaised) };
+      const { requestsReceived, promptsRaised, transfersTaken } = (await client.seen(operatorReference)) ?? {};
+      return {
+        requestsReceived: Number(requestsReceived),
+        timesTaken: Number(promptsRaised) + Number(transfersTaken),
+      };
     },
     async setFaults(faults) {
       const headers = { 'Content-Type': 'application/json' };

@@ -36,6 +36,27 @@ describe('due work', () => {
     assert.deepEqual(ran, ['late', 'soon']);
   });
 
+  it('runs once when its time is changed, and not at all when it is cancelled', () => {
+    const work = createDueWork(note, unexpected);
+    work.schedule('moved', Date.now() + 10);
+    work.schedule('moved', Date.now() + 50);
+    work.schedule('cancelled', Date.now() + 10);
+    work.cancel('cancelled');
+    work.cancel('never there');
+    mock.timers.tick(49);
+    assert.deepEqual(ran, []);
+    mock.timers.tick(100);
+    assert.deepEqual(ran, ['moved']);
+  });
+
+  it('waits at a stop for what it follows, and reports what that throws', async () => {
+    const troubles: unknown[] = [];
+    const work = createDueWork(note, (error) => troubles.push(error));
+    work.follow(Promise.reject(new Error('broken')));
+    await work.stop();
+    assert.deepEqual(troubles, [new Error('broken')]);
+  });
+
   it('waits for a time that is further away than a timer can be', () => {
     const work = createDueWork(note, unexpected);
     work.schedule('far', Date.now() + 30 * DAY_MS);

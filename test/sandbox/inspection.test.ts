@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
-import { payment, startTestSandbox, wireClient, type WireClient } from './sandbox-world.ts';
+import { payment, payout, startTestSandbox, wireClient, type WireClient } from './sandbox-world.ts';
 
 describe('looking into the sandbox operator', () => {
   let sandbox: Sandbox;
@@ -60,6 +60,18 @@ describe('looking into the sandbox operator', () => {
     assert.equal(first['state'], 'PENDING');
     assert.deepEqual(await transactions('?phone=256700000000'), []);
     assert.deepEqual(await transactions(`?reference=${randomUUID()}`), []);
+  });
+
+  it('finds transactions by their kind beside the phone', async () => {
+    const [asked, sent] = [randomUUID(), randomUUID()];
+    await client.requestToPay(payment('099', asked), { 'X-Reference-Id': asked });
+    await client.transfer(payout('099', sent), { 'X-Reference-Id': sent });
+    const found = async (query: string) =>
+      (await transactions(`?phone=256772123099${query}`)).map(({ operatorReference }) => operatorReference);
+    assert.deepEqual(await found(''), [sent, asked]);
+    assert.deepEqual(await found('&kind=payout'), [sent]);
+    assert.deepEqual(await found('&kind=collection'), [asked]);
+    assert.deepEqual(await found('&kind=refund'), []);
   });
 
   describe('the fault switches', () => {

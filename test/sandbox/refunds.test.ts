@@ -17,13 +17,16 @@ import {
   type WireClient,
 } from './sandbox-world.ts';
 
+/** Long enough for a refund to come first. */
+const TIMES = { ...SHORT_TIMES, reversalMs: 600 };
+
 describe('a refund at the sandbox operator', () => {
   let sandbox: Sandbox;
   let receiver: Receiver;
   let client: WireClient;
 
   before(async () => {
-    sandbox = await startTestSandbox();
+    sandbox = await startTestSandbox({ times: TIMES });
     receiver = await startReceiver();
     client = wireClient(sandbox.url);
   });
@@ -65,7 +68,6 @@ describe('a refund at the sandbox operator', () => {
     const original = await paid();
     const reference = randomUUID();
     assert.deepEqual(await refund(original, reference), { status: 202, body: null });
-    assert.equal((await client.refundStatus(reference)).body?.['status'], 'PENDING');
     const { financialTransactionId, ...body } = await ended(reference);
     assert.match(String(financialTransactionId), /^\d{11}$/);
     assert.deepEqual(body, {
@@ -179,7 +181,7 @@ describe('a refund at the sandbox operator', () => {
     const original = await paid('015');
     const reference = randomUUID();
     assert.equal((await refund(original, reference)).status, 202);
-    await sleep(SHORT_TIMES.reversalMs + 50);
+    await sleep(TIMES.reversalMs + 50);
     assert.equal((await client.status(original)).body?.['status'], 'SUCCESSFUL');
     assert.equal((await ended(reference))['status'], 'SUCCESSFUL');
   });

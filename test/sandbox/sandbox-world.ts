@@ -20,7 +20,7 @@ export const SHORT_TIMES = {
   decisionMs: 60,
   promptExpiryMs: 100,
   undecidedMs: 300,
-  reversalMs: 150,
+  reversalMs: 200,
   callbackTimeoutMs: 500,
 };
 

@@ -135,6 +135,7 @@ export function storyOf(events: readonly ReceivedEvent[]): string[] {
 }
 
 export type SandboxTransaction = {
+  readonly kind: 'collection' | 'payout' | 'refund';
   readonly operatorReference: string;
   readonly state: string;
   readonly requestsReceived: number;
@@ -154,6 +155,18 @@ export async function sandboxTransactions(house: House, phone: string): Promise<
 export async function promptsRaised(house: House, phone: string): Promise<number> {
   const transactions = await sandboxTransactions(house, phone);
   return transactions.reduce((sum, transaction) => sum + transaction.promptsRaised, 0);
+}
+
+/** Presses a button at one of the pages where the sandbox lets people decide; fails when it did not count. */
+export async function decideAtSandbox(
+  house: House,
+  page: 'handset' | 'operator',
+  fields: Readonly<Record<string, string>>,
+): Promise<void> {
+  const body = new URLSearchParams(fields);
+  const response = await fetch(`${house.sandbox.url}/sandbox/${page}`, { method: 'POST', body, redirect: 'manual' });
+  assert.equal(response.status, 303, await response.text());
+  assert.match(String(response.headers.get('location')), /[?&]answered=/);
 }
 
 /** Sets the sandbox's fault switches; all that are not named are off. */

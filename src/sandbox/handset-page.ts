@@ -1,0 +1,94 @@
+// The handset page: a phone drawn in the browser, on which the payer of a collection says yes or no.
+import { markup, NOTHING, type Markup } from './markup.ts';
+import type { Transaction } from './transaction.ts';
+
+export type HandsetView = {
+  readonly phone: string;
+  /** Oldest first. */
+  readonly prompts: readonly Transaction[];
+  /** What ended lately on this phone, newest first. */
+  readonly ended: readonly Transaction[];
+  readonly notice: string | null;
+  /** The prompt whose PIN was no PIN. */
+  readonly refusedPin: string | null;
+};
+
+/** Whose phone? Those that ring are offered. */
+export function choosePhone(ringing: readonly string[], wrongPhone: string | null): Markup {
+  const links = ringing.map((phone) => markup`<li><a href="/sandbox/handset?phone=${phone}">${phone}</a></li>`);
+  const wrong =
+    wrongPhone === null
+      ? NOTHING
+      : markup`<p class="wrong" id="wrong-phone">A phone is 8 to 15 digits, country code first.</p>`;
+  return markup`<form method="get" action="/sandbox/handset">
+<label for="phone">Phone number</label>
+<input id="phone" name="phone" type="tel" inputmode="numeric" autocomplete="off" maxlength="20" required
+ placeholder="256772123099" value="${wrongPhone ?? ''}"${
+   wrongPhone === null ? NOTHING : { html: ' aria-invalid="true" aria-describedby="wrong-phone"' }
+ }>
+${wrong}
+<div class="choices"><button>Show this phone</button></div>
+</form>
+<h2>Phones that ring now</h2>
+${links.length === 0 ? markup`<p>None. <a href="/sandbox/handset">Look again</a></p>` : markup`<ul class="list">${links}</ul>`}`;
+}
+
+export function handset({ phone, prompts, ended, notice, refusedPin }: HandsetView): Markup {
+  const shown = prompts.map((prompt, index) =>
+    promptForm(prompt, {
+      isRefused: prompt.operatorReference === refusedPin,
+      hasFocus: refusedPin === null ? index === 0 : prompt.operatorReference === refusedPin,
+    }),
+  );
+  const said = notice === null ? NOTHING : markup`<p class="said" role="status">${notice}</p>`;
+  const lately = ended.map((transaction) => markup`<li>${money(transaction)} – ${outcomeOf(transaction)}</li>`);
+  return markup`${said}
+<div class="phone"><section class="screen" aria-label="Screen of the phone ${phone}">
+<p class="number">${phone}</p>
+${shown.length === 0 ? markup`<p>Nothing to approve. This page looks again by itself.</p>` : shown}
+</section></div>
+<p><a href="/sandbox/handset?phone=${phone}">Look again</a> · <a href="/sandbox/handset">Another phone</a></p>
+${lately.length === 0 ? NOTHING : markup`<h2>Lately on this phone</h2><ul class="list">${lately}</ul>`}`;
+}
+
+function promptForm(prompt: Transaction, { isRefused, hasFocus }: { isRefused: boolean; hasFocus: boolean }): Markup {
+  const { operatorReference, payerMessage } = prompt;
+  const pin = `pin-${operatorReference}`;
+  const wrong = `wrong-${operatorReference}`;
+  return markup`<form class="card" method="post" action="/sandbox/handset">
+<h2>Pay ${money(prompt)}?</h2>
+<p>${payerMessage}</p>
+<input type="hidden" name="reference" value="${operatorReference}">
+<label for="${pin}">PIN (any 4 or 5 digits)</label>
+<input id="${pin}" name="pin" type="password" inputmode="numeric" pattern="[0-9]{4,5}" minlength="4" maxlength="5"
+ autocomplete="off" required${hasFocus ? { html: ' autofocus' } : NOTHING}${
+   isRefused ? markup` aria-invalid="true" aria-describedby="${wrong}"` : NOTHING
+ }>
+${isRefused ? markup`<p class="wrong" id="${wrong}">That is no PIN: it has 4 or 5 digits.</p>` : NOTHING}
+<div class="choices">
+<button name="choice" value="approve">Approve</button>
+<button class="second" name="choice" value="wrong_pin" formnovalidate>Enter a wrong PIN</button>
+<button class="second" name="choice" value="cancel" formnovalidate>Cancel</button>
+</div>
+</form>`;
+}
+
+/** For people: the currency, and the amount with its thousands apart. */
+export function money({ amount, currency }: Pick<Transaction, 'amount' | 'currency'>): string {
+  return `${currency}\u00a0${amount.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ',')}`;
+}
+
+/** For people: how it stands. */
+export function outcomeOf({ state, reason, givenBackAtMs }: Transaction): string {
+  if (givenBackAtMs !== null) return 'paid, then given back';
+  switch (state) {
+    case 'NOT_TAKEN':
+      return 'not taken';
+    case 'PENDING':
+      return 'undecided';
+    case 'SUCCESSFUL':
+      return 'paid';
+    case 'FAILED':
+      return `not paid (${reason?.code ?? 'no reason'})`;
+  }
+}

@@ -1,0 +1,37 @@
+// The operator page: payouts and refunds that are undecided, for a person to approve or fail.
+import { money } from './handset-page.ts';
+import { markup, NOTHING, type Markup } from './markup.ts';
+import type { Transaction } from './transaction.ts';
+
+export type OperatorView = {
+  /** Oldest first. */
+  readonly waiting: readonly Transaction[];
+  /** How many more there are than `waiting` shows. */
+  readonly unshown: number;
+  readonly account: readonly { readonly amount: string; readonly currency: string }[];
+  readonly notice: string | null;
+};
+
+export function operatorDesk({ waiting, unshown, account, notice }: OperatorView): Markup {
+  const said = notice === null ? NOTHING : markup`<p class="said" role="status">${notice}</p>`;
+  const cards = waiting.map(paymentForm);
+  return markup`${said}
+<p>On the account: ${account.map(money).join('; ')}.</p>
+${cards.length === 0 ? markup`<p>No payout waits. This page looks again by itself.</p>` : cards}
+${unshown === 0 ? NOTHING : markup`<p>And ${unshown} more, shown when these are decided.</p>`}
+<p><a href="/sandbox/operator">Look again</a></p>`;
+}
+
+function paymentForm(transaction: Transaction): Markup {
+  const { kind, operatorReference, phone, payeeNote } = transaction;
+  const heading = `what-${operatorReference}`;
+  return markup`<form class="card" method="post" action="/sandbox/operator" aria-labelledby="${heading}">
+<h2 id="${heading}">${kind === 'refund' ? 'Refund' : 'Pay'} ${money(transaction)} to ${phone}?</h2>
+<p>${payeeNote}</p>
+<input type="hidden" name="reference" value="${operatorReference}">
+<div class="choices">
+<button name="choice" value="approve" aria-describedby="${heading}">Approve</button>
+<button class="second" name="choice" value="fail" aria-describedby="${heading}">Fail</button>
+</div>
+</form>`;
+}

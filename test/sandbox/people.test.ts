@@ -1,0 +1,283 @@
+// The pages where people decide: payers at the handset, the operator's staff at theirs; plain forms, no scripts.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
+import {
+  payment,
+  payout,
+  refundOf,
+  SHORT_TIMES,
+  startReceiver,
+  startTestSandbox,
+  until,
+  wireClient,
+  type Receiver,
+  type WireClient,
+} from './sandbox-world.ts';
+
+/** A person in a test is quicker than this, also on a busy machine. */
+const TIMES = { ...SHORT_TIMES, decisionMs: 700 };
+
+describe('a person at the sandbox operator', () => {
+  let sandbox: Sandbox;
+  let receiver: Receiver;
+  let client: WireClient;
+
+  before(async () => {
+    sandbox = await startTestSandbox({ startingFloat: 1000, times: TIMES });
+    receiver = await startReceiver();
+    client = wireClient(sandbox.url);
+  });
+
+  after(async () => {
+    await sandbox.stop();
+    await receiver.stop();
+  });
+
+  async function collect(ending: string, changes: Record<string, unknown> = {}): Promise<string> {
+    const reference = randomUUID();
+    const headers = { 'X-Reference-Id': reference, 'X-Callback-Url': receiver.url };
+    assert.equal((await client.requestToPay(payment(ending, reference, changes), headers)).status, 202);
+    return reference;
+  }
+
+  async function send(ending: string, changes: Record<string, unknown> = {}): Promise<string> {
+    const reference = randomUUID();
+    const headers = { 'X-Reference-Id': reference, 'X-Callback-Url': receiver.url };
+    assert.equal((await client.transfer(payout(ending, reference, changes), headers)).status, 202);
+    return reference;
+  }
+
+  async function show(path: string): Promise<{ status: number; page: string }> {
+    const answer = await fetch(`${sandbox.url}/sandbox/${path}`, { redirect: 'manual' });
+    return { status: answer.status, page: await answer.text() };
+  }
+
+  /** Presses a button of a form and follows where it leads. */
+  async function press(
+    where: 'handset' | 'operator',
+    fields: Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; page: string; location: string | null }> {
+    const answer = await fetch(`${sandbox.url}/sandbox/${where}`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers,
+      redirect: 'manual',
+    });
+    const location = answer.headers.get('location');
+    if (location === null) return { status: answer.status, page: await answer.text(), location };
+    return { status: answer.status, page: await (await fetch(new URL(location, sandbox.url))).text(), location };
+  }
+
+  function stateOf(reference: string): Promise<unknown> {
+    return client.seen(reference).then((seen) => seen?.['state']);
+  }
+
+  function claimsOf(reference: string): unknown[] {
+    return receiver.callbacks.filter(({ body }) => body['externalId'] === reference).map(({ body }) => body['status']);
+  }
+
+  describe('with the handset', () => {
+    const answers: [string, Record<string, string>, string, string | undefined][] = [
+      ['approves with a PIN of four digits', { choice: 'approve', pin: '1234' }, 'SUCCESSFUL', undefined],
+      ['approves with a PIN of five digits', { choice: 'approve', pin: '00000' }, 'SUCCESSFUL', undefined],
+      ['enters a wrong PIN', { choice: 'wrong_pin', pin: '' }, 'FAILED', 'WRONG_PIN'],
+      ['cancels', { choice: 'cancel', pin: '' }, 'FAILED', 'APPROVAL_REJECTED'],
+    ];
+    for (const [what, fields, status, reason] of answers) {
+      it(`${what}: ${reason ?? status}, and the callback says so once`, async () => {
+        const reference = await collect('099');
+        assert.equal((await client.status(reference)).body?.['status'], 'PENDING');
+        const { status: code, page } = await press('handset', { reference, ...fields });
+        assert.equal(code, 303);
+        assert.match(page, status === 'SUCCESSFUL' ? /UGX\u00a0500: paid/ : /UGX\u00a0500: not paid/);
+        const { body } = await client.status(reference);
+        assert.equal(body?.['status'], status);
+        assert.equal((body['reason'] as { code: string } | undefined)?.code, reason);
+        await until(
+          () => claimsOf(reference),
+          ({ length }) => length > 0,
+        );
+        await sleep(20);
+        assert.deepEqual(claimsOf(reference), [status]);
+      });
+    }
+
+    it('decides any pending payment before it decides by itself, and for good', async () => {
+      const [refused, approved] = [await collect('500'), await collect('001')];
+      await press('handset', { reference: refused, choice: 'cancel' });
+      await press('handset', { reference: approved, choice: 'approve', pin: '1234' });
+      await sleep(TIMES.decisionMs + 40);
+      assert.deepEqual([await stateOf(refused), await stateOf(approved)], ['FAILED', 'SUCCESSFUL']);
+      assert.deepEqual([claimsOf(refused), claimsOf(approved)], [['FAILED'], ['SUCCESSFUL']]);
+    });
+
+    it('may end what is undecided for ever, and is then called back about it', async () => {
+      const reference = await collect('010');
+      await press('handset', { reference, choice: 'approve', pin: '1234' });
+      await until(
+        () => claimsOf(reference),
+        ({ length }) => length > 0,
+      );
+      assert.deepEqual(claimsOf(reference), ['SUCCESSFUL']);
+    });
+
+    it('comes too late for what is decided, and is told how it ended', async () => {
+      const reference = await collect('012');
+      const { page, location } = await press('handset', { reference, choice: 'cancel' });
+      assert.match(String(location), /&late=/);
+      assert.match(page, /Too late, it was decided before\. UGX\u00a0500: paid/);
+      assert.equal(await stateOf(reference), 'SUCCESSFUL');
+    });
+
+    it('is the first of many at once, or is told that it was not', async () => {
+      const reference = await collect('099');
+      const choices = ['cancel', 'approve', 'wrong_pin', 'cancel', 'approve', 'cancel'];
+      const pressed = await Promise.all(choices.map((choice) => press('handset', { reference, choice, pin: '1234' })));
+      assert.equal(pressed.filter(({ location }) => location?.includes('answered=')).length, 1);
+      await sleep(30);
+      assert.equal(claimsOf(reference).length, 1);
+    });
+
+    it('has what it approved of row 015 given back later, and what it refused not', async () => {
+      const [approved, refused] = [await collect('015'), await collect('015')];
+      await press('handset', { reference: approved, choice: 'approve', pin: '1234' });
+      await press('handset', { reference: refused, choice: 'cancel' });
+      await until(
+        () => claimsOf(approved),
+        ({ length }) => length === 2,
+      );
+      await sleep(TIMES.reversalMs);
+      assert.deepEqual(claimsOf(approved), ['SUCCESSFUL', 'FAILED']);
+      assert.deepEqual(claimsOf(refused), ['FAILED']);
+    });
+
+    it('is asked again when what it enters is no PIN, and nothing is decided', async () => {
+      const reference = await collect('099', { payer: { partyIdType: 'MSISDN', partyId: '256772777099' } });
+      for (const pin of ['', '123', '123456', '12a4', '12 34']) {
+        const { status, page } = await press('handset', { reference, choice: 'approve', pin });
+        assert.equal(status, 400, pin);
+        assert.match(page, /That is no PIN/);
+        assert.match(page, /aria-invalid="true" aria-describedby="wrong-/);
+      }
+      assert.equal(await stateOf(reference), 'PENDING');
+      assert.deepEqual(claimsOf(reference), []);
+    });
+
+    it('sees the prompts of its own phone only, oldest first, and what ended lately', async () => {
+      const payer = (partyId: string) => ({ payer: { partyIdType: 'MSISDN', partyId } });
+      await collect('', { ...payer('256772888099'), payerMessage: 'First', amount: '1234567.5' });
+      await collect('', { ...payer('256772888099'), payerMessage: 'Second' });
+      await collect('', { ...payer('256772999099'), payerMessage: 'Elsewhere' });
+      const { page } = await show('handset?phone=256772888099');
+      assert.ok(page.indexOf('First') > 0 && page.indexOf('First') < page.indexOf('Second'));
+      assert.match(page, /Pay UGX\u00a01,234,567\.5\?/);
+      assert.doesNotMatch(page, /Elsewhere|http-equiv/);
+      assert.match((await show('handset')).page, /href="\/sandbox\/handset\?phone=256772999099"/);
+      assert.equal((await show('handset?phone=%2B256 772 888 099')).status, 200);
+    });
+
+    it('finds the page looking again by itself where there is nothing to type', async () => {
+      const { page } = await show('handset?phone=256700000001');
+      assert.match(page, /<meta http-equiv="refresh" content="\d+"/);
+      assert.match(page, /Nothing to approve/);
+    });
+
+    it('is told what a phone looks like', async () => {
+      const { status, page } = await show('handset?phone=0772');
+      assert.equal(status, 400);
+      assert.match(page, /aria-invalid="true" aria-describedby="wrong-phone"/);
+    });
+  });
+
+  describe('at the operator page', () => {
+    it('approves and fails payouts that wait, and the callback says so once', async () => {
+      const [approved, failed] = [await send('099'), await send('099')];
+      const { page } = await show('operator');
+      assert.ok(page.includes(approved) && page.includes(failed));
+      assert.equal((await press('operator', { reference: approved, choice: 'approve' })).status, 303);
+      assert.match((await press('operator', { reference: failed, choice: 'fail' })).page, /UGX\u00a0500: not paid/);
+      assert.equal((await client.transferStatus(approved)).body?.['status'], 'SUCCESSFUL');
+      const { body } = await client.transferStatus(failed);
+      assert.deepEqual(
+        [body?.['status'], (body?.['reason'] as { code: string }).code],
+        ['FAILED', 'INTERNAL_PROCESSING_ERROR'],
+      );
+      await until(
+        () => claimsOf(failed),
+        ({ length }) => length > 0,
+      );
+      assert.deepEqual([claimsOf(approved), claimsOf(failed)], [['SUCCESSFUL'], ['FAILED']]);
+    });
+
+    it('cannot pay out more than there is', async () => {
+      const reference = await send('099', { amount: '10000000' });
+      const { page } = await press('operator', { reference, choice: 'approve' });
+      assert.match(page, /not paid \(NOT_ENOUGH_FUNDS\)/);
+      assert.equal(await stateOf(reference), 'FAILED');
+    });
+
+    it('decides refunds that are undecided', async () => {
+      const original = await collect('010');
+      await press('handset', { reference: original, choice: 'approve', pin: '1234' });
+      const reference = randomUUID();
+      await client.refund(refundOf(original, reference), { 'X-Reference-Id': reference });
+      await sleep(TIMES.decisionMs + 40);
+      assert.match((await show('operator')).page, /Refund UGX\u00a0500 to 256772123010\?/);
+      await press('operator', { reference, choice: 'approve' });
+      assert.equal((await client.refundStatus(reference)).body?.['status'], 'SUCCESSFUL');
+    });
+
+    it('comes too late for what is decided', async () => {
+      const reference = await send('012');
+      const { page } = await press('operator', { reference, choice: 'fail' });
+      assert.match(page, /Too late/);
+      assert.equal(await stateOf(reference), 'SUCCESSFUL');
+    });
+  });
+
+  it('decides nothing at the wrong page, of nothing, or with a choice that is not there', async () => {
+    const [collection, transfer] = [await collect('099'), await send('099')];
+    const wrong: ['handset' | 'operator', Record<string, string>][] = [
+      ['handset', { reference: transfer, choice: 'approve', pin: '1234' }],
+      ['operator', { reference: collection, choice: 'approve' }],
+      ['handset', { reference: randomUUID(), choice: 'cancel' }],
+      ['handset', { reference: collection, choice: 'steal', pin: '1234' }],
+      ['handset', { choice: 'cancel' }],
+      ['operator', {}],
+    ];
+    for (const [where, fields] of wrong) assert.equal((await press(where, fields)).status, 404, JSON.stringify(fields));
+    assert.deepEqual([await stateOf(collection), await stateOf(transfer)], ['PENDING', 'PENDING']);
+  });
+
+  it('is not spoken for by another site’s page in the same browser', async () => {
+    const reference = await collect('099');
+    for (const site of ['cross-site', 'same-site']) {
+      const pressed = await press('handset', { reference, choice: 'cancel' }, { 'Sec-Fetch-Site': site });
+      assert.equal(pressed.status, 403);
+    }
+    assert.equal(await stateOf(reference), 'PENDING');
+    const own = await press('handset', { reference, choice: 'cancel' }, { 'Sec-Fetch-Site': 'same-origin' });
+    assert.equal(own.status, 303);
+  });
+
+  it('sees pages without scripts, third parties or unlabelled fields, and no text as markup', async () => {
+    await collect('099', { payerMessage: '<script>alert(1)</script> & "more"' });
+    await send('099', { payeeNote: '<img src=x>' });
+    for (const path of ['', 'handset', 'handset?phone=256772123099', 'handset?phone="><b>', 'operator']) {
+      const answer = await fetch(`${sandbox.url}/sandbox/${path}`, { headers: { Accept: 'text/html' } });
+      const page = await answer.text();
+      assert.doesNotMatch(page, /<script|<img|<b>|https?:\/\//, path);
+      assert.match(page, /<html lang="en">/);
+      assert.match(page, /<h1>/);
+      for (const [, id] of page.matchAll(/<input id="([^"]+)"/g)) assert.ok(page.includes(`<label for="${id}">`), id);
+      assert.match(String(answer.headers.get('content-security-policy')), /^default-src 'none'; style-src 'sha256-/);
+    }
+    assert.match(
+      (await show('handset?phone=256772123099')).page,
+      /&#60;script&#62;alert\(1\)&#60;\/script&#62; &#38; &#34;more/,
+    );
+  });
+});
