@@ -26,13 +26,16 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
   return {
     async releaseOverdueWork(): Promise<ReleasedWork> {
       const { overdueAfterMs, lateCheckEveryMs, lateCheckForMs } = deps;
-      const released = await releaseOverdueWork(db, {
-        at: new Date(),
-        overdueAfterMs,
-        lateCheckEveryMs,
-        lateCheckForMs,
-        limit: BATCH,
-      });
+      // One time for all batches: what one of them gave back is not due again for the next.
+      const at = new Date();
+      const released = { collections: 0, deliveries: 0 };
+      for (let batch = 0; batch < MOST_BATCHES; batch++) {
+        const due = { at, overdueAfterMs, lateCheckEveryMs, lateCheckForMs, limit: BATCH };
+        const { collections, deliveries } = await releaseOverdueWork(db, due);
+        released.collections += collections;
+        released.deliveries += deliveries;
+        if (collections + deliveries === 0) break;
+      }
       if (released.collections + released.deliveries > 0) log.info(released, 'overdue work is started again');
       return released;
     },
