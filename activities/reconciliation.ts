@@ -1,7 +1,9 @@
-// What the sweep does.
+// What the sweep and the check of the ledger do.
+import { cancellationSignal } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
 import type { Log } from '../src/log.ts';
 import { checkLedger } from '../src/operations/check-ledger.ts';
+import { checkRecentPayments } from '../src/operations/check-recent-payments.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { releaseOverdueWork, type ReleasedWork } from '../src/operations/release-overdue-work.ts';
 
@@ -17,12 +19,21 @@ export type ReconciliationActivityDeps = {
 
 export type ReconciliationActivities = ReturnType<typeof createReconciliationActivities>;
 
+type Faults = readonly { readonly subject: string; readonly fault: string }[];
+
+const RECENT_MS = 2 * 3_600_000;
 const BATCH = 500;
 // What is left over waits for the next sweep.
 const MOST_BATCHES = 20;
 
 export function createReconciliationActivities(deps: ReconciliationActivityDeps) {
   const { db, log } = deps;
+
+  function alarm(faults: Faults): Faults {
+    for (const fault of faults) log.fatal(fault, 'the ledger does not add up');
+    return faults;
+  }
+
   return {
     async releaseOverdueWork(): Promise<ReleasedWork> {
       const { overdueAfterMs, lateCheckEveryMs, lateCheckForMs } = deps;
@@ -40,10 +51,15 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
       return released;
     },
 
-    async checkLedger(): Promise<{ subject: string; fault: string }[]> {
-      const faults = await checkLedger(db);
-      for (const fault of faults) log.fatal(fault, 'the ledger does not add up');
-      return faults;
+    /** Payments of the last hours: most faults are seen within minutes of their making. */
+    async checkRecentPayments(): Promise<Faults> {
+      const madeSince = new Date(Date.now() - RECENT_MS);
+      return alarm(await checkRecentPayments(db, madeSince, cancellationSignal()));
+    },
+
+    /** All of it. */
+    async checkLedger(): Promise<Faults> {
+      return alarm(await checkLedger(db, cancellationSignal()));
     },
 
     async purgeExpiredRecords(): Promise<number> {

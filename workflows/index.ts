@@ -1,4 +1,5 @@
 // The one entry of the workflow bundle: every workflow by name.
 export { collectionWorkflow } from './collection.ts';
 export { deliveryWorkflow } from './delivery.ts';
+export { ledgerCheckWorkflow } from './ledger-check.ts';
 export { reconciliationWorkflow } from './reconciliation.ts';

@@ -1,5 +1,5 @@
 // The ledger's accounts. Transfers are written with the change they belong to; the database keeps the balances.
-import type { MerchantId } from '../domain/ids.ts';
+import { lowestIdAt, type MerchantId } from '../domain/ids.ts';
 import { availableAccount, heldAccount } from '../domain/ledger.ts';
 import type { Currency } from '../domain/money.ts';
 import { statement, type Queryable } from './database.ts';
@@ -59,12 +59,12 @@ const UNPAID = statement(
   'ledger_collections_against_transfers',
   `SELECT c.id FROM collections c
    LEFT JOIN ledger_transfers t ON t.collection_id = c.id AND t.kind = 'collection_paid'
-   WHERE (c.state IN ('succeeded', 'reversed')) <> (t.id IS NOT NULL)
-      OR t.amount_minor <> c.amount_minor LIMIT 100`,
+   WHERE c.id >= $1
+     AND ((c.state IN ('succeeded', 'reversed')) <> (t.id IS NOT NULL) OR t.amount_minor <> c.amount_minor) LIMIT 100`,
 );
 
-/** Collections whose state and ledger disagree. Always empty too. */
-export async function findUnpostedCollections(db: Queryable): Promise<LedgerFault[]> {
-  const rows = await db.run<{ id: string }>(UNPAID, []);
+/** Collections made since then whose state and ledger disagree. Always empty too. */
+export async function findUnpostedCollections(db: Queryable, madeSince: Date): Promise<LedgerFault[]> {
+  const rows = await db.run<{ id: string }>(UNPAID, [lowestIdAt('col', madeSince.getTime())]);
   return rows.map((row) => ({ subject: row.id, fault: 'its state and its transfers disagree' }));
 }
