@@ -1,7 +1,9 @@
-// What the sweep does.
+// What the sweep and the check of the ledger do.
+import { cancellationSignal } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
 import type { Log } from '../src/log.ts';
 import { checkLedger } from '../src/operations/check-ledger.ts';
+import { checkRecentPayments } from '../src/operations/check-recent-payments.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { releaseOverdueWork, type ReleasedWork } from '../src/operations/release-overdue-work.ts';
 
@@ -19,30 +21,46 @@ export type { ReleasedWork };
 
 export type ReconciliationActivities = ReturnType<typeof createReconciliationActivities>;
 
+type Faults = readonly { readonly subject: string; readonly fault: string }[];
+
+const RECENT_MS = 2 * 3_600_000;
 const BATCH = 500;
 // What is left over waits for the next sweep.
 const MOST_BATCHES = 20;
 
 export function createReconciliationActivities(deps: ReconciliationActivityDeps) {
   const { db, log } = deps;
+
+  function alarm(faults: Faults): Faults {
+    for (const fault of faults) log.fatal(fault, 'the ledger does not add up');
+    return faults;
+  }
+
   return {
     async releaseOverdueWork(): Promise<ReleasedWork> {
       const { overdueAfterMs, lateCheckEveryMs, lateCheckForMs } = deps;
-      const released = await releaseOverdueWork(db, {
-        at: new Date(),
-        overdueAfterMs,
-        lateCheckEveryMs,
-        lateCheckForMs,
-        limit: BATCH,
-      });
+      // One time for all batches: what one of them gave back is not due again for the next.
+      const at = new Date();
+      const released = { collections: 0, payouts: 0, reversals: 0, deliveries: 0 };
+      for (let batch = 0; batch < MOST_BATCHES; batch++) {
+        const due = { at, overdueAfterMs, lateCheckEveryMs, lateCheckForMs, limit: BATCH };
+        const found = await releaseOverdueWork(db, due);
+        for (const noun of Object.keys(found) as (keyof ReleasedWork)[]) released[noun] += found[noun];
+        if (Object.values(found).every((count) => count === 0)) break;
+      }
       if (Object.values(released).some((count) => count > 0)) log.info(released, 'overdue work is started again');
       return released;
     },
 
-    async checkLedger(): Promise<{ subject: string; fault: string }[]> {
-      const faults = await checkLedger(db);
-      for (const fault of faults) log.fatal(fault, 'the ledger does not add up');
-      return faults;
+    /** Payments of the last hours: most faults are seen within minutes of their making. */
+    async checkRecentPayments(): Promise<Faults> {
+      const madeSince = new Date(Date.now() - RECENT_MS);
+      return alarm(await checkRecentPayments(db, madeSince, cancellationSignal()));
+    },
+
+    /** All of it. */
+    async checkLedger(): Promise<Faults> {
+      return alarm(await checkLedger(db, cancellationSignal()));
     },
 
     async purgeExpiredRecords(): Promise<number> {

@@ -8,6 +8,7 @@ export const PAYOUT_WORKFLOW = 'payoutWorkflow';
 export const REVERSAL_WORKFLOW = 'reversalWorkflow';
 export const DELIVERY_WORKFLOW = 'deliveryWorkflow';
 export const RECONCILIATION_WORKFLOW = 'reconciliationWorkflow';
+export const LEDGER_CHECK_WORKFLOW = 'ledgerCheckWorkflow';
 
 /** The operator called back about the payment. It carries nothing: what happened is asked of the operator. */
 export const OPERATOR_CALLED_BACK = 'operatorCalledBack';
@@ -118,6 +119,10 @@ export function reconciliationTaskQueue(prefix: string): string {
 
 export function reconciliationScheduleId(prefix: string): string {
   return `${prefix}-reconciliation`;
+}
+
+export function ledgerCheckScheduleId(prefix: string): string {
+  return `${prefix}-ledger-check`;
 }
 
 /** By these a person finds a payment in the Temporal UI. They are never encrypted: no phones, no references of merchants. */

@@ -1,6 +1,7 @@
 // The one entry of the workflow bundle: every workflow by name.
 export { collectionWorkflow } from './collection.ts';
 export { deliveryWorkflow } from './delivery.ts';
+export { ledgerCheckWorkflow } from './ledger-check.ts';
 export { payoutWorkflow } from './payout.ts';
 export { reversalWorkflow } from './reversal.ts';
 export { reconciliationWorkflow } from './reconciliation.ts';

@@ -73,8 +73,14 @@ export function sendingDelivery(input: DeliveryWorkflowInput): ActivityOptions {
   };
 }
 
-/** Housekeeping: whole-table questions that may take a while; the next scheduled run is the real retry. */
+/** Housekeeping: questions over many rows that may take a while; the next scheduled run is the real retry. */
 export const HOUSEKEEPING: ActivityOptions = {
   startToCloseTimeout: '5 minutes',
   retry: { initialInterval: '5s', backoffCoefficient: 2, maximumAttempts: 3 },
+};
+
+/** Every payment there ever was is read; a worker that stops in the middle leaves it to another. */
+export const WHOLE_LEDGER: ActivityOptions = {
+  startToCloseTimeout: '1 hour',
+  retry: { initialInterval: '1 minute', backoffCoefficient: 2, maximumAttempts: 5 },
 };

@@ -7,6 +7,8 @@ import {
 } from '@temporalio/client';
 import {
   collectionWorkflowId,
+  LEDGER_CHECK_WORKFLOW,
+  ledgerCheckScheduleId,
   OPERATOR_CALLED_BACK,
   payoutWorkflowId,
   RECONCILIATION_WORKFLOW,
@@ -49,9 +51,11 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
   tellPayout(payout: PayoutToStart): Promise<boolean>;
   /** `closed`: there is no open workflow to tell. */
   tellOperatorCalledBack(calledBack: CalledBack): Promise<'told' | 'closed' | 'away'>;
-  /** Makes the schedule of the sweep, or brings its interval up to date. */
-  ensureReconciliationSchedule(everyMs: number): Promise<void>;
+  /** Makes the schedules of the sweep and of the check of the ledger, or brings their intervals up to date. */
+  ensureSchedules(intervals: ScheduleIntervals): Promise<void>;
 };
+
+export type ScheduleIntervals = { readonly sweepEveryMs: number; readonly ledgerCheckEveryMs: number };
 
 // Whoever asks whether we are ready does not wait for long.
 const PING_TIMEOUT_MS = 1000;
@@ -100,10 +104,12 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
       }
     },
 
-    async ensureReconciliationSchedule(everyMs) {
+    async ensureSchedules(intervals) {
       await temporal.whenConnected();
-      const made = await temporal.call((client) => ensureSchedule(client, everyMs, options.taskQueuePrefix));
-      if (made === 'away') throw new Error('Temporal went away before the schedule of the sweep was made');
+      for (const schedule of schedulesFor(options.taskQueuePrefix, intervals)) {
+        const made = await temporal.call((client) => ensureSchedule(client, schedule));
+        if (made === 'away') throw new Error(`Temporal went away before ${schedule.scheduleId} was made`);
+      }
     },
   };
 }
@@ -119,17 +125,41 @@ function workflowIdOf({ noun, work }: CalledBack): string {
   }
 }
 
-async function ensureSchedule(client: Client, everyMs: number, taskQueuePrefix: string): Promise<void> {
-  const scheduleId = reconciliationScheduleId(taskQueuePrefix);
-  const taskQueue = reconciliationTaskQueue(taskQueuePrefix);
+type Schedule = {
+  readonly scheduleId: string;
+  readonly workflowType: string;
+  readonly taskQueue: string;
+  readonly everyMs: number;
+};
+
+function schedulesFor(prefix: string, { sweepEveryMs, ledgerCheckEveryMs }: ScheduleIntervals): Schedule[] {
+  const taskQueue = reconciliationTaskQueue(prefix);
+  return [
+    {
+      scheduleId: reconciliationScheduleId(prefix),
+      workflowType: RECONCILIATION_WORKFLOW,
+      taskQueue,
+      everyMs: sweepEveryMs,
+    },
+    {
+      scheduleId: ledgerCheckScheduleId(prefix),
+      workflowType: LEDGER_CHECK_WORKFLOW,
+      taskQueue,
+      everyMs: ledgerCheckEveryMs,
+    },
+  ];
+}
+
+async function ensureSchedule(client: Client, schedule: Schedule): Promise<void> {
+  const { scheduleId, workflowType, taskQueue, everyMs } = schedule;
   const spec = { intervals: [{ every: everyMs }] };
-  const action = { type: 'startWorkflow', workflowType: RECONCILIATION_WORKFLOW, taskQueue } as const;
+  const action = { type: 'startWorkflow', workflowType, taskQueue } as const;
   try {
     await client.schedule.create({
       scheduleId,
       spec,
       action,
-      // A sweep that takes longer than the interval is not doubled; one that was missed is not made up for.
+      // One that takes longer than the interval is not doubled; one that was missed is not made up for.
       policies: { overlap: 'SKIP', catchupWindow: everyMs },
     });
   } catch (error) {

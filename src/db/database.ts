@@ -19,9 +19,16 @@ export type Database = Queryable & {
    * failure runs it again from the start, so `work` touches nothing but the transaction.
    */
   withTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /**
+   * Runs `work` in one read-only transaction whose statements may take as long as is said here and not as the pool
+   * allows. When the signal comes, the statement under way is cancelled and `work` fails.
+   */
+  withLongReads<Result>(limits: LongReadLimits, work: (db: Queryable) => Promise<Result>): Promise<Result>;
   readonly pool: Pool;
   close(): Promise<void>;
 };
+
+export type LongReadLimits = { readonly statementTimeoutMs: number; readonly signal?: AbortSignal };
 
 export type DatabaseOptions = {
   readonly url: string;
@@ -56,6 +63,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     run: (query, values) => runOn(pool, query, values),
     withTransaction: (work) => withTransaction(pool, work),
+    withLongReads: (limits, work) => withLongReads(pool, limits, work),
     close: () => pool.end(),
   };
 }
@@ -64,15 +72,19 @@ async function runOn<Row extends QueryResultRow>(
   connection: Pool | PoolClient,
   query: Statement,
   values: readonly unknown[],
+  limits: { query_timeout?: number } = {},
 ): Promise<Row[]> {
-  const result = await connection.query<Row>({ name: query.name, text: query.text, values: [...values] });
+  const result = await connection.query<Row>({ name: query.name, text: query.text, values: [...values], ...limits });
   return result.rows;
 }
 
 async function withTransaction<Result>(pool: Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await tryTransaction(pool, work);
+      return await tryTransaction(pool, async (client) => {
+        await client.query('BEGIN');
+        return work({ run: (query: Statement, values: readonly unknown[]) => runOn(client, query, values) } as Tx);
+      });
     } catch (error) {
       const isRetryable = error instanceof DatabaseError && RETRYABLE.has(error.code ?? '');
       if (!isRetryable || attempt === MAX_TRIES) throw error;
@@ -80,7 +92,37 @@ async function withTransaction<Result>(pool: Pool, work: (tx: Tx) => Promise<Res
   }
 }
 
-async function tryTransaction<Result>(pool: Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+async function withLongReads<Result>(
+  pool: Pool,
+  { statementTimeoutMs, signal }: LongReadLimits,
+  work: (db: Queryable) => Promise<Result>,
+): Promise<Result> {
+  return tryTransaction(pool, async (client) => {
+    await client.query('BEGIN READ ONLY');
+    const { rows } = await client.query<{ pid: number }>(
+      "SELECT pg_backend_pid() AS pid, set_config('statement_timeout', $1, true)",
+      [String(statementTimeoutMs)],
+    );
+    const cancel = (): void => {
+      pool.query('SELECT pg_cancel_backend($1)', [rows[0]?.pid]).catch(() => undefined);
+    };
+    signal?.addEventListener('abort', cancel);
+    try {
+      const limits = { query_timeout: statementTimeoutMs + SILENCE_MARGIN_MS };
+      return await work({
+        run: (query, values) => {
+          signal?.throwIfAborted();
+          return runOn(client, query, values, limits);
+        },
+      });
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  });
+}
+
+/** `work` begins the transaction; what it returns is committed, what it throws is rolled back. */
+async function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // A connection that breaks between two statements says so by an event, which would end the process if nobody listened.
@@ -89,9 +131,7 @@ async function tryTransaction<Result>(pool: Pool, work: (tx: Tx) => Promise<Resu
   };
   client.on('error', onLost);
   try {
-    await client.query('BEGIN');
-    const tx = { run: (query: Statement, values: readonly unknown[]) => runOn(client, query, values) } as Tx;
-    const result = await work(tx);
+    const result = await work(client);
     await client.query('COMMIT');
     return result;
   } catch (error) {

@@ -1,5 +1,5 @@
 // The ledger's accounts. Transfers are written with the change they belong to; the database keeps the balances.
-import type { MerchantId } from '../domain/ids.ts';
+import { lowestIdAt, type MerchantId } from '../domain/ids.ts';
 import { availableAccount, heldAccount } from '../domain/ledger.ts';
 import type { Currency } from '../domain/money.ts';
 import { statement, type Queryable, type Tx } from './database.ts';
@@ -60,14 +60,15 @@ const UNPAID = statement(
   `SELECT c.id FROM collections c
    LEFT JOIN ledger_transfers paid ON paid.collection_id = c.id AND paid.kind = 'collection_paid'
    LEFT JOIN ledger_transfers back ON back.collection_id = c.id AND back.kind = 'collection_reversed'
-   WHERE (c.state IN ('succeeded', 'reversed')) <> (paid.id IS NOT NULL)
+   WHERE c.id >= $1 AND ((c.state IN ('succeeded', 'reversed')) <> (paid.id IS NOT NULL)
       OR (c.state = 'reversed') <> (back.id IS NOT NULL)
-      OR paid.amount_minor <> c.amount_minor OR back.amount_minor <> c.amount_minor LIMIT 100`,
+      OR paid.amount_minor <> c.amount_minor OR back.amount_minor <> c.amount_minor) LIMIT 100`,
 );
 
 const UNPOSTED_PAYOUTS = statement(
   'ledger_payouts_against_transfers',
   `SELECT p.id FROM payouts p LEFT JOIN ledger_transfers t ON t.payout_id = p.id
+   WHERE p.id >= $1
    GROUP BY p.id
    HAVING coalesce(array_agg(t.kind ORDER BY t.kind) FILTER (WHERE t.id IS NOT NULL), '{}') <>
        CASE WHEN p.state IN ('queued', 'released', 'reconciling') THEN ARRAY['payout_held']
@@ -77,14 +78,14 @@ const UNPOSTED_PAYOUTS = statement(
       OR bool_or(t.amount_minor <> p.amount_minor) LIMIT 100`,
 );
 
-/** Collections whose state and ledger disagree. Always empty too. */
-export async function findUnpostedCollections(db: Queryable): Promise<LedgerFault[]> {
-  return (await db.run<{ id: string }>(UNPAID, [])).map(disagreement);
+/** Collections made since then whose state and ledger disagree. Always empty too. */
+export async function findUnpostedCollections(db: Queryable, madeSince: Date): Promise<LedgerFault[]> {
+  return (await db.run<{ id: string }>(UNPAID, [lowestIdAt('col', madeSince.getTime())])).map(disagreement);
 }
 
 /** The same of payouts. */
-export async function findUnpostedPayouts(db: Queryable): Promise<LedgerFault[]> {
-  return (await db.run<{ id: string }>(UNPOSTED_PAYOUTS, [])).map(disagreement);
+export async function findUnpostedPayouts(db: Queryable, madeSince: Date): Promise<LedgerFault[]> {
+  return (await db.run<{ id: string }>(UNPOSTED_PAYOUTS, [lowestIdAt('pay', madeSince.getTime())])).map(disagreement);
 }
 
 function disagreement(row: { id: string }): LedgerFault {

@@ -30,6 +30,8 @@ export type Clocks = {
   /** How late a workflow may be before the sweep starts it again. */
   readonly overdueAfterMs: number;
   readonly sweepEveryMs: number;
+  /** How often the whole ledger is read and checked. */
+  readonly ledgerCheckEveryMs: number;
   /** How often, and for how long, an expired collection is asked for again. */
   readonly lateCheckEveryMs: number;
   readonly lateCheckForMs: number;
@@ -59,6 +61,7 @@ export const REAL_CLOCKS: Clocks = {
   payoutSendDeadlineMs: 5 * MINUTE,
   overdueAfterMs: 10 * MINUTE,
   sweepEveryMs: 5 * MINUTE,
+  ledgerCheckEveryMs: 1 * DAY,
   lateCheckEveryMs: 6 * HOUR,
   lateCheckForMs: 7 * DAY,
   deliveryScheduleMs: DELIVERY_SCHEDULE_MS,
@@ -83,6 +86,7 @@ export const DEMO_CLOCKS: Clocks = {
   payoutSendDeadlineMs: 8 * SECOND,
   overdueAfterMs: 10 * SECOND,
   sweepEveryMs: 15 * SECOND,
+  ledgerCheckEveryMs: 1 * MINUTE,
   lateCheckEveryMs: 20 * SECOND,
   lateCheckForMs: 5 * MINUTE,
   deliveryScheduleMs: [0, 1, 2, 2, 3, 4, 5, 6, 8, 10].map((seconds) => seconds * SECOND),

@@ -288,9 +288,9 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
   });
   const workers = temporal.whenConnected().then((connection): Stoppable[] => {
     if (isStopped) return [];
-    const sweep = keepTrying({
-      failure: 'the schedule of the sweep could not be made',
-      work: () => temporal.ensureReconciliationSchedule(clocks.sweepEveryMs),
+    const schedules = keepTrying({
+      failure: 'the schedules of the sweep and of the ledger check could not be made',
+      work: () => temporal.ensureSchedules(clocks),
       log,
     });
     const running = runWorkers(connection, {
@@ -306,7 +306,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
       log,
       ...(interceptors && { interceptors }),
     });
-    return [sweep, running];
+    return [schedules, running];
   });
   return {
     async stop() {

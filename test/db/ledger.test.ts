@@ -1,9 +1,11 @@
 // The ledger under many hands: balances are the sum of their entries, whoever posts at the same time.
 import assert from 'node:assert/strict';
-import type { Database } from '../../src/db/database.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDatabase, type Database } from '../../src/db/database.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../src/domain/payout.ts';
 import { checkLedger } from '../../src/operations/check-ledger.ts';
+import { checkRecentPayments } from '../../src/operations/check-recent-payments.ts';
 import { createMerchant } from '../../src/operations/create-merchant.ts';
 import { getBalance } from '../../src/operations/get-balance.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
@@ -94,6 +96,51 @@ describe('the ledger', () => {
 });
 
 describe('the check of the ledger', () => {
+  /** A pool that allows far less time than the check takes while somebody holds the table. */
+  async function withHeldLedger(work: (hasty: Database, letGo: () => Promise<void>) => Promise<void>): Promise<void> {
+    const hasty = openDatabase({
+      url: database.url,
+      poolSize: 2,
+      statementTimeoutMs: 100,
+      connectTimeoutMs: 10_000,
+      onIdleError: () => undefined,
+    });
+    const holder = await database.db.pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('LOCK TABLE ledger_transfers');
+      await work(hasty, async () => {
+        await holder.query('COMMIT');
+      });
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+      await hasty.close();
+    }
+  }
+
+  it('has time of its own, longer than the pool allows a statement', async () => {
+    await withHeldLedger(async (hasty, letGo) => {
+      const checks = Promise.all([checkLedger(hasty), checkRecentPayments(hasty, new Date(0))]);
+      // More than the statement's and the silent server's time-outs of the pool.
+      await Promise.all([checks, sleep(2000).then(letGo)]);
+      assert.deepEqual(await checks, [[], []]);
+      assert.deepEqual((await hasty.pool.query('SHOW statement_timeout')).rows, [{ statement_timeout: '100ms' }]);
+    });
+  });
+
+  it('ends at once when it is told to', async () => {
+    await withHeldLedger(async (hasty) => {
+      const stopping = new AbortController();
+      const check = checkLedger(hasty, stopping.signal);
+      setTimeout(() => {
+        stopping.abort();
+      }, 500);
+      await assert.rejects(check, /canceling statement due to user request/);
+      await assert.rejects(checkLedger(hasty, AbortSignal.abort()), /aborted/);
+    });
+  });
+
   let database: TestDatabase;
   before(async () => {
     database = await createTestDatabase();
@@ -132,7 +179,12 @@ describe('the check of the ledger', () => {
       tamper('UPDATE collections SET state = $1, operator_receipt = $2 WHERE id = $3', [state, receipt, id]);
     await become('succeeded', '42', unpaid.id);
     await become('prompted', null, paid.id);
-    assert.deepEqual(await faulty(), [unpaid.id, paid.id].sort());
+    const subjects = await faulty();
+    assert.deepEqual(subjects, [unpaid.id, paid.id].sort());
+    const recent = async (since: number) =>
+      (await checkRecentPayments(database.db, new Date(since))).map(({ subject }) => subject).sort();
+    assert.deepEqual(await recent(unpaid.createdAt.getTime()), subjects);
+    assert.deepEqual(await recent(Date.now() + 60_000), []);
     await become('prompted', null, unpaid.id);
     await become('succeeded', '42', paid.id);
     assert.deepEqual(await faulty(), []);

@@ -1,5 +1,6 @@
 // What the sweep does to rows: gives overdue work back, asks the expired again for a while, and removes what is old.
 import assert from 'node:assert/strict';
+import { createReconciliationActivities } from '../../activities/reconciliation.ts';
 import type { Database } from '../../src/db/database.ts';
 import { newId, type MerchantId } from '../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../src/domain/payout.ts';
@@ -16,7 +17,7 @@ import {
 } from '../../src/operations/mark-work-started.ts';
 import { purgeExpiredRecords } from '../../src/operations/purge-expired-records.ts';
 import { releaseOverdueWork } from '../../src/operations/release-overdue-work.ts';
-import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { createTestDatabase, testLog, type TestDatabase } from '../support/engines.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release as releasePayout } from './payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
 
@@ -173,6 +174,45 @@ describe('work', () => {
     const counts = [];
     for (let i = 0; i < 3; i++) counts.push((await release(inMs(2 * MINUTE), 2)).collections);
     assert.deepEqual(counts, [2, 2, 1]);
+  });
+});
+
+describe('the sweep', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('gives back all that is overdue, were it thousands, each once', async () => {
+    const { db } = database;
+    const OVERDUE = 1700;
+    const { id } = await makeCollection(db, await makeMerchant(db), 'reconciling');
+    const client = await db.pool.connect();
+    try {
+      await client.query('SET session_replication_role = replica');
+      await client.query(
+        `INSERT INTO collections SELECT (jsonb_populate_record(c, jsonb_build_object(
+           'id', 'col_0' || lpad(n::text, 25, '0'), 'operator_reference', gen_random_uuid(), 'idempotency_key', n))).*
+         FROM collections c, generate_series(1, $2::int - 1) n WHERE c.id = $1`,
+        [id, OVERDUE],
+      );
+      await client.query('UPDATE collections SET workflow_started_at = now(), check_due_at = now()');
+      await client.query('RESET session_replication_role');
+    } finally {
+      client.release();
+    }
+    const activities = createReconciliationActivities({
+      db,
+      overdueAfterMs: 10 * MINUTE,
+      lateCheckEveryMs: 60 * MINUTE,
+      lateCheckForMs: 7 * DAY,
+      idempotencyKeptForMs: 30 * DAY,
+      callbacksKeptForMs: 90 * DAY,
+      log: testLog,
+    });
+    assert.deepEqual(await activities.releaseOverdueWork(), { collections: OVERDUE, deliveries: 0 });
+    assert.deepEqual(await activities.releaseOverdueWork(), { collections: 0, deliveries: 0 });
   });
 });
 

@@ -1,7 +1,7 @@
 // The ways a workflow can go that have a recorded history, and how each comes about.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliveryWorkflowId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import { deliveryWorkflowId, ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
 import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, openHouse, type House } from '../support/house.ts';
@@ -21,6 +21,7 @@ export type Scenario = {
 };
 
 const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PROMPT_WINDOW_MS: '120000' };
+const ON_DEMAND = { MALIPO_SWEEP_EVERY_MS: '3600000', MALIPO_LEDGER_CHECK_EVERY_MS: '86400000' };
 const FEW_POLLS = {
   MALIPO_POLL_SCHEDULE_MS: '700',
   MALIPO_PROMPT_WINDOW_MS: '1000',
@@ -136,17 +137,29 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'sweep-with-nothing-wrong',
-    environment: { MALIPO_SWEEP_EVERY_MS: '3600000' },
-    play: (house) => sweep(house),
+    environment: ON_DEMAND,
+    play: (house) => runNow(house, reconciliationScheduleId),
   },
   {
     name: 'sweep-that-finds-a-ledger-fault',
-    environment: { MALIPO_SWEEP_EVERY_MS: '3600000' },
+    environment: { ...ON_DEMAND, ...NO_POLLS },
     async play(house) {
-      const { pool } = house.db;
-      await pool.query('ALTER TABLE ledger_accounts DISABLE TRIGGER ledger_accounts_check_change');
-      await pool.query(`UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
-      return sweep(house);
+      await untilState(house, await pay(house, '010'), 'prompted');
+      await tamper(house, `UPDATE collections SET state = 'succeeded', operator_receipt = '42'`);
+      return runNow(house, reconciliationScheduleId);
+    },
+  },
+  {
+    name: 'ledger-check-with-nothing-wrong',
+    environment: ON_DEMAND,
+    play: (house) => runNow(house, ledgerCheckScheduleId),
+  },
+  {
+    name: 'ledger-check-that-finds-a-fault',
+    environment: ON_DEMAND,
+    async play(house) {
+      await tamper(house, `UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
+      return runNow(house, ledgerCheckScheduleId);
     },
   },
 ];
@@ -164,13 +177,25 @@ async function deliver(house: House, acceptedAttempt: number): Promise<Run> {
   return { workflowId: deliveryWorkflowId((await untilDelivery(house, merchant, ends)).id) };
 }
 
-async function sweep(house: House): Promise<Run> {
+/** What somebody with all powers over the database can do. */
+async function tamper(house: House, sql: string): Promise<void> {
+  const client = await house.db.pool.connect();
+  try {
+    await client.query('SET session_replication_role = replica');
+    await client.query(sql);
+    await client.query('RESET session_replication_role');
+  } finally {
+    client.release();
+  }
+}
+
+async function runNow(house: House, idFor: (prefix: string) => string): Promise<Run> {
   const client = await temporalClient();
   const { settings } = house.config;
-  const schedule = client.schedule.getHandle(reconciliationScheduleId(settings.MALIPO_TASK_QUEUE_PREFIX));
+  const schedule = client.schedule.getHandle(idFor(settings.MALIPO_TASK_QUEUE_PREFIX));
   await eventually('the schedule', () => schedule.describe().catch(() => null));
   await schedule.trigger();
-  const workflow = await eventually('the sweep to start', async () => {
+  const workflow = await eventually('the run to start', async () => {
     return (await schedule.describe()).info.recentActions.at(-1)?.action.workflow;
   });
   return { workflowId: workflow.workflowId, runId: workflow.firstExecutionRunId };

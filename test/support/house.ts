@@ -1,7 +1,7 @@
 // A whole Malipo for one test file: its own database and task queues, a sandbox operator, a merchant and a receiver.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reconciliationScheduleId } from '../../workflows/contract.ts';
+import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { freePort } from '../../src/embedded/ports.ts';
@@ -169,7 +169,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     },
     async stop() {
       await Promise.all(running.map((server) => server.stop()));
-      await removeSchedule(config);
+      await removeSchedules(config);
       await Promise.all([sandbox.stop(), receiver.stop()]);
       await database.drop();
     },
@@ -206,11 +206,13 @@ async function settingsFor(databaseUrl: string, sandboxUrl: string, options: Hou
   };
 }
 
-async function removeSchedule({ settings }: Config): Promise<void> {
+async function removeSchedules({ settings }: Config): Promise<void> {
   const client = await temporalClient();
-  const handle = client.schedule.getHandle(reconciliationScheduleId(settings.MALIPO_TASK_QUEUE_PREFIX));
-  // A house whose worker never connected has none.
-  await handle.delete().catch(() => undefined);
+  for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId]) {
+    const handle = client.schedule.getHandle(idFor(settings.MALIPO_TASK_QUEUE_PREFIX));
+    // A house whose worker never connected has none.
+    await handle.delete().catch(() => undefined);
+  }
 }
 
 type Looked<Value> = Value | null | undefined | false;

@@ -1,7 +1,7 @@
 // The sweep: it starts again what was lost, finds what was paid late, and shouts when the ledger does not add up.
 import assert from 'node:assert/strict';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import { reconciliationScheduleId } from '../../workflows/contract.ts';
+import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
 import { checkLedger } from '../../src/operations/check-ledger.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, openHouse, type House } from '../support/house.ts';
@@ -16,15 +16,18 @@ import {
   type Payment,
 } from '../support/payments.ts';
 
-async function scheduleOf({ config }: House) {
+async function scheduleOf({ config }: House, idFor = reconciliationScheduleId) {
   const client = await temporalClient();
-  return client.schedule.getHandle(reconciliationScheduleId(config.settings.MALIPO_TASK_QUEUE_PREFIX));
+  return client.schedule.getHandle(idFor(config.settings.MALIPO_TASK_QUEUE_PREFIX));
 }
 
-/** Runs one sweep now and returns how it ended. */
-async function sweep(house: House): Promise<{ status: string; result: () => Promise<unknown> }> {
+/** Runs one sweep, or what else has a schedule, now and returns how it ended. */
+async function sweep(
+  house: House,
+  idFor = reconciliationScheduleId,
+): Promise<{ status: string; result: () => Promise<unknown> }> {
   const client = await temporalClient();
-  const schedule = await scheduleOf(house);
+  const schedule = await scheduleOf(house, idFor);
   const before = (await schedule.describe()).info.numActionsTaken;
   await schedule.trigger();
   const action = await eventually('the sweep to start', async () => {
@@ -54,6 +57,7 @@ describe('the sweep', () => {
         // Nobody hears the operator's callbacks: what is found is found by asking.
         MALIPO_PUBLIC_URL: 'http://127.0.0.1:1',
         MALIPO_SWEEP_EVERY_MS: '3600000',
+        MALIPO_LEDGER_CHECK_EVERY_MS: '86400000',
         MALIPO_OVERDUE_AFTER_MS: '200',
         MALIPO_LATE_CHECK_EVERY_MS: '200',
         MALIPO_PROMPT_WINDOW_MS: '800',
@@ -62,7 +66,9 @@ describe('the sweep', () => {
       },
       sandboxTimes: { undecidedMs: 2000 },
     });
-    await eventually('the schedule', async () => (await scheduleOf(house)).describe().catch(() => null));
+    for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId]) {
+      await eventually('the schedule', async () => (await scheduleOf(house, idFor)).describe().catch(() => null));
+    }
   });
   after(async () => {
     await house.stop();
@@ -141,26 +147,58 @@ describe('the sweep', () => {
     assert.deepEqual(rows, [{ key: keyOf(young) }]);
   });
 
-  it('completes while the ledger adds up', async () => {
+  it('completes while the ledger adds up, and so does the check of all of it', async () => {
+    assert.equal((await sweep(house)).status, 'COMPLETED');
+    assert.equal((await sweep(house, ledgerCheckScheduleId)).status, 'COMPLETED');
+  });
+
+  /** Does what only somebody with all powers over the database can do. */
+  async function tamper(sql: string, values: unknown[]): Promise<void> {
+    const client = await house.db.pool.connect();
+    try {
+      await client.query('SET session_replication_role = replica');
+      await client.query(sql, values);
+      await client.query('RESET session_replication_role');
+    } finally {
+      client.release();
+    }
+  }
+
+  async function assertNames(result: () => Promise<unknown>, subject: string): Promise<void> {
+    await assert.rejects(result, (error: Error) => {
+      const { cause } = error as { cause?: { type?: string; details?: unknown[] } };
+      assert.equal(cause?.type, 'LedgerFault');
+      assert.ok(JSON.stringify(cause.details).includes(subject));
+      return true;
+    });
+  }
+
+  it('fails loudly, naming the payment, when a young one is called paid without the money', async () => {
+    const payment = await pay(house, '001');
+    await untilState(house, payment, 'failed');
+    const become = (state: string, receipt: string | null, code: string | null) =>
+      tamper('UPDATE collections SET state = $2, operator_receipt = $3, failure_code = $4 WHERE id = $1', [
+        payment.id,
+        state,
+        receipt,
+        code,
+      ]);
+    await become('succeeded', '42', null);
+    const { status, result } = await sweep(house);
+    assert.equal(status, 'FAILED');
+    await assertNames(result, payment.id);
+    await become('failed', null, 'payer_cancelled');
     assert.equal((await sweep(house)).status, 'COMPLETED');
   });
 
   // The last one: it leaves the ledger broken.
-  it('fails loudly, naming the place, when somebody changed a balance behind the ledger', async () => {
-    const { pool } = house.db;
-    await pool.query('ALTER TABLE ledger_accounts DISABLE TRIGGER ledger_accounts_check_change');
-    await pool.query('UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1', [
-      `${house.merchant.id}/available`,
-    ]);
-    await pool.query('ALTER TABLE ledger_accounts ENABLE TRIGGER ledger_accounts_check_change');
-    const { status, result } = await sweep(house);
+  it('leaves balances to the check of the whole ledger, which fails as loudly', async () => {
+    const account = `${house.merchant.id}/available`;
+    await tamper('UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1', [account]);
+    assert.equal((await sweep(house)).status, 'COMPLETED');
+    const { status, result } = await sweep(house, ledgerCheckScheduleId);
     assert.equal(status, 'FAILED');
-    await assert.rejects(result, (error: Error) => {
-      const { cause } = error as { cause?: { type?: string; details?: unknown[] } };
-      assert.equal(cause?.type, 'LedgerFault');
-      assert.match(JSON.stringify(cause.details), new RegExp(`${house.merchant.id}/available`));
-      return true;
-    });
+    await assertNames(result, account);
     assert.equal((await checkLedger(house.db)).length, 1);
   });
 });
