@@ -40,7 +40,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(document.servers, [{ url: house.baseUrl }]);
   });
 
-  it('has the public routes of the interface document that there are', () => {
+  it('has the seven public routes of the interface document, and no other', () => {
     const publicRoutes = operationsOf(document)
       .filter(({ path }) => path.startsWith('/v1/api/'))
       .map(({ method, path }) => `${method} ${path}`);
@@ -48,7 +48,10 @@ describe('the OpenAPI document', () => {
       'GET /v1/api/balance',
       'GET /v1/api/collections',
       'GET /v1/api/collections/{id}',
+      'GET /v1/api/payouts',
+      'GET /v1/api/payouts/{id}',
       'POST /v1/api/collections',
+      'POST /v1/api/payouts',
     ]);
   });
 

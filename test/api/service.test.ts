@@ -119,7 +119,7 @@ describe('the service', () => {
       '/',
       '/v1',
       '/v1/api',
-      '/v1/api/payouts',
+      '/v1/api/refunds',
       '/v2/api/balance',
       '/docs/assets/../../package.json',
       '/.env',

@@ -244,8 +244,12 @@ describe('the check of the ledger', () => {
 
   it('finds a payout that took another amount than its own', async () => {
     const shop = await makeShop(database.db, 1000n);
-    const { id } = await makePayout(database.db, shop, 'queued');
+    const { id, createdAt } = await makePayout(database.db, shop, 'queued');
     await tamper('UPDATE payouts SET amount_minor = amount_minor - 1 WHERE id = $1', [id]);
     assert.deepEqual(await faulty(), [id]);
+    const recent = async (sinceMs: number) =>
+      (await checkRecentPayments(database.db, new Date(sinceMs))).map(({ subject }) => subject);
+    assert.deepEqual(await recent(createdAt.getTime()), [id]);
+    assert.deepEqual(await recent(createdAt.getTime() + 1), []);
   });
 });

@@ -8,7 +8,7 @@ import { addKey, NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts'
 import { assertLetIn, assertRefused, type Attempt } from './traces.ts';
 import { openWorld, ownPages, type Shop, type Visitor, type World } from './world.ts';
 
-describe('a role', () => {
+describe('a session', () => {
   let world: World;
   let shop: Shop;
   before(async () => {
@@ -24,7 +24,7 @@ describe('a role', () => {
   }
 
   function provesRoles(operationId: string, roles: readonly Role[]): void {
-    it(`opens ${operationId} to ${roles.length === ROLES.length ? 'everybody' : roles.join(', ')}`, async () => {
+    it(`lets into ${operationId} ${roles.length === ROLES.length ? 'in any role' : `as ${roles.join(', ')}`}`, async () => {
       shop = await world.addShop();
       const refused: Attempt[] = [];
       for (const role of ROLES) {
@@ -37,15 +37,15 @@ describe('a role', () => {
     });
   }
 
-  describe('on a route of the console', () => {
+  describe('at the console', () => {
     for (const [operationId, roles] of Object.entries(CONSOLE_ROLES)) provesRoles(operationId, roles);
   });
 
-  describe('on a public route, by its scope,', () => {
+  describe('at the public routes, by their scopes,', () => {
     for (const [operationId, scope] of Object.entries(API_SCOPES)) provesRoles(operationId, SCOPE_ROLES[scope]);
   });
 
-  it('of a developer reaches to keys, but not to those that pay out', async () => {
+  it('of a developer makes, rolls and revokes keys, but not those that pay out', async () => {
     const { house } = world;
     for (const [role, isLetIn] of [['developer', false] as const, ['admin', true] as const]) {
       const { headers, person } = await world.enter(shop, role);
@@ -61,19 +61,9 @@ describe('a role', () => {
       else for (const attempt of whole) await assertLetIn(world, attempt);
     }
   });
-});
-
-describe('without a session', () => {
-  let world: World;
-  let shop: Shop;
-  before(async () => {
-    world = await openWorld();
-    shop = await world.addShop();
-  });
-  after(() => world.house.stop());
 
   for (const operationId of Object.keys(CONSOLE_ROLES)) {
-    it(`${operationId} is closed, to API keys too`, async () => {
+    it(`is needed for ${operationId}, and no API key takes its place`, async () => {
       const { house } = world;
       const owner = await world.enter(shop, 'owner', { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
       const sample = await sampleOf(operationId, { house, shop, person: owner.person });
@@ -96,7 +86,7 @@ describe('without a session', () => {
     });
   }
 
-  it('is what an ended session is', async () => {
+  it('that was ended is none', async () => {
     const { headers, person } = await world.enter(shop, 'owner');
     const attempt = { operationId: 'listMembers', sample: {}, headers, why: 'after its end' };
     assert.equal((await world.send('logOut', {}, headers)).status, 204);
