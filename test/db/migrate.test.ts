@@ -44,6 +44,27 @@ describe('migrating a database', () => {
     assert.deepEqual(await migrate(url), await names());
   });
 
+  it('takes payouts from keys of before there were people, and leaves them all else', async () => {
+    for (const file of (await names()).filter((file) => file < '0004'))
+      await cp(join(MIGRATIONS, file), join(folder, file));
+    await migrate(url, folder);
+    const scopes = { a: ['payouts:write'], b: ['balance:read', 'payouts:write'], c: ['balance:read'] };
+    await query(`INSERT INTO merchants VALUES ('mer_${'0'.repeat(26)}', 'Shop', 'UGX', now())`);
+    for (const [letter, list] of Object.entries(scopes)) {
+      await query(
+        `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_at)
+         VALUES ('key_${letter.repeat(26).replace(/^./, '0')}', 'mer_${'0'.repeat(26)}', '${letter}', 'test', 'abcd', sha256('${letter}'),
+                 ARRAY['${list.join("','")}'], now())`,
+      );
+    }
+    await migrate(url, MIGRATIONS);
+    const rows = await query("SELECT name, array_to_string(scopes, ' ') AS scopes FROM api_keys ORDER BY name");
+    assert.deepEqual(
+      rows.map((row) => row['scopes']),
+      ['payouts:read', 'balance:read', 'balance:read'],
+    );
+  });
+
   it('is safe from several processes at once: each file is applied by one of them', async () => {
     const applied = await Promise.all(Array.from({ length: 5 }, () => migrate(url, MIGRATIONS)));
     assert.deepEqual(applied.flat().sort(), await names());

@@ -1,0 +1,99 @@
+// The demo merchant of the embedded start: made once with its two people, and completed where it is from before.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findApiKeyByHash } from '../../src/db/api-key.ts';
+import { hashApiKey } from '../../src/domain/api-key.ts';
+import { verifyPassword } from '../../src/domain/password.ts';
+import { open } from '../../src/domain/secret-box.ts';
+import { findUserByEmail } from '../../src/db/user.ts';
+import { seedDemoMerchant, type DemoMerchant } from '../../src/processes/demo-merchant.ts';
+import { peopleSettings } from '../../src/processes/demo-people.ts';
+import { KEY_RING } from '../db/rows.ts';
+import { createTestDatabase, runFolder, type TestDatabase } from '../support/engines.ts';
+
+describe('the demo merchant', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  const newFile = () => join(mkdtempSync(join(runFolder(), 'demo-')), 'demo-merchant.json');
+  const seed = (file: string, port = 8091) =>
+    seedDemoMerchant({ db: database.db, file, webhookUrl: `http://127.0.0.1:${port}/webhooks`, keyRing: KEY_RING });
+  const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as DemoMerchant;
+  const makerOf = async (demo: DemoMerchant) => {
+    const [key, user] = await Promise.all([
+      findApiKeyByHash(database.db, hashApiKey(demo.apiKey)),
+      findUserByEmail(database.db, demo.people.maker.email),
+    ]);
+    return { key, user };
+  };
+
+  it('has a maker, who made its key, and an approver, each with password and second factor', async () => {
+    const file = newFile();
+    const demo = await seed(file);
+    assert.deepEqual(read(file), demo);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    const { key, user } = await makerOf(demo);
+    assert.ok(key?.scopes.includes('payouts:write') && key.maker === user?.id);
+    for (const [person, roles] of [
+      [demo.people.maker, ['maker', 'developer']],
+      [demo.people.approver, ['approver', 'admin']],
+    ] as const) {
+      const known = (await findUserByEmail(database.db, person.email))!;
+      assert.ok(await verifyPassword(known.passwordHash, person.password));
+      assert.equal(open(known.totpSecretSealed!, known.id, KEY_RING), person.totpSecret);
+      const { rows } = await database.db.pool.query('SELECT roles FROM members WHERE user_id = $1', [known.id]);
+      assert.deepEqual(rows, [{ roles }]);
+    }
+  });
+
+  it('is the same at the next start, also when its receiver moved', async () => {
+    const file = newFile();
+    const demo = await seed(file);
+    assert.deepEqual(await seed(file), demo);
+    const moved = await seed(file, 9091);
+    assert.deepEqual([moved.apiKey, moved.people, moved.merchantId], [demo.apiKey, demo.people, demo.merchantId]);
+    assert.notEqual(moved.webhookSecret, demo.webhookSecret);
+    assert.deepEqual(read(file), moved);
+  });
+
+  it('from before there were people gets them, and a key that somebody made; the old key goes on', async () => {
+    const file = newFile();
+    const { people, ...old } = await seed(file);
+    writeFileSync(file, JSON.stringify(old));
+    const demo = await seed(file);
+    assert.deepEqual([demo.merchantId, demo.webhookSecret], [old.merchantId, old.webhookSecret]);
+    assert.notEqual(demo.apiKey, old.apiKey);
+    assert.notEqual(demo.people.maker.password, people.maker.password);
+    const { key, user } = await makerOf(demo);
+    assert.ok(key?.maker && key.maker === user?.id);
+    assert.ok(await verifyPassword(user.passwordHash, demo.people.maker.password));
+    assert.ok(await findApiKeyByHash(database.db, hashApiKey(old.apiKey)));
+    assert.deepEqual(await seed(file), demo);
+  });
+
+  it('is made anew when the database is another one', async () => {
+    const file = newFile();
+    const demo = await seed(file);
+    const fresh = await createTestDatabase();
+    const other = await seedDemoMerchant({ db: fresh.db, file, webhookUrl: demo.webhookUrl, keyRing: KEY_RING });
+    await fresh.drop();
+    assert.notEqual(other.merchantId, demo.merchantId);
+    assert.notEqual(other.people.maker.email, demo.people.maker.email);
+  });
+
+  it('tells a shell how to log in', async () => {
+    const { people } = await seed(newFile());
+    assert.deepEqual(peopleSettings(people), {
+      MALIPO_MAKER_EMAIL: people.maker.email,
+      MALIPO_MAKER_PASSWORD: people.maker.password,
+      MALIPO_MAKER_TOTP_SECRET: people.maker.totpSecret,
+      MALIPO_APPROVER_EMAIL: people.approver.email,
+      MALIPO_APPROVER_PASSWORD: people.approver.password,
+      MALIPO_APPROVER_TOTP_SECRET: people.approver.totpSecret,
+    });
+  });
+});
