@@ -15,6 +15,17 @@ const MESSAGES = {
   unknown: 'The operator never said how this ended. If it turns out to be paid, you will be told.',
 } as const;
 
+// Where money goes the other way, other words are true.
+const PAYOUT_MESSAGES: Readonly<Partial<Record<keyof typeof MESSAGES, string>>> = {
+  payer_unreachable: 'The payee’s phone could not be reached. Try again later.',
+  payer_not_found: 'This number has no mobile-money account. Check the number with the payee.',
+  payer_limit_reached: 'The payee has reached a limit of their wallet. Try a smaller amount or another day.',
+  payer_busy: 'The operator is busy with another payment to this payee. Wait a minute, then create a new payout.',
+  insufficient_funds: 'The operator’s float is too low for this amount. Try again later.',
+  amount_not_allowed: 'The operator does not allow this amount for this payee.',
+  operator_unavailable: 'The operator could not take the payout in time; nothing was sent. Create a new one later.',
+};
+
 export type FailureCode = keyof typeof MESSAGES;
 export type Failure = { readonly code: FailureCode; readonly message: string };
 
@@ -23,4 +34,9 @@ export const FAILURE_CODES = Object.keys(MESSAGES) as FailureCode[];
 /** The failure with the message a merchant's staff can act on. */
 export function failure(code: FailureCode): Failure {
   return { code, message: MESSAGES[code] };
+}
+
+/** The same for money that was to go out. */
+export function payoutFailure(code: FailureCode): Failure {
+  return { code, message: PAYOUT_MESSAGES[code] ?? MESSAGES[code] };
 }

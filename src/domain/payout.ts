@@ -1,5 +1,5 @@
 // A payout: its states, the one table of its transitions, and what merchants see of it.
-import { failure, type FailureCode } from './failure.ts';
+import { payoutFailure, type FailureCode } from './failure.ts';
 import type { ApiKeyId, MerchantId, PayoutId, UserId } from './ids.ts';
 import type { Currency } from './money.ts';
 import type { OperatorId } from './operator-catalogue.ts';
@@ -112,7 +112,7 @@ export function payoutObject(payout: Payout) {
     operator: payout.operator,
     description: payout.description,
     metadata: payout.metadata,
-    failure: payout.failureCode === null ? null : failure(payout.failureCode),
+    failure: payout.failureCode === null ? null : payoutFailure(payout.failureCode),
     operator_reference: payout.operatorReference,
     amount_reversed: Number(payout.amountReversedMinor),
     created_by: payout.createdBy,

@@ -1,5 +1,5 @@
 // A reversal that an approver asked for: the operator's refund of a whole collection to its payer.
-import { failure, type FailureCode } from './failure.ts';
+import { payoutFailure, type FailureCode } from './failure.ts';
 import type { CollectionId, MerchantId, ReversalId, UserId } from './ids.ts';
 import type { OperatorId } from './operator-catalogue.ts';
 
@@ -28,7 +28,7 @@ export function reversalObject(reversal: Reversal) {
     id: reversal.id,
     collection_id: reversal.collectionId,
     state: reversal.state,
-    failure: reversal.failureCode === null ? null : failure(reversal.failureCode),
+    failure: reversal.failureCode === null ? null : payoutFailure(reversal.failureCode),
     operator_reference: reversal.operatorReference,
     requested_by: reversal.requestedBy,
     created_at: reversal.createdAt.toISOString(),

@@ -75,17 +75,18 @@ async function approve(tx: Tx, input: ReleasePayout): Promise<Payout> {
     throw new DomainError('permission_denied', 'Only an approver releases payouts.');
   const payout = isId('pay', input.payoutId) ? await findPayoutLocked(tx, merchantId, input.payoutId) : null;
   if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
-  // A repeat, by a person whose approval is there already while another's is awaited: it releases nothing more.
-  const isRepeat = payout.approvals.some((approval) => approval.userId === userId);
-  if (isRepeat && payout.state === 'queued') return payout;
+  // A repeat, by a person whose approval is there already: it releases nothing while another's is awaited.
+  const isRepeat = payout.state === 'queued' && payout.approvals.some((approval) => approval.userId === userId);
+  if (isRepeat && (await countStandingApprovals(tx, payout.id)) < payout.approvalsRequired) return payout;
   const policy = await findPolicy(tx, merchantId);
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
-  const releasedMinor = await sumApprovedSince(tx, merchantId, userId, since);
+  const approvedMinor = await sumApprovedSince(tx, merchantId, userId, since);
+  const releasedMinor = isRepeat ? approvedMinor - payout.amountMinor : approvedMinor;
   checkRelease({ payout, person, policy, releasedMinor, at });
-  await insertApproval(tx, { payoutId: payout.id, userId, merchantId, at });
+  if (!isRepeat) await insertApproval(tx, { payoutId: payout.id, userId, merchantId, at });
   const approved: Payout = {
     ...payout,
-    approvals: [...payout.approvals, { userId, approvedAt: at }],
+    approvals: isRepeat ? payout.approvals : [...payout.approvals, { userId, approvedAt: at }],
     // A policy that became stricter holds for what is queued already; one that became looser does not.
     approvalsRequired: Math.max(payout.approvalsRequired, approvalsRequired(policy, payout.amountMinor)),
   };

@@ -182,13 +182,13 @@ describe('a queued payout', () => {
       const ids = [...payouts.map(({ id }) => id), String(mine.json['id']), 'pay_unknown'];
       const key = randomUUID();
       const answer = await releaseMany(own, ids, key);
-      const data = answer.json['data'] as unknown as {
+      const data = answer.json['data'] as {
         id: string;
-        payout: { state: string };
-        error: { code: string };
+        payout: { state: string } | null;
+        error: { code: string } | null;
       }[];
       assert.deepEqual(
-        data.map(({ id, payout, error }) => [id, payout?.state ?? error.code]),
+        data.map(({ id, payout, error }) => [id, payout?.state ?? error?.code]),
         [
           ...payouts.map(({ id }) => [id, 'released']),
           [mine.json['id'], 'approval_self'],

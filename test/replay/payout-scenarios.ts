@@ -26,7 +26,7 @@ async function reversed(house: House, row: string): Promise<{ workflowId: string
   const path = `/v1/console/collections/${payment.id}/reversal`;
   const { json } = await approver.call('POST', path, { idempotencyKey: randomUUID() });
   await untilState(house, payment, 'reversed');
-  return { workflowId: reversalWorkflowId(json['id'] as unknown as ReversalId) };
+  return { workflowId: reversalWorkflowId(json['id'] as ReversalId) };
 }
 
 export const PAYOUT_SCENARIOS: readonly Scenario[] = [

@@ -117,6 +117,10 @@ BEGIN
     IF NEW.state <> 'queued' THEN
       RAISE EXCEPTION 'payout % must begin as queued', NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
+    IF NEW.api_key_id IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM api_keys WHERE id = NEW.api_key_id AND merchant_id = NEW.merchant_id) THEN
+      RAISE EXCEPTION 'payout % was made with a key of nobody here', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
     RETURN NEW;
   END IF;
   IF (NEW.id, NEW.merchant_id, NEW.idempotency_key, NEW.amount_minor, NEW.currency, NEW.reference, NEW.phone,
