@@ -1,6 +1,6 @@
 // Payouts: the table of transitions, what approval is called, and what merchants see.
 import assert from 'node:assert/strict';
-import { FAILURE_CODES, failure } from '../../src/domain/failure.ts';
+import { FAILURE_CODES, payoutFailure } from '../../src/domain/failure.ts';
 import { MAX_AMOUNT_MINOR } from '../../src/domain/money.ts';
 import {
   APPROVAL_STATES,
@@ -156,7 +156,7 @@ describe('a payout as merchants see it', () => {
 
   it('says why it failed, for every code', () => {
     for (const failureCode of FAILURE_CODES) {
-      assert.deepEqual(payoutObject(payoutWith({ state: 'failed', failureCode })).failure, failure(failureCode));
+      assert.deepEqual(payoutObject(payoutWith({ state: 'failed', failureCode })).failure, payoutFailure(failureCode));
     }
   });
 });

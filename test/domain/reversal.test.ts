@@ -1,6 +1,6 @@
 // Reversals that people ask for: what is made of the operator's word, and what merchants see.
 import assert from 'node:assert/strict';
-import { failure } from '../../src/domain/failure.ts';
+import { payoutFailure } from '../../src/domain/failure.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { REVERSAL_STATES, reversalObject, type Reversal, type ReversalState } from '../../src/domain/reversal.ts';
 import { reversalFactToRecord, type RefundWord, type ReversalFact } from '../../src/domain/reversal-progress.ts';
@@ -89,6 +89,6 @@ describe('a reversal as merchants see it', () => {
 
   it('says why it failed', () => {
     const shown = reversalObject({ ...reversal, state: 'failed', failureCode: 'operator_rejected' });
-    assert.deepEqual(shown.failure, failure('operator_rejected'));
+    assert.deepEqual(shown.failure, payoutFailure('operator_rejected'));
   });
 });

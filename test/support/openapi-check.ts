@@ -37,7 +37,16 @@ export async function checkAnswer(
   const response = operation.responses[String(answer.status)];
   assert.ok(response, `${where}: the document does not name this status`);
   const schema = Object.values(response.content ?? {})[0]?.schema;
-  if (schema) validate(ajv, rooted(schema), answer.body, where);
+  if (schema) validate(ajv, rootedOnce(schema), answer.body, where);
+}
+
+const rootedSchemas = new WeakMap<object, object>();
+
+// Compiled once per schema object: the validator is found again by its identity.
+function rootedOnce(schema: object): object {
+  const known = rootedSchemas.get(schema) ?? rooted(schema);
+  rootedSchemas.set(schema, known);
+  return known;
 }
 
 function load(baseUrl: string) {
