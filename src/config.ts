@@ -79,6 +79,7 @@ const SETTINGS = z.object({
   MALIPO_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MALIPO_HTTP_HOST: z.string().default('127.0.0.1'),
   MALIPO_HTTP_PORT: port.default(8080),
+  MALIPO_HTTP_MAX_CONNECTIONS: count.default(5000),
   MALIPO_METRICS_PORT: port.default(9464),
   MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),

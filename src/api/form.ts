@@ -9,9 +9,10 @@ const PAIR_NAME = /^([^[\]]+)\[(.+)\]$/s;
 /**
  * The fields of a URL-encoded form, values as text; `metadata[order]=1042` is the pair `order` of `metadata`. A name that
  * comes twice becomes a list, for the schema to refuse. Throws `body_malformed` for the name that JSON cannot have here
- * either.
+ * either, and for escapes that are no UTF-8.
  */
 export function parseForm(text: string): Fields {
+  if (!isUtf8(text)) throw new DomainError('body_malformed', 'The escapes in the form are not text in UTF-8.');
   const fields = emptyFields();
   for (const [name, value] of new URLSearchParams(text)) {
     const [, outer, key] = PAIR_NAME.exec(name) ?? [];
@@ -56,6 +57,16 @@ function mapFields(body: unknown, change: (name: string, value: unknown) => unkn
   return Object.fromEntries(
     Object.entries(body).map(([name, value]: [string, unknown]) => [name, change(name, value)]),
   );
+}
+
+// A percent sign that begins no escape stands for itself in a form; every other must be a part of some character.
+function isUtf8(form: string): boolean {
+  try {
+    decodeURIComponent(form.replace(/%(?![0-9a-f]{2})/gi, ''));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // Without a prototype there is no name that is taken already.

@@ -13,6 +13,7 @@ declare const inTransaction: unique symbol;
 /** A transaction under way. Functions that must be atomic with others ask for this type. */
 export type Tx = Queryable & { readonly [inTransaction]: true };
 
+/** Outside of a transaction each statement is one by itself, and is run again as that is. */
 export type Database = Queryable & {
   /**
    * Runs `work` in one transaction: committed when it returns, rolled back when it throws. A deadlock or a serialization
@@ -61,7 +62,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('error', options.onIdleError);
   return {
     pool,
-    run: (query, values) => runOn(pool, query, values),
+    run: (query, values) => retrying(() => runOn(pool, query, values)),
     withTransaction: (work) => withTransaction(pool, work),
     withLongReads: (limits, work) => withLongReads(pool, limits, work),
     close: () => pool.end(),
@@ -79,12 +80,18 @@ async function runOn<Row extends QueryResultRow>(
 }
 
 async function withTransaction<Result>(pool: Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  return retrying(() =>
+    tryTransaction(pool, async (client) => {
+      await client.query('BEGIN');
+      return work({ run: (query: Statement, values: readonly unknown[]) => runOn(client, query, values) } as Tx);
+    }),
+  );
+}
+
+async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await tryTransaction(pool, async (client) => {
-        await client.query('BEGIN');
-        return work({ run: (query: Statement, values: readonly unknown[]) => runOn(client, query, values) } as Tx);
-      });
+      return await work();
     } catch (error) {
       const isRetryable = error instanceof DatabaseError && RETRYABLE.has(error.code ?? '');
       if (!isRetryable || attempt === MAX_TRIES) throw error;

@@ -1,5 +1,5 @@
 // Puts the server together: which parts run, on what, and in which order they start and stop.
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
 import { createCollectionActivities } from '../../activities/collection.ts';
@@ -9,6 +9,7 @@ import { createReconciliationActivities } from '../../activities/reconciliation.
 import { createReversalActivities } from '../../activities/reversal.ts';
 import { createApp } from '../api/app.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../api/context.ts';
+import { createHttpServer } from '../api/http-server.ts';
 import { createTemporalClient, type TemporalClient } from '../clients/temporal-client.ts';
 import { createWebhookCourier, type WebhookCourier } from '../clients/webhook-courier.ts';
 import type { Config, Role } from '../config.ts';
@@ -232,9 +233,8 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     backlog: () => gate.backlog(),
   });
   const handle = app.callback();
-  const server = createServer(HTTP_LIMITS, (request, response) => {
-    void handle(request, response);
-  });
+  const server = createHttpServer(HTTP_LIMITS, (request, response) => void handle(request, response), log);
+  server.maxConnections = settings.MALIPO_HTTP_MAX_CONNECTIONS;
   const port = await listenOn(server, settings.MALIPO_HTTP_PORT, settings.MALIPO_HTTP_HOST);
   log.info({ port, host: settings.MALIPO_HTTP_HOST }, 'the API listens');
   return {

@@ -161,6 +161,15 @@ describe('listing collections', () => {
       assert.deepEqual(await walk({ created_from: inKampala }), await walk({ created_from: at }));
     });
 
+    it('on time take in nothing earlier than they say, however finely they say it', async () => {
+      const at = made[10]!.created_at;
+      const finer = (digits: string) => at.replace('Z', `${digits}Z`);
+      assert.ok(!idsOf(await walk({ created_from: finer('0001') })).includes(made[10]!.id));
+      assert.ok(idsOf(await walk({ created_from: finer('0000') })).includes(made[10]!.id));
+      assert.ok(idsOf(await walk({ created_to: finer('0001') })).includes(made[10]!.id));
+      assert.ok(!idsOf(await walk({ created_to: finer('0000') })).includes(made[10]!.id));
+    });
+
     it('on time find nothing when the end is before the beginning', async () => {
       const { data } = await page({ created_from: made[3]!.created_at, created_to: made[30]!.created_at });
       assert.deepEqual(data, []);

@@ -147,6 +147,16 @@ describe('the service', () => {
     });
   });
 
+  it('shows a collection to no question but for it', async () => {
+    const { key } = house.merchant;
+    const { json } = await call(house.baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
+    const error = assertError(
+      await get(`/v1/api/collections/${String(json['id'])}?expand=payer`, key),
+      'parameter_unknown',
+    );
+    assert.equal(error.param, 'expand');
+  });
+
   it('tells a wrong method from a wrong path, with the right methods', async () => {
     const methods: readonly (readonly [string, string, string])[] = [
       ['DELETE', '/v1/api/collections', 'POST, GET, HEAD'],

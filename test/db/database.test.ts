@@ -76,6 +76,17 @@ describe('a transaction', () => {
     });
   }
 
+  it('of a single statement is tried four times too', async () => {
+    await db.pool.query(`
+      CREATE SEQUENCE tries;
+      CREATE FUNCTION count_and_fail(code text) RETURNS void LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM nextval('tries'); PERFORM fail_with(code); END $$;`);
+    const count = statement('test_count_and_fail', 'SELECT count_and_fail($1)');
+    await assert.rejects(db.run(count, ['40P01']), { code: '40P01' });
+    const { rows } = await db.pool.query('SELECT last_value::int AS tries FROM tries');
+    assert.deepEqual(rows, [{ tries: 4 }]);
+  });
+
   it('is tried once when the error would come again', async () => {
     let tries = 0;
     const work = async (tx: Tx) => {

@@ -4,10 +4,8 @@ import { callerOf, type ApiDeps } from '../context.ts';
 import { requireScope } from '../middleware/api-key.ts';
 import { AUTHENTICATION_ERRORS, errorResponses, REQUEST_ID_HEADER, type Route } from '../route.ts';
 import { balanceSchema } from '../schemas/balance.ts';
+import { noParameters } from '../schemas/primitives.ts';
 import { validate } from '../validation.ts';
-import { z } from 'zod';
-
-const noParameters = z.strictObject({});
 
 export function balanceRoutes(deps: ApiDeps): Route[] {
   return [

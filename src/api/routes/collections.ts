@@ -35,7 +35,7 @@ import {
   listBody,
   paymentFilter,
 } from '../schemas/collection.ts';
-import { idempotencyKeyHeader, pathId } from '../schemas/primitives.ts';
+import { idempotencyKeyHeader, noParameters, pathId } from '../schemas/primitives.ts';
 import { readIntegers } from '../form.ts';
 import { validate } from '../validation.ts';
 
@@ -71,6 +71,7 @@ function createRoute(deps: ApiDeps): Route {
 
 function create(deps: ApiDeps): ApiMiddleware {
   return async (ctx) => {
+    validate(noParameters, { ...ctx.query });
     const fields = isForm(ctx) ? readIntegers(ctx.request.body, ['amount']) : ctx.request.body;
     const request = toPaymentRequest(validate(createCollectionSchema, fields, CREATE_PAYMENT_CODES));
     const { merchantId, merchantCurrency, actor } = callerOf(ctx);
@@ -141,12 +142,13 @@ function fetchRoute(deps: ApiDeps): Route {
           headers: REQUEST_ID_HEADER,
           content: { 'application/json': { schema: collectionSchema } },
         },
-        ...errorResponses([...AUTHENTICATION_ERRORS, 'collection_not_found']),
+        ...errorResponses([...AUTHENTICATION_ERRORS, 'parameter_unknown', 'collection_not_found']),
       },
     },
     pipeline: [
       requireScope('collections:read', deps),
       async (ctx) => {
+        validate(noParameters, { ...ctx.query });
         const { id } = ctx['params'] as { id?: string };
         if (id === undefined) throw new DomainError('route_not_found', 'There is no such route.');
         ctx.body = collectionObject(await getCollection(deps.db, callerOf(ctx).merchantId, id));

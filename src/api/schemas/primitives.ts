@@ -43,11 +43,17 @@ export const metadata = z
   .refine((pairs) => Object.keys(pairs).length <= 20, { error: 'metadata can hold at most 20 pairs.' })
   .meta({ description: 'Up to 20 pairs of your own, echoed back.', example: { order: '1042' }, maxProperties: 20 });
 
-/** An instant as RFC 3339 with a zone. */
+/** For routes that take none. */
+export const noParameters = z.strictObject({});
+
+/**
+ * An instant as RFC 3339 with a zone. Ours have milliseconds: what is finer is rounded up, so that neither bound takes in
+ * what is earlier than it says.
+ */
 export function instant(name: string) {
   return z.iso
     .datetime({ offset: true, error: `${name} must be a time as RFC 3339, for example 2026-01-31T12:00:00.000Z.` })
-    .transform((text) => new Date(text));
+    .transform((text) => new Date(Date.parse(text) + (/\.[0-9]{3}0*[1-9]/.test(text) ? 1 : 0)));
 }
 
 export const time = z.iso

@@ -1,0 +1,53 @@
+// JSON as a payment may be written: what two readers could take for two different things is refused.
+import { DomainError } from '../domain/errors.ts';
+
+// In text that is JSON these are all there is besides white space and the three words.
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|-?[0-9][0-9.eE+-]*/g;
+const NUMBER = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
+
+/**
+ * The value that the text says. Throws `body_malformed` for what is no JSON, for an object that has a name twice or the
+ * name that no field can have, and for a number that would be read as a whole one and is none.
+ */
+export function parseJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new DomainError('body_malformed', 'The body could not be read. Check its syntax.');
+  }
+  refuseAmbiguity(text);
+  return value;
+}
+
+function refuseAmbiguity(text: string): void {
+  // The names so far of each object around this place; a list has none.
+  const around: (Set<string> | null)[] = [];
+  let isNameNext = false;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{') around.push(new Set());
+    else if (token === '[') around.push(null);
+    else if (token === '}' || token === ']') around.pop();
+    else if (token.startsWith('"') && isNameNext) addName(around.at(-1) ?? null, JSON.parse(token) as string);
+    else if (NUMBER.test(token)) refuseNearlyWhole(token);
+    isNameNext = token === '{' || (token === ',' && around.at(-1) !== null);
+  }
+}
+
+function addName(names: Set<string> | null, name: string): void {
+  if (name === '__proto__') throw new DomainError('body_malformed', 'A field cannot have the name __proto__.');
+  if (names?.has(name) === true) {
+    throw new DomainError('body_malformed', 'An object has the same name twice. Send each field once.');
+  }
+  names?.add(name);
+}
+
+// 5000.0 and 50e2 are whole, and so is what they are read as; 5000.0000000000000000001 would lose its last digit.
+function refuseNearlyWhole(token: string): void {
+  if (!Number.isInteger(Number(token))) return;
+  const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(token) ?? [];
+  const digits = (whole + fraction).replace(/0+$/, '');
+  const placesAfterPoint = digits.length - whole.length - Number(exponent);
+  if (digits === '' || placesAfterPoint <= 0) return;
+  throw new DomainError('body_malformed', 'A number has more digits than can be kept. Amounts are whole numbers.');
+}

@@ -1,0 +1,137 @@
+// The bodies of requests: read to the byte and the digit, or not at all.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { call, type CallOptions } from '../support/api.ts';
+import { openHouse, type House } from '../support/house.ts';
+import { API_ONLY, assertError, issuesOf } from './answers.ts';
+
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+const SOUND_FORM = 'phone=256772000100&amount=5000&reference=INV-1';
+
+describe('a body that asks for a collection', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse(API_ONLY);
+  });
+  after(() => house.stop());
+
+  const create = (options: CallOptions) =>
+    call(house.baseUrl, 'POST', '/v1/api/collections', { key: house.merchant.key, ...options });
+  const createFrom = (body: string, type = JSON_TYPE) => create({ raw: { type, body } });
+
+  describe('with the JSON number', () => {
+    const body = (amount: string) => `{"phone":"256772000100","reference":"INV-1","amount":${amount}}`;
+    for (const written of ['5000.0', '5e3', '50.00E+2', '50000e-1', '0.05e5']) {
+      it(`${written} has 5000 for its amount`, async () => {
+        const answer = await createFrom(body(written));
+        assert.equal(answer.json['amount'], 5000, answer.text);
+      });
+    }
+    for (const written of ['9007199254740993', '1e300', '-1e300', '1e400', '-1e400', '0.1', '5000.00001']) {
+      it(`${written} has no amount`, async () => {
+        const answer = await createFrom(body(written));
+        assert.equal(answer.status, 400, answer.text);
+        assert.match(issuesOf(answer).join(), /^amount (parameter_invalid|amount_out_of_bounds)$/);
+        assert.match(answer.text, /"amount must be [^"]*\."/);
+      });
+    }
+    for (const written of ['5000.0000000000000000001', '4999.99999999999999999999', '5000e-400', '1e-400']) {
+      it(`${written} is not read as what that could be rounded to`, async () => {
+        assertError(await createFrom(body(written)), 'body_malformed');
+      });
+    }
+    for (const written of ['05000', '+5000', '0x1388', '5_000', 'NaN', '5000n', '.5', '5000.']) {
+      it(`${written} is no JSON`, async () => {
+        assertError(await createFrom(body(written)), 'body_malformed');
+      });
+    }
+  });
+
+  describe('is not read when it holds', () => {
+    const bodies: readonly (readonly [string, string])[] = [
+      ['half an object', '{"phone":"256772000100"'],
+      ['text', '"phone"'],
+      ['a number', '5000'],
+      ['null', 'null'],
+      ['true', 'true'],
+      ['a list', '[]'],
+      ['a list of one request', '[{"phone":"256772000100","amount":5000,"reference":"INV-1"}]'],
+      ['two objects', '{}{}'],
+      ['a comma too many', '{"phone":"256772000100",}'],
+      ['single quotes', "{'phone':'256772000100'}"],
+      ['a field that would change all objects', '{"__proto__":{"amount":5000}}'],
+      ['the same inside metadata', '{"metadata":{"__proto__":{"a":"b"}}}'],
+      ['a line break within text', '{"reference":"a\nb"}'],
+      ['a form that is said to be JSON', SOUND_FORM],
+      ['a field twice', '{"phone":"256772000100","amount":5000,"reference":"INV-1","amount":6000}'],
+      ['a field twice with the same value', '{"amount":5000,"amount":5000}'],
+      ['a field twice, one of them in escapes', '{"amount":5000,"\\u0061mount":5000}'],
+      ['a name twice inside metadata', '{"metadata":{"a":"b","c":"{\\"","a":"d"}}'],
+    ];
+    for (const [what, body] of bodies) {
+      it(what, async () => {
+        assertError(await createFrom(body), 'body_malformed');
+      });
+    }
+  });
+
+  it('may have a name again in another object, and text that looks like a name', async () => {
+    const pairs = '{"phone":"x","amount":"a","reference":"\\"reference\\":","a,":"{\\"a\\":1","[":"]"}';
+    const answer = await createFrom(`{"phone":"256772000100","amount":5000,"reference":"amount","metadata":${pairs}}`);
+    assert.equal(answer.status, 202, answer.text);
+    assert.deepEqual(answer.json['metadata'], JSON.parse(pairs));
+  });
+
+  it('is not read when it is not UTF-8, in JSON or in a form, escaped or not', async () => {
+    const bytesIn = (text: string) =>
+      Buffer.concat(text.split('?').flatMap((part, n) => [...(n > 0 ? [Buffer.from([0xc3])] : []), Buffer.from(part)]));
+    const bodies: readonly (readonly [string, Buffer | string])[] = [
+      [JSON_TYPE, bytesIn('{"phone":"256772000100","amount":5000,"reference":"INV-?"}')],
+      [FORM_TYPE, bytesIn('phone=256772000100&amount=5000&reference=INV-?')],
+      [FORM_TYPE, 'phone=256772000100&amount=5000&reference=INV-%C3'],
+      [FORM_TYPE, 'phone=256772000100&amount=5000&reference=%ED%A0%80'],
+    ];
+    for (const [type, body] of bodies) assertError(await create({ raw: { type, body } }), 'body_malformed');
+    const sound = await createFrom(`${SOUND_FORM}&description=100%+of+%e2%82%ac`, FORM_TYPE);
+    assert.equal(sound.json['description'], '100% of €', sound.text);
+  });
+
+  describe('is read', () => {
+    const ofBytes = (size: number) => {
+      const frame = JSON.stringify({ reference: '' });
+      return JSON.stringify({ reference: 'x'.repeat(size - frame.length) });
+    };
+    it('of 64 KiB to its end', async () => {
+      const answer = await createFrom(ofBytes(65_536));
+      assert.equal(answer.status, 400);
+      assert.ok(issuesOf(answer).includes('reference parameter_invalid'), answer.text);
+    });
+    it('no further than 64 KiB, of JSON or of a form', async () => {
+      assertError(await createFrom(ofBytes(65_537)), 'body_too_large');
+      assertError(await createFrom(ofBytes(5_000_000)), 'body_too_large');
+      assertError(await createFrom(`a=${'x'.repeat(65_535)}`, FORM_TYPE), 'body_too_large');
+    });
+    it('no further than 64 KiB when nobody said how long it is', async () => {
+      const chunk = Buffer.alloc(10_000, 'x');
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(Buffer.from('{"reference":"'));
+          for (let i = 0; i < 10; i++) controller.enqueue(chunk);
+          controller.close();
+        },
+      });
+      const response = await fetch(new URL('/v1/api/collections', house.baseUrl), {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${house.merchant.key}`,
+          'idempotency-key': randomUUID(),
+          'content-type': JSON_TYPE,
+        },
+        body,
+        duplex: 'half',
+      });
+      assert.equal(response.status, 413);
+    });
+  });
+});
