@@ -1,5 +1,5 @@
 // A route of the console as data: what it takes, answers and refuses, and in which roles, said once for router and document.
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Role } from '../domain/member.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
@@ -8,7 +8,7 @@ import { readBody } from './middleware/body.ts';
 import { requireRole, requireSession } from './middleware/session.ts';
 import { SESSION_ONLY } from './openapi.ts';
 import { errorResponses, IDEMPOTENCY_ERRORS, KEPT_ANSWER_HEADERS, REQUEST_ID_HEADER, type Route } from './route.ts';
-import { idempotencyKeyHeader, pathId } from './schemas/primitives.ts';
+import { idempotencyKeyHeader, noParameters, pathId } from './schemas/primitives.ts';
 import { validate } from './validation.ts';
 
 export type ConsoleRoute = {
@@ -43,7 +43,6 @@ const BODY_ERRORS: readonly ErrorCode[] = [
   'body_too_large',
   'media_type_unsupported',
 ];
-const noParameters = z.strictObject({});
 
 /** The route with its session, role, query and body checks before `handle`. Body and query are for `handle` to read. */
 export function consoleRoute(deps: ApiDeps, route: ConsoleRoute, handle: ApiMiddleware): Route {

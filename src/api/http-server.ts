@@ -9,10 +9,10 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, errorBody } from '../domain/errors.ts';
 import { newId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
-import { errorBody, HTTP_STATUS } from './errors.ts';
+import { HTTP_STATUS } from './errors.ts';
 
 const UNREADABLE = 'The request is not HTTP as we can read it. Check how it is written.';
 const MESSAGES: Readonly<Record<string, string>> = {

@@ -27,7 +27,7 @@ import {
 } from '../route.ts';
 import { CREATE_PAYMENT_CODES, LIST_CODES, listBody, paymentFilter, toPaymentRequest } from '../schemas/collection.ts';
 import { createPayoutSchema, listPayoutsSchema, payoutListSchema, payoutSchema } from '../schemas/payout.ts';
-import { idempotencyKeyHeader, pathId } from '../schemas/primitives.ts';
+import { idempotencyKeyHeader, noParameters, pathId } from '../schemas/primitives.ts';
 import { validate } from '../validation.ts';
 
 const TAG = 'Payouts';
@@ -64,6 +64,7 @@ function createRoute(deps: ApiDeps): Route {
 
 function create(deps: ApiDeps): ApiMiddleware {
   return async (ctx) => {
+    validate(noParameters, { ...ctx.query });
     const fields = isForm(ctx) ? readIntegers(ctx.request.body, ['amount']) : ctx.request.body;
     const request = toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES));
     const { merchantId, merchantCurrency, actor } = callerOf(ctx);
@@ -146,12 +147,13 @@ function fetchRoute(deps: ApiDeps): Route {
           headers: REQUEST_ID_HEADER,
           content: { 'application/json': { schema: payoutSchema } },
         },
-        ...errorResponses([...AUTHENTICATION_ERRORS, 'payout_not_found']),
+        ...errorResponses([...AUTHENTICATION_ERRORS, 'parameter_unknown', 'payout_not_found']),
       },
     },
     pipeline: [
       requireScope('payouts:read', deps),
       async (ctx) => {
+        validate(noParameters, { ...ctx.query });
         const { id = '' } = ctx['params'] as { id?: string };
         ctx.body = payoutObject(await getPayout(deps.db, callerOf(ctx).merchantId, id));
       },
