@@ -72,8 +72,14 @@ const ROWS: readonly Row[] = [
     callbacks: 1,
   },
   { row: '014', title: 'succeeds when the connection drops before the answer', ...succeeds, callbacks: 1 },
-  // What the provider gives back is recorded with the reversals; until then it stays as it was paid.
-  { row: '015', title: 'succeeds when the provider has not yet given the money back', ...succeeds, callbacks: 2 },
+  {
+    row: '015',
+    title: 'is reversed when the provider gives the money back',
+    state: 'reversed',
+    failure: null,
+    story: [...PAID, 'succeeded > reversed'],
+    callbacks: 2,
+  },
   { row: '099', title: 'succeeds when a person approves it at the handset', ...succeeds, callbacks: 1 },
   { row: '000', title: 'succeeds with any other phone', ...succeeds, callbacks: 1 },
 ];
