@@ -4,6 +4,7 @@ import type { Database, Tx } from '../db/database.ts';
 import { markInvitationAccepted } from '../db/invitation.ts';
 import { findMember, findRoles, lockMembers, putMember } from '../db/member.ts';
 import { uncountProofs } from '../db/proof-counter.ts';
+import { deleteSessionsOfMember } from '../db/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../db/user.ts';
 import { DomainError } from '../domain/errors.ts';
 import { newId, type UserId } from '../domain/ids.ts';
@@ -47,6 +48,8 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
     const { merchantId, roles } = invitation;
     // False: they became a member by another way meanwhile, with the roles they have now.
     if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw invitationNotFound();
+    // A log-in that raced with their removal would otherwise live again.
+    await deleteSessionsOfMember(tx, merchantId, userId);
     if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw invitationNotFound();
     await uncountProofs(tx, input.counted, at);
     await record(tx, input, userId);
