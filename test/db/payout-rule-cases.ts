@@ -37,6 +37,17 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
     ['a key nobody has', () => ({ api_key_id: newId('key') }), 'payouts_api_key_id_fkey'],
   ]),
   {
+    what: 'a payout made with the key of another merchant',
+    breaks: (world) => {
+      const id = newId('key');
+      return [
+        insert(world, 'api_keys', { id, merchant_id: world.otherMerchantId, created_by: null }),
+        insert(world, 'payouts', { api_key_id: id }),
+      ];
+    },
+    by: { says: /with the key of another merchant/ },
+  },
+  {
     what: 'one operator reference for two payouts',
     breaks: (world) => {
       const reference = { operator_reference: randomUUID() };

@@ -118,8 +118,8 @@ BEGIN
       RAISE EXCEPTION 'payout % must begin as queued', NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
     IF NEW.api_key_id IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM api_keys WHERE id = NEW.api_key_id AND merchant_id = NEW.merchant_id) THEN
-      RAISE EXCEPTION 'payout % was made with a key of nobody here', NEW.id USING ERRCODE = 'restrict_violation';
+       AND EXISTS (SELECT 1 FROM api_keys WHERE id = NEW.api_key_id AND merchant_id <> NEW.merchant_id) THEN
+      RAISE EXCEPTION 'payout % was made with the key of another merchant', NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
     RETURN NEW;
   END IF;
