@@ -1,9 +1,8 @@
 // What the payout workflow does: read where the payout stands, send it, ask the operator, record what it said.
 import { activityInfo } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import type { Environment } from '../src/domain/event.ts';
-import type { FailureCode } from '../src/domain/failure.ts';
 import type { MerchantId, PayoutId } from '../src/domain/ids.ts';
 import type { OperatorId } from '../src/domain/operator-catalogue.ts';
 import type { Payout } from '../src/domain/payout.ts';
@@ -11,10 +10,12 @@ import type { PayoutStanding, PayoutWord, RecordablePayoutFact } from '../src/do
 import { isReleasedByOthers } from '../src/domain/release.ts';
 import type { Log } from '../src/log.ts';
 import { getPayout } from '../src/operations/get-payout.ts';
+import { noteSendBegun, noteTaken } from '../src/operations/note-sending.ts';
 import { recordPayoutFact } from '../src/operations/record-payout-fact.ts';
 import { isPaidAsAsked } from '../src/operators/paid-money.ts';
 import type { Operator, StatusOutcome } from '../src/operators/port.ts';
 import { withFailures } from './failures.ts';
+import { sendResultOf, type SendResult } from './sending.ts';
 
 export type PayoutActivityDeps = {
   readonly db: Database;
@@ -25,12 +26,6 @@ export type PayoutActivityDeps = {
 };
 
 type PayoutRef = { readonly payoutId: PayoutId; readonly merchantId: MerchantId };
-
-export type SendResult =
-  | { readonly kind: 'taken' }
-  | { readonly kind: 'refused'; readonly failureCode: FailureCode }
-  /** It is not released, past its deadline, or in doubt: what follows is asked of the operator. */
-  | { readonly kind: 'not_sent' };
 
 export type PayoutActivities = ReturnType<typeof createPayoutActivities>;
 
@@ -44,12 +39,24 @@ export function createPayoutActivities(deps: PayoutActivityDeps) {
       return standingOf(await load(ref));
     },
 
+    /** One transaction, before the first try: whether it is the first. Losing the answer makes it no longer the first. */
+    async notePayoutSendBegun({ payoutId: id, merchantId }: PayoutRef): Promise<boolean> {
+      return withFailures(() => noteSendBegun(db, { table: 'payouts', merchantId, id }, new Date()));
+    },
+
+    /** One transaction: the operator has it. */
+    async notePayoutTaken(ref: PayoutRef): Promise<PayoutStanding> {
+      const { payoutId: id, merchantId } = ref;
+      await withFailures(() => noteTaken(db, { table: 'payouts', merchantId, id }, new Date()));
+      return standingOf(await load(ref));
+    },
+
     /**
      * One call: sends the payout if it is recorded as released by others than its maker and its time to be sent is not
      * over. Fails, to be tried again, when it is not known whether the operator took it; the reference makes the repeat
      * harmless.
      */
-    async sendPayoutWithOperator(ref: PayoutRef): Promise<SendResult> {
+    async sendPayoutWithOperator(ref: PayoutRef & { isFirstSend: boolean }): Promise<SendResult> {
       const payout = await load(ref);
       if (payout.state !== 'released') return { kind: 'not_sent' };
       if (payout.sendDeadlineAt === null || payout.sendDeadlineAt <= new Date()) return { kind: 'not_sent' };
@@ -62,18 +69,10 @@ export function createPayoutActivities(deps: PayoutActivityDeps) {
         money: payout,
         payeeMessage: payout.description ?? payout.reference,
       });
-      if (outcome.kind === 'accepted') return { kind: 'taken' };
       if (outcome.kind === 'refused') {
-        // After a try whose end is not known, a refusal says nothing of that one: the operator is asked.
-        if (activityInfo().attempt > 1) return { kind: 'not_sent' };
         log.info({ payoutId: payout.id, operatorCode: outcome.operatorCode }, 'the operator refused the payout');
-        return { kind: 'refused', failureCode: outcome.code };
       }
-      throw ApplicationFailure.create({
-        message: `not known whether the operator took the payout: ${outcome.reason}`,
-        type: 'OperatorUnknown',
-        category: ApplicationFailureCategory.BENIGN,
-      });
+      return sendResultOf(outcome, ref.isFirstSend && activityInfo().attempt === 1);
     },
 
     /** One call: what the operator says of the payout now. A paid amount that is not ours to the unit is not believed. */
@@ -106,6 +105,7 @@ function standingOf(payout: Payout): PayoutStanding {
     approvalsRequired: payout.approvalsRequired,
     expiresAtMs: payout.expiresAt.getTime(),
     sendDeadlineAtMs: payout.sendDeadlineAt?.getTime() ?? null,
+    isTaken: payout.takenAt !== null,
   };
 }
 

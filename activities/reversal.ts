@@ -1,6 +1,5 @@
 // What the reversal workflow does: ask the operator for the refund, ask how it went, record what it said.
 import { activityInfo } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import type { ChangeTimings } from '../src/domain/collection-change.ts';
 import type { Environment } from '../src/domain/event.ts';
@@ -9,13 +8,14 @@ import type { OperatorId } from '../src/domain/operator-catalogue.ts';
 import type { Reversal } from '../src/domain/reversal.ts';
 import type { RefundWord, ReversalFact, ReversalStanding } from '../src/domain/reversal-progress.ts';
 import type { Log } from '../src/log.ts';
+import { noteSendBegun, noteTaken } from '../src/operations/note-sending.ts';
 import { getCollection } from '../src/operations/get-collection.ts';
 import { getReversal } from '../src/operations/get-reversal.ts';
 import { recordReversalFact } from '../src/operations/record-reversal-fact.ts';
 import { isPaidAsAsked } from '../src/operators/paid-money.ts';
 import type { Operator, StatusOutcome } from '../src/operators/port.ts';
 import { withFailures } from './failures.ts';
-import type { SendResult } from './payout.ts';
+import { sendResultOf, type SendResult } from './sending.ts';
 
 export type ReversalActivityDeps = {
   readonly db: Database;
@@ -42,11 +42,23 @@ export function createReversalActivities(deps: ReversalActivityDeps) {
       return standingOf((await load(ref)).reversal);
     },
 
+    /** One transaction, before the first try: whether it is the first. Losing the answer makes it no longer the first. */
+    async noteRefundSendBegun({ reversalId: id, merchantId }: ReversalRef): Promise<boolean> {
+      return withFailures(() => noteSendBegun(db, { table: 'reversals', merchantId, id }, new Date()));
+    },
+
+    /** One transaction: the operator has it. */
+    async noteRefundTaken(ref: ReversalRef): Promise<ReversalStanding> {
+      const { reversalId: id, merchantId } = ref;
+      await withFailures(() => noteTaken(db, { table: 'reversals', merchantId, id }, new Date()));
+      return standingOf((await load(ref)).reversal);
+    },
+
     /**
      * One call: asks for the refund, unless the collection is reversed already or the time to ask is over. Fails, to be
      * tried again, when it is not known whether the operator took it; the reference makes the repeat harmless.
      */
-    async refundWithOperator(ref: ReversalRef): Promise<SendResult> {
+    async refundWithOperator(ref: ReversalRef & { isFirstSend: boolean }): Promise<SendResult> {
       const { reversal, collection } = await load(ref);
       if (reversal.state !== 'requested' || reversal.sendDeadlineAt <= new Date()) return { kind: 'not_sent' };
       // The provider was faster: to give the money back a second time would be a loss.
@@ -57,18 +69,10 @@ export function createReversalActivities(deps: ReversalActivityDeps) {
         money: collection,
         note: collection.reference,
       });
-      if (outcome.kind === 'accepted') return { kind: 'taken' };
       if (outcome.kind === 'refused') {
-        // After a try whose end is not known, a refusal says nothing of that one: the operator is asked.
-        if (activityInfo().attempt > 1) return { kind: 'not_sent' };
         log.info({ reversalId: reversal.id, operatorCode: outcome.operatorCode }, 'the operator refused the refund');
-        return { kind: 'refused', failureCode: outcome.code };
       }
-      throw ApplicationFailure.create({
-        message: `not known whether the operator took the refund: ${outcome.reason}`,
-        type: 'OperatorUnknown',
-        category: ApplicationFailureCategory.BENIGN,
-      });
+      return sendResultOf(outcome, ref.isFirstSend && activityInfo().attempt === 1);
     },
 
     /** One call: what the operator says of the refund now. Another amount than the collection's is not believed. */
@@ -94,8 +98,8 @@ export function createReversalActivities(deps: ReversalActivityDeps) {
   };
 }
 
-function standingOf({ state, sendDeadlineAt }: Reversal): ReversalStanding {
-  return { state, sendDeadlineAtMs: sendDeadlineAt.getTime() };
+function standingOf({ state, sendDeadlineAt, takenAt }: Reversal): ReversalStanding {
+  return { state, sendDeadlineAtMs: sendDeadlineAt.getTime(), isTaken: takenAt !== null };
 }
 
 function wordOf(outcome: StatusOutcome): RefundWord {

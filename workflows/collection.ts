@@ -25,6 +25,7 @@ import {
 } from '../src/domain/collection-progress.ts';
 import { OPERATOR_CALLED_BACK, SEARCH_ATTRIBUTES, type CollectionWorkflowInput } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, QUICK_QUESTION, raisingPrompt } from './policies.ts';
+import { askUntilAnswered } from './settling.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
 const { recordCollectionFact } = proxyLocalActivities<CollectionActivities>(OWN_TRANSACTION);
@@ -43,9 +44,12 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
   });
   setCurrentDetails('Asking the operator to raise the prompt on the payer’s phone.');
   let standing = await raisePrompt(input);
-  // A payment of an expired one may be late, and that of a paid one may have been returned: one question tells.
-  if (standing.state === 'expired' || standing.state === 'succeeded') {
-    return (await applyWord(standing, await askOperator(input), input)).state;
+  // A payment of an expired one may be late: one question tells, and the sweep asks again. That of a paid one may have been
+  // returned, about which nobody asks but whoever was called back.
+  if (standing.state === 'expired') return (await applyWord(standing, await askOperator(input), input)).state;
+  if (standing.state === 'succeeded') {
+    const word = await askUntilAnswered(() => askOperator(input), timings.reconcileScheduleMs);
+    return (await applyWord(standing, word, input)).state;
   }
 
   let lastAskAtMs: number | null = null;

@@ -14,7 +14,8 @@ import {
   workflowInfo,
   allHandlersFinished,
 } from '@temporalio/workflow';
-import type { PayoutActivities, SendResult } from '../activities/payout.ts';
+import type { PayoutActivities } from '../activities/payout.ts';
+import type { SendResult } from '../activities/sending.ts';
 import type { PayoutState } from '../src/domain/payout.ts';
 import {
   payoutFactToRecord,
@@ -29,11 +30,12 @@ import {
   type PayoutWorkflowInput,
 } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, QUICK_QUESTION, sendingMoney } from './policies.ts';
-import { orNull, untilSettled, type Knocks } from './settling.ts';
+import { askUntilAnswered, orNull, untilSettled, type Knocks } from './settling.ts';
 
 const decisionRecorded = defineSignal(PAYOUT_DECISION_RECORDED);
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
-const { loadPayoutStanding, recordPayoutFact } = proxyLocalActivities<PayoutActivities>(OWN_TRANSACTION);
+const { loadPayoutStanding, notePayoutSendBegun, notePayoutTaken, recordPayoutFact } =
+  proxyLocalActivities<PayoutActivities>(OWN_TRANSACTION);
 const quick = proxyLocalActivities<PayoutActivities>(QUICK_QUESTION);
 
 /**
@@ -49,7 +51,10 @@ export async function payoutWorkflow(input: PayoutWorkflowInput): Promise<Payout
     knocks.callbacks += 1;
   });
   let standing = await untilDecided(input, knocks);
-  if (standing.state === 'succeeded') standing = await applyWord(standing, await askOperator(input), input);
+  if (standing.state === 'succeeded') {
+    const word = await askUntilAnswered(() => askOperator(input), input.timings.reconcileScheduleMs);
+    standing = await applyWord(standing, word, input);
+  }
   if (standing.state === 'released') standing = await send(input, standing);
   standing = await untilSettled(standing, sentMoney(input), knocks);
   setCurrentDetails(`Settled: ${standing.state}.`);
@@ -83,16 +88,20 @@ async function send(input: PayoutWorkflowInput, standing: PayoutStanding): Promi
   setCurrentDetails('Released. Sending it to the operator: see the pending activity.');
   const { sendPayoutWithOperator } = proxyActivities<PayoutActivities>(sendingMoney(input.timings));
   const { payoutId, merchantId } = input;
+  const isFirstSend = await notePayoutSendBegun.executeWithOptions({ summary: 'a send begins' }, [
+    { payoutId, merchantId },
+  ]);
   let result: SendResult;
   try {
     result = await sendPayoutWithOperator.executeWithOptions({ summary: `send the payout to ${input.operator}` }, [
-      { payoutId, merchantId },
+      { payoutId, merchantId, isFirstSend },
     ]);
   } catch (error) {
     if (isCancellation(error) || isApprovalMissing(error) || !(error instanceof ActivityFailure)) throw error;
     // Tries ran out: the operator may have taken one of them. The money stays held until it says so.
     return record(input, { fact: 'outcome_unknown' });
   }
+  if (result.kind === 'taken') return noteTaken(input);
   return result.kind === 'refused' ? record(input, { fact: 'declined', failureCode: result.failureCode }) : standing;
 }
 
@@ -122,7 +131,8 @@ function sentMoney(input: PayoutWorkflowInput) {
 
 /** Records all that follows from the operator's word: a payout that was paid and returned takes two steps. */
 async function applyWord(from: PayoutStanding, word: PayoutWord, input: PayoutWorkflowInput): Promise<PayoutStanding> {
-  let standing = from;
+  // That it is under way there means that it has it, whatever our send was answered.
+  let standing = word.kind === 'pending' && !from.isTaken ? await noteTaken(input) : from;
   for (;;) {
     const fact = payoutFactToRecord(standing, word, Date.now(), input.timings.notFoundGraceMs);
     if (fact === null) return standing;
@@ -130,6 +140,10 @@ async function applyWord(from: PayoutStanding, word: PayoutWord, input: PayoutWo
     if (next.state === standing.state) return next;
     standing = next;
   }
+}
+
+function noteTaken({ payoutId, merchantId }: PayoutWorkflowInput): Promise<PayoutStanding> {
+  return notePayoutTaken.executeWithOptions({ summary: 'the operator has it' }, [{ payoutId, merchantId }]);
 }
 
 function load({ payoutId, merchantId }: PayoutWorkflowInput): Promise<PayoutStanding> {

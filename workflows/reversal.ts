@@ -20,7 +20,8 @@ import { askingOperator, OWN_TRANSACTION, sendingMoney } from './policies.ts';
 import { orNull, untilSettled, type Knocks } from './settling.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
-const { loadReversalStanding, recordReversalFact } = proxyLocalActivities<ReversalActivities>(OWN_TRANSACTION);
+const { loadReversalStanding, noteRefundSendBegun, noteRefundTaken, recordReversalFact } =
+  proxyLocalActivities<ReversalActivities>(OWN_TRANSACTION);
 
 /** Ends when the refund is confirmed or refused. The row is the truth, as for payouts. */
 export async function reversalWorkflow(input: ReversalWorkflowInput): Promise<ReversalState> {
@@ -42,12 +43,16 @@ async function send(input: ReversalWorkflowInput, standing: ReversalStanding): P
   setCurrentDetails('Asking the operator for the refund: see the pending activity.');
   const { refundWithOperator } = proxyActivities<ReversalActivities>(sendingMoney(input.timings));
   const { reversalId, merchantId } = input;
-  const sending = refundWithOperator.executeWithOptions({ summary: `ask ${input.operator} for the refund` }, [
+  const isFirstSend = await noteRefundSendBegun.executeWithOptions({ summary: 'a send begins' }, [
     { reversalId, merchantId },
+  ]);
+  const sending = refundWithOperator.executeWithOptions({ summary: `ask ${input.operator} for the refund` }, [
+    { reversalId, merchantId, isFirstSend },
   ]);
   const result = await orNull(sending);
   // Tries ran out: the operator may have taken one of them.
   if (result === null) return record(input, { fact: 'outcome_unknown' });
+  if (result.kind === 'taken') return noteTaken(input);
   return result.kind === 'refused' ? record(input, { fact: 'declined', failureCode: result.failureCode }) : standing;
 }
 
@@ -71,8 +76,13 @@ async function applyWord(
   word: RefundWord,
   input: ReversalWorkflowInput,
 ): Promise<ReversalStanding> {
-  const fact = reversalFactToRecord(standing, word, Date.now(), input.timings.notFoundGraceMs);
-  return fact === null ? standing : record(input, fact);
+  const known = word.kind === 'pending' && !standing.isTaken ? await noteTaken(input) : standing;
+  const fact = reversalFactToRecord(known, word, Date.now(), input.timings.notFoundGraceMs);
+  return fact === null ? known : record(input, fact);
+}
+
+function noteTaken({ reversalId, merchantId }: ReversalWorkflowInput): Promise<ReversalStanding> {
+  return noteRefundTaken.executeWithOptions({ summary: 'the operator has it' }, [{ reversalId, merchantId }]);
 }
 
 async function askOperator({ timings, operator, reversalId, merchantId }: ReversalWorkflowInput): Promise<RefundWord> {

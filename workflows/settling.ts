@@ -62,6 +62,20 @@ export async function untilSettled<Standing extends { readonly state: string }, 
   return standing;
 }
 
+/** Asks about a payment that is paid until the operator says something, as often as the schedule has steps. */
+export async function askUntilAnswered<Word extends { readonly kind: string }>(
+  ask: () => Promise<Word>,
+  scheduleMs: readonly number[],
+): Promise<Word> {
+  let word = await ask();
+  for (const waitMs of scheduleMs) {
+    if (word.kind !== 'unknown') return word;
+    await sleep(waitMs, { summary: 'until the next question' });
+    word = await ask();
+  }
+  return word;
+}
+
 /** What an activity says, or null when it failed after all its tries; a cancelled workflow ends. */
 export async function orNull<Result>(activity: Promise<Result>): Promise<Result | null> {
   try {

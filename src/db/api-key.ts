@@ -72,6 +72,7 @@ const FIND = statement(
    FROM api_keys k
      JOIN merchants m ON m.id = k.merchant_id
      LEFT JOIN members c ON c.merchant_id = k.merchant_id AND c.user_id = k.created_by AND c.removed_at IS NULL
+       AND c.roles && ARRAY['owner', 'admin', 'maker']
    WHERE k.key_sha256 = $1`,
 );
 

@@ -97,9 +97,20 @@ const LOCK_AVAILABLE = statement(
   'SELECT balance_minor FROM ledger_accounts WHERE id = $1 FOR NO KEY UPDATE',
 );
 
-/** What the merchant may spend, which no other transfer changes until the transaction ends. */
-export async function findAvailableLocked(tx: Tx, merchantId: MerchantId): Promise<bigint> {
+const SUM_OPEN_REVERSALS = statement(
+  'reversal_sum_open',
+  `SELECT coalesce(sum(c.amount_minor), 0)::text AS amount_minor
+   FROM reversals r JOIN collections c ON c.id = r.collection_id
+   WHERE r.merchant_id = $1 AND r.state IN ('requested', 'reconciling') AND c.state = 'succeeded'`,
+);
+
+/**
+ * What the merchant may promise to a payout or a refund: available less the refunds under way, whose money has not left
+ * yet. No other transfer or promise changes it until the transaction ends.
+ */
+export async function findSpendableLocked(tx: Tx, merchantId: MerchantId): Promise<bigint> {
   const [row] = await tx.run<{ balance_minor: string }>(LOCK_AVAILABLE, [availableAccount(merchantId)]);
   if (!row) throw new Error(`merchant ${merchantId} has no available account`);
-  return BigInt(row.balance_minor);
+  const [open] = await tx.run<{ amount_minor: string }>(SUM_OPEN_REVERSALS, [merchantId]);
+  return BigInt(row.balance_minor) - BigInt(open?.amount_minor ?? 0);
 }

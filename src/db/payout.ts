@@ -35,11 +35,13 @@ type PayoutRow = {
   updated_at: Date;
   expires_at: Date;
   send_deadline_at: Date | null;
+  taken_at: Date | null;
 };
 
 const COLUMNS = `id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference, phone,
   operator, operator_reference, description, metadata, failure_code, amount_reversed_minor, created_by, api_key_id,
   approvals_required, decided_by, rejection_reason, created_at, updated_at, expires_at, send_deadline_at,
+  taken_at,
   (SELECT json_agg(json_build_object('user_id', a.user_id, 'approved_at_ms',
                                      round(extract(epoch FROM a.approved_at) * 1000)) ORDER BY a.approved_at, a.user_id)
    FROM payout_approvals a WHERE a.payout_id = payouts.id) AS approvals`;
@@ -94,12 +96,19 @@ export type PayoutNotStarted = {
   readonly merchantId: MerchantId;
   readonly idempotencyKey: string;
   readonly operator: OperatorId;
+  readonly updatedAt: Date;
 };
-type NotStartedRow = { id: PayoutId; merchant_id: MerchantId; idempotency_key: string; operator: OperatorId };
+type NotStartedRow = {
+  id: PayoutId;
+  merchant_id: MerchantId;
+  idempotency_key: string;
+  operator: OperatorId;
+  updated_at: Date;
+};
 
 const LIST_NOT_STARTED = statement(
   'payout_list_not_started',
-  `SELECT id, merchant_id, idempotency_key, operator FROM payouts
+  `SELECT id, merchant_id, idempotency_key, operator, updated_at FROM payouts
    WHERE workflow_started_at IS NULL AND updated_at < $1 AND id < $2 ORDER BY id LIMIT $3`,
 );
 
@@ -116,18 +125,23 @@ export async function listPayoutsNotStarted(
     merchantId: row.merchant_id,
     idempotencyKey: row.idempotency_key,
     operator: row.operator,
+    updatedAt: row.updated_at,
   }));
 }
 
 const MARK_STARTED = statement(
   'payout_mark_started',
-  `UPDATE payouts SET workflow_started_at = $2
-   WHERE id = ANY($1) AND workflow_started_at IS NULL AND updated_at <= $2`,
+  `UPDATE payouts SET workflow_started_at = $3
+   FROM unnest($1::text[], $2::timestamptz[]) AS told (id, updated_at)
+   WHERE payouts.id = told.id AND payouts.updated_at = told.updated_at AND payouts.workflow_started_at IS NULL`,
 );
 
-/** Those that changed after `at` stay as they are: their workflow was told of what was before. */
-export async function markPayoutsStarted(db: Queryable, ids: readonly PayoutId[], at: Date): Promise<void> {
-  await db.run(MARK_STARTED, [ids, at]);
+/** As it was when its workflow was told of it. */
+export type ToldPayout = { readonly id: PayoutId; readonly updatedAt: Date };
+
+/** Those that changed since stay as they are: their workflow was told of what was before. */
+export async function markPayoutsStarted(db: Queryable, told: readonly ToldPayout[], at: Date): Promise<void> {
+  await db.run(MARK_STARTED, [told.map(({ id }) => id), told.map(({ updatedAt }) => updatedAt), at]);
 }
 
 const MEASURE_NOT_STARTED = statement(
@@ -149,7 +163,8 @@ export async function measurePayoutsNotStarted(
 
 const RELEASE_OVERDUE = statement(
   'payout_release_overdue',
-  `UPDATE payouts SET workflow_started_at = NULL, check_due_at = $2
+  `UPDATE payouts SET workflow_started_at = NULL,
+       check_due_at = CASE WHEN state <> 'succeeded' THEN $2::timestamptz END
    WHERE id IN (
      SELECT id FROM payouts WHERE check_due_at <= $1 ORDER BY check_due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
    RETURNING id`,
@@ -195,5 +210,6 @@ function toPayout(row: PayoutRow): Payout {
     updatedAt: row.updated_at,
     expiresAt: row.expires_at,
     sendDeadlineAt: row.send_deadline_at,
+    takenAt: row.taken_at,
   };
 }

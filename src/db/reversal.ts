@@ -17,10 +17,11 @@ type ReversalRow = {
   created_at: Date;
   updated_at: Date;
   send_deadline_at: Date;
+  taken_at: Date | null;
 };
 
 const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, r.state, r.operator_reference, r.failure_code,
-    r.requested_by, r.created_at, r.updated_at, r.send_deadline_at
+    r.requested_by, r.created_at, r.updated_at, r.send_deadline_at, r.taken_at
   FROM reversals r JOIN collections c ON c.id = r.collection_id`;
 
 const INSERT = statement(
@@ -158,5 +159,6 @@ function toReversal(row: ReversalRow): Reversal {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     sendDeadlineAt: row.send_deadline_at,
+    takenAt: row.taken_at,
   };
 }

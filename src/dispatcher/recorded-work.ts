@@ -39,7 +39,12 @@ export async function startRecordedWork(options: RecordedWorkOptions): Promise<n
     await startAll(collections, (work) => temporal.startCollection(work), log),
     new Date(),
   );
-  await markPayoutsStarted(db, await startAll(payouts, (work) => temporal.tellPayout(work), log), at);
+  const told = new Set(await startAll(payouts, (work) => temporal.tellPayout(work), log));
+  await markPayoutsStarted(
+    db,
+    payouts.filter(({ id }) => told.has(id)),
+    new Date(),
+  );
   await markReversalsStarted(db, await startAll(reversals, (work) => temporal.startReversal(work), log), new Date());
   await markDeliveriesStarted(db, await startAll(deliveries, (work) => temporal.startDelivery(work), log), new Date());
   return collections.length + payouts.length + reversals.length + deliveries.length;

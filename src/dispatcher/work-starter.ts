@@ -3,7 +3,7 @@ import type { TemporalClient } from '../clients/temporal-client.ts';
 import type { CollectionToStart, PayoutToStart, ReversalToStart } from '../clients/workflow-starts.ts';
 import { COLLECTION_TRANSITIONS } from '../domain/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../domain/payout.ts';
-import { markPayoutsStarted } from '../operations/mark-work-started.ts';
+import { markPayoutsStarted, type ToldPayout } from '../operations/mark-work-started.ts';
 import type { CalledBackWork } from '../operations/record-operator-callback.ts';
 import { startRecordedWork, type RecordedWorkOptions } from './recorded-work.ts';
 
@@ -14,7 +14,7 @@ export type WorkStarter = {
    */
   offerCollection(collection: CollectionToStart): void;
   /** The same for a payout that was recorded or decided on. */
-  offerPayout(payout: PayoutToStart): void;
+  offerPayout(payout: PayoutToStart & ToldPayout): void;
   offerReversal(reversal: ReversalToStart): void;
   /**
    * Tells the workflow that the operator called back; if none is open, starts one that looks. Over the bound nothing
@@ -49,9 +49,8 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
 
   // Unlike a collection's, whose first recorded change says so by itself, a payout's telling is noted at once: it may
   // wait for days, and must not be told over and over.
-  async function tellPayout(payout: PayoutToStart): Promise<void> {
-    const at = new Date();
-    if (await temporal.tellPayout(payout)) await markPayoutsStarted(db, [payout.id], at);
+  async function tellPayout(payout: PayoutToStart & ToldPayout): Promise<void> {
+    if (await temporal.tellPayout(payout)) await markPayoutsStarted(db, [payout], new Date());
   }
 
   return {

@@ -21,12 +21,14 @@ export type PayoutStanding = {
   readonly approvalsRequired: number;
   readonly expiresAtMs: number;
   readonly sendDeadlineAtMs: number | null;
+  /** The operator said once that it has it. */
+  readonly isTaken: boolean;
 };
 
 /**
  * The fact to record now, or null to go on waiting. An outcome is only ever what the operator confirmed; while it stays
  * undecided the money stays held. That the operator never took the payment is believed once no send of ours can still be
- * on its way: `notFoundGraceMs` after the last moment at which one may begin.
+ * on its way, `notFoundGraceMs` after the last moment at which one may begin, and never of a payment that it once had.
  */
 export function payoutFactToRecord(
   standing: PayoutStanding,
@@ -45,7 +47,9 @@ export function payoutFactToRecord(
     case 'declined':
       return { fact: 'declined', failureCode: word.failureCode };
     case 'not_found':
-      if (nowMs >= sendDeadlineAtMs + notFoundGraceMs) return { fact: 'declined', failureCode: 'operator_unavailable' };
+      if (!standing.isTaken && nowMs >= sendDeadlineAtMs + notFoundGraceMs) {
+        return { fact: 'declined', failureCode: 'operator_unavailable' };
+      }
       return overdue(state, nowMs, sendDeadlineAtMs);
     case 'pending':
     case 'unknown':

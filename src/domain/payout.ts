@@ -84,6 +84,8 @@ export type Payout = {
   readonly expiresAt: Date;
   /** After it nothing is sent any more; null until it is released. */
   readonly sendDeadlineAt: Date | null;
+  /** When the operator first said that it has the payout: from then on its silence is no "no". */
+  readonly takenAt: Date | null;
 };
 
 export function approvalState(state: PayoutState): ApprovalState {

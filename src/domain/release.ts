@@ -1,6 +1,6 @@
 // Whether a person may release a payout, by the rule of two persons and by what the merchant's policy asks for besides.
 import { DomainError } from './errors.ts';
-import { hasFreshSecondFactor, type Person } from './member.ts';
+import { hasFreshSecondFactor, permissionDenied, type Person } from './member.ts';
 import type { Payout } from './payout.ts';
 import type { Policy } from './policy.ts';
 
@@ -30,14 +30,11 @@ export function checkRelease(attempt: ReleaseAttempt): void {
     throw new DomainError('state_conflict', 'This payout ran out before it was released. Create a new one.');
   }
   if ((person.hasSecondFactor || policy.secondFactorRequired) && !hasFreshSecondFactor(person, at)) {
-    throw new DomainError('permission_denied', 'Confirm it is you with your second factor, then release.');
+    throw permissionDenied('no fresh second factor');
   }
   const limit = policy.approverDailyLimitMinor;
   if (limit !== null && attempt.releasedMinor + payout.amountMinor > limit) {
-    throw new DomainError(
-      'permission_denied',
-      'This is more than one person may release in 24 hours. Ask another approver.',
-    );
+    throw permissionDenied('more than this person may release in 24 hours');
   }
 }
 

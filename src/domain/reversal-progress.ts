@@ -11,11 +11,16 @@ export type RefundWord =
 export type ReversalFact =
   { readonly fact: 'refunded' | 'outcome_unknown' } | { readonly fact: 'declined'; readonly failureCode: FailureCode };
 
-export type ReversalStanding = { readonly state: ReversalState; readonly sendDeadlineAtMs: number };
+export type ReversalStanding = {
+  readonly state: ReversalState;
+  readonly sendDeadlineAtMs: number;
+  /** The operator said once that it has the refund. */
+  readonly isTaken: boolean;
+};
 
 /** The fact to record now, or null to go on waiting. As for payouts, nothing is guessed. */
 export function reversalFactToRecord(
-  { state, sendDeadlineAtMs }: ReversalStanding,
+  { state, sendDeadlineAtMs, isTaken }: ReversalStanding,
   word: RefundWord,
   nowMs: number,
   notFoundGraceMs: number,
@@ -23,7 +28,7 @@ export function reversalFactToRecord(
   if (state === 'succeeded' || state === 'failed') return null;
   if (word.kind === 'refunded') return { fact: 'refunded' };
   if (word.kind === 'declined') return { fact: 'declined', failureCode: word.failureCode };
-  if (word.kind === 'not_found' && nowMs >= sendDeadlineAtMs + notFoundGraceMs) {
+  if (word.kind === 'not_found' && !isTaken && nowMs >= sendDeadlineAtMs + notFoundGraceMs) {
     return { fact: 'declined', failureCode: 'operator_unavailable' };
   }
   return state === 'requested' && nowMs >= sendDeadlineAtMs ? { fact: 'outcome_unknown' } : null;

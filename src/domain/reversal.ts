@@ -21,6 +21,8 @@ export type Reversal = {
   readonly updatedAt: Date;
   /** After it nothing is sent to the operator any more. */
   readonly sendDeadlineAt: Date;
+  /** When the operator first said that it has the refund. */
+  readonly takenAt: Date | null;
 };
 
 export function reversalObject(reversal: Reversal) {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { recordAct } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency-key.ts';
-import { findAvailableLocked } from '../db/ledger.ts';
+import { findSpendableLocked } from '../db/ledger.ts';
 import { insertPayout } from '../db/payout-change.ts';
 import { findPolicy } from '../db/policy.ts';
 import { newDeliveryIds } from '../domain/endpoint.ts';
@@ -63,7 +63,7 @@ export async function createPayout(db: Database, input: CreatePayout): Promise<C
     if (kept) return { kind: 'replayed', answer: kept };
     if (!input.isAcceptingWork) throw tooMuchWaits();
     const payout = await newPayout(tx, input);
-    const availableMinor = await findAvailableLocked(tx, input.merchantId);
+    const availableMinor = await findSpendableLocked(tx, input.merchantId);
     if (availableMinor < payout.amountMinor) {
       const answer = { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.requestId)) };
       await keepAnswer(tx, request, answer);
@@ -119,6 +119,7 @@ async function newPayout(tx: Tx, input: CreatePayout): Promise<Payout> {
     updatedAt: at,
     expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? input.expiresAfterMs)),
     sendDeadlineAt: null,
+    takenAt: null,
   };
 }
 

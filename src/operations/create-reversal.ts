@@ -4,13 +4,14 @@ import { recordAct } from '../db/audit.ts';
 import { findCollection } from '../db/collection.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency-key.ts';
-import { findAvailableLocked } from '../db/ledger.ts';
+import { findSpendableLocked } from '../db/ledger.ts';
 import { findMemberRolesLocked } from '../db/payout-approval.ts';
+import { findPolicy } from '../db/policy.ts';
 import { insertReversal } from '../db/reversal.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isId, newId } from '../domain/ids.ts';
 import { requestFingerprint } from '../domain/idempotency.ts';
-import { hasFreshSecondFactor, holdsOneOf, type ActedBy } from '../domain/member.ts';
+import { hasFreshSecondFactor, holdsOneOf, permissionDenied, type ActedBy } from '../domain/member.ts';
 import { reversalObject, type Reversal } from '../domain/reversal.ts';
 
 export type CreateReversal = {
@@ -54,20 +55,18 @@ async function insert(tx: Tx, { by, collectionId, sendDeadlineMs, at }: CreateRe
   const { merchantId, userId } = by.person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['approver'])) {
-    throw new DomainError('permission_denied', 'Only an approver gives money back.');
+    throw permissionDenied('not an approver any more');
   }
-  if (by.person.hasSecondFactor && !hasFreshSecondFactor(by.person, at)) {
-    throw new DomainError('permission_denied', 'Confirm it is you with your second factor, then try again.');
+  const { secondFactorRequired } = await findPolicy(tx, merchantId);
+  if ((by.person.hasSecondFactor || secondFactorRequired) && !hasFreshSecondFactor(by.person, at)) {
+    throw permissionDenied('no fresh second factor');
   }
   // Locked before the collection is read: a return of it that is being recorded is seen, and not asked for again.
-  const availableMinor = await findAvailableLocked(tx, merchantId);
+  const availableMinor = await findSpendableLocked(tx, merchantId);
   const collection = isId('col', collectionId) ? await findCollection(tx, merchantId, collectionId) : null;
   if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
   if (collection.state !== 'succeeded') {
     throw new DomainError('state_conflict', `This collection is ${collection.state}: only a paid one can be reversed.`);
-  }
-  if (availableMinor < collection.amountMinor) {
-    throw new DomainError('balance_insufficient', 'The available balance is smaller than what would go back.');
   }
   const reversal: Reversal = {
     id: newId('rev', at.getTime()),
@@ -81,9 +80,14 @@ async function insert(tx: Tx, { by, collectionId, sendDeadlineMs, at }: CreateRe
     createdAt: at,
     updatedAt: at,
     sendDeadlineAt: new Date(at.getTime() + sendDeadlineMs),
+    takenAt: null,
   };
   if (!(await insertReversal(tx, reversal))) {
     throw new DomainError('state_conflict', 'A reversal of this collection is under way already.');
+  }
+  // After it: of a second reversal of the same money that is the better reason.
+  if (availableMinor < collection.amountMinor) {
+    throw new DomainError('balance_insufficient', 'The available balance is smaller than what would go back.');
   }
   await recordAct(tx, by, {
     action: 'reversal.requested',

@@ -9,7 +9,7 @@ import { DomainError } from '../domain/errors.ts';
 import { payoutEvent, type Environment } from '../domain/event.ts';
 import { isId, newId } from '../domain/ids.ts';
 import { posting } from '../domain/ledger.ts';
-import { holdsOneOf, type ActedBy, type Role } from '../domain/member.ts';
+import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../domain/member.ts';
 import type { Payout } from '../domain/payout.ts';
 import { changePayout } from '../domain/payout-change.ts';
 import { notQueued } from '../domain/release.ts';
@@ -67,10 +67,9 @@ async function decide(tx: Tx, input: DecidePayout): Promise<Payout> {
 
 function checkMayDecide(payout: Payout, roles: readonly Role[], { decision, by }: DecidePayout): void {
   if (decision.kind === 'reject') {
-    if (!holdsOneOf(roles, ['approver']))
-      throw new DomainError('permission_denied', 'Only an approver rejects payouts.');
+    if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
   } else if (payout.createdBy !== by.person.userId || roles.length === 0) {
-    throw new DomainError('permission_denied', 'Only who made a payout cancels it. An approver can reject it.');
+    throw permissionDenied('not the maker of the payout');
   }
 }
 

@@ -2,9 +2,9 @@
 import { markCollectionsStarted as markCollections } from '../db/collection.ts';
 import type { Database } from '../db/database.ts';
 import { markDeliveriesStarted as markDeliveries } from '../db/delivery.ts';
-import { markPayoutsStarted as markPayouts } from '../db/payout.ts';
+import { markPayoutsStarted as markPayouts, type ToldPayout } from '../db/payout.ts';
 import { markReversalsStarted as markReversals } from '../db/reversal.ts';
-import type { CollectionId, DeliveryId, PayoutId, ReversalId } from '../domain/ids.ts';
+import type { CollectionId, DeliveryId, ReversalId } from '../domain/ids.ts';
 
 /** Repeating it changes nothing; losing it costs one start that finds the workflow there already. */
 export async function markCollectionsStarted(db: Database, ids: readonly CollectionId[], at: Date): Promise<void> {
@@ -15,9 +15,11 @@ export async function markDeliveriesStarted(db: Database, ids: readonly Delivery
   if (ids.length > 0) await markDeliveries(db, ids, at);
 }
 
-/** `at` is before the workflows were told: a payout that changed after it is told again. */
-export async function markPayoutsStarted(db: Database, ids: readonly PayoutId[], at: Date): Promise<void> {
-  if (ids.length > 0) await markPayouts(db, ids, at);
+export type { ToldPayout };
+
+/** A payout that changed since it was as it is given here is told again. */
+export async function markPayoutsStarted(db: Database, told: readonly ToldPayout[], at: Date): Promise<void> {
+  if (told.length > 0) await markPayouts(db, told, at);
 }
 
 export async function markReversalsStarted(db: Database, ids: readonly ReversalId[], at: Date): Promise<void> {

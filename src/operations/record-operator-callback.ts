@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import { insertOperatorCallback, type CallbackSubject } from '../db/operator-callback.ts';
 import { findPayoutByOperatorReference } from '../db/payout.ts';
 import { findReversalByOperatorReference } from '../db/reversal.ts';
+import { checkSettledPayment } from '../db/settled-check.ts';
 import type { Collection } from '../domain/collection.ts';
 import type { OperatorId } from '../domain/operator-catalogue.ts';
 import type { Payout } from '../domain/payout.ts';
@@ -11,6 +12,8 @@ import type { Reversal } from '../domain/reversal.ts';
 
 /** An honest operator calls once, or a few times; the rest is noise and is not kept. */
 const MOST_PER_PAYMENT = 20;
+/** The workflow that the callback wakes is to ask first. */
+const ASK_AGAIN_AFTER_MS = 60_000;
 
 export type RecordOperatorCallback = {
   readonly operator: OperatorId;
@@ -38,6 +41,11 @@ export async function recordOperatorCallback(
   const calledBack = await findCalledBack(db, input);
   if (calledBack === null) return null;
   const subject = { noun: calledBack.noun, id: calledBack.work.id } as CallbackSubject;
+  // Nothing polls a paid payment, and strangers may have used up what is kept of its callbacks: so that a reversal is
+  // never missed, the sweep asks too, once for any number of callbacks.
+  if (subject.noun !== 'reversal' && calledBack.work.state === 'succeeded') {
+    await checkSettledPayment(db, subject, new Date(input.receivedAt.getTime() + ASK_AGAIN_AFTER_MS));
+  }
   const { isKept } = await insertOperatorCallback(db, { ...input, subject }, MOST_PER_PAYMENT);
   return { calledBack, isKept };
 }

@@ -16,7 +16,7 @@ import { DomainError } from '../domain/errors.ts';
 import { payoutEvent, type Environment } from '../domain/event.ts';
 import { isId, newId } from '../domain/ids.ts';
 import { requestFingerprint } from '../domain/idempotency.ts';
-import { holdsOneOf, type ActedBy } from '../domain/member.ts';
+import { holdsOneOf, permissionDenied, type ActedBy } from '../domain/member.ts';
 import { payoutObject, type Payout } from '../domain/payout.ts';
 import { changePayout } from '../domain/payout-change.ts';
 import { approvalsRequired, checkRelease, DAILY_LIMIT_WINDOW_MS } from '../domain/release.ts';
@@ -71,17 +71,18 @@ async function approve(tx: Tx, input: ReleasePayout): Promise<Payout> {
   const { person } = input.by;
   const { merchantId, userId } = person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
-  if (!holdsOneOf(roles, ['approver']))
-    throw new DomainError('permission_denied', 'Only an approver releases payouts.');
+  if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
   const payout = isId('pay', input.payoutId) ? await findPayoutLocked(tx, merchantId, input.payoutId) : null;
   if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
   // A repeat, by a person whose approval is there already: it releases nothing while another's is awaited.
-  const isRepeat = payout.state === 'queued' && payout.approvals.some((approval) => approval.userId === userId);
+  const own = payout.approvals.find((approval) => approval.userId === userId);
+  const isRepeat = payout.state === 'queued' && own !== undefined;
   if (isRepeat && (await countStandingApprovals(tx, payout.id)) < payout.approvalsRequired) return payout;
   const policy = await findPolicy(tx, merchantId);
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
   const approvedMinor = await sumApprovedSince(tx, merchantId, userId, since);
-  const releasedMinor = isRepeat ? approvedMinor - payout.amountMinor : approvedMinor;
+  const isCounted = own !== undefined && own.approvedAt > since;
+  const releasedMinor = isCounted ? approvedMinor - payout.amountMinor : approvedMinor;
   checkRelease({ payout, person, policy, releasedMinor, at });
   if (!isRepeat) await insertApproval(tx, { payoutId: payout.id, userId, merchantId, at });
   const approved: Payout = {

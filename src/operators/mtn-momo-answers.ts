@@ -65,7 +65,8 @@ export function readStatusAnswer(answer: HttpAnswer, operatorReference: string, 
   const { body } = answer;
   if (answer.status === 404) {
     const code = body.kind === 'json' ? readErrorCode(body.value) : null;
-    return body.kind === 'empty' || code === 'RESOURCE_NOT_FOUND' ? { kind: 'not_found' } : unknown(answer, code);
+    // Only the API's own words count: any proxy answers 404 to a path that it does not know.
+    return code === 'RESOURCE_NOT_FOUND' ? { kind: 'not_found' } : unknown(answer, code);
   }
   if (answer.status !== 200) return unknown(answer, body.kind === 'json' ? readErrorCode(body.value) : null);
   const parsed = statusBody.safeParse(body.kind === 'json' ? body.value : null);

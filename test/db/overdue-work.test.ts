@@ -133,15 +133,14 @@ describe('work', () => {
     const payout = await queue(db, shop, 1000n);
     const waiting = async () => (await listUnstartedPayouts(db, inMs(1000), 100)).map(({ id }) => id);
     assert.deepEqual(await waiting(), [payout.id]);
-    await markPayoutsStarted(db, [payout.id], new Date());
+    await markPayoutsStarted(db, [payout], new Date());
     assert.deepEqual(await waiting(), []);
-    const toldAt = inMs(-1000);
     await releasePayout(db, shop.approver, payout.id);
     assert.deepEqual(await waiting(), [payout.id]);
-    // Its workflow was told before the release: that it was told says nothing of the release.
-    await markPayoutsStarted(db, [payout.id], toldAt);
+    // Its workflow was told of what was before the release: that says nothing of the release.
+    await markPayoutsStarted(db, [payout], new Date());
     assert.deepEqual(await waiting(), [payout.id]);
-    await markPayoutsStarted(db, [payout.id], new Date());
+    await markPayoutsStarted(db, await listUnstartedPayouts(db, inMs(1000), 100), new Date());
     assert.deepEqual(await waiting(), []);
   });
 

@@ -223,7 +223,7 @@ const EVENT_CASES: readonly RuleCase[] = [
       'events_merchant_id_fkey',
     ],
     ['a collection nobody knows', () => ({ collection_id: newId('col') }), 'events_collection_id_fkey'],
-    ['a body that is too large', { body: 'é'.repeat(32_769) }, 'events_body_check'],
+    ['a body that is too large', { body: 'é'.repeat(131_073) }, 'events_body_check'],
     ['a change of no collection', OF_NOTHING, 'events_of_a_resource'],
     ['a change without a version', { resource_version: null }, 'events_of_a_resource'],
     ['another type with a collection', { type: 'endpoint.test' }, 'events_of_a_resource'],

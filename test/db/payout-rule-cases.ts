@@ -36,6 +36,14 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
     ],
     ['a key nobody has', () => ({ api_key_id: newId('key') }), 'payouts_api_key_id_fkey'],
   ]),
+  ...['send_begun_at', 'taken_at'].map((column) => ({
+    what: `to forget ${column} of a payout`,
+    breaks: ({ payouts }: World) => [
+      update('payouts', payouts.released, `${column} = now()`),
+      update('payouts', payouts.released, `${column} = NULL`),
+    ],
+    by: { says: /was sent cannot be forgotten/ },
+  })),
   {
     what: 'a payout made with the key of another merchant',
     breaks: (world) => {

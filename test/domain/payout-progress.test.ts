@@ -91,6 +91,7 @@ function decide({ state, word, nowMs, deadlineMs }: Case): RecordablePayoutFact 
     approvalsRequired: 1,
     expiresAtMs: 500_000,
     sendDeadlineAtMs: deadlineMs,
+    isTaken: false,
   };
   return payoutFactToRecord(standing, word, nowMs, GRACE_MS);
 }
@@ -134,6 +135,21 @@ describe('what is recorded of the operator’s word on a payout', () => {
   it('never ends a payout by waiting alone, however long', () => {
     for (const given of CASES.filter(({ word }) => word.kind === 'pending' || word.kind === 'unknown')) {
       assert.ok([undefined, 'outcome_unknown'].includes(decide(given)?.fact), JSON.stringify(given));
+    }
+  });
+
+  it('is never given back on a "never heard of it" once the operator had it, however late that comes', () => {
+    for (const state of ['released', 'reconciling'] as const) {
+      const standing: PayoutStanding = {
+        state,
+        approvals: 1,
+        approvalsRequired: 1,
+        expiresAtMs: 0,
+        sendDeadlineAtMs: 1000,
+        isTaken: true,
+      };
+      const fact = payoutFactToRecord(standing, { kind: 'not_found' }, 1_000_000, 10);
+      assert.deepEqual(fact, state === 'released' ? { fact: 'outcome_unknown' } : null);
     }
   });
 });

@@ -52,7 +52,12 @@ describe('what is recorded of the operator’s word on a refund', () => {
     it(`is as the table says when ${rule.when} (${cases.length} cases)`, () => {
       assert.ok(cases.length > 0);
       for (const { state, word, nowMs } of cases) {
-        const recorded = reversalFactToRecord({ state, sendDeadlineAtMs: DEADLINE_MS }, word, nowMs, GRACE_MS);
+        const recorded = reversalFactToRecord(
+          { state, sendDeadlineAtMs: DEADLINE_MS, isTaken: false },
+          word,
+          nowMs,
+          GRACE_MS,
+        );
         assert.deepEqual(recorded, rule.records, JSON.stringify({ state, word, nowMs }));
       }
     });
@@ -72,6 +77,7 @@ describe('a reversal as merchants see it', () => {
     createdAt: AT,
     updatedAt: AT,
     sendDeadlineAt: AT,
+    takenAt: null,
   };
 
   it('has these fields in this order', () => {
@@ -90,5 +96,10 @@ describe('a reversal as merchants see it', () => {
   it('says why it failed', () => {
     const shown = reversalObject({ ...reversal, state: 'failed', failureCode: 'operator_rejected' });
     assert.deepEqual(shown.failure, payoutFailure('operator_rejected'));
+  });
+
+  it('is not over on a "never heard of it" once the operator had it', () => {
+    const standing = { state: 'reconciling', sendDeadlineAtMs: 1000, isTaken: true } as const;
+    assert.equal(reversalFactToRecord(standing, { kind: 'not_found' }, 1_000_000, 10), null);
   });
 });

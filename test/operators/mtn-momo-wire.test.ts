@@ -238,7 +238,7 @@ describe("MTN's wire", () => {
       ['FAILED without a reason', failed(), rejected('UNSPECIFIED')],
       ['a status word of tomorrow', json(200, { ...PAID, status: 'REVERSED' }), unknown('status word not known')],
       ['404 of the API', json(404, { code: 'RESOURCE_NOT_FOUND', message: 'x' }), { kind: 'not_found' }],
-      ['404 without a body', raw(404, ''), { kind: 'not_found' }],
+      ['404 without a body', raw(404, ''), unknown('http 404')],
       ["404 of a proxy's page", raw(404, '<html>Not Found</html>'), unknown('http 404')],
       ['404 of the gateway', json(404, { statusCode: 404, message: 'Resource not found' }), unknown('http 404')],
       ['200 with a page', raw(200, '<html>Welcome</html>'), unknown('status not understood')],

@@ -200,6 +200,29 @@ describe('a queued payout', () => {
       for (const payout of payouts) assert.equal(await transfersTaken(house, payout), 1);
     });
 
+    it('is answered as released again to who released it, and who was refused is on record', async () => {
+      const merchant = await fundedMerchant();
+      const payout = await askForPayout(house, '000', { merchant });
+      const own = await enter(house, merchant.id, 'maker', 'approver');
+      const json = collectionFields({ phone: phoneFor('000') });
+      const mine = await own.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
+      const ids = [payout.id, String(mine.json['id'])];
+      for (const _time of [1, 2]) {
+        const form = new URLSearchParams(ids.map((id): [string, string] => ['ids', id]));
+        const answer = await own.call('POST', '/v1/console/payouts/release', { form, idempotencyKey: randomUUID() });
+        const data = answer.json['data'] as unknown as { payout: unknown; error: { code: string } | null }[];
+        assert.deepEqual(
+          data.map(({ error }) => error?.code ?? null),
+          [null, 'approval_self'],
+        );
+      }
+      const { rows } = await house.db.pool.query(
+        `SELECT 1 FROM audit_entries WHERE subject_id = $1 AND outcome = 'refused'`,
+        [mine.json['id']],
+      );
+      assert.equal(rows.length, 2);
+    });
+
     it('is named once, and they are a hundred at the most', async () => {
       const approver = await enter(house, house.merchant.id, 'approver');
       for (const ids of [[], ['pay_1', 'pay_1'], Array.from({ length: 101 }, (_, n) => `pay_${n}`)]) {

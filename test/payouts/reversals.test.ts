@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { assertError } from '../api/answers.ts';
+import { call, collectionFields } from '../support/api.ts';
 import { eventually, openHouse, type House, type TestMerchant } from '../support/house.ts';
 import {
   assertLedgerIsSound,
@@ -127,6 +128,30 @@ describe('a collection that was paid', () => {
     await switchFaults(house, {});
     await untilState(house, payment, 'reversed');
     assert.deepEqual(await balanceOf(house, merchant), [0, 0]);
+  });
+
+  it('is not given back beside others for more than there is', async () => {
+    const { payment, merchant, approver } = await paid();
+    const second = await pay(house, '000', { merchant });
+    await untilState(house, second, 'succeeded');
+    await release(approver, await askForPayout(house, '000', { merchant, amount: payment.amount }));
+    await switchFaults(house, { down: true });
+    const answers = await Promise.all([reverse(approver, payment), reverse(approver, second)]);
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 402]);
+    const asked = await call(house.baseUrl, 'POST', '/v1/api/payouts', { key: merchant.key, json: collectionFields() });
+    assert.equal(asked.status, 402, 'what goes back is promised');
+    await switchFaults(house, {});
+  });
+
+  it('is asked about again when the provider’s word on it was lost among what strangers sent', async () => {
+    const { payment, merchant } = await paid();
+    for (let i = 0; i < 22; i++) await callBack(house, payment.operatorReference, 'FAILED');
+    const { rows } = await house.db.pool.query<{ is_due: boolean }>(
+      `SELECT check_due_at < now() + interval '61 s' AS is_due FROM collections WHERE id = $1`,
+      [payment.id],
+    );
+    assert.deepEqual(rows, [{ is_due: true }]);
+    assert.deepEqual(await balanceOf(house, merchant), [payment.amount, 0]);
   });
 
   it('is not given back by who is no approver, nor when the money is gone, nor before it was paid', async () => {

@@ -92,7 +92,7 @@ describe('a change that the histories do not allow', () => {
       'a payout that is sent before anybody decided',
       'payout-released-and-paid',
       'await untilDecided(input, knocks)',
-      `{ state: 'released', approvals: 0, approvalsRequired: 1, expiresAtMs: 0, sendDeadlineAtMs: 0 }`,
+      `{ state: 'released', approvals: 0, approvalsRequired: 1, expiresAtMs: 0, sendDeadlineAtMs: 0, isTaken: false }`,
     ],
     [
       'a delivery that no longer waits for the time of its next attempt',

@@ -9,7 +9,8 @@ import { readSessionToken } from '../session-cookie.ts';
 type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl'>;
 type Context = Parameters<ApiMiddleware>[0];
 
-const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['permission_denied', 'approval_self']);
+/** What is put on record as a refusal of a person. */
+export const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['permission_denied', 'approval_self']);
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 // What is put on record is ours to read: an id, or nothing.
 const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,40}$/;

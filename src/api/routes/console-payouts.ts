@@ -1,12 +1,15 @@
 // What people decide about money: release, reject and cancel payouts, and give collections back.
 import { DomainError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/member.ts';
-import { payoutObject, type Payout } from '../../domain/payout.ts';
+import { approvalState, payoutObject, type Payout } from '../../domain/payout.ts';
 import { reversalObject } from '../../domain/reversal.ts';
 import { createReversal } from '../../operations/create-reversal.ts';
 import { decidePayout, type DecidePayout } from '../../operations/decide-payout.ts';
+import { getPayout } from '../../operations/get-payout.ts';
 import { getLatestReversal } from '../../operations/get-reversal.ts';
 import { findKeptReleases, keepReleases } from '../../operations/keep-releases.ts';
+import { recordRefusal } from '../../operations/record-refusal.ts';
 import { releasePayout, type ReleasedPayout } from '../../operations/release-payout.ts';
 import { consoleRoute, idOf } from '../console-route.ts';
 import {
@@ -17,6 +20,9 @@ import {
   type ApiDeps,
   type ApiMiddleware,
 } from '../context.ts';
+import { readLists } from '../form.ts';
+import { isForm } from '../middleware/body.ts';
+import { REFUSALS } from '../middleware/session.ts';
 import type { Route } from '../route.ts';
 import {
   payoutSchema,
@@ -100,7 +106,8 @@ function releaseManyRoute(deps: ApiDeps): Route {
       answer: { status: 200, description: 'What became of each.', schema: releasedPayoutsSchema },
     },
     async (ctx) => {
-      const { ids } = validate(releasePayoutsSchema, ctx.request.body);
+      const fields = isForm(ctx) ? readLists(ctx.request.body, ['ids']) : ctx.request.body;
+      const { ids } = validate(releasePayoutsSchema, fields);
       const by = auditOf(ctx);
       const request = { by, ids, key: idempotencyKeyOf(ctx), keptForMs: IDEMPOTENCY_KEPT_FOR_MS, at: new Date() };
       const kept = await findKeptReleases(deps.db, request);
@@ -123,8 +130,27 @@ async function releaseOrSay(deps: ApiDeps, by: ActedBy, payoutId: string) {
     return { payout: JSON.parse(answer.body) as ReturnType<typeof payoutObject>, error: null };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
+    // Released by this very call before it broke off, or by one beside it: for who asks that is what they asked for.
+    const own = error.code === 'state_conflict' ? await findOwnRelease(deps, by, payoutId) : null;
+    if (own) return { payout: payoutObject(own), error: null };
+    if (REFUSALS.has(error.code)) {
+      const reason = error.reason ?? error.message;
+      await recordRefusal(deps.db, {
+        by,
+        action: 'POST /v1/console/payouts/release',
+        subjectId: isId('pay', payoutId) ? payoutId : null,
+        reason,
+        at: new Date(),
+      });
+    }
     return { payout: null, error: { code: error.code, message: error.message } };
   }
+}
+
+async function findOwnRelease(deps: ApiDeps, { person }: ActedBy, payoutId: string): Promise<Payout | null> {
+  const payout = await getPayout(deps.db, person.merchantId, payoutId);
+  const isApproved = approvalState(payout.state) === 'approved';
+  return isApproved && payout.approvals.some(({ userId }) => userId === person.userId) ? payout : null;
 }
 
 function rejectRoute(deps: ApiDeps): Route {

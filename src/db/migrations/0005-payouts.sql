@@ -45,6 +45,9 @@ CREATE TABLE payouts (
   expires_at timestamptz NOT NULL,
   -- After it nothing is sent to the operator any more. Known from the release on.
   send_deadline_at timestamptz,
+  -- When the first try to send it began, whatever came of it, and when the operator first said that it has it.
+  send_begun_at timestamptz,
+  taken_at timestamptz,
   check_due_at timestamptz,
   workflow_started_at timestamptz,
   FOREIGN KEY (merchant_id, currency) REFERENCES merchants (id, currency),
@@ -132,6 +135,9 @@ BEGIN
       OLD.created_at, OLD.expires_at) THEN
     RAISE EXCEPTION 'what was asked for with payout % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
+  IF OLD.send_begun_at IS NOT NULL AND NEW.send_begun_at IS NULL OR OLD.taken_at IS NOT NULL AND NEW.taken_at IS NULL THEN
+    RAISE EXCEPTION 'that payout % was sent cannot be forgotten', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
   IF NEW.approvals_required < OLD.approvals_required THEN
     RAISE EXCEPTION 'payout % cannot need fewer approvals than before', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
@@ -155,6 +161,10 @@ BEGIN
 END $$;
 CREATE TRIGGER payouts_check_change BEFORE INSERT OR UPDATE ON payouts
   FOR EACH ROW EXECUTE FUNCTION check_payout_change();
+
+-- A payout's approvals and reason come on top of all that a merchant may send along.
+ALTER TABLE events DROP CONSTRAINT events_body_check;
+ALTER TABLE events ADD CONSTRAINT events_body_check CHECK (octet_length(body) <= 262144);
 
 -- The ledger learns payouts and what operators give back.
 ALTER TABLE ledger_transfers ADD COLUMN payout_id text COLLATE "C" REFERENCES payouts;
@@ -296,6 +306,8 @@ CREATE TABLE reversals (
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   send_deadline_at timestamptz NOT NULL,
+  send_begun_at timestamptz,
+  taken_at timestamptz,
   check_due_at timestamptz,
   workflow_started_at timestamptz,
   FOREIGN KEY (merchant_id, requested_by) REFERENCES members (merchant_id, user_id),
@@ -303,6 +315,7 @@ CREATE TABLE reversals (
 );
 -- A second refund of the same money waits for the end of the first, and never follows one that succeeded.
 CREATE UNIQUE INDEX reversals_one_at_a_time ON reversals (collection_id) WHERE state <> 'failed';
+CREATE INDEX reversals_open ON reversals (merchant_id) WHERE state IN ('requested', 'reconciling');
 CREATE INDEX reversals_not_started ON reversals (id) WHERE workflow_started_at IS NULL;
 CREATE INDEX reversals_check_due ON reversals (check_due_at) WHERE check_due_at IS NOT NULL;
 CREATE TRIGGER reversals_kept BEFORE DELETE OR TRUNCATE ON reversals
