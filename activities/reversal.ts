@@ -69,9 +69,8 @@ export function createReversalActivities(deps: ReversalActivityDeps) {
         money: collection,
         note: collection.reference,
       });
-      if (outcome.kind === 'refused') {
-        log.info({ reversalId: reversal.id, operatorCode: outcome.operatorCode }, 'the operator refused the refund');
-      }
+      const { id: reversalId } = reversal;
+      if (outcome.kind === 'refused') log.info({ reversalId, code: outcome.operatorCode }, 'the refund was refused');
       return sendResultOf(outcome, ref.isFirstSend && activityInfo().attempt === 1);
     },
 
@@ -93,7 +92,10 @@ export function createReversalActivities(deps: ReversalActivityDeps) {
       fact,
     }: ReversalRef & { fact: ReversalFact }): Promise<ReversalStanding> {
       const input = { reversalId, merchantId, fact, environment, timings, at: new Date() };
-      return standingOf(await withFailures(() => recordReversalFact(db, input)));
+      const { reversal, isBooked } = await withFailures(() => recordReversalFact(db, input));
+      if (!isBooked)
+        log.fatal({ reversalId }, 'money went back twice: the provider returned it, and our refund was paid');
+      return standingOf(reversal);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Database, Tx } from '../db/database.ts';
 import { markInvitationAccepted } from '../db/invitation.ts';
 import { findMember, findRoles, lockMembers, putMember } from '../db/member.ts';
 import { uncountProofs } from '../db/proof-counter.ts';
+import { useTotpCode } from '../db/second-factor.ts';
 import { deleteSessionsOfMember } from '../db/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../db/user.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -16,13 +17,20 @@ import {
   type Invitation,
   type Member,
 } from '../domain/member.ts';
+import type { KeyRing } from '../domain/secret-box.ts';
 
 export type AcceptInvitation = {
   readonly invitation: Invitation;
   readonly person:
     | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string }
-    /** The hash that the given password fits; null: it does not fit. */
-    | { readonly kind: 'known'; readonly verifiedHash: string | null };
+    | {
+        readonly kind: 'known';
+        /** The hash that the given password fits; null: it does not fit. */
+        readonly verifiedHash: string | null;
+        /** Needed, and used up, where the person has a second factor: their password alone opens nothing here either. */
+        readonly code: string | null;
+        readonly keyRing: KeyRing;
+      };
   /** What `beginProof` counted. */
   readonly counted: readonly string[];
   readonly address: string | null;
@@ -32,7 +40,7 @@ export type AcceptInvitation = {
 
 /**
  * The new member. An invitation is accepted once, also by two at once, and only while who sent it may still grant its
- * roles. Throws `invitation_not_found`; `permission_denied` for a wrong password, which is on the record then; and
+ * roles. Throws `invitation_not_found`; `permission_denied` for a wrong password or one-time code, which is on the record then; and
  * `state_conflict` when the e-mail became somebody's meanwhile.
  */
 export async function acceptInvitation(db: Database, input: AcceptInvitation): Promise<Member> {
@@ -56,15 +64,17 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
     return findMember(tx, merchantId, userId);
   });
   if (accepted) return accepted;
-  throw permissionDenied('wrong password');
+  throw permissionDenied('wrong password or one-time code');
 }
 
-/** The person; null when their password is wrong. */
+/** The person; null when their password or one-time code is wrong. */
 async function admit(tx: Tx, { invitation, person, at }: AcceptInvitation): Promise<UserId | null> {
   if (person.kind === 'known') {
     const found = await findUserByEmail(tx, invitation.email);
     const user = found && (await findUserLocked(tx, found.id));
-    return user?.passwordHash === person.verifiedHash ? user.id : null;
+    if (!user || user.passwordHash !== person.verifiedHash) return null;
+    const isProved = user.totpSecretSealed === null || (await useTotpCode(tx, user, person.code, { ...person, at }));
+    return isProved ? user.id : null;
   }
   const id = newId('usr', at.getTime());
   const { name, passwordHash } = person;
@@ -97,7 +107,7 @@ function record(tx: Tx, input: AcceptInvitation, userId: UserId | null): Promise
     outcome: userId === null ? 'refused' : 'done',
     subjectId: id,
     before: null,
-    after: userId === null ? { reason: 'wrong password' } : { roles },
+    after: userId === null ? { reason: 'wrong password or one-time code' } : { roles },
     address: input.address,
     requestId: input.requestId,
     at: input.at,

@@ -4,6 +4,7 @@ import { recordAct } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency-key.ts';
 import { findSpendableLocked } from '../db/ledger.ts';
+import { findRoles } from '../db/member.ts';
 import { insertPayout } from '../db/payout-change.ts';
 import { findPolicy } from '../db/policy.ts';
 import { newDeliveryIds } from '../domain/endpoint.ts';
@@ -12,7 +13,7 @@ import { payoutEvent, type Environment } from '../domain/event.ts';
 import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../domain/ids.ts';
 import { requestFingerprint } from '../domain/idempotency.ts';
 import { posting } from '../domain/ledger.ts';
-import type { ActedBy } from '../domain/member.ts';
+import { permissionDenied, type ActedBy } from '../domain/member.ts';
 import type { Currency } from '../domain/money.ts';
 import { planPayment, type PaymentRequest } from '../domain/payment-request.ts';
 import { payoutObject, type Payout } from '../domain/payout.ts';
@@ -62,6 +63,9 @@ export async function createPayout(db: Database, input: CreatePayout): Promise<C
     const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
     if (!input.isAcceptingWork) throw tooMuchWaits();
+    // Of this moment: who was removed since the key or session was looked at makes no payout any more.
+    const roles = await findRoles(tx, input.merchantId, input.createdBy);
+    if (roles.length === 0) throw permissionDenied('no member any more');
     const payout = await newPayout(tx, input);
     const availableMinor = await findSpendableLocked(tx, input.merchantId);
     if (availableMinor < payout.amountMinor) {

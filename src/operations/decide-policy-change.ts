@@ -19,7 +19,7 @@ export type DecidePolicyChange = {
 /**
  * The decided proposal; approved, its fields are the policy's from now on. Decided once: of two at the same moment, one
  * decides. Throws `policy_change_not_found`, `permission_denied` for the person who proposed it, and `state_conflict` when
- * it was decided, replaced or is over.
+ * it was decided, replaced or is over, or its proposer may propose no more.
  */
 export async function decidePolicyChange(db: Database, input: DecidePolicyChange): Promise<PolicyChange> {
   const { id, decision, by, at } = input;
@@ -30,6 +30,9 @@ export async function decidePolicyChange(db: Database, input: DecidePolicyChange
     const change = isId('pch', id) ? await findPolicyChange(tx, merchantId, id) : null;
     if (!change) throw policyChangeNotFound();
     if (!holdsOneOf(await findRoles(tx, merchantId, userId), ['admin'])) throw permissionDenied('no longer an admin');
+    if (decision === 'approved' && !holdsOneOf(await findRoles(tx, merchantId, change.proposedBy.id), ['admin'])) {
+      throw new DomainError('state_conflict', 'Who proposed this may not any more. Propose it anew.');
+    }
     if (change.proposedBy.id === userId) throw permissionDenied('decides on a proposal of their own');
     if (!(await decideRow(tx, change.id, { state: decision, by: userId, at }))) {
       throw new DomainError('state_conflict', 'This proposal was decided or replaced, or its time is over.');

@@ -21,6 +21,9 @@ export type RecordReversalFact = {
   readonly at: Date;
 };
 
+/** `isBooked` is false when the refund was paid and the collection had gone back without it: money left twice. */
+export type RecordedReversal = { readonly reversal: Reversal; readonly isBooked: boolean };
+
 const STATE_OF_FACT: Readonly<Record<ReversalFact['fact'], ReversalState>> = {
   refunded: 'succeeded',
   declined: 'failed',
@@ -31,12 +34,14 @@ const STATE_OF_FACT: Readonly<Record<ReversalFact['fact'], ReversalState>> = {
  * The reversal as it then is; one that has ended stays as it is, whatever comes after. A collection that the provider
  * reversed by itself meanwhile is left so. Throws `reversal_not_found`.
  */
-export async function recordReversalFact(db: Database, input: RecordReversalFact): Promise<Reversal> {
+export async function recordReversalFact(db: Database, input: RecordReversalFact): Promise<RecordedReversal> {
   return db.withTransaction(async (tx) => {
     const before = await findReversal(tx, input.merchantId, input.reversalId);
     if (before === null) throw new DomainError('reversal_not_found', 'There is no reversal with this id.');
     const state = STATE_OF_FACT[input.fact.fact];
-    if (before.state === 'succeeded' || before.state === 'failed' || before.state === state) return before;
+    if (before.state === 'succeeded' || before.state === 'failed' || before.state === state) {
+      return { reversal: before, isBooked: true };
+    }
     const after: Reversal = {
       ...before,
       state,
@@ -45,18 +50,18 @@ export async function recordReversalFact(db: Database, input: RecordReversalFact
     };
     const isOver = state === 'succeeded' || state === 'failed';
     const checkDueAt = isOver ? null : new Date(input.at.getTime() + input.timings.overdueAfterMs);
-    if (state === 'succeeded') await reverseCollection(tx, after, input);
+    const isBooked = state !== 'succeeded' || (await reverseCollection(tx, after, input));
     // Somebody else recorded its end meanwhile: the repeat finds that.
     if (!(await updateReversal(tx, { before, after, checkDueAt }))) throw new Error('the reversal changed; again');
-    return after;
+    return { reversal: after, isBooked };
   });
 }
 
-async function reverseCollection(tx: Tx, reversal: Reversal, input: RecordReversalFact): Promise<void> {
+async function reverseCollection(tx: Tx, reversal: Reversal, input: RecordReversalFact): Promise<boolean> {
   const { at, environment, timings } = input;
   const collection = await findCollection(tx, reversal.merchantId, reversal.collectionId);
   const change = collection && changeCollection(collection, { fact: 'returned' }, at, timings);
-  if (!change) return;
+  if (!change) return false;
   const { after } = change;
   const id = newId('evt', at.getTime());
   const isRecorded = await recordCollectionChange(tx, change, {
@@ -66,4 +71,5 @@ async function reverseCollection(tx: Tx, reversal: Reversal, input: RecordRevers
     at,
   });
   if (!isRecorded) throw new Error(`collection ${after.id} changed while its reversal was recorded; again`);
+  return true;
 }

@@ -7,6 +7,7 @@ import {
   addPerson,
   assertAudited,
   auditRows,
+  codeOf,
   enter,
   logIn,
   openBrowser,
@@ -195,6 +196,17 @@ describe('people of a merchant', () => {
       const browser = openBrowser(house.baseUrl);
       assert.equal((await browser.call('POST', '/v1/console/session', { json: { email, password } })).status, 201);
       assertError(await accept({ token, name: 'Brian', password }), 'invitation_not_found');
+    });
+
+    it('ask a person who is known and has a second factor for its code too', async () => {
+      const shop = await house.addMerchant();
+      const person = await addPerson(house, shop.id, ['viewer'], { hasSecondFactor: true });
+      const owner = await enter(house, house.merchant.id, 'owner');
+      const { token } = (await invite(owner, person.email, ['viewer'])).json as unknown as { token: string };
+      assertError(await accept({ token, password: PASSWORD }), 'permission_denied');
+      assertError(await accept({ token, password: PASSWORD, totp: '000000' }), 'permission_denied');
+      const accepted = await accept({ token, password: PASSWORD, totp: codeOf(person.totpSecret) });
+      assert.deepEqual([accepted.status, accepted.json['id']], [201, person.id]);
     });
 
     it('ask a person who is known for the password that they have', async () => {

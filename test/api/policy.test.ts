@@ -56,6 +56,15 @@ describe('the policy', () => {
     assert.deepEqual(await read(one), { policy: after, pending: [] });
   });
 
+  it('is not changed on the word of somebody who may propose no more', async () => {
+    const [one, two, merchantId] = await twoAdmins();
+    const proposer = await addPerson(house, merchantId, ['admin']);
+    const { id } = (await propose(await logIn(house, proposer), { approver_daily_limit: 1 })).json;
+    assert.equal((await one.call('DELETE', `/v1/console/members/${proposer.id}`)).status, 204);
+    assertError(await decide(two, id, 'approve'), 'state_conflict');
+    assert.deepEqual((await read(one)).policy, DEFAULTS);
+  });
+
   it('is as it was after a rejection', async () => {
     const [one, two] = await twoAdmins();
     const { id } = (await propose(one, { approver_daily_limit: 1 })).json;

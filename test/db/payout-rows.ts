@@ -195,13 +195,20 @@ export async function makeReversal(
   return created.reversal;
 }
 
-export function recordReversal(
+export async function recordReversal(
   db: Database,
   { id: reversalId, merchantId }: Pick<Reversal, 'id' | 'merchantId'>,
   fact: ReversalFact,
   at = new Date(),
 ): Promise<Reversal> {
-  return recordReversalFact(db, { merchantId, reversalId, fact, environment: 'test', timings: TIMINGS, at });
+  const input = { merchantId, reversalId, fact, environment: 'test', timings: TIMINGS, at } as const;
+  return (await recordReversalFact(db, input)).reversal;
+}
+
+/** Records that the operator refunded; whether the money that went back is booked. */
+export async function bookRefund(db: Database, { id: reversalId, merchantId }: Reversal): Promise<boolean> {
+  const input = { merchantId, reversalId, environment: 'test', timings: TIMINGS, at: new Date() } as const;
+  return (await recordReversalFact(db, { ...input, fact: { fact: 'refunded' } })).isBooked;
 }
 
 /** The code that a call is refused with, or what it gave. Anything else that is thrown fails the test. */

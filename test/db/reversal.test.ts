@@ -23,6 +23,7 @@ import {
   makePerson,
   makeReversal,
   makeShop,
+  bookRefund,
   recordReversal,
   type Shop,
 } from './payout-rows.ts';
@@ -192,8 +193,9 @@ describe('money that goes back', () => {
       assert.deepEqual([await available(), await reversedEvents(paid)], [0n, 1]);
     });
 
-    it('after the provider’s own reversal leaves that as it is', async () => {
+    it('after the provider’s own reversal leaves that as it is, and says that money left twice', async () => {
       await record(db, paid, RETURNED);
+      assert.equal(await bookRefund(db, reversal), false);
       assert.equal((await recordReversal(db, reversal, REFUNDED)).state, 'succeeded');
       assert.deepEqual([await available(), await reversedEvents(paid)], [0n, 1]);
     });

@@ -6,7 +6,7 @@ import { SCOPES } from '../../src/domain/api-key.ts';
 import { hashApiKey } from '../../src/domain/api-key.ts';
 import { PAYOUT_DECISION_RECORDED } from '../../workflows/contract.ts';
 import { assertError } from '../api/answers.ts';
-import { collectionFields } from '../support/api.ts';
+import { call, collectionFields } from '../support/api.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, openHouse, type House, type TestMerchant } from '../support/house.ts';
 import { assertLedgerIsSound, phoneFor } from '../support/payments.ts';
@@ -113,6 +113,15 @@ describe('the rule of two persons', () => {
     assert.equal((await admin.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assertError(await release(browser, payout), 'permission_denied');
     await stillQueued(payout);
+  });
+
+  it('takes no payout of a key whose maker lost the role that makes payouts', async () => {
+    const own = await house.addMerchant();
+    await fund(house, own, 20_000);
+    await house.db.pool.query(`UPDATE members SET roles = '{viewer}' WHERE user_id = $1`, [own.makerId]);
+    const asked = await call(house.baseUrl, 'POST', '/v1/api/payouts', { key: own.key, json: collectionFields() });
+    assertError(asked, 'insufficient_scope');
+    assert.deepEqual(await balanceOf(house, own), [20_000, 0]);
   });
 
   it('does not know another merchant’s payout', async () => {

@@ -134,7 +134,8 @@ function accept(deps: ApiDeps): ApiMiddleware {
       const account = await beginProof(deps.db, { of: { email: invitation.email }, limits, at });
       const passwordHash = account?.passwordHash ?? null;
       const isRight = await verifyPassword(passwordHash, body.password);
-      person = { kind: 'known', verifiedHash: isRight ? passwordHash : null };
+      const code = body.totp ?? null;
+      person = { kind: 'known', verifiedHash: isRight ? passwordHash : null, code, keyRing: deps.keyRing };
     } else {
       const { name, password } = validate(newPersonSchema, body);
       person = { kind: 'new', name, passwordHash: await hashPassword(password) };

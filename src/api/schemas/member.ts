@@ -48,6 +48,11 @@ export const acceptInvitationSchema = z
     password: z.string().max(1000).meta({
       description: 'To be set by a person who is new here, 12 to 200 characters; that which they have, by others.',
     }),
+    totp: z
+      .string()
+      .max(20)
+      .optional()
+      .meta({ description: 'The one-time code of a person who is known here and has a second factor.' }),
   })
   .meta({ id: 'AcceptInvitation' });
 
