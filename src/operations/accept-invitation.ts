@@ -72,7 +72,8 @@ async function admit(tx: Tx, { invitation, person, at }: AcceptInvitation): Prom
   if (person.kind === 'known') {
     const found = await findUserByEmail(tx, invitation.email);
     const user = found && (await findUserLocked(tx, found.id));
-    if (!user || user.passwordHash !== person.verifiedHash) return null;
+    if (user === null) return null;
+    if (user.passwordHash !== person.verifiedHash) return null;
     const isProved = user.totpSecretSealed === null || (await useTotpCode(tx, user, person.code, { ...person, at }));
     return isProved ? user.id : null;
   }

@@ -207,10 +207,10 @@ describe('a queued payout', () => {
       const json = collectionFields({ phone: phoneFor('000') });
       const mine = await own.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
       const ids = [payout.id, String(mine.json['id'])];
-      for (const _time of [1, 2]) {
+      for (let time = 1; time <= 2; time++) {
         const form = new URLSearchParams(ids.map((id): [string, string] => ['ids', id]));
         const answer = await own.call('POST', '/v1/console/payouts/release', { form, idempotencyKey: randomUUID() });
-        const data = answer.json['data'] as unknown as { payout: unknown; error: { code: string } | null }[];
+        const data = answer.json['data'] as { payout: unknown; error: { code: string } | null }[];
         assert.deepEqual(
           data.map(({ error }) => error?.code ?? null),
           [null, 'approval_self'],
