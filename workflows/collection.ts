@@ -80,6 +80,10 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
     standing = await applyWord(standing, word, input);
     asked = standing.state === state ? asked + 1 : 0;
   }
+  // One that came while the payment was being recorded may speak of its return.
+  if (standing.state === 'succeeded' && callbacks.received > callbacks.answered) {
+    standing = await applyWord(standing, await askOperator(input), input);
+  }
   setCurrentDetails(`Settled: ${standing.state}.`);
   return standing.state;
 }

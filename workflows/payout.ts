@@ -119,6 +119,7 @@ function sentMoney(input: PayoutWorkflowInput) {
     timings: input.timings,
     isFresh: ({ state }: PayoutStanding) => state === 'released',
     isOverdue: ({ state }: PayoutStanding) => state === 'reconciling',
+    isReversible: ({ state }: PayoutStanding) => state === 'succeeded',
     overdueAtMs: ({ sendDeadlineAtMs }: PayoutStanding) => sendDeadlineAtMs ?? 0,
     announce: (standing: PayoutStanding, nextAskAt: string) => {
       setCurrentDetails(describeWait(standing, nextAskAt));

@@ -61,6 +61,7 @@ function sentMoney(input: ReversalWorkflowInput) {
     timings: input.timings,
     isFresh: ({ state }: ReversalStanding) => state === 'requested',
     isOverdue: ({ state }: ReversalStanding) => state === 'reconciling',
+    isReversible: () => false,
     overdueAtMs: ({ sendDeadlineAtMs }: ReversalStanding) => sendDeadlineAtMs,
     announce: (_standing: ReversalStanding, nextAskAt: string) => {
       setCurrentDetails(`Waiting for the **operator** to confirm the refund. Asked next at ${nextAskAt}.`);

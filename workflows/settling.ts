@@ -18,6 +18,8 @@ export type SentMoney<Standing extends { readonly state: string }, Word> = {
   isFresh(standing: Standing): boolean;
   /** Sent, and its end overdue. */
   isOverdue(standing: Standing): boolean;
+  /** Ended, and yet may come to another end: somebody who calls back about it is listened to. */
+  isReversible(standing: Standing): boolean;
   /** When a fresh one becomes overdue, in Unix milliseconds. */
   overdueAtMs(standing: Standing): number;
   announce(standing: Standing, nextAskAt: string): void;
@@ -27,7 +29,7 @@ export type SentMoney<Standing extends { readonly state: string }, Word> = {
   continueAsNew(): Promise<never>;
 };
 
-/** Asks and records until the money is neither fresh nor overdue; returns where it then stands. */
+/** Asks and records until the money has its end and no callback is unanswered; returns where it then stands. */
 export async function untilSettled<Standing extends { readonly state: string }, Word>(
   from: Standing,
   money: SentMoney<Standing, Word>,
@@ -38,17 +40,22 @@ export async function untilSettled<Standing extends { readonly state: string }, 
   let askedInState = 0;
   let answered = 0;
   let lastAskAtMs: number | null = null;
-  while (money.isFresh(standing) || money.isOverdue(standing)) {
+  for (;;) {
+    const isOpen = money.isFresh(standing) || money.isOverdue(standing);
+    // One that came while the outcome was being recorded may speak of what followed it.
+    if (!isOpen && !(money.isReversible(standing) && knocks.callbacks > answered)) return standing;
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
       await money.continueAsNew();
     }
-    const waitMs = nextWaitMs(standing, askedInState, money);
-    money.announce(standing, new Date(Date.now() + waitMs).toISOString());
-    await Promise.race([
-      sleep(waitMs, { summary: 'until the next question' }),
-      condition(() => knocks.callbacks > answered),
-    ]);
+    if (isOpen) {
+      const waitMs = nextWaitMs(standing, askedInState, money);
+      money.announce(standing, new Date(Date.now() + waitMs).toISOString());
+      await Promise.race([
+        sleep(waitMs, { summary: 'until the next question' }),
+        condition(() => knocks.callbacks > answered),
+      ]);
+    }
     const gapMs = lastAskAtMs === null ? 0 : lastAskAtMs + minimumAskGapMs - Date.now();
     if (gapMs > 0) await sleep(gapMs, { summary: 'callbacks come fast: a gap between questions' });
     const isCalledBack = knocks.callbacks > answered;
@@ -59,7 +66,6 @@ export async function untilSettled<Standing extends { readonly state: string }, 
     standing = await money.apply(standing, word);
     askedInState = standing.state === state ? askedInState + 1 : 0;
   }
-  return standing;
 }
 
 /** Asks about a payment that is paid until the operator says something, as often as the schedule has steps. */
