@@ -37,6 +37,7 @@ import {
 } from '../schemas/collection.ts';
 import { idempotencyKeyHeader, noParameters, pathId } from '../schemas/primitives.ts';
 import { readIntegers } from '../form.ts';
+import { sendKeptAnswer } from '../kept-answer.ts';
 import { validate } from '../validation.ts';
 
 const TAG = 'Collections';
@@ -86,11 +87,8 @@ function create(deps: ApiDeps): ApiMiddleware {
       idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
       at: new Date(),
     });
-    if (created.kind === 'replayed') ctx.set('Idempotent-Replayed', 'true');
-    else deps.onCollectionRecorded(created.collection);
-    ctx.status = created.answer.status;
-    ctx.type = 'application/json';
-    ctx.body = created.answer.body;
+    if (created.kind === 'created') deps.onCollectionRecorded(created.collection);
+    sendKeptAnswer(ctx, created);
   };
 }
 

@@ -21,6 +21,7 @@ import {
   type ApiMiddleware,
 } from '../context.ts';
 import { readLists } from '../form.ts';
+import { sendKeptAnswer } from '../kept-answer.ts';
 import { isForm } from '../middleware/body.ts';
 import { REFUSALS } from '../middleware/session.ts';
 import type { Route } from '../route.ts';
@@ -68,7 +69,7 @@ function releaseRoute(deps: ApiDeps): Route {
     },
     async (ctx) => {
       const released = await release(deps, auditOf(ctx), { payoutId: idOf(ctx), key: idempotencyKeyOf(ctx) });
-      sendKept(ctx, released);
+      sendKeptAnswer(ctx, released);
     },
   );
 }
@@ -112,14 +113,14 @@ function releaseManyRoute(deps: ApiDeps): Route {
       const request = { by, ids, key: idempotencyKeyOf(ctx), keptForMs: IDEMPOTENCY_KEPT_FOR_MS, at: new Date() };
       const kept = await findKeptReleases(deps.db, request);
       if (kept) {
-        sendKept(ctx, { kind: 'replayed', answer: kept });
+        sendKeptAnswer(ctx, { kind: 'replayed', answer: kept });
         return;
       }
       // One after the other: each is a transaction of its own that locks what the person may release today.
       const data = [];
       for (const id of ids) data.push({ id, ...(await releaseOrSay(deps, by, id)) });
       const answer = await keepReleases(deps.db, request, JSON.stringify({ data }));
-      sendKept(ctx, { kind: 'approved', answer });
+      sendKeptAnswer(ctx, { kind: 'approved', answer });
     },
   );
 }
@@ -237,7 +238,7 @@ function reverseRoute(deps: ApiDeps): Route {
         at: new Date(),
       });
       if (created.kind === 'created') deps.onReversalRecorded(created.reversal);
-      sendKept(ctx, created);
+      sendKeptAnswer(ctx, created);
     },
   );
 }
@@ -260,13 +261,4 @@ function reversalRoute(deps: ApiDeps): Route {
       ctx.body = reversalObject(await getLatestReversal(deps.db, merchantId, idOf(ctx)));
     },
   );
-}
-
-type KeptAnswer = { readonly kind: string; readonly answer: { readonly status: number; readonly body: string } };
-
-function sendKept(ctx: Parameters<ApiMiddleware>[0], { kind, answer }: KeptAnswer): void {
-  if (kind === 'replayed') ctx.set('Idempotent-Replayed', 'true');
-  ctx.status = answer.status;
-  ctx.type = 'application/json';
-  ctx.body = answer.body;
 }

@@ -13,6 +13,7 @@ import {
   type ApiMiddleware,
 } from '../context.ts';
 import { readIntegers } from '../form.ts';
+import { sendKeptAnswer } from '../kept-answer.ts';
 import { requireScope } from '../middleware/api-key.ts';
 import { isForm, readBody } from '../middleware/body.ts';
 import { requireIdempotencyKey } from '../middleware/idempotency-key.ts';
@@ -83,10 +84,7 @@ function create(deps: ApiDeps): ApiMiddleware {
       at: new Date(),
     });
     if (created.kind === 'created') deps.onPayoutRecorded(created.payout);
-    if (created.kind === 'replayed') ctx.set('Idempotent-Replayed', 'true');
-    ctx.status = created.answer.status;
-    ctx.type = 'application/json';
-    ctx.body = created.answer.body;
+    sendKeptAnswer(ctx, created);
   };
 }
 

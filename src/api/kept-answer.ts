@@ -1,0 +1,14 @@
+// Sends an answer that is kept under its Idempotency-Key: the stored bytes, and whether they are a repetition.
+import type { ApiMiddleware } from './context.ts';
+
+type KeptAnswer = {
+  readonly kind: string;
+  readonly answer: { readonly status: number; readonly body: string };
+};
+
+export function sendKeptAnswer(ctx: Parameters<ApiMiddleware>[0], { kind, answer }: KeptAnswer): void {
+  if (kind === 'replayed') ctx.set('Idempotent-Replayed', 'true');
+  ctx.status = answer.status;
+  ctx.type = 'application/json';
+  ctx.body = answer.body;
+}
