@@ -1,16 +1,22 @@
-// Mocha's reporter for the whole run: the usual one, and a file that says how each folder of tests did and how long it took.
+// Mocha's reporter for the whole run: a line per folder of tests, the failures where they happen and once more at the
+// end, and a file that says how each folder did. A line per test would bury the one that matters among thousands.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import Mocha from 'mocha';
 
+const { Base } = Mocha.reporters;
+
 /** Named export only: mocha takes it through the default that CommonJS interop gives. */
-class PartsReporter extends Mocha.reporters.Spec {
+class PartsReporter extends Base {
   constructor(runner, options) {
     super(runner, options);
     const totals = { passed: 0, failed: 0, parts: {} };
     let lastMs = performance.now();
+    let current = '';
     const count = (test, outcome) => {
       const part = relative('test', test.file ?? 'test/unknown').split('/')[0];
+      if (part !== current) this.tellPart(current, totals.parts[current]);
+      current = part;
       const entry = (totals.parts[part] ??= { ms: 0, passed: 0, failed: 0 });
       // Hooks count with the test that follows them: the time between two ends is one test's, with all it needed.
       entry.ms += performance.now() - lastMs;
@@ -19,8 +25,22 @@ class PartsReporter extends Mocha.reporters.Spec {
       totals[outcome] += 1;
     };
     runner.on('pass', (test) => count(test, 'passed'));
-    runner.on('fail', (test) => count(test, 'failed'));
-    runner.once('end', () => writeFileSync(options.reporterOptions.file, JSON.stringify(totals)));
+    runner.on('fail', (test, error) => {
+      count(test, 'failed');
+      console.log(`FAILED ${test.fullTitle()}: ${error?.message ?? error}`);
+    });
+    runner.once('end', () => {
+      this.tellPart(current, totals.parts[current]);
+      if (totals.failed > 0) Base.list(this.failures);
+      writeFileSync(options.reporterOptions.file, JSON.stringify(totals));
+    });
+  }
+
+  tellPart(name, entry) {
+    if (entry)
+      console.log(
+        `${entry.failed === 0 ? 'ok    ' : 'FAILED'} ${name} (${entry.passed} passed, ${entry.failed} failed)`,
+      );
   }
 }
 
