@@ -1,48 +1,73 @@
 // What the delivery workflow does: send, and record what came back.
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { WebhookCourier } from '../src/clients/webhook-courier.ts';
+import type { WebhookTraffic } from '../src/clients/webhook-traffic.ts';
 import type { Database } from '../src/db/database.ts';
 import { nextStep } from '../src/domain/delivery.ts';
 import type { DeliveryId } from '../src/domain/ids.ts';
+import type { Log } from '../src/log.ts';
 import { getRetryingDelivery } from '../src/operations/get-retrying-delivery.ts';
 import { recordDeliveryAttempts } from '../src/operations/record-delivery-attempts.ts';
 
 export type DeliveryActivityDeps = {
   readonly db: Database;
   readonly courier: WebhookCourier;
+  readonly traffic: WebhookTraffic;
   readonly scheduleMs: readonly number[];
+  readonly failingLimitMs: number;
+  readonly log: Log;
 };
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
-export function createDeliveryActivities({ db, courier, scheduleMs }: DeliveryActivityDeps) {
+const ROOM_WAIT_MS = 1000;
+
+export function createDeliveryActivities(deps: DeliveryActivityDeps) {
+  const { db, courier, traffic, scheduleMs, failingLimitMs, log } = deps;
   return {
     /**
      * One attempt, recorded. Fails with the schedule's delay while more attempts are owed. A death between sending and
-     * recording sends the same event again: at least once, as promised.
+     * recording sends the same event again: at least once, as promised. While too many attempts to the endpoint are under
+     * way it gives its place to others and comes back.
      */
     async sendDelivery({
       deliveryId,
+      replayCount,
     }: {
       deliveryId: DeliveryId;
+      replayCount: number;
     }): Promise<'delivered' | 'dead_lettered' | 'not_owed'> {
-      const delivery = await getRetryingDelivery(db, deliveryId);
+      const delivery = await getRetryingDelivery(db, deliveryId, replayCount);
       if (delivery === null) return 'not_owed';
+      if (!traffic.hasRoom(delivery.endpointId)) {
+        throw notAccepted('too many attempts to this endpoint are under way', ROOM_WAIT_MS * (1 + 2 * Math.random()));
+      }
       const attemptNumber = delivery.attemptCount + 1;
-      const attempt = await courier.send(delivery, attemptNumber);
-      const next = nextStep(attemptNumber, attempt.result, scheduleMs, Math.random());
-      const { endpointId, isEndpointFailing } = delivery;
-      await recordDeliveryAttempts(db, [
-        { id: deliveryId, endpointId, isEndpointFailing, attemptNumber, attempt, next, at: new Date() },
-      ]);
-      if (next.state !== 'retrying') return next.state;
-      const { result } = attempt;
-      throw ApplicationFailure.create({
-        message: result.kind === 'answered' ? `the endpoint answered ${result.statusCode}` : result.error,
-        type: 'DeliveryNotAccepted',
-        category: ApplicationFailureCategory.BENIGN,
-        nextRetryDelay: next.delayMs,
-      });
+      const leave = traffic.enter(delivery);
+      try {
+        const attempt = await courier.send(delivery, attemptNumber);
+        const step = attemptNumber - delivery.attemptsBeforeReplay;
+        const next = nextStep(step, attempt.result, scheduleMs, Math.random());
+        const at = new Date();
+        const attempts = [{ ...delivery, attemptNumber, attempt, next, at }];
+        const ended = await recordDeliveryAttempts(db, { attempts, failingLimitMs, at });
+        for (const endpoint of ended) log.warn(endpoint, 'an endpoint was disabled');
+        if (next.state !== 'retrying') return next.state;
+        const { result } = attempt;
+        const why = result.kind === 'answered' ? `the endpoint answered ${result.statusCode}` : result.error;
+        throw notAccepted(why, next.delayMs);
+      } finally {
+        leave();
+      }
     },
   };
+}
+
+function notAccepted(message: string, nextRetryDelay: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message,
+    type: 'DeliveryNotAccepted',
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay,
+  });
 }

@@ -79,6 +79,8 @@ export type ReversalWorkflowInput = {
 export type DeliveryWorkflowInput = {
   readonly deliveryId: DeliveryId;
   readonly endpointId: EndpointId;
+  /** Which run through the schedule it is: 0, and one more with each replay. Absent in those of before there were replays. */
+  readonly replayCount?: number;
   /** Before the first attempt of this run. */
   readonly firstDelayMs: number;
   /** One attempt, with its recording. */
@@ -100,8 +102,9 @@ export function reversalWorkflowId(reversalId: ReversalId): string {
   return `reversal/${reversalId}`;
 }
 
-export function deliveryWorkflowId(deliveryId: DeliveryId): string {
-  return `delivery/${deliveryId}`;
+/** Each replay is a workflow of its own: one that still waits in the old schedule finds nothing owed and ends. */
+export function deliveryWorkflowId(deliveryId: DeliveryId, replayCount = 0): string {
+  return replayCount === 0 ? `delivery/${deliveryId}` : `delivery/${deliveryId}/replay-${replayCount}`;
 }
 
 /** Payments of one operator, workflows and calls alike: a slow operator fills its own queue and no other. */

@@ -18,6 +18,6 @@ export async function deliveryWorkflow(
   }
   setCurrentDetails('Sending until the endpoint accepts or the schedule ends: see the pending activity.');
   return sendDelivery.executeWithOptions({ summary: `to endpoint ${input.endpointId}` }, [
-    { deliveryId: input.deliveryId },
+    { deliveryId: input.deliveryId, replayCount: input.replayCount ?? 0 },
   ]);
 }

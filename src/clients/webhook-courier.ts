@@ -13,7 +13,6 @@ export type CourierOptions = {
   readonly connectTimeoutMs: number;
   /** The whole attempt, from the look-up of the name to the last byte read. */
   readonly attemptTimeoutMs: number;
-  readonly connectionsPerOrigin: number;
   readonly log: Log;
 };
 
@@ -22,7 +21,8 @@ export type Parcel = {
   readonly endpointId: EndpointId;
   readonly eventId: EventId;
   readonly url: string;
-  readonly secretSealed: string;
+  /** The present one first; two while a rotation overlaps. */
+  readonly secretsSealed: readonly [string, ...string[]];
   readonly body: string;
 };
 
@@ -38,7 +38,6 @@ export function createWebhookCourier(options: CourierOptions): WebhookCourier {
   const guard = createAddressGuard(options);
   const agent = new Agent({
     connect: { lookup: guard.lookup, timeout: options.connectTimeoutMs },
-    connections: options.connectionsPerOrigin,
     pipelining: 1,
     headersTimeout: options.attemptTimeoutMs,
     bodyTimeout: options.attemptTimeoutMs,
@@ -58,8 +57,8 @@ export function createWebhookCourier(options: CourierOptions): WebhookCourier {
   async function attempt(parcel: Parcel, attemptNumber: number, at: Date): Promise<AttemptResult> {
     const refusal = guard.refuseUrl(parcel.url);
     if (refusal !== null) return { kind: 'no_answer', error: `not sent: ${refusal}` };
-    const secret = openSecret(parcel);
-    if (secret === null) return { kind: 'no_answer', error: 'not sent: the signing secret cannot be opened' };
+    const secrets = openSecrets(parcel);
+    if (secrets === null) return { kind: 'no_answer', error: 'not sent: the signing secret cannot be opened' };
     const body = Buffer.from(parcel.body);
     try {
       const response = await request(parcel.url, {
@@ -67,7 +66,7 @@ export function createWebhookCourier(options: CourierOptions): WebhookCourier {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
-          'malipo-signature': signatureHeader(body, [secret], Math.floor(at.getTime() / 1000)),
+          'malipo-signature': signatureHeader(body, secrets, Math.floor(at.getTime() / 1000)),
           'malipo-event-id': parcel.eventId,
           'malipo-delivery-id': parcel.id,
           'malipo-attempt': String(attemptNumber),
@@ -82,9 +81,9 @@ export function createWebhookCourier(options: CourierOptions): WebhookCourier {
     }
   }
 
-  function openSecret({ id, endpointId, secretSealed }: Parcel): string | null {
+  function openSecrets({ id, endpointId, secretsSealed }: Parcel): string[] | null {
     try {
-      return open(secretSealed, endpointId, options.keyRing);
+      return secretsSealed.map((sealed) => open(sealed, endpointId, options.keyRing));
     } catch (error) {
       // No receiver can mend that: a key is gone from our configuration, or somebody altered the row.
       options.log.error({ error, deliveryId: id, endpointId }, 'a signing secret cannot be opened');

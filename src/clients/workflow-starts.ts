@@ -57,6 +57,7 @@ export type DeliveryToStart = {
   readonly id: DeliveryId;
   readonly merchantId: MerchantId;
   readonly endpointId: EndpointId;
+  readonly replayCount: number;
   readonly nextAttemptAt: Date | null;
 };
 
@@ -83,21 +84,24 @@ export async function startCollectionWorkflow(client: Client, collection: Collec
 }
 
 export async function startDeliveryWorkflow(client: Client, delivery: DeliveryToStart, options: StartOptions) {
-  const { id, merchantId, endpointId, nextAttemptAt } = delivery;
+  const { id, merchantId, endpointId, replayCount, nextAttemptAt } = delivery;
   const input: DeliveryWorkflowInput = {
     deliveryId: id,
     endpointId,
+    replayCount,
     firstDelayMs: Math.max(0, (nextAttemptAt?.getTime() ?? 0) - Date.now()),
     attemptMs: options.deliveryAttemptMs,
     crashRetryMs: options.deliveryCrashRetryMs,
   };
   await client.workflow.start(DELIVERY_WORKFLOW, {
-    workflowId: deliveryWorkflowId(id),
+    workflowId: deliveryWorkflowId(id, replayCount),
     taskQueue: deliveryTaskQueue(options.taskQueuePrefix),
     args: [input],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'FAIL',
     workflowTaskTimeout: options.workflowTaskTimeoutMs,
+    // Inherited by its attempts: when more are due than can be made at once, each endpoint has its turn.
+    priority: { fairnessKey: endpointId },
     staticSummary: `delivery ${id} to ${endpointId}`,
     typedSearchAttributes: [
       { key: SEARCH_ATTRIBUTES.merchantId, value: merchantId },

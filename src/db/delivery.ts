@@ -10,10 +10,15 @@ export type DueDelivery = {
   readonly endpointId: EndpointId;
   readonly eventId: EventId;
   readonly attemptCount: number;
+  /** How often it was replayed: an attempt of before the last replay decides nothing any more. */
+  readonly replayCount: number;
+  /** The schedule begins anew with a replay. */
+  readonly attemptsBeforeReplay: number;
   /** Whether the endpoint's last attempt failed. */
   readonly isEndpointFailing: boolean;
   readonly url: string;
-  readonly secretSealed: string;
+  /** The present one first; two while a rotation overlaps. */
+  readonly secretsSealed: readonly [string, ...string[]];
   readonly body: string;
 };
 
@@ -23,49 +28,143 @@ type DueDeliveryRow = {
   endpoint_id: EndpointId;
   event_id: EventId;
   attempt_count: number;
+  replay_count: number;
+  attempts_before_replay: number;
   is_failing: boolean;
   url: string;
   secret_sealed: string;
+  previous_secret_sealed: string | null;
   body: string;
 };
 
-const DUE_COLUMNS = `d.id, d.merchant_id, d.endpoint_id, d.event_id, d.attempt_count, e.is_failing, e.url, e.secret_sealed, v.body`;
+const ARMED =
+  'd.id, d.merchant_id, d.endpoint_id, d.event_id, d.attempt_count, d.replay_count, d.attempts_before_replay';
+const DUE_COLUMNS = `${ARMED}, e.failing_since IS NOT NULL AS is_failing, e.url, e.secret_sealed,
+  CASE WHEN e.previous_secret_until > now() THEN e.previous_secret_sealed END AS previous_secret_sealed, v.body`;
 
-// What fails already is left for its workflow in the same step, so that it takes none of the batch.
+const IS_FREE = `d.state = 'pending' AND (d.leased_until IS NULL OR d.leased_until < now())`;
+
+// The endpoints that have a line, one by one: each is found by one step in the index, however long the lines are.
+const DUE_ENDPOINTS = `due AS (
+     (SELECT endpoint_id FROM deliveries WHERE state = 'pending' ORDER BY endpoint_id LIMIT 1)
+     UNION ALL
+     SELECT (SELECT d.endpoint_id FROM deliveries d WHERE d.state = 'pending' AND d.endpoint_id > due.endpoint_id
+             ORDER BY d.endpoint_id LIMIT 1)
+     FROM due WHERE due.endpoint_id IS NOT NULL)`;
+
+// Whose merchant has the least under way comes first, so one who begins now never waits behind another's line. Of each
+// endpoint only as many are looked at as could be its share, and at least four.
 const CLAIM = statement(
   'delivery_claim',
-  `WITH picked AS (
-     SELECT d.id, e.is_failing FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id
-     WHERE d.state = 'pending' AND (d.leased_until IS NULL OR d.leased_until < now())
-     ORDER BY d.id LIMIT $1 FOR UPDATE OF d SKIP LOCKED),
-   moved AS (
-     UPDATE deliveries SET state = 'retrying', leased_until = NULL WHERE id IN (SELECT id FROM picked WHERE is_failing)
-     RETURNING id),
+  `WITH RECURSIVE ${DUE_ENDPOINTS},
+   open_endpoints AS (
+     SELECT e.id, e.merchant_id, least($3 - coalesce(busy.under_way, 0), greatest(4, $1 / count(*) OVER ())) AS room
+     FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NULL
+     LEFT JOIN unnest($5::text[], $6::int[]) AS busy (endpoint_id, under_way) ON busy.endpoint_id = e.id),
+   candidates AS (
+     SELECT d.id, coalesce(busy.under_way, 0)
+              + row_number() OVER (PARTITION BY e.merchant_id ORDER BY d.place, e.id) AS turn
+     FROM open_endpoints e
+     LEFT JOIN unnest($7::text[], $8::int[]) AS busy (merchant_id, under_way) USING (merchant_id)
+     CROSS JOIN LATERAL (
+       SELECT free.id, row_number() OVER (ORDER BY free.id) AS place
+       FROM (SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND ${IS_FREE}
+             ORDER BY d.id LIMIT greatest(0, e.room) FOR UPDATE SKIP LOCKED) AS free) AS d),
+   picked AS (SELECT id FROM candidates WHERE turn <= $4 ORDER BY turn, id LIMIT $1),
    leased AS (
-     UPDATE deliveries SET leased_until = now() + make_interval(secs => $2 / 1000.0)
-     WHERE id IN (SELECT id FROM picked WHERE NOT is_failing)
-     RETURNING id, merchant_id, endpoint_id, event_id, attempt_count)
-   SELECT ${DUE_COLUMNS} FROM leased d JOIN endpoints e ON e.id = d.endpoint_id JOIN events v ON v.id = d.event_id`,
+     UPDATE deliveries d SET leased_until = now() + make_interval(secs => $2 / 1000.0)
+     WHERE d.id IN (SELECT id FROM picked)
+     RETURNING ${ARMED})
+   SELECT ${DUE_COLUMNS} FROM leased d JOIN endpoints e ON e.id = d.endpoint_id JOIN events v ON v.id = d.event_id
+   ORDER BY d.id`,
+);
+
+export type ClaimDeliveries = {
+  readonly limit: number;
+  readonly leaseMs: number;
+  /** At most so many of one endpoint, and of one merchant, with those that are under way. */
+  readonly perEndpoint: number;
+  readonly perMerchant: number;
+  readonly underWay: UnderWay;
+};
+
+/** How many attempts are being made by who claims. */
+export type UnderWay = {
+  readonly byEndpoint: ReadonlyMap<EndpointId, number>;
+  readonly byMerchant: ReadonlyMap<MerchantId, number>;
+};
+
+/**
+ * Takes up to `limit` pending deliveries under a lease, of all endpoints that are enabled and accept. Two dispatchers
+ * never hold the same one, unless the first let its lease run out.
+ */
+export async function claimDeliveries(db: Queryable, claim: ClaimDeliveries): Promise<DueDelivery[]> {
+  const { byEndpoint, byMerchant } = claim.underWay;
+  const rows = await db.run<DueDeliveryRow>(CLAIM, [
+    claim.limit,
+    claim.leaseMs,
+    claim.perEndpoint,
+    claim.perMerchant,
+    [...byEndpoint.keys()],
+    [...byEndpoint.values()],
+    [...byMerchant.keys()],
+    [...byMerchant.values()],
+  ]);
+  return rows.map(toDueDelivery);
+}
+
+const HAND_OVER = statement(
+  'delivery_hand_over',
+  `WITH RECURSIVE ${DUE_ENDPOINTS},
+   candidates AS (
+     SELECT d.id, d.place
+     FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NOT NULL
+     CROSS JOIN LATERAL (
+       SELECT free.id, row_number() OVER (ORDER BY free.id) AS place
+       FROM (SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND ${IS_FREE}
+             ORDER BY d.id LIMIT $1 FOR UPDATE SKIP LOCKED) AS free) AS d)
+   UPDATE deliveries SET state = 'retrying', leased_until = NULL, workflow_started_at = NULL
+   WHERE id IN (SELECT id FROM candidates ORDER BY place, id LIMIT $1)
+   RETURNING id`,
 );
 
 /**
- * Takes up to `limit` pending deliveries under a lease. Two dispatchers never hold the same one, unless the first let
- * its lease run out. Deliveries of an endpoint that fails already become `retrying` and are not returned.
+ * Leaves up to `limit` pending deliveries of endpoints that fail to workflows, of each endpoint in turn: a receiver that is
+ * dead must not take the dispatcher's time, and a long line to it must not become as many workflows at once.
  */
-export async function claimDeliveries(db: Queryable, limit: number, leaseMs: number): Promise<DueDelivery[]> {
-  const rows = await db.run<DueDeliveryRow>(CLAIM, [limit, leaseMs]);
-  return rows.map(toDueDelivery);
+export async function handOverDeliveries(db: Queryable, limit: number): Promise<number> {
+  return (await db.run(HAND_OVER, [limit])).length;
+}
+
+const WITHHOLD = statement(
+  'delivery_withhold',
+  `UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL, leased_until = NULL, updated_at = $2
+   WHERE id IN (
+     SELECT d.id FROM endpoints e CROSS JOIN LATERAL (
+       SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND d.state IN ('pending', 'retrying')
+       LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
+     WHERE e.state = 'disabled' LIMIT $1)
+   RETURNING id`,
+);
+
+/** Takes up to `limit` deliveries that are owed to endpoints that are disabled off the schedule. */
+export async function withholdDeliveries(db: Queryable, limit: number, at: Date): Promise<number> {
+  return (await db.run(WITHHOLD, [limit, at])).length;
 }
 
 const FIND_RETRYING = statement(
   'delivery_find_retrying',
   `SELECT ${DUE_COLUMNS} FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id JOIN events v ON v.id = d.event_id
-   WHERE d.id = $1 AND d.state = 'retrying'`,
+   WHERE d.id = $1 AND d.state = 'retrying' AND d.replay_count = $2 AND e.state = 'enabled'`,
 );
 
-/** The delivery as the next attempt needs it, or null when none is owed any more. */
-export async function findRetryingDelivery(db: Queryable, id: DeliveryId): Promise<DueDelivery | null> {
-  const [row] = await db.run<DueDeliveryRow>(FIND_RETRYING, [id]);
+/** The delivery as the next attempt since this replay needs it, or null when none is owed any more. */
+export async function findRetryingDelivery(
+  db: Queryable,
+  id: DeliveryId,
+  replayCount: number,
+): Promise<DueDelivery | null> {
+  const [row] = await db.run<DueDeliveryRow>(FIND_RETRYING, [id, replayCount]);
   return row ? toDueDelivery(row) : null;
 }
 
@@ -73,25 +172,38 @@ export type AttemptRecord = {
   readonly id: DeliveryId;
   /** 1 is the first; an attempt recorded twice under one number is recorded once. */
   readonly attemptNumber: number;
+  /** As it was when the attempt was made. */
+  readonly replayCount: number;
   readonly attempt: Attempt;
   readonly next: NextStep;
   readonly at: Date;
 };
 
+// An attempt of before a replay is kept and decides nothing; one that was under way when its endpoint was disabled still
+// tells whether the event arrived.
 const RECORD = statement(
   'delivery_record_attempts',
-  `WITH made AS (
+  `WITH moved AS (
+     UPDATE deliveries d
+     SET attempt_count = r.attempt_number,
+         attempts_before_replay = d.attempts_before_replay + (d.replay_count <> r.replay_count)::int,
+         state = CASE WHEN d.replay_count <> r.replay_count OR d.state = 'withheld' AND r.state = 'retrying'
+                 THEN d.state ELSE r.state END,
+         next_attempt_at = CASE WHEN d.replay_count <> r.replay_count OR d.state = 'withheld'
+                           THEN d.next_attempt_at ELSE r.next_attempt_at END,
+         leased_until = CASE WHEN d.replay_count <> r.replay_count THEN d.leased_until END,
+         updated_at = r.at
+     FROM unnest($1::text[], $2::int[], $3::int[], $10::text[], $11::timestamptz[], $12::timestamptz[])
+       AS r (id, attempt_number, replay_count, state, next_attempt_at, at)
+     WHERE d.id = r.id AND d.state IN ('pending', 'retrying', 'withheld') AND d.attempt_count = r.attempt_number - 1
+     RETURNING d.id),
+   made AS (
      INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, error,
        response_headers, response_body)
-     SELECT * FROM unnest($1::text[], $2::int[], $3::timestamptz[], $4::int[], $5::int[], $6::text[], $7::json[], $8::bytea[])
-     ON CONFLICT (delivery_id, attempt_number) DO NOTHING)
-   UPDATE deliveries d
-   SET state = r.state, attempt_count = r.attempt_number, next_attempt_at = r.next_attempt_at, leased_until = NULL,
-       updated_at = r.at
-   FROM unnest($1::text[], $2::int[], $9::text[], $10::timestamptz[], $11::timestamptz[])
-     AS r (id, attempt_number, state, next_attempt_at, at)
-   WHERE d.id = r.id AND d.state IN ('pending', 'retrying') AND d.attempt_count = r.attempt_number - 1
-   RETURNING d.id`,
+     SELECT a.* FROM unnest($1::text[], $2::int[], $4::timestamptz[], $5::int[], $6::int[], $7::text[], $8::json[], $9::bytea[])
+       AS a (id, attempt_number, started_at, duration_ms, status_code, error, response_headers, response_body)
+     JOIN moved USING (id))
+   SELECT id FROM moved`,
 );
 
 /**
@@ -103,6 +215,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRe
   const rows = await db.run<{ id: DeliveryId }>(RECORD, [
     records.map((record) => record.id),
     records.map((record) => record.attemptNumber),
+    records.map((record) => record.replayCount),
     records.map((record) => record.attempt.startedAt),
     records.map((record) => record.attempt.durationMs),
     ...attemptColumns(records.map((record) => record.attempt)),
@@ -134,12 +247,13 @@ export type DeliveryNotStarted = {
   readonly id: DeliveryId;
   readonly merchantId: MerchantId;
   readonly endpointId: EndpointId;
+  readonly replayCount: number;
   readonly nextAttemptAt: Date | null;
 };
 
 const LIST_NOT_STARTED = statement(
   'delivery_list_not_started',
-  `SELECT id, merchant_id, endpoint_id, next_attempt_at FROM deliveries
+  `SELECT id, merchant_id, endpoint_id, replay_count, next_attempt_at FROM deliveries
    WHERE state = 'retrying' AND workflow_started_at IS NULL ORDER BY id LIMIT $1`,
 );
 
@@ -149,12 +263,14 @@ export async function listDeliveriesNotStarted(db: Queryable, limit: number): Pr
     id: DeliveryId;
     merchant_id: MerchantId;
     endpoint_id: EndpointId;
+    replay_count: number;
     next_attempt_at: Date | null;
   }>(LIST_NOT_STARTED, [limit]);
   return rows.map((row) => ({
     id: row.id,
     merchantId: row.merchant_id,
     endpointId: row.endpoint_id,
+    replayCount: row.replay_count,
     nextAttemptAt: row.next_attempt_at,
   }));
 }
@@ -188,9 +304,12 @@ function toDueDelivery(row: DueDeliveryRow): DueDelivery {
     endpointId: row.endpoint_id,
     eventId: row.event_id,
     attemptCount: row.attempt_count,
+    replayCount: row.replay_count,
+    attemptsBeforeReplay: row.attempts_before_replay,
     isEndpointFailing: row.is_failing,
     url: row.url,
-    secretSealed: row.secret_sealed,
+    secretsSealed:
+      row.previous_secret_sealed === null ? [row.secret_sealed] : [row.secret_sealed, row.previous_secret_sealed],
     body: row.body,
   };
 }

@@ -47,10 +47,11 @@ export function changeStatement(name: string, subject: 'collection_id' | 'payout
        RETURNING id, merchant_id, type),
      owed AS (
        INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, next_attempt_at, created_at, updated_at)
-       SELECT ids.id, e.event_id, e.id, e.merchant_id, 'pending', $1::timestamptz, $1::timestamptz, $1::timestamptz
-       FROM (SELECT endpoints.id, endpoints.merchant_id, event.id AS event_id,
+       SELECT ids.id, e.event_id, e.id, e.merchant_id, CASE WHEN e.is_enabled THEN 'pending' ELSE 'withheld' END,
+              CASE WHEN e.is_enabled THEN $1::timestamptz END, $1::timestamptz, $1::timestamptz
+       FROM (SELECT endpoints.id, endpoints.merchant_id, endpoints.state = 'enabled' AS is_enabled, event.id AS event_id,
                     row_number() OVER (ORDER BY endpoints.id) AS n
-             FROM event JOIN endpoints ON endpoints.merchant_id = event.merchant_id AND endpoints.state = 'enabled'
+             FROM event JOIN endpoints ON endpoints.merchant_id = event.merchant_id AND endpoints.deleted_at IS NULL
                AND (endpoints.event_types IS NULL OR event.type = ANY(endpoints.event_types))) AS e
        JOIN unnest($10::text[]) WITH ORDINALITY AS ids (id, n) USING (n))
      SELECT id FROM moved`,

@@ -1,5 +1,7 @@
 // Makes the first attempt of every pending delivery: claimed under a lease, sent, recorded.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebhookCourier } from '../clients/webhook-courier.ts';
+import type { WebhookTraffic } from '../clients/webhook-traffic.ts';
 import type { Database } from '../db/database.ts';
 import { nextStep } from '../domain/delivery.ts';
 import type { Log } from '../log.ts';
@@ -16,8 +18,9 @@ export type FirstAttempts = {
 export type FirstAttemptsOptions = {
   readonly db: Database;
   readonly courier: WebhookCourier;
+  readonly traffic: WebhookTraffic;
   readonly scheduleMs: readonly number[];
-  readonly maxUnderWay: number;
+  readonly failingLimitMs: number;
   /** Longer than an attempt and its recording: who outlives it may see another dispatcher send the same event. */
   readonly leaseMs: number;
   readonly onRetryOwed: () => void;
@@ -25,25 +28,32 @@ export type FirstAttemptsOptions = {
 };
 
 const RECORD_AT_ONCE = 200;
+// Between two claims, so that a claim is for many and not for the one that just made room.
+const CLAIM_PAUSE_MS = 5;
 
 export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempts {
-  const { db, courier, log } = options;
+  const { db, courier, traffic, log } = options;
+  const { bounds } = traffic;
   const underWay = new Set<Promise<void>>();
   let isRunning = false;
-  let calls = 0;
+  let isAskedAgain = false;
 
   const recorder = createBatcher<DeliveryAttempt>({
     maxItems: RECORD_AT_ONCE,
-    handle: (attempts) => recordDeliveryAttempts(db, attempts),
+    handle: async (attempts) => {
+      const { failingLimitMs } = options;
+      const ended = await recordDeliveryAttempts(db, { attempts, failingLimitMs, at: new Date() });
+      for (const endpoint of ended) log.warn(endpoint, 'an endpoint was disabled');
+    },
   });
 
   async function attempt(delivery: DueDelivery): Promise<void> {
     const attemptNumber = delivery.attemptCount + 1;
     try {
       const made = await courier.send(delivery, attemptNumber);
-      const next = nextStep(attemptNumber, made.result, options.scheduleMs, Math.random());
-      const { id, endpointId, isEndpointFailing } = delivery;
-      await recorder.add({ id, endpointId, isEndpointFailing, attemptNumber, attempt: made, next, at: new Date() });
+      const step = attemptNumber - delivery.attemptsBeforeReplay;
+      const next = nextStep(step, made.result, options.scheduleMs, Math.random());
+      await recorder.add({ ...delivery, attemptNumber, attempt: made, next, at: new Date() });
       if (next.state === 'retrying') options.onRetryOwed();
     } catch (error) {
       // The lease runs out and the event is sent again.
@@ -51,38 +61,56 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     }
   }
 
-  async function claimAndSend(): Promise<void> {
-    for (;;) {
-      const room = options.maxUnderWay - underWay.size;
-      if (room <= 0) {
-        await Promise.race(underWay);
-        continue;
+  /** Whether something may be waiting for the room that the end of this attempt makes. */
+  function isFull({ endpointId, merchantId }: DueDelivery): boolean {
+    return (
+      traffic.total() >= bounds.total ||
+      !traffic.hasRoom(endpointId) ||
+      (traffic.byMerchant.get(merchantId) ?? 0) >= bounds.perMerchant
+    );
+  }
+
+  function begin(delivery: DueDelivery): void {
+    const leave = traffic.enter(delivery);
+    const work = attempt(delivery).then(() => {
+      const mayOthersWait = isFull(delivery);
+      leave();
+      underWay.delete(work);
+      if (mayOthersWait) claimOnceMore();
+    });
+    underWay.add(work);
+  }
+
+  function claimOnceMore(): void {
+    run().catch((error: unknown) => {
+      log.error({ error }, 'deliveries could not be claimed; the next tick tries again');
+    });
+  }
+
+  async function run(): Promise<void> {
+    isAskedAgain = true;
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      while (isAskedAgain) {
+        isAskedAgain = false;
+        const limit = bounds.total - traffic.total();
+        if (limit <= 0) return;
+        const claim = { ...bounds, limit, leaseMs: options.leaseMs, underWay: traffic };
+        const deliveries = await claimDeliveries(db, claim);
+        deliveries.forEach(begin);
+        isAskedAgain ||= deliveries.length > 0;
+        if (isAskedAgain) await sleep(CLAIM_PAUSE_MS);
       }
-      const callsBefore = calls;
-      const deliveries = await claimDeliveries(db, room, options.leaseMs);
-      for (const delivery of deliveries) {
-        const work = attempt(delivery).then(() => {
-          underWay.delete(work);
-        });
-        underWay.add(work);
-      }
-      if (deliveries.length < room && calls === callsBefore) return;
+    } finally {
+      isRunning = false;
     }
   }
 
   return {
-    async run() {
-      calls += 1;
-      if (isRunning) return;
-      isRunning = true;
-      try {
-        await claimAndSend();
-      } finally {
-        isRunning = false;
-      }
-    },
+    run,
     async drain() {
-      await Promise.all(underWay);
+      while (underWay.size > 0) await Promise.all(underWay);
       await recorder.drain();
     },
   };

@@ -39,6 +39,8 @@ export type Clocks = {
   readonly deliveryScheduleMs: readonly number[];
   readonly deliveryConnectTimeoutMs: number;
   readonly deliveryTimeoutMs: number;
+  /** An endpoint of which every attempt failed for so long is disabled. */
+  readonly endpointFailingLimitMs: number;
   /** How soon a workflow task of a worker that died goes to another. */
   readonly workflowTaskTimeoutMs: number;
   /** How old recorded work must be before the dispatcher starts it in place of who recorded it. */
@@ -67,6 +69,7 @@ export const REAL_CLOCKS: Clocks = {
   deliveryScheduleMs: DELIVERY_SCHEDULE_MS,
   deliveryConnectTimeoutMs: 5 * SECOND,
   deliveryTimeoutMs: 10 * SECOND,
+  endpointFailingLimitMs: 5 * DAY,
   workflowTaskTimeoutMs: 10 * SECOND,
   startGraceMs: 5 * SECOND,
 };
@@ -92,6 +95,7 @@ export const DEMO_CLOCKS: Clocks = {
   deliveryScheduleMs: [0, 1, 2, 2, 3, 4, 5, 6, 8, 10].map((seconds) => seconds * SECOND),
   deliveryConnectTimeoutMs: 2 * SECOND,
   deliveryTimeoutMs: 3 * SECOND,
+  endpointFailingLimitMs: 10 * MINUTE,
   workflowTaskTimeoutMs: 3 * SECOND,
   startGraceMs: 2 * SECOND,
 };

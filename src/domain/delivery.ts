@@ -1,4 +1,12 @@
 // Webhook deliveries: states, the retry schedule as data, and what one attempt's result means.
+import { DomainError } from './errors.ts';
+
+/**
+ * pending: the first attempt is owed; retrying: a further one; delivered: accepted; dead_lettered: the schedule ended;
+ * withheld: its endpoint is disabled, nothing is sent until somebody replays it.
+ */
+export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'dead_lettered', 'withheld'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** How an attempt ended. Only a 2xx answer is success. */
 export type AttemptResult =
@@ -57,4 +65,12 @@ function honouredDelayMs(jitteredMs: number, stepMs: number, result: AttemptResu
   if (result.kind !== 'answered' || result.retryAfterMs === null) return jitteredMs;
   if (result.statusCode !== 429 && result.statusCode !== 503) return jitteredMs;
   return Math.min(Math.max(result.retryAfterMs, stepMs), 2 * stepMs);
+}
+
+/** The same for an unknown id and for another merchant's. */
+export function deliveryNotFound(): DomainError {
+  return new DomainError(
+    'delivery_not_found',
+    'There is no delivery with this id. Look it up in the list of deliveries.',
+  );
 }

@@ -17,6 +17,7 @@ export type InvitationId = Branded<'inv'>;
 export type PolicyChangeId = Branded<'pch'>;
 export type PayoutId = Branded<'pay'>;
 export type ReversalId = Branded<'rev'>;
+export type ReplayId = Branded<'rpl'>;
 
 type IdByPrefix = {
   col: CollectionId;
@@ -30,6 +31,7 @@ type IdByPrefix = {
   pch: PolicyChangeId;
   pay: PayoutId;
   rev: ReversalId;
+  rpl: ReplayId;
   req: Branded<'req'>;
 };
 type IdPrefix = keyof IdByPrefix;

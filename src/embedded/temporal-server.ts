@@ -41,14 +41,16 @@ const POLL_MS = 100;
 // Partitions of a task queue only forward to one another on a small machine; an eagerly started activity saves a round
 // through matching. Some servers refuse a workflow id within the reuse interval after its last start; the database is what
 // keeps a payment from being made twice. The time shift is how far ahead the server claims to have read its timers, so how
-// late a new timer or retry may come: a second by default, in which a short workflow also costs a third more CPU. The last
-// one would ask a server on the internet for its newest version.
+// late a new timer or retry may come: a second by default, in which a short workflow also costs a third more CPU. Fairness
+// gives each webhook endpoint its turn when more retries are due than can be made at once. The last one would ask a server
+// on the internet for its newest version.
 const DYNAMIC_CONFIG = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
   'history.workflowIdReuseMinimalInterval': '"1ms"',
   'history.timerProcessorMaxTimeShift': '"20ms"',
+  'matching.enableFairness': true,
   'frontend.enableServerVersionCheck': false,
 } as const;
 

@@ -1,10 +1,10 @@
 // Takes pending deliveries for their first attempt.
 import type { Database } from '../db/database.ts';
-import { claimDeliveries as claimRows, type DueDelivery } from '../db/delivery.ts';
+import { claimDeliveries as claimRows, type ClaimDeliveries, type DueDelivery } from '../db/delivery.ts';
 
 export type { DueDelivery };
 
-/** Up to `limit` deliveries under a lease; who loses the lease loses nothing but the sole right to send. */
-export async function claimDeliveries(db: Database, limit: number, leaseMs: number): Promise<DueDelivery[]> {
-  return claimRows(db, limit, leaseMs);
+/** As many as the bounds allow, under a lease; who loses the lease loses nothing but the sole right to send. */
+export async function claimDeliveries(db: Database, claim: ClaimDeliveries): Promise<DueDelivery[]> {
+  return claimRows(db, claim);
 }

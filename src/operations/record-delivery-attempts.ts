@@ -1,7 +1,9 @@
 // Records webhook attempts with what follows from them, many in one transaction.
-import type { Database } from '../db/database.ts';
+import { insertAuditEntry } from '../db/audit.ts';
+import type { Database, Tx } from '../db/database.ts';
 import { recordAttempts, type AttemptRecord } from '../db/delivery.ts';
-import { disableEndpoints, setEndpointsFailing } from '../db/endpoint.ts';
+import { disableEndpoints, setEndpointsFailing, setEndpointsHealthy, type DisabledEndpoint } from '../db/endpoint.ts';
+import type { DisabledReason } from '../domain/endpoint.ts';
 import type { EndpointId } from '../domain/ids.ts';
 
 export type DeliveryAttempt = AttemptRecord & {
@@ -10,20 +12,30 @@ export type DeliveryAttempt = AttemptRecord & {
   readonly isEndpointFailing: boolean;
 };
 
+export type RecordDeliveryAttempts = {
+  readonly attempts: readonly DeliveryAttempt[];
+  /** An endpoint of which everything failed for so long is disabled. */
+  readonly failingLimitMs: number;
+  readonly at: Date;
+};
+
+export type EndpointEnd = DisabledEndpoint & { readonly reason: DisabledReason };
+
 /**
- * Attempts, the deliveries' next states and the endpoints' health, in one transaction. Of two records for one attempt
- * number the first stands, so recording again changes nothing.
+ * Attempts, the deliveries' next states and the endpoints' health, in one transaction; returns the endpoints that were
+ * disabled by it, which the audit log tells too. Of two records for one attempt number the first stands, so recording again
+ * changes nothing.
  */
-export async function recordDeliveryAttempts(db: Database, attempts: readonly DeliveryAttempt[]): Promise<void> {
+export async function recordDeliveryAttempts(db: Database, input: RecordDeliveryAttempts): Promise<EndpointEnd[]> {
   // One written order of locks: deliveries by id, then endpoints by id.
-  const records = [...attempts].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const records = [...input.attempts].sort((a, b) => (a.id < b.id ? -1 : 1));
   if (records.every(({ next, isEndpointFailing }) => next.state === 'delivered' && !isEndpointFailing)) {
     // The common case leaves every endpoint as it is, and one statement is a transaction by itself. An endpoint that
     // failed since these attempts began is made healthy by the next one that arrives.
     await recordAttempts(db, records);
-    return;
+    return [];
   }
-  await db.withTransaction(async (tx) => {
+  return db.withTransaction(async (tx) => {
     const recorded = new Set(await recordAttempts(tx, records));
     const effective = records.filter((record) => recorded.has(record.id));
     const failing = endpointsOf(effective.filter(({ next }) => next.state !== 'delivered'));
@@ -31,10 +43,42 @@ export async function recordDeliveryAttempts(db: Database, attempts: readonly De
     const gone = endpointsOf(effective.filter(({ next }) => next.state === 'dead_lettered' && next.disableEndpoint));
     // An endpoint that did both within one batch counts as healthy: its next failure will say so again.
     const onlyFailing = failing.filter((id) => !healthy.includes(id));
-    if (onlyFailing.length > 0) await setEndpointsFailing(tx, onlyFailing, true);
-    if (healthy.length > 0) await setEndpointsFailing(tx, healthy, false);
-    if (gone.length > 0) await disableEndpoints(tx, gone, 'the endpoint answered 410 Gone');
+    if (healthy.length > 0) await setEndpointsHealthy(tx, healthy);
+    if (onlyFailing.length > 0) await setEndpointsFailing(tx, onlyFailing, input.at);
+    return endEndpoints(tx, { gone, failing: onlyFailing, ...input });
   });
+}
+
+type ToEnd = Omit<RecordDeliveryAttempts, 'attempts'> & {
+  readonly gone: readonly EndpointId[];
+  readonly failing: readonly EndpointId[];
+};
+
+async function endEndpoints(tx: Tx, { gone, failing, failingLimitMs, at }: ToEnd): Promise<EndpointEnd[]> {
+  const ended: EndpointEnd[] = [];
+  const end = async (ids: readonly EndpointId[], reason: DisabledReason, failingSince?: Date): Promise<void> => {
+    if (ids.length === 0) return;
+    const disabled = await disableEndpoints(tx, ids, { reason, at, ...(failingSince && { failingSince }) });
+    ended.push(...disabled.map((endpoint) => ({ ...endpoint, reason })));
+  };
+  await end(gone, 'answered_gone');
+  await end(failing, 'failing', new Date(at.getTime() - failingLimitMs));
+  for (const { id, merchantId, reason } of ended) {
+    await insertAuditEntry(tx, {
+      merchantId,
+      userId: null,
+      apiKeyId: null,
+      action: 'endpoint.disabled',
+      outcome: 'done',
+      subjectId: id,
+      before: { state: 'enabled' },
+      after: { state: 'disabled', disabled_reason: reason },
+      address: null,
+      requestId: null,
+      at,
+    });
+  }
+  return ended;
 }
 
 function endpointsOf(records: readonly DeliveryAttempt[]): EndpointId[] {

@@ -1,6 +1,6 @@
 // Registers where a merchant's events go.
 import type { Database } from '../db/database.ts';
-import { countEndpointsLocked, insertEndpoint } from '../db/endpoint.ts';
+import { countEndpoints, insertEndpoint, lockMerchant } from '../db/endpoint.ts';
 import { generateEndpointSecret, MAX_ENDPOINTS_PER_MERCHANT } from '../domain/endpoint.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { EventType } from '../domain/event.ts';
@@ -26,7 +26,8 @@ export async function registerEndpoint(
   const id = newId('whe', input.at.getTime());
   const secret = generateEndpointSecret();
   await db.withTransaction(async (tx) => {
-    if ((await countEndpointsLocked(tx, input.merchantId)) >= MAX_ENDPOINTS_PER_MERCHANT) {
+    await lockMerchant(tx, input.merchantId);
+    if ((await countEndpoints(tx, input.merchantId)) >= MAX_ENDPOINTS_PER_MERCHANT) {
       throw new DomainError(
         'parameter_invalid',
         `A merchant can have ${MAX_ENDPOINTS_PER_MERCHANT} endpoints. Delete one before you register another.`,

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { disableEndpointsOf } from '../db/endpoint.ts';
 import type { MerchantId } from '../domain/ids.ts';
 
-/** They get no new deliveries; what is owed to them already is still tried. Repeating it changes nothing. */
-export async function retireEndpoints(db: Database, merchantId: MerchantId, reason: string): Promise<void> {
-  await disableEndpointsOf(db, merchantId, reason);
+/** Nothing more is sent to them. Repeating it changes nothing. */
+export async function retireEndpoints(db: Database, merchantId: MerchantId, at: Date): Promise<void> {
+  await disableEndpointsOf(db, merchantId, at);
 }

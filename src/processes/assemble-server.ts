@@ -12,9 +12,11 @@ import { IDEMPOTENCY_KEPT_FOR_MS } from '../api/context.ts';
 import { createHttpServer } from '../api/http-server.ts';
 import { createTemporalClient, type TemporalClient } from '../clients/temporal-client.ts';
 import { createWebhookCourier, type WebhookCourier } from '../clients/webhook-courier.ts';
+import { createWebhookTraffic, type WebhookTraffic } from '../clients/webhook-traffic.ts';
 import type { Config, Role } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
 import { listen } from '../db/listener.ts';
+import { createDeliveryUpkeep } from '../dispatcher/delivery-upkeep.ts';
 import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createWorkGate } from '../dispatcher/work-gate.ts';
@@ -44,6 +46,7 @@ type Parts = {
   readonly temporal: TemporalClient;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly courier: WebhookCourier;
+  readonly traffic: WebhookTraffic;
   readonly starter: WorkStarter;
 };
 
@@ -125,8 +128,12 @@ function assemble(config: Config, log: Log): Parts {
     allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK,
     connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
     attemptTimeoutMs: clocks.deliveryTimeoutMs,
-    connectionsPerOrigin: 10,
     log,
+  });
+  const traffic = createWebhookTraffic({
+    total: settings.MALIPO_DELIVERIES_UNDER_WAY,
+    perEndpoint: settings.MALIPO_DELIVERIES_PER_ENDPOINT,
+    perMerchant: settings.MALIPO_DELIVERIES_PER_MERCHANT,
   });
   const starter = createWorkStarter({
     db,
@@ -136,7 +143,7 @@ function assemble(config: Config, log: Log): Parts {
     startGraceMs: clocks.startGraceMs,
     log,
   });
-  return { config, log, db, temporal, operators: createOperators(config), courier, starter };
+  return { config, log, db, temporal, operators: createOperators(config), courier, traffic, starter };
 }
 
 // Named one by one: a workflow's input holds what it needs and no more.
@@ -247,20 +254,30 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
-  const { config, log, db, courier, starter } = parts;
+  const { config, log, db, courier, traffic, starter } = parts;
   const { settings, clocks } = config;
   const attempts = createFirstAttempts({
     db,
     courier,
+    traffic,
     scheduleMs: clocks.deliveryScheduleMs,
-    maxUnderWay: settings.MALIPO_DELIVERIES_UNDER_WAY,
+    failingLimitMs: clocks.endpointFailingLimitMs,
     leaseMs: clocks.deliveryTimeoutMs + LEASE_MARGIN_MS,
     onRetryOwed: () => {
       dispatcher.wakeStarter();
     },
     log,
   });
-  const dispatcher: Dispatcher = startDispatcher({ attempts, starter, tickMs: TICK_MS, log });
+  const upkeep = createDeliveryUpkeep({
+    db,
+    onHandedOver: () => {
+      dispatcher.wakeStarter();
+    },
+    onReplayed: () => {
+      dispatcher.wake();
+    },
+  });
+  const dispatcher: Dispatcher = startDispatcher({ attempts, starter, upkeep, tickMs: TICK_MS, log });
   const listener = listen({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     channel: 'malipo_deliveries',
@@ -319,7 +336,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
   };
 }
 
-function createActivities({ config, db, operators, courier, log }: Parts) {
+function createActivities({ config, db, operators, courier, traffic, log }: Parts) {
   const { clocks, settings } = config;
   const common = { db, operators, environment: settings.MALIPO_ENVIRONMENT, log };
   return {
@@ -328,7 +345,14 @@ function createActivities({ config, db, operators, courier, log }: Parts) {
       ...createPayoutActivities({ ...common, overdueAfterMs: clocks.overdueAfterMs }),
       ...createReversalActivities({ ...common, timings: clocks }),
     },
-    delivery: createDeliveryActivities({ db, courier, scheduleMs: clocks.deliveryScheduleMs }),
+    delivery: createDeliveryActivities({
+      db,
+      courier,
+      traffic,
+      scheduleMs: clocks.deliveryScheduleMs,
+      failingLimitMs: clocks.endpointFailingLimitMs,
+      log,
+    }),
     reconciliation: createReconciliationActivities({
       db,
       log,

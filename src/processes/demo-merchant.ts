@@ -93,7 +93,7 @@ async function createKey(db: Database, merchantId: MerchantId, createdBy: UserId
 // The receiver's port was taken this time: the old address would only collect failures.
 async function moveEndpoint(known: DemoMerchant, options: SeedOptions): Promise<DemoMerchant> {
   const merchantId = known.merchantId as MerchantId;
-  await retireEndpoints(options.db, merchantId, 'the demo receiver moved to another port');
+  await retireEndpoints(options.db, merchantId, new Date());
   const { secret } = await register(merchantId, options);
   return { ...known, webhookUrl: options.webhookUrl, webhookSecret: secret };
 }
