@@ -78,6 +78,18 @@ describe('of deliveries that wait', () => {
     assert.equal(countOf(claimed, other), 15);
   });
 
+  it('an endpoint that begins now comes before the others of its merchant', async () => {
+    const shop = await makeShop(20);
+    const fresh = await makeEndpoint(db, shop.merchantId);
+    await makeWaiting(shop.merchantId, 2);
+    const underWay = { byEndpoint: new Map([[shop.endpointId, 10]]), byMerchant: new Map([[shop.merchantId, 10]]) };
+    const claimed = await claim(db, 2, { underWay });
+    assert.deepEqual(
+      claimed.map(({ endpointId }) => endpointId),
+      [fresh, fresh],
+    );
+  });
+
   it('those of disabled endpoints are not claimed, and are withheld', async () => {
     const [asleep, other] = [await makeShop(5), await makeShop(2)];
     await disableEndpoints(db, [asleep.endpointId], { reason: 'by_person', at: new Date() });
