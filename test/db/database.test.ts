@@ -110,8 +110,8 @@ describe('a connection that is lost', () => {
     db = openDatabase({
       url: line.url,
       poolSize: 2,
-      statementTimeoutMs: 300,
-      connectTimeoutMs: 300,
+      statementTimeoutMs: 1500,
+      connectTimeoutMs: 1500,
       onIdleError: (error) => idleErrors.push(error),
     });
   });
