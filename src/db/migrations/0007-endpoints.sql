@@ -79,3 +79,6 @@ ALTER TABLE events
   ADD COLUMN endpoint_id text COLLATE "C",
   ADD CONSTRAINT events_endpoint_fkey FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints (id, merchant_id),
   ADD CONSTRAINT events_of_an_endpoint CHECK ((type LIKE 'endpoint.%') = (endpoint_id IS NOT NULL));
+
+-- Events of one type, newest first, however rare it is.
+CREATE INDEX events_list_of_type ON events (merchant_id, type, id DESC);
