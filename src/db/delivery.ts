@@ -13,7 +13,8 @@ export type DueDelivery = {
   /** Whether the endpoint's last attempt failed. */
   readonly isEndpointFailing: boolean;
   readonly url: string;
-  readonly secretSealed: string;
+  /** Those in force, the newest first. */
+  readonly secretsSealed: readonly [string, ...string[]];
   readonly body: string;
 };
 
@@ -190,7 +191,7 @@ function toDueDelivery(row: DueDeliveryRow): DueDelivery {
     attemptCount: row.attempt_count,
     isEndpointFailing: row.is_failing,
     url: row.url,
-    secretSealed: row.secret_sealed,
+    secretsSealed: [row.secret_sealed],
     body: row.body,
   };
 }

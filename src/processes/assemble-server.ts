@@ -58,6 +58,7 @@ type Stoppable = { stop(): Promise<void> };
 const TICK_MS = 1000;
 const START_BATCH = 100;
 const LEASE_MARGIN_MS = 20_000;
+const KEPT_CONNECTIONS = 500;
 const DAY_MS = 86_400_000;
 const CLOSE_IDLE_EVERY_MS = 100;
 /** Kept alive longer than the usual proxy keeps its side, so that no request meets a connection just closed. */
@@ -125,7 +126,7 @@ function assemble(config: Config, log: Log): Parts {
     allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK,
     connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
     attemptTimeoutMs: clocks.deliveryTimeoutMs,
-    connectionsPerOrigin: 10,
+    keptConnections: KEPT_CONNECTIONS,
     log,
   });
   const starter = createWorkStarter({

@@ -74,7 +74,7 @@ describe('deliveries', () => {
     assert.equal(delivery.eventId, event.id);
     assert.deepEqual([delivery.merchantId, delivery.endpointId, delivery.attemptCount], [merchantId, endpointId, 0]);
     assert.equal(delivery.url, 'https://merchant.example/hook');
-    assert.match(open(delivery.secretSealed, endpointId, KEY_RING), /^whsec_/);
+    assert.match(open(delivery.secretsSealed[0], endpointId, KEY_RING), /^whsec_/);
   });
 
   it('are never claimed by two at the same time', async () => {
