@@ -40,9 +40,8 @@ export type WebhookCourier = {
 
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_INTERIM_ANSWERS = 10;
-/** Below the five seconds after which common servers close, so that few requests meet a connection just closed. */
+/** Below the five seconds after which common servers close, so that few requests meet one just closed; never longer. */
 const KEPT_FOR_MS = 4000;
-const KEPT_FOR_AT_MOST_MS = 10_000;
 
 export function createWebhookCourier(options: CourierOptions): WebhookCourier {
   const { connectTimeoutMs, attemptTimeoutMs, keptConnections } = options;
@@ -127,7 +126,7 @@ function createAgent(guard: AddressGuard, connectTimeoutMs: number): Agent {
     connections: null,
     pipelining: 1,
     keepAliveTimeout: KEPT_FOR_MS,
-    keepAliveMaxTimeout: KEPT_FOR_AT_MOST_MS,
+    keepAliveMaxTimeout: KEPT_FOR_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     // One clock for all of it: the attempt's own.
     headersTimeout: 0,

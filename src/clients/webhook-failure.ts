@@ -48,12 +48,13 @@ export function describeFailure(error: unknown, limits: AttemptLimits): string |
     return `${why}: ${came}`;
   }
   if (isTimeout(error)) return timedOut(limits);
+  if (error instanceof Error && error.name === 'HTTPParserError') return NOT_HTTP;
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
   if (error.code === 'ADDRESS_REFUSED' || error.code === 'NAME_LOOKUP_FAILED') return `not sent: ${error.message}`;
   if (error.code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${inSeconds(limits.connectTimeoutMs)}`;
   // An interim answer that may not be there, or an answer to nothing.
   if (error.code === 'UND_ERR_SOCKET' && error.message.startsWith('bad ')) return NOT_HTTP;
-  if (error.code.startsWith('HPE_') || error.code === 'ERR_ASSERTION') return NOT_HTTP;
+  if (error.code === 'ERR_ASSERTION') return NOT_HTTP;
   const described = BY_CODE[error.code];
   if (described !== undefined) return described;
   return /^(ERR_SSL_|ERR_TLS_|EPROTO$)/.test(error.code) ? 'no TLS connection could be agreed on' : null;

@@ -202,7 +202,7 @@ describe('an attempt by a name', () => {
 
   it('holds up no other attempt while its name servers are silent', async () => {
     const courier = open({ connectTimeoutMs: PLENTY_MS, attemptTimeoutMs: PLENTY_MS });
-    const DEAD = 200;
+    const DEAD = 50;
     let ended = 0;
     const dead = Array.from({ length: DEAD }, (_, index) => {
       names.say(`dead-${index}.example`, 'silence');

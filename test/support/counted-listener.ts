@@ -1,5 +1,6 @@
 // A listener on every address of this machine that counts who connects, whatever they then say.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
 export type CountedListener = {
   readonly port: number;
@@ -10,16 +11,28 @@ export type CountedListener = {
   stop(): Promise<void>;
 };
 
-/** `serve` gets each connection and all that came over it until its first empty line; 200 and the end by default. */
-export async function startCountedListener(
-  serve: (socket: Socket, requestHead: string) => void = answerAndClose,
-  host?: string,
-): Promise<CountedListener> {
+/** Gets a connection and the head of each request on it. */
+export type Serve = (socket: Socket, requestHead: string) => void;
+
+export type CountedListenerOptions = {
+  /** 200 and the end by default. */
+  readonly serve?: Serve;
+  /** Before anything was said. */
+  readonly greet?: (socket: Socket) => void;
+  /** Every address by default. */
+  readonly host?: string;
+  /** Over TLS: only who agreed on a connection is counted. */
+  readonly tls?: TlsOptions;
+};
+
+export async function startCountedListener(options: CountedListenerOptions = {}): Promise<CountedListener> {
+  const { serve = answerAndClose, greet, host, tls } = options;
   const sockets = new Set<Socket>();
   let connections = 0;
-  const server = createServer((socket) => {
+  const take = (socket: Socket): void => {
     connections += 1;
     sockets.add(socket);
+    greet?.(socket);
     let head = '';
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
@@ -30,7 +43,8 @@ export async function startCountedListener(
       head = '';
       serve(socket, whole);
     });
-  });
+  };
+  const server = tls ? createTlsServer(tls, take) : createServer(take);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port: 0, ...(host !== undefined && { host }) }, resolve);

@@ -30,7 +30,8 @@ const HEADER_BYTES = 12;
 const TTL_S = 0;
 
 export async function startNameServer(): Promise<NameServer> {
-  const socket = createSocket('udp4');
+  // Room for many questions at once: what is dropped is asked again much later.
+  const socket = createSocket({ type: 'udp4', recvBufferSize: 1024 * 1024 });
   const rules = new Map<string, NameRule>();
   const asked = new Map<string, number>();
   let isStopped = false;
