@@ -189,7 +189,7 @@ describe('a delivery', () => {
       assert.equal(attempts.length, ATTEMPTS);
       for (const { status, error, durationMs } of attempts) {
         assert.deepEqual([status, error], [null, `no complete answer within ${TIMEOUT_MS / 1000} s${came}`]);
-        assert.ok(durationMs >= TIMEOUT_MS - 50 && durationMs < TIMEOUT_MS + 1500, `${durationMs} ms`);
+        assert.ok(durationMs >= TIMEOUT_MS - 50 && durationMs < TIMEOUT_MS + 10_000, `${durationMs} ms`);
       }
     });
   }
