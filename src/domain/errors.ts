@@ -47,6 +47,7 @@ const CODES = {
   invitation_not_found: ['invalid_request_error', 'not_found'],
   api_key_not_found: ['invalid_request_error', 'not_found'],
   policy_change_not_found: ['invalid_request_error', 'not_found'],
+  member_change_not_found: ['invalid_request_error', 'not_found'],
   route_not_found: ['invalid_request_error', 'not_found'],
   method_not_allowed: ['invalid_request_error', 'method_not_allowed'],
   body_too_large: ['invalid_request_error', 'too_large'],

@@ -1,14 +1,15 @@
-// Removes records whose time is over: idempotency keys, operators' raw callbacks, sessions and counters of failed proofs.
+// Removes records whose time is over: idempotency keys, operators' raw callbacks, sessions, recoveries and counters.
 import type { Database } from '../db/database.ts';
 import { deleteIdempotencyKeys } from '../db/idempotency-key.ts';
 import { deleteOperatorCallbacks } from '../db/operator-callback.ts';
 import { deleteEndedCounters } from '../db/proof-counter.ts';
+import { deleteEndedRecoveries } from '../db/recovery.ts';
 import { deleteEndedSessions } from '../db/session.ts';
 
 export type PurgeExpiredRecords = {
   readonly idempotencyKeysBefore: Date;
   readonly callbacksBefore: Date;
-  /** Sessions and counters that have ended by then. */
+  /** Sessions, recoveries and counters that have ended by then. */
   readonly endedBefore: Date;
   readonly limit: number;
 };
@@ -20,6 +21,7 @@ export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecor
     const callbacks = await deleteOperatorCallbacks(tx, input.callbacksBefore, input.limit);
     const sessions = await deleteEndedSessions(tx, input.endedBefore, input.limit);
     const counters = await deleteEndedCounters(tx, input.endedBefore, input.limit);
-    return keys + callbacks + sessions + counters;
+    const recoveries = await deleteEndedRecoveries(tx, input.endedBefore, input.limit);
+    return keys + callbacks + sessions + counters + recoveries;
   });
 }
