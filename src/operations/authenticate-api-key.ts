@@ -2,7 +2,7 @@
 import { findApiKeyByHash, touchApiKey, type ApiKey } from '../db/api-key.ts';
 import { insertAuditEntry } from '../db/audit.ts';
 import type { Database } from '../db/database.ts';
-import { countProof } from '../db/proof-counter.ts';
+import { countProof, findWindowEnd } from '../db/proof-counter.ts';
 import { hashApiKey, parseApiKey, type Scope } from '../domain/api-key.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Environment } from '../domain/event.ts';
@@ -73,6 +73,9 @@ function refusalOf(key: ApiKey, { scope, at }: AuthenticateApiKey): DomainError 
 async function keepRefusal(db: Database, key: ApiKey, refusal: DomainError, input: AuthenticateApiKey): Promise<void> {
   const { action, address, requestId, scope, at } = input;
   const { subject, maxFailures } = keyRefusalLimit(key.id, refusal.code === 'insufficient_scope' ? scope : null);
+  // Looked at first without a lock: those that are tried over and over would wait for each other.
+  const keptUntil = await findWindowEnd(db, subject);
+  if (keptUntil !== null && keptUntil > at) return;
   const window = { at, endsAt: new Date(at.getTime() + KEY_REFUSAL_WINDOW_MS) };
   await db.withTransaction(async (tx) => {
     if (!(await countProof(tx, subject, maxFailures, window))) return;

@@ -77,6 +77,24 @@ describe('a second person', () => {
       assert.equal((await rulers.accept({ token, approval_token: second })).status, 201);
     });
 
+    it('also when the first other admin comes in at the same moment', async () => {
+      for (let round = 0; round < 5; round++) {
+        const { id: merchantId } = await house.addMerchant();
+        const owner = await rulers.ruler(merchantId, 'owner');
+        const approver = (await rulers.invite(owner, ['approver'])).json['token'];
+        const admin = (await rulers.invite(owner, ['admin'])).json['token'];
+        const [first, second] = await Promise.all([approver, admin].map((token) => rulers.accept({ token })));
+        assert.equal(second!.status, 201, second!.text);
+        const { rows } = await house.db.pool.query<{ request_id: string }>(
+          `SELECT request_id FROM audit_entries WHERE merchant_id = $1 AND action = 'invitation.accepted' ORDER BY id`,
+          [merchantId],
+        );
+        // Either the approver came in before there was an admin, or not at all.
+        if (first!.status === 201) assert.equal(rows[0]?.request_id, first!.headers.get('malipo-request-id'));
+        else assertError(first!, 'invitation_not_found');
+      }
+    });
+
     it('never to their own, and only as an owner or admin', async () => {
       const { merchantId, one, two } = await rulers.twoOwners();
       const { id } = (await rulers.invite(one, ['approver'])).json;
