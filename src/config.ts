@@ -81,7 +81,10 @@ const SETTINGS = z.object({
   MALIPO_HTTP_PORT: port.default(8080),
   MALIPO_HTTP_MAX_CONNECTIONS: count.default(5000),
   MALIPO_METRICS_PORT: port.default(9464),
+  // The address that people's browsers show: a log-in from a page of any other is refused.
   MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
+  // Where operators call us back, if that is another way in; without it, the same.
+  MALIPO_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
   MALIPO_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
   MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(2000),
@@ -280,7 +283,8 @@ function findCarelessness(environment: Environment): string[] {
   if (environment['MALIPO_WEBHOOK_ALLOW_LOOPBACK'] === 'true') {
     problems.push('MALIPO_WEBHOOK_ALLOW_LOOPBACK: must be false in the live environment');
   }
-  for (const name of ['MALIPO_PUBLIC_URL', 'MALIPO_MTN_MOMO_BASE_URL']) {
+  const callback = (environment['MALIPO_CALLBACK_URL'] ?? '') === '' ? [] : ['MALIPO_CALLBACK_URL'];
+  for (const name of ['MALIPO_PUBLIC_URL', ...callback, 'MALIPO_MTN_MOMO_BASE_URL']) {
     if (environment[name]?.toLowerCase().startsWith('https://') !== true) {
       problems.push(`${name}: must be https in the live environment`);
     }

@@ -23,6 +23,7 @@ import { operatorCallbackRoutes } from './routes/operator-callbacks.ts';
 import { payoutRoutes } from './routes/payouts.ts';
 import { policyRoutes } from './routes/policy.ts';
 import { replayRoutes } from './routes/replays.ts';
+import { recoveryRoutes } from './routes/recovery.ts';
 import { secondFactorRoutes } from './routes/second-factor.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 
@@ -60,6 +61,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
 function consoleRoutes(deps: ApiDeps): Route[] {
   return [
     ...sessionRoutes(deps),
+    ...recoveryRoutes(deps),
     ...secondFactorRoutes(deps),
     ...apiKeyRoutes(deps),
     ...memberRoutes(deps),

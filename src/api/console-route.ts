@@ -32,6 +32,8 @@ export type ConsoleRoute = {
     readonly description: string;
     readonly schema?: z.ZodType;
   };
+  /** The answer in place of it while a second person's word is missing: 202. */
+  readonly waits?: { readonly description: string; readonly schema: z.ZodType };
   readonly errors?: readonly ErrorCode[];
 };
 
@@ -65,7 +67,7 @@ function checksOf({ query, body, isKept }: ConsoleRoute): ApiMiddleware[] {
 }
 
 function described(route: ConsoleRoute, errors: readonly ErrorCode[]): Omit<Route, 'pipeline'> {
-  const { method, path, operationId, summary, description, roles, id, isKept, query, body, answer } = route;
+  const { method, path, operationId, summary, description, roles, id, isKept, query, body, answer, waits } = route;
   const needed =
     roles &&
     `Roles: ${['owner', ...roles.filter((role) => role !== 'owner')].map((role) => `\`${role}\``).join(', ')}.`;
@@ -103,6 +105,13 @@ function described(route: ConsoleRoute, errors: readonly ErrorCode[]): Omit<Rout
           headers: isKept ? KEPT_ANSWER_HEADERS : REQUEST_ID_HEADER,
           ...(answer.schema && { content: { 'application/json': { schema: answer.schema } } }),
         },
+        ...(waits && {
+          '202': {
+            description: waits.description,
+            headers: REQUEST_ID_HEADER,
+            content: { 'application/json': { schema: waits.schema } },
+          },
+        }),
         ...errorResponses([...new Set(own)]),
       },
     },

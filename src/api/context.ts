@@ -101,6 +101,12 @@ export function addressOf(ctx: Requested): string | null {
   return plainAddress(ctx.ip);
 }
 
+/** Method and route, as the audit log names what had no name of its own yet. */
+export function routeOf(ctx: { readonly method: string; readonly path: string }): string {
+  const { _matchedRoute: route } = ctx as { _matchedRoute?: string };
+  return `${ctx.method} ${route ?? ctx.path}`.slice(0, 100);
+}
+
 export function idempotencyKeyOf(ctx: { state: ApiState }): string {
   if (ctx.state.idempotencyKey === undefined) throw new Error('a route asked for a key it does not require');
   return ctx.state.idempotencyKey;

@@ -2,6 +2,7 @@
 import type { ListedAuditEntry } from '../domain/audit.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
 import type { ActedBy } from '../domain/member.ts';
+import { isService, type Decider } from '../domain/member-change.ts';
 import { statement, type Queryable, type Tx } from './database.ts';
 
 export type AuditEntry = {
@@ -67,6 +68,28 @@ export async function recordAct(tx: Tx, by: ActedBy, act: Act): Promise<void> {
     requestId: by.requestId,
     at: act.at,
   });
+}
+
+/** Records what whoever runs the service did, for a merchant or, null, for nobody's in particular. */
+export async function recordServiceAct(tx: Tx, merchantId: MerchantId | null, act: Act): Promise<void> {
+  await insertAuditEntry(tx, {
+    merchantId,
+    userId: null,
+    apiKeyId: null,
+    action: act.action,
+    outcome: 'done',
+    subjectId: act.subjectId,
+    before: act.before ?? null,
+    after: act.after ?? null,
+    address: null,
+    requestId: null,
+    at: act.at,
+  });
+}
+
+/** Records what a person or the service decided. */
+export function recordDecision(tx: Tx, decider: Decider, act: Act): Promise<void> {
+  return isService(decider) ? recordServiceAct(tx, decider.serviceFor, act) : recordAct(tx, decider, act);
 }
 
 type ListedRow = {

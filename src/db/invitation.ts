@@ -12,6 +12,9 @@ type InvitationRow = {
   creator_name: string | null;
   created_at: Date;
   expires_at: Date;
+  approved_at: Date | null;
+  approved_by: UserId | null;
+  approver_name: string | null;
 };
 
 const INSERT = statement(
@@ -20,7 +23,7 @@ const INSERT = statement(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 
-export type NewInvitation = Omit<Invitation, 'createdBy'> & {
+export type NewInvitation = Omit<Invitation, 'createdBy' | 'approvedAt' | 'approvedBy'> & {
   readonly createdBy: UserId | null;
   readonly tokenSha256: Buffer;
 };
@@ -39,8 +42,8 @@ export async function insertInvitation(tx: Tx, invitation: NewInvitation): Promi
 }
 
 const SELECT = `SELECT i.id, i.merchant_id, i.email, i.roles, i.created_by, u.name AS creator_name, i.created_at,
-    i.expires_at
-  FROM invitations i LEFT JOIN users u ON u.id = i.created_by`;
+    i.expires_at, i.approved_at, i.approved_by, a.name AS approver_name
+  FROM invitations i LEFT JOIN users u ON u.id = i.created_by LEFT JOIN users a ON a.id = i.approved_by`;
 const IS_OPEN = 'i.accepted_at IS NULL AND i.withdrawn_at IS NULL';
 
 const LIST_OPEN = statement(
@@ -54,12 +57,54 @@ export async function listOpenInvitations(db: Queryable, merchantId: MerchantId,
 
 const FIND_BY_TOKEN = statement(
   'invitation_find_by_token',
-  `${SELECT} WHERE i.token_sha256 = $1 AND ${IS_OPEN} AND i.expires_at > $2`,
+  `${SELECT} WHERE i.token_sha256 = $1 AND (i.approval_sha256 IS NULL OR i.approval_sha256 = $2)
+     AND ${IS_OPEN} AND i.expires_at > $3`,
 );
 
-export async function findInvitationByToken(db: Queryable, tokenSha256: Buffer, at: Date): Promise<Invitation | null> {
-  const [row] = await db.run<InvitationRow>(FIND_BY_TOKEN, [tokenSha256, at]);
+/** Digests of the tokens that a person came with. */
+export type InvitationTokens = {
+  readonly tokenSha256: Buffer;
+  /** Of the second person who agreed, if there is one. */
+  readonly approvalSha256: Buffer | null;
+};
+
+/** The open invitation of the token; of one that somebody agreed to, only with their token too. */
+export async function findInvitationByToken(
+  db: Queryable,
+  { tokenSha256, approvalSha256 }: InvitationTokens,
+  at: Date,
+): Promise<Invitation | null> {
+  const [row] = await db.run<InvitationRow>(FIND_BY_TOKEN, [tokenSha256, approvalSha256, at]);
   return row ? toInvitation(row) : null;
+}
+
+const FIND_OPEN = statement(
+  'invitation_find_open',
+  `${SELECT} WHERE i.merchant_id = $1 AND i.id = $2 AND ${IS_OPEN} AND i.expires_at > $3`,
+);
+
+export async function findOpenInvitation(
+  db: Queryable,
+  merchantId: MerchantId,
+  id: InvitationId,
+  at: Date,
+): Promise<Invitation | null> {
+  const [row] = await db.run<InvitationRow>(FIND_OPEN, [merchantId, id, at]);
+  return row ? toInvitation(row) : null;
+}
+
+const APPROVE = statement(
+  'invitation_approve',
+  `UPDATE invitations i SET approved_by = $2, approved_at = $3, approval_sha256 = $4 WHERE i.id = $1 AND ${IS_OPEN}`,
+);
+
+/** Somebody's word on it, in place of an earlier one that counts no more. `by` is null for whoever runs the service. */
+export async function approveInvitation(
+  tx: Tx,
+  id: InvitationId,
+  approval: { readonly by: UserId | null; readonly at: Date; readonly tokenSha256: Buffer },
+): Promise<void> {
+  await tx.run(APPROVE, [id, approval.by, approval.at, approval.tokenSha256]);
 }
 
 const ACCEPT = statement(
@@ -93,11 +138,19 @@ export async function withdrawInvitation(
 
 const WITHDRAW_OF_EMAIL = statement(
   'invitation_withdraw_of_email',
-  `UPDATE invitations i SET withdrawn_at = $3 WHERE i.merchant_id = $1 AND i.email = $2 AND ${IS_OPEN}`,
+  `UPDATE invitations i SET withdrawn_at = $3
+   WHERE i.merchant_id = $1 AND i.email = $2 AND ${IS_OPEN} AND i.expires_at > $3 RETURNING i.id`,
 );
 
-export async function withdrawInvitationsOf(tx: Tx, merchantId: MerchantId, email: string, at: Date): Promise<void> {
-  await tx.run(WITHDRAW_OF_EMAIL, [merchantId, email, at]);
+/** The ids of the open invitations that are withdrawn now. */
+export async function withdrawInvitationsOf(
+  tx: Tx,
+  merchantId: MerchantId,
+  email: string,
+  at: Date,
+): Promise<InvitationId[]> {
+  const rows = await tx.run<{ id: InvitationId }>(WITHDRAW_OF_EMAIL, [merchantId, email, at]);
+  return rows.map(({ id }) => id);
 }
 
 function toInvitation(row: InvitationRow): Invitation {
@@ -109,5 +162,7 @@ function toInvitation(row: InvitationRow): Invitation {
     createdBy: row.created_by === null ? null : { id: row.created_by, name: row.creator_name ?? '' },
     createdAt: row.created_at,
     expiresAt: row.expires_at,
+    approvedAt: row.approved_at,
+    approvedBy: row.approved_by === null ? null : { id: row.approved_by, name: row.approver_name ?? '' },
   };
 }

@@ -40,17 +40,18 @@ export async function insertPolicyChange(tx: Tx, change: NewPolicyChange): Promi
 const REPLACE_PENDING = statement(
   'policy_change_replace_pending',
   `UPDATE policy_changes SET state = 'replaced', decided_at = $3
-   WHERE merchant_id = $1 AND proposed_by = $2 AND state = 'pending'`,
+   WHERE merchant_id = $1 AND proposed_by = $2 AND state = 'pending' RETURNING id`,
 );
 
-/** The person's pending proposal, if there is one, makes way for another of theirs. */
+/** The person's pending proposal makes way for another of theirs: its id, or null when there is none. */
 export async function replacePendingPolicyChange(
   tx: Tx,
   merchantId: MerchantId,
   proposedBy: UserId,
   at: Date,
-): Promise<void> {
-  await tx.run(REPLACE_PENDING, [merchantId, proposedBy, at]);
+): Promise<PolicyChangeId | null> {
+  const [row] = await tx.run<{ id: PolicyChangeId }>(REPLACE_PENDING, [merchantId, proposedBy, at]);
+  return row?.id ?? null;
 }
 
 const SELECT = `SELECT c.id, c.merchant_id, c.state, c.changes, c.proposed_by, p.name AS proposer_name, c.created_at,

@@ -1,4 +1,4 @@
-// Counters of failed proofs of identity, each with the end of its window.
+// Counters of failed proofs of identity and of refusals, each with the end of its window.
 import { statement, type Queryable, type Tx } from './database.ts';
 
 // One statement under the row's own lock: attempts at the same moment cannot slip past the limit together.

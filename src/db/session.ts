@@ -105,6 +105,13 @@ export async function deleteOtherSessions(tx: Tx, userId: UserId, kept: Buffer):
   await tx.run(DELETE_OTHERS, [userId, kept]);
 }
 
+const DELETE_OF_USER = statement('session_delete_of_user', 'DELETE FROM sessions WHERE user_id = $1');
+
+/** Ends every session of the person, at every merchant. */
+export async function deleteSessionsOfUser(tx: Tx, userId: UserId): Promise<void> {
+  await tx.run(DELETE_OF_USER, [userId]);
+}
+
 const DELETE_OF_MEMBER = statement(
   'session_delete_of_member',
   'DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2',

@@ -51,6 +51,7 @@ const CODES = {
   event_not_found: ['invalid_request_error', 'not_found'],
   delivery_not_found: ['invalid_request_error', 'not_found'],
   replay_not_found: ['invalid_request_error', 'not_found'],
+  member_change_not_found: ['invalid_request_error', 'not_found'],
   route_not_found: ['invalid_request_error', 'not_found'],
   method_not_allowed: ['invalid_request_error', 'method_not_allowed'],
   body_too_large: ['invalid_request_error', 'too_large'],

@@ -15,6 +15,7 @@ export type MerchantId = Branded<'mer'>;
 export type UserId = Branded<'usr'>;
 export type InvitationId = Branded<'inv'>;
 export type PolicyChangeId = Branded<'pch'>;
+export type MemberChangeId = Branded<'mch'>;
 export type PayoutId = Branded<'pay'>;
 export type ReversalId = Branded<'rev'>;
 export type ReplayId = Branded<'rpl'>;
@@ -29,6 +30,7 @@ type IdByPrefix = {
   usr: UserId;
   inv: InvitationId;
   pch: PolicyChangeId;
+  mch: MemberChangeId;
   pay: PayoutId;
   rev: ReversalId;
   rpl: ReplayId;

@@ -38,6 +38,10 @@ export type Invitation = {
   readonly createdBy: { readonly id: UserId; readonly name: string } | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** When a second person agreed to it. */
+  readonly approvedAt: Date | null;
+  /** Null beside a time: whoever runs the service. */
+  readonly approvedBy: { readonly id: UserId; readonly name: string } | null;
 };
 
 /** Who acts, and from where: what the audit log keeps of a caller. */

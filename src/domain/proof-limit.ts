@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { UserId } from './ids.ts';
+import type { Scope } from './api-key.ts';
+import type { ApiKeyId, UserId } from './ids.ts';
 
 /** What failures are counted for, and how many there may be in a window. */
 export type ProofLimit = { readonly subject: string; readonly maxFailures: number };
@@ -27,6 +28,14 @@ export function personLimit(userId: UserId): ProofLimit {
 /** A whole /64 of IPv6 counts as one address: its holder can use any in it. */
 export function addressLimit(address: string | null): ProofLimit {
   return { subject: `address/${networkOf(address)}`, maxFailures: MAX_FAILURES_PER_ADDRESS };
+}
+
+/** How long a refusal of an API key stands for all like it in the audit log. */
+export const KEY_REFUSAL_WINDOW_MS = 60 * 60_000;
+
+/** What is kept of refusals of a known key: one for each scope that it lacks, and one for a key that is over. */
+export function keyRefusalLimit(id: ApiKeyId, lacking: Scope | null): ProofLimit {
+  return { subject: `refusal/${id}/${lacking ?? 'over'}`, maxFailures: 1 };
 }
 
 /** The address as the database keeps it: without a zone, IPv4 as such; null when it is none. */

@@ -1,26 +1,22 @@
 // Makes the person who holds an invitation a member: a new one, or one who is known already.
 import { insertAuditEntry } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { markInvitationAccepted } from '../db/invitation.ts';
-import { findMember, findRoles, lockMembers, putMember } from '../db/member.ts';
+import { findInvitationByToken, markInvitationAccepted, type InvitationTokens } from '../db/invitation.ts';
+import { findMember, listMembers, lockMembers, putMember } from '../db/member.ts';
 import { uncountProofs } from '../db/proof-counter.ts';
 import { useTotpCode } from '../db/second-factor.ts';
 import { deleteSessionsOfMember } from '../db/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../db/user.ts';
 import { DomainError } from '../domain/errors.ts';
 import { newId, type UserId } from '../domain/ids.ts';
-import {
-  holdsOneOf,
-  invitationNotFound,
-  mayGrant,
-  permissionDenied,
-  type Invitation,
-  type Member,
-} from '../domain/member.ts';
+import { invitationNotFound, permissionDenied, type Invitation, type Member } from '../domain/member.ts';
+import { approvalOf, isStillMeant } from '../domain/member-change.ts';
 import type { KeyRing } from '../domain/secret-box.ts';
 
 export type AcceptInvitation = {
   readonly invitation: Invitation;
+  /** What the person came with: looked up again under the lock. */
+  readonly tokens: InvitationTokens;
   readonly person:
     | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string }
     | {
@@ -40,8 +36,8 @@ export type AcceptInvitation = {
 
 /**
  * The new member. An invitation is accepted once, also by two at once, and only while who sent it may still grant its
- * roles. Throws `invitation_not_found`; `permission_denied` for a wrong password or one-time code, which is on the record then; and
- * `state_conflict` when the e-mail became somebody's meanwhile.
+ * roles and, where a second person must agree, while their word stands. Throws `invitation_not_found`; `permission_denied` for a
+ * wrong password or one-time code, which is on the record then; and `state_conflict` when the e-mail became somebody's meanwhile.
  */
 export async function acceptInvitation(db: Database, input: AcceptInvitation): Promise<Member> {
   const accepted = await db.withTransaction(async (tx) => {
@@ -52,7 +48,7 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
       await record(tx, input, null);
       return null;
     }
-    if (!(await isStillMeant(tx, invitation))) throw invitationNotFound();
+    if (!(await isStillGood(tx, input))) throw invitationNotFound();
     const { merchantId, roles } = invitation;
     // False: they became a member by another way meanwhile, with the roles they have now.
     if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw invitationNotFound();
@@ -91,15 +87,16 @@ async function admit(tx: Tx, { invitation, person, at }: AcceptInvitation): Prom
   throw new DomainError('state_conflict', 'Somebody has this e-mail by now. Try again with their password.');
 }
 
-// Who sent it may have been removed, or lost a role, since.
-async function isStillMeant(tx: Tx, { merchantId, createdBy, roles }: Invitation): Promise<boolean> {
-  if (createdBy === null) return true;
-  const held = await findRoles(tx, merchantId, createdBy.id);
-  return holdsOneOf(held, ['admin']) && mayGrant(held, roles);
+// Who sent it, or who agreed to it, may have been removed or lost a role since; and there may be a second person by now.
+async function isStillGood(tx: Tx, { tokens, at }: AcceptInvitation): Promise<boolean> {
+  const invitation = await findInvitationByToken(tx, tokens, at);
+  if (!invitation) return false;
+  const members = await listMembers(tx, invitation.merchantId);
+  return isStillMeant(invitation, members) && approvalOf(invitation, members).state !== 'waiting';
 }
 
 function record(tx: Tx, input: AcceptInvitation, userId: UserId | null): Promise<void> {
-  const { id, merchantId, roles } = input.invitation;
+  const { id, merchantId, roles, approvedBy } = input.invitation;
   return insertAuditEntry(tx, {
     merchantId,
     userId,
@@ -108,7 +105,8 @@ function record(tx: Tx, input: AcceptInvitation, userId: UserId | null): Promise
     outcome: userId === null ? 'refused' : 'done',
     subjectId: id,
     before: null,
-    after: userId === null ? { reason: 'wrong password or one-time code' } : { roles },
+    after:
+      userId === null ? { reason: 'wrong password or one-time code' } : { roles, approved_by: approvedBy?.id ?? null },
     address: input.address,
     requestId: input.requestId,
     at: input.at,

@@ -1,13 +1,21 @@
 // Counts an attempt to prove who one is, before it is tried, and finds whom it is about.
-import type { Database } from '../db/database.ts';
+import type { Database, Tx } from '../db/database.ts';
 import { countProof, findWindowEnd } from '../db/proof-counter.ts';
+import { findRecovery } from '../db/recovery.ts';
 import { findUser, findUserByEmail, type User } from '../db/user.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { UserId } from '../domain/ids.ts';
 import { PROOF_WINDOW_MS, type ProofLimit } from '../domain/proof-limit.ts';
 
+/** By what somebody says who they are. */
+export type Claim =
+  | { readonly email: string }
+  | { readonly userId: UserId }
+  /** The digest of a recovery's token; null: it cannot be one. */
+  | { readonly recoverySha256: Buffer | null };
+
 export type BeginProof = {
-  readonly of: { readonly email: string } | { readonly userId: UserId };
+  readonly of: Claim;
   readonly limits: readonly ProofLimit[];
   readonly at: Date;
 };
@@ -26,8 +34,15 @@ export async function beginProof(db: Database, { of, limits, at }: BeginProof): 
       if (await countProof(tx, subject, maxFailures, window)) continue;
       throw tooMany(await findWindowEnd(tx, subject), at);
     }
-    return 'email' in of ? findUserByEmail(tx, of.email) : findUser(tx, of.userId);
+    return findClaimed(tx, of, at);
   });
+}
+
+async function findClaimed(tx: Tx, of: Claim, at: Date): Promise<User | null> {
+  if ('email' in of) return findUserByEmail(tx, of.email);
+  if ('userId' in of) return findUser(tx, of.userId);
+  const userId = of.recoverySha256 && (await findRecovery(tx, of.recoverySha256, at));
+  return userId === null ? null : findUser(tx, userId);
 }
 
 function tooMany(windowEndsAt: Date | null, at: Date): DomainError {

@@ -2,7 +2,7 @@
 import { recordAct } from '../db/audit.ts';
 import type { Database } from '../db/database.ts';
 import { insertInvitation, listOpenInvitations, withdrawInvitationsOf } from '../db/invitation.ts';
-import { findMember, findRoles, listMembers, lockMembers } from '../db/member.ts';
+import { listMembers, lockMembers } from '../db/member.ts';
 import { DomainError, invalidParameters } from '../domain/errors.ts';
 import { newId } from '../domain/ids.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type Invitation,
   type Role,
 } from '../domain/member.ts';
+import { approvalOf, type InvitationApproval } from '../domain/member-change.ts';
 import { newToken } from '../domain/token.ts';
 
 export type CreateInvitation = {
@@ -25,23 +26,29 @@ export type CreateInvitation = {
   readonly at: Date;
 };
 
+export type MadeInvitation = {
+  readonly invitation: Invitation;
+  readonly approval: InvitationApproval;
+  readonly token: string;
+};
+
 /**
- * The invitation with its token, which is shown this once. An open one for the same e-mail is withdrawn. Throws
- * `permission_denied` for a role that the person does not hold, `parameter_invalid` for the e-mail of a member, and
- * `state_conflict` when there are too many people or invitations.
+ * The invitation with its token, which is shown this once and, where a second person must agree, opens nothing before they did.
+ * An open one for the same e-mail is withdrawn. Throws `permission_denied` for a role that the person does not hold,
+ * `parameter_invalid` for the e-mail of a member, and `state_conflict` when there are too many people or invitations.
  */
 export async function createInvitation(
   db: Database,
   { email, roles, by, at }: CreateInvitation,
-): Promise<{ readonly invitation: Invitation; readonly token: string }> {
+): Promise<MadeInvitation> {
   const { merchantId, userId } = by.person;
   const { token, sha256 } = newToken();
   return db.withTransaction(async (tx) => {
     await lockMembers(tx, merchantId);
-    const held = await findRoles(tx, merchantId, userId);
-    if (!holdsOneOf(held, ['admin']) || !mayGrant(held, roles))
-      throw permissionDenied('grants a role they do not hold');
     const members = await listMembers(tx, merchantId);
+    const creator = members.find((member) => member.userId === userId);
+    if (!creator || !holdsOneOf(creator.roles, ['admin']) || !mayGrant(creator.roles, roles))
+      throw permissionDenied('grants a role they do not hold');
     if (members.some((member) => member.email === email)) {
       throw invalidParameters([
         {
@@ -51,17 +58,24 @@ export async function createInvitation(
         },
       ]);
     }
-    await withdrawInvitationsOf(tx, merchantId, email, at);
+    const withdrawn = await withdrawInvitationsOf(tx, merchantId, email, at);
     const open = await listOpenInvitations(tx, merchantId, at);
     if (members.length >= MAX_MEMBERS_PER_MERCHANT || open.length >= MAX_OPEN_INVITATIONS_PER_MERCHANT) {
       throw new DomainError('state_conflict', 'There are too many members or invitations. Remove some first.');
     }
     const id = newId('inv', at.getTime());
-    const creator = await findMember(tx, merchantId, userId);
     const expiresAt = new Date(at.getTime() + INVITATION_LIFE_MS);
     const made = { id, merchantId, email, roles, createdAt: at, expiresAt };
     await insertInvitation(tx, { ...made, createdBy: userId, tokenSha256: sha256 });
-    await recordAct(tx, by, { action: 'invitation.created', subjectId: id, after: { email, roles }, at });
-    return { invitation: { ...made, createdBy: { id: userId, name: creator?.name ?? '' } }, token };
+    for (const old of withdrawn) {
+      const change = { before: { email }, after: { replaced_by: id } };
+      await recordAct(tx, by, { action: 'invitation.withdrawn', subjectId: old, ...change, at });
+    }
+    const createdBy = { id: userId, name: creator.name };
+    const invitation: Invitation = { ...made, createdBy, approvedAt: null, approvedBy: null };
+    const approval = approvalOf(invitation, members);
+    const after = { email, roles, waits_for_approval: approval.state === 'waiting' };
+    await recordAct(tx, by, { action: 'invitation.created', subjectId: id, after, at });
+    return { invitation, approval, token };
   });
 }

@@ -1,4 +1,5 @@
-// Makes a merchant with its ledger accounts, and invites its first owner.
+// Makes a merchant with its ledger accounts, and invites its first owners.
+import { recordServiceAct } from '../db/audit.ts';
 import type { Database } from '../db/database.ts';
 import { insertInvitation } from '../db/invitation.ts';
 import { ensureOperatorAccount } from '../db/ledger.ts';
@@ -11,29 +12,32 @@ import { OPERATORS } from '../domain/operator-catalogue.ts';
 export type CreateMerchant = {
   readonly name: string;
   readonly currency: Currency;
-  /** Who is invited to be its first owner; without one it has no people yet. */
-  readonly firstOwner?: { readonly email: string; readonly tokenSha256: Buffer };
+  /** Who is invited to own it; without any it has no people yet. Two can keep each other from moving money alone. */
+  readonly owners?: readonly { readonly email: string; readonly tokenSha256: Buffer }[];
   readonly at: Date;
 };
 
 /** The new merchant's id. It has an available and a held account, and every operator has one in its currency. */
 export async function createMerchant(db: Database, input: CreateMerchant): Promise<MerchantId> {
-  const { name, currency, firstOwner, at } = input;
+  const { name, currency, owners = [], at } = input;
   const id = newId('mer', at.getTime());
   await db.withTransaction(async (tx) => {
     await insertMerchant(tx, { id, name, currency, createdAt: at });
     for (const operator of Object.keys(OPERATORS)) await ensureOperatorAccount(tx, operator, currency);
-    if (firstOwner) {
-      await insertInvitation(tx, {
+    for (const { email, tokenSha256 } of owners) {
+      const invitation = {
         id: newId('inv', at.getTime()),
         merchantId: id,
-        email: firstOwner.email,
+        email,
         roles: ['owner'],
-        tokenSha256: firstOwner.tokenSha256,
+        tokenSha256,
         createdBy: null,
         createdAt: at,
         expiresAt: new Date(at.getTime() + INVITATION_LIFE_MS),
-      });
+      } as const;
+      await insertInvitation(tx, invitation);
+      const after = { email, roles: invitation.roles };
+      await recordServiceAct(tx, id, { action: 'invitation.created', subjectId: invitation.id, after, at });
     }
   });
   return id;

@@ -84,9 +84,17 @@ export async function createPayout(db: Database, input: CreatePayout): Promise<C
       at,
     });
     if (!isInserted) throw keyOfAnOpenPayout();
-    if (input.by) await recordAct(tx, input.by, { action: 'payout.created', subjectId: payout.id, at });
+    if (input.by) {
+      const after = summaryOf(payout);
+      await recordAct(tx, input.by, { action: 'payout.created', subjectId: payout.id, after, at });
+    }
     return { kind: 'created', answer, payout };
   });
+}
+
+// For the audit log, which is never changed: all but whom it goes to, which the payout itself says.
+function summaryOf({ state, amountMinor, currency, reference, approvalsRequired: approvals }: Payout): object {
+  return { state, amount: Number(amountMinor), currency, reference, approvals_required: approvals };
 }
 
 async function newPayout(tx: Tx, input: CreatePayout): Promise<Payout> {

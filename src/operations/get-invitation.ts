@@ -1,20 +1,22 @@
-// Finds the open invitation of a token, and whether the person it is for is known.
+// Finds the open invitation that a person may accept with what they were handed, and whether they are known.
 import type { Database } from '../db/database.ts';
-import { findInvitationByToken } from '../db/invitation.ts';
+import { findInvitationByToken, type InvitationTokens } from '../db/invitation.ts';
+import { listMembers } from '../db/member.ts';
 import { findUserByEmail } from '../db/user.ts';
 import { invitationNotFound, type Invitation } from '../domain/member.ts';
-import { hashToken } from '../domain/token.ts';
+import { approvalOf } from '../domain/member-change.ts';
 
-/** Throws `invitation_not_found`. */
+/** Throws `invitation_not_found`, also while a second person’s word is missing. */
 export async function getInvitation(
   db: Database,
-  token: string,
+  tokens: InvitationTokens,
   at: Date,
 ): Promise<{ readonly invitation: Invitation; readonly isKnownPerson: boolean }> {
-  const sha256 = hashToken(token);
   return db.withTransaction(async (tx) => {
-    const invitation = sha256 && (await findInvitationByToken(tx, sha256, at));
+    const invitation = await findInvitationByToken(tx, tokens, at);
     if (!invitation) throw invitationNotFound();
+    const members = await listMembers(tx, invitation.merchantId);
+    if (approvalOf(invitation, members).state === 'waiting') throw invitationNotFound();
     return { invitation, isKnownPerson: (await findUserByEmail(tx, invitation.email)) !== null };
   });
 }

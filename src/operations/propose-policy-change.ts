@@ -27,11 +27,15 @@ export async function proposePolicyChange(
   return db.withTransaction(async (tx) => {
     await lockMembers(tx, merchantId);
     if (!holdsOneOf(await findRoles(tx, merchantId, userId), ['admin'])) throw permissionDenied('no longer an admin');
-    await replacePendingPolicyChange(tx, merchantId, userId, at);
+    const replaced = await replacePendingPolicyChange(tx, merchantId, userId, at);
     const expiresAt = new Date(at.getTime() + POLICY_CHANGE_LIFE_MS);
     await insertPolicyChange(tx, { id, merchantId, changes, proposedBy: userId, createdAt: at, expiresAt });
     const before = policyObject(await findPolicy(tx, merchantId));
     await recordAct(tx, by, { action: 'policy_change.proposed', subjectId: id, before, after: changes, at });
+    if (replaced !== null) {
+      const next = { replaced_by: id };
+      await recordAct(tx, by, { action: 'policy_change.replaced', subjectId: replaced, after: next, at });
+    }
     const change = await findPolicyChange(tx, merchantId, id);
     if (!change) throw new Error(`proposal ${id} is not there after it was made`);
     const others = (await listMembers(tx, merchantId)).filter((member) => member.userId !== userId);

@@ -1,15 +1,16 @@
-// Removes what is over: idempotency keys, operators' raw callbacks, sessions, counters of failed proofs, rotated secrets.
+// Removes what is over: idempotency keys, operators' raw callbacks, sessions, recoveries, failed proofs, rotated secrets.
 import type { Database } from '../db/database.ts';
 import { eraseEndedSecrets } from '../db/endpoint.ts';
 import { deleteIdempotencyKeys } from '../db/idempotency-key.ts';
 import { deleteOperatorCallbacks } from '../db/operator-callback.ts';
 import { deleteEndedCounters } from '../db/proof-counter.ts';
+import { deleteEndedRecoveries } from '../db/recovery.ts';
 import { deleteEndedSessions } from '../db/session.ts';
 
 export type PurgeExpiredRecords = {
   readonly idempotencyKeysBefore: Date;
   readonly callbacksBefore: Date;
-  /** Sessions, counters and endpoints' previous secrets that have ended by then. */
+  /** Sessions, recoveries, counters and endpoints' previous secrets that have ended by then. */
   readonly endedBefore: Date;
   readonly limit: number;
 };
@@ -21,7 +22,8 @@ export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecor
     const callbacks = await deleteOperatorCallbacks(tx, input.callbacksBefore, input.limit);
     const sessions = await deleteEndedSessions(tx, input.endedBefore, input.limit);
     const counters = await deleteEndedCounters(tx, input.endedBefore, input.limit);
+    const recoveries = await deleteEndedRecoveries(tx, input.endedBefore, input.limit);
     const secrets = await eraseEndedSecrets(tx, input.endedBefore, input.limit);
-    return keys + callbacks + sessions + counters + secrets;
+    return keys + callbacks + sessions + counters + recoveries + secrets;
   });
 }

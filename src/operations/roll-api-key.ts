@@ -1,14 +1,15 @@
 // Puts a new API key in an old one's place; the old one may live on for a while.
 import { recordAct } from '../db/audit.ts';
-import { endApiKey, findApiKeyLocked, insertApiKey } from '../db/api-key.ts';
+import { countApiKeysInForce, endApiKey, findApiKeyLocked, insertApiKey } from '../db/api-key.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { findRoles } from '../db/member.ts';
+import { findRoles, lockMembers } from '../db/member.ts';
 import {
   apiKeyHint,
   apiKeyNotFound,
   apiKeyState,
   generateApiKey,
   hashApiKey,
+  MAX_API_KEYS_PER_MERCHANT,
   mayHandleKeys,
   type ListedApiKey,
 } from '../domain/api-key.ts';
@@ -27,11 +28,14 @@ export type RollApiKey = {
 /**
  * The new key as text, which nobody can see again. It has the old one's name, scopes and expiry. Its creator is who rolls:
  * they hold its text now, so what is made with it must count as made by them. Throws `api_key_not_found`,
- * `permission_denied`, and `state_conflict` for a key that is not in force or was rolled before: of two at once, one does.
+ * `permission_denied`, and `state_conflict` for a key that is not in force or was rolled before (of two at once, one does), and
+ * where the old one would live on beside as many as a merchant can have in force.
  */
 export async function rollApiKey(db: Database, input: RollApiKey): Promise<{ id: ApiKeyId; key: string }> {
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
+    // As making a key does: two at once would each count the same free place.
+    await lockMembers(tx, by.person.merchantId);
     const old = await findRollable(tx, input);
     const id = newId('key', at.getTime());
     const key = generateApiKey(old.environment);
@@ -57,7 +61,7 @@ export async function rollApiKey(db: Database, input: RollApiKey): Promise<{ id:
   });
 }
 
-async function findRollable(tx: Tx, { id, by, at }: RollApiKey): Promise<ListedApiKey> {
+async function findRollable(tx: Tx, { id, keepOldForMs, by, at }: RollApiKey): Promise<ListedApiKey> {
   const { merchantId, userId } = by.person;
   const old = isId('key', id) ? await findApiKeyLocked(tx, merchantId, id) : null;
   if (!old) throw apiKeyNotFound();
@@ -66,6 +70,12 @@ async function findRollable(tx: Tx, { id, by, at }: RollApiKey): Promise<ListedA
   }
   if (old.replacedBy !== null || apiKeyState(old, at) !== 'active') {
     throw new DomainError('state_conflict', 'This key was rolled, revoked or has expired. Make a new key instead.');
+  }
+  if (keepOldForMs > 0 && (await countApiKeysInForce(tx, merchantId, at)) >= MAX_API_KEYS_PER_MERCHANT) {
+    throw new DomainError(
+      'state_conflict',
+      `A merchant can have ${MAX_API_KEYS_PER_MERCHANT} keys in force. Revoke one, or roll this one with keep_old_for 0.`,
+    );
   }
   return old;
 }

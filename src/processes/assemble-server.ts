@@ -174,7 +174,7 @@ function createOperators({ settings, clocks }: Config): Record<OperatorId, Opera
     'mtn-momo': createMtnMomo({
       baseUrl: settings.MALIPO_MTN_MOMO_BASE_URL,
       targetEnvironment: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
-      callbackUrl: `${settings.MALIPO_PUBLIC_URL.replace(/\/$/, '')}/operators/mtn-momo/callbacks`,
+      callbackUrl: `${(settings.MALIPO_CALLBACK_URL ?? settings.MALIPO_PUBLIC_URL).replace(/\/$/, '')}/operators/mtn-momo/callbacks`,
       collection: {
         subscriptionKey: settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY.reveal(),
         apiUser: settings.MALIPO_MTN_MOMO_COLLECTION_API_USER,

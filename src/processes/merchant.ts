@@ -1,29 +1,52 @@
-// Entry of `npm run merchant`: makes a merchant and invites its first owner, on the server's own configuration.
+// Entry of `npm run merchant`: what only whoever runs the service may do for a merchant, on the server's own configuration.
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { loadConfig } from '../config.ts';
-import { openDatabase } from '../db/database.ts';
 import { CURRENCIES, type Currency } from '../domain/money.ts';
-import { newToken } from '../domain/token.ts';
-import { createMerchant } from '../operations/create-merchant.ts';
+import { approveWaiting, createOwned, recoverPerson, showWaiting } from './merchant-commands.ts';
 
-const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS
+const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS [--email ADDRESS]
+       npm run merchant -- waiting --merchant ID
+       npm run merchant -- approve --merchant ID --change ID
+       npm run merchant -- recover --email ADDRESS
 
-Makes a merchant and prints an invitation for its first owner. Who holds it becomes that owner: hand it to
-them and to nobody else. It works once, for 7 days. Settings are those of the server, from the environment.
+create   makes a merchant and prints an invitation for each of its first owners, one or two. Who holds it becomes that
+         owner: hand it to them and to nobody else. It works once, for 7 days.
+         Name two, if there are two people. From then on nobody gets a part in moving money out unless two agree; an only
+         owner can let in a second self, and then move money alone.
+waiting  shows what waits for a second owner or admin of a merchant.
+approve  agrees to one of these in the place of a second person who is gone. Make sure first, by another way than the
+         console, that it is what the merchant wants. Its audit log says that the service did it.
+recover  prints a token with which a person who lost their password or second factor sets a new password. It works once,
+         for 24 hours, and takes the second factor away and ends their sessions. Make sure first who they are.
+
+Settings are those of the server, from the environment.
 
   --name NAME        1 to 200 characters
   --currency CODE    ${CURRENCIES.join(', ')}
-  --email ADDRESS    the first owner's; nothing is sent to it
+  --email ADDRESS    a person's; nothing is sent to it
+  --merchant ID      mer_…
+  --change ID        mch_… or inv_…, as waiting shows it
   --help             this page
 
-exit codes: 0 made, 1 it could not be done, 2 the command is not as above
+exit codes: 0 done, 1 it could not be done, 2 the command is not as above
 `;
 
 /** The command is not as the help page says. */
 class UsageError extends Error {}
 
-const optionsSchema = z.object({
+const email = z
+  .email({ error: '--email must be an e-mail address' })
+  .max(254, { error: '--email must be an e-mail address' })
+  .transform((text) => text.toLowerCase());
+
+function id(option: string, prefixes: string) {
+  const form = new RegExp(`^(?:${prefixes})_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
+  return z.string({ error: `--${option} is missing` }).regex(form, { error: `--${option} must be an id as shown` });
+}
+
+const merchant = id('merchant', 'mer');
+
+const createSchema = z.strictObject({
   name: z
     .string({ error: '--name is missing' })
     .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u, { error: '--name must be 1 to 200 printable characters' }),
@@ -32,27 +55,58 @@ const optionsSchema = z.object({
       issue.input === undefined ? '--currency is missing' : `--currency must be one of ${CURRENCIES.join(', ')}`,
   }),
   email: z
-    .email({
-      error: (issue) => (issue.input === undefined ? '--email is missing' : '--email must be an e-mail address'),
-    })
-    .max(254, { error: '--email must be an e-mail address' })
-    .transform((text) => text.toLowerCase()),
+    .array(email, { error: '--email is missing' })
+    .max(2, { error: '--email can be given twice at the most' })
+    .refine((list) => new Set(list).size === list.length, { error: '--email must name two people, not one twice' }),
+});
+const waitingSchema = z.strictObject({ merchant });
+const approveSchema = z.strictObject({ merchant, change: id('change', 'mch|inv') });
+const recoverSchema = z.strictObject({
+  email: z
+    .array(email, { error: '--email is missing' })
+    .max(1, { error: '--email can be given once' })
+    .transform((list) => list[0] ?? ''),
 });
 
-type Command = { readonly kind: 'help' } | ({ readonly kind: 'create' } & z.output<typeof optionsSchema>);
-
-function readCommand(args: string[]): Command {
+function readCommand(args: string[]): () => Promise<string> {
   const { values, positionals } = parse(args);
-  if (values.help === true) return { kind: 'help' };
-  if (positionals.length !== 1 || positionals[0] !== 'create') throw new UsageError('the one command there is: create');
-  const parsed = optionsSchema.safeParse(values);
-  if (!parsed.success) throw new UsageError(parsed.error.issues.map(({ message }) => message).join('\n'));
-  return { kind: 'create', ...parsed.data };
+  const { help, ...options } = values;
+  if (help === true) return () => Promise.resolve(HELP);
+  const [word, ...rest] = positionals;
+  if (rest.length === 0) {
+    if (word === 'create') return withOptions(createSchema, options, createOwned);
+    if (word === 'waiting') return withOptions(waitingSchema, options, showWaiting);
+    if (word === 'approve') return withOptions(approveSchema, options, approveWaiting);
+    if (word === 'recover') return withOptions(recoverSchema, options, recoverPerson);
+  }
+  throw new UsageError('the commands there are: create, waiting, approve, recover');
+}
+
+function withOptions<Options>(
+  schema: z.ZodType<Options>,
+  given: object,
+  run: (options: Options) => Promise<string>,
+): () => Promise<string> {
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) throw new UsageError(parsed.error.issues.map(textOf).join('\n'));
+  return () => run(parsed.data);
+}
+
+function textOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'unrecognized_keys') return issue.message;
+  return `this command does not take ${issue.keys.map((key) => `--${key}`).join(', ')}`;
 }
 
 function parse(args: string[]) {
   const text = { type: 'string' } as const;
-  const options = { name: text, currency: text, email: text, help: { type: 'boolean', short: 'h' } } as const;
+  const options = {
+    name: text,
+    currency: text,
+    email: { type: 'string', multiple: true },
+    merchant: text,
+    change: text,
+    help: { type: 'boolean', short: 'h' },
+  } as const;
   try {
     return parseArgs({ args, allowPositionals: true, options });
   } catch (error) {
@@ -60,44 +114,13 @@ function parse(args: string[]) {
   }
 }
 
-async function create({ name, currency, email }: Extract<Command, { kind: 'create' }>): Promise<void> {
-  const { settings } = loadConfig(process.env);
-  const db = openDatabase({
-    url: settings.MALIPO_DATABASE_URL.reveal(),
-    poolSize: 1,
-    statementTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
-    connectTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
-    onIdleError: () => undefined,
-  });
-  try {
-    const { token, sha256 } = newToken();
-    const firstOwner = { email, tokenSha256: sha256 };
-    const id = await createMerchant(db, { name, currency, firstOwner, at: new Date() });
-    const baseUrl = settings.MALIPO_PUBLIC_URL.replace(/\/$/, '');
-    process.stdout.write(`merchant    ${id}
-invitation  ${token}
-            for ${email}, as owner; it works once, for 7 days, and is not shown again
-
-A person who is new here accepts it with a name and a password of 12 characters or more; others with the
-password they have, and no name:
-
-  curl -sS ${baseUrl}/v1/console/invitations/accept \\
-    --data-urlencode 'token=${token}' --data-urlencode 'name=…' --data-urlencode 'password=…'
-`);
-  } finally {
-    await db.close();
-  }
-}
-
 try {
-  const command = readCommand(process.argv.slice(2));
-  if (command.kind === 'help') process.stdout.write(HELP);
-  else await create(command);
+  process.stdout.write(await readCommand(process.argv.slice(2))());
 } catch (error) {
   const isUsage = error instanceof UsageError;
   const text = error instanceof Error ? error.message : String(error);
   process.stderr.write(
-    isUsage ? `${text}\n\n${HELP}` : `no merchant was made: ${text === '' ? 'the database does not answer' : text}\n`,
+    isUsage ? `${text}\n\n${HELP}` : `nothing was done: ${text === '' ? 'the database does not answer' : text}\n`,
   );
   process.exitCode = isUsage ? 2 : 1;
 }

@@ -1,5 +1,6 @@
 // Who gets in: keys, their state and their scopes, before anything else of a request counts.
 import assert from 'node:assert/strict';
+import { findApiKeyByHash } from '../../src/db/api-key.ts';
 import { generateApiKey, hashApiKey, type Scope } from '../../src/domain/api-key.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { call, collectionFields } from '../support/api.ts';
@@ -96,6 +97,28 @@ describe('authentication', () => {
     assertError(await create(null), 'api_key_missing');
     assertError(await create(reader), 'insufficient_scope');
     assertError(await create(house.merchant.key), 'idempotency_key_missing');
+  });
+
+  it('that is refused to a known key is in its merchant’s audit log, once in an hour for each reason', async () => {
+    const key = await house.addKey(house.merchant.id, ['collections:read']);
+    const { id } = (await findApiKeyByHash(house.db, hashApiKey(key)))!;
+    const kept = async () =>
+      (
+        await house.db.pool.query<{ action: string; outcome: string; reason: string }>(
+          `SELECT action, outcome, after->>'reason' AS reason FROM audit_entries WHERE api_key_id = $1 ORDER BY id`,
+          [id],
+        )
+      ).rows;
+    for (let n = 0; n < 3; n++) assertError(await withHeader(`Bearer ${key}`), 'insufficient_scope');
+    const [lacking, ...more] = await kept();
+    assert.deepEqual([lacking?.action, lacking?.outcome, more], ['GET /v1/api/balance', 'refused', []]);
+    assert.match(lacking?.reason ?? '', /^insufficient_scope: .*balance:read/);
+    await house.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+    for (let n = 0; n < 3; n++) assertError(await withHeader(`Bearer ${key}`), 'api_key_revoked');
+    assert.equal((await kept()).length, 2);
+    await house.db.pool.query("UPDATE proof_counters SET window_ends_at = now() WHERE subject LIKE 'refusal/%'");
+    assertError(await withHeader(`Bearer ${key}`), 'api_key_revoked');
+    assert.match((await kept())[2]?.reason ?? '', /^api_key_revoked: /);
   });
 
   it('notes when a key was last used, to the minute', async () => {

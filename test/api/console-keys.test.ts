@@ -27,6 +27,12 @@ describe('API keys in the console', () => {
     browser.call('POST', KEYS, { json: { name: 'Server', scopes: ['balance:read'], ...fields } });
   const roll = (browser: Browser, id: unknown, json: object = {}) =>
     browser.call('POST', `${KEYS}/${String(id)}/roll`, { json });
+  const listedOf = async (browser: Browser, index: number) => {
+    const { data } = (await browser.call('GET', `${KEYS}?limit=100`)).json as unknown as {
+      data: { id: string; state: string; replaced_by: string | null }[];
+    };
+    return data.filter(({ state, replaced_by: next }) => state === 'active' && next === null)[index]!.id;
+  };
   const use = (key: unknown) => call(house.baseUrl, 'GET', '/v1/api/balance', { key: String(key) });
   const listed = async (id: unknown) => {
     const { data } = (await admin.call('GET', `${KEYS}?limit=100`)).json as unknown as {
@@ -165,6 +171,24 @@ describe('API keys in the console', () => {
       assert.equal((await roll(admin, id, { keep_old_for: 72 * 3600 })).status, 201);
     });
 
+    it('beside the old one only where there is room for both', async () => {
+      const merchant = await house.addMerchant();
+      const owner = await enter(house, merchant.id, 'owner');
+      const { id } = (await make(owner)).json;
+      // As many as there may be but one, by the way that no limit holds for.
+      for (let n = 0; n < 97; n++) await house.addKey(merchant.id, ['balance:read']);
+      const rolled = await roll(owner, id, { keep_old_for: 60 });
+      assert.equal(rolled.status, 201, rolled.text);
+      assertError(await make(owner), 'state_conflict');
+      assertError(await roll(owner, rolled.json['id'], { keep_old_for: 60 }), 'state_conflict');
+      assert.equal((await roll(owner, rolled.json['id'])).status, 201, 'one in the place of another');
+      const [one, two] = [await listedOf(owner, 0), await listedOf(owner, 1)];
+      await owner.call('DELETE', `${KEYS}/${two}`);
+      const last = await listedOf(owner, 3);
+      const both = await Promise.all([roll(owner, one, { keep_old_for: 60 }), roll(owner, last, { keep_old_for: 60 })]);
+      assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409], 'of two for one place, one has it');
+    });
+
     it('once, by one of two at once', async () => {
       const { id } = (await make(admin)).json;
       const both = await Promise.all([roll(admin, id, { keep_old_for: 60 }), roll(admin, id, { keep_old_for: 60 })]);
@@ -218,8 +242,8 @@ describe('API keys in the console', () => {
     const { key } = (await make(await logIn(house, person), { scopes: ['balance:read', 'payouts:write'] })).json;
     const find = () => findApiKeyByHash(house.db, hashApiKey(String(key)));
     assert.equal((await find())?.maker, person.id);
-    const owner = await enter(house, house.merchant.id, 'owner');
-    await owner.call('DELETE', `/v1/console/members/${person.id}`);
+    const own = await logIn(house, person);
+    assert.equal((await own.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assert.equal((await find())?.maker, null);
     assert.equal((await use(key)).status, 200);
   });

@@ -101,6 +101,10 @@ describe('every error code', () => {
       const viewer = await enter(house, house.merchant.id, 'viewer');
       return viewer.call('GET', `${CONSOLE}/replays/${newId('rpl')}`);
     },
+    member_change_not_found: async () => {
+      const admin = await enter(house, house.merchant.id, 'admin');
+      return admin.call('POST', `${CONSOLE}/members/changes/${newId('mch')}/approve`);
+    },
     state_conflict: async () => {
       const admin = await enter(house, house.merchant.id, 'admin');
       return admin.call('POST', `${CONSOLE}/session/second-factor/confirm`, { json: { totp: '123456' } });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../src/domain/ids.ts';
 import { openHouse, type House } from '../support/house.ts';
-import { addPerson, assertAudited, enter, logIn, type Browser } from '../support/people.ts';
+import { addPerson, assertAudited, auditRows, enter, logIn, type Browser } from '../support/people.ts';
 import { API_ONLY, assertError } from './answers.ts';
 
 const POLICY = '/v1/console/policy';
@@ -60,7 +60,7 @@ describe('the policy', () => {
     const [one, two, merchantId] = await twoAdmins();
     const proposer = await addPerson(house, merchantId, ['admin']);
     const { id } = (await propose(await logIn(house, proposer), { approver_daily_limit: 1 })).json;
-    assert.equal((await one.call('DELETE', `/v1/console/members/${proposer.id}`)).status, 204);
+    await house.db.pool.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [proposer.id]);
     assertError(await decide(two, id, 'approve'), 'state_conflict');
     assert.deepEqual((await read(one)).policy, DEFAULTS);
   });
@@ -129,7 +129,10 @@ describe('the policy', () => {
   it('has one proposal of a person waiting: the last', async () => {
     const [one, two] = await twoAdmins();
     const first = (await propose(one, { approver_daily_limit: 1 })).json['id'];
-    const second = (await propose(one, { approver_daily_limit: 2 })).json['id'];
+    const next = await propose(one, { approver_daily_limit: 2 });
+    const second = next.json['id'];
+    const replaced = (await auditRows(house, next)).find(({ action }) => action === 'policy_change.replaced');
+    assert.deepEqual([replaced?.subject_id, replaced?.after], [first, { replaced_by: second }]);
     assert.deepEqual(
       (await read(two)).pending.map(({ id }) => id),
       [second],
@@ -151,7 +154,7 @@ describe('the policy', () => {
     const person = await addPerson(house, merchantId, ['admin']);
     const admin = await logIn(house, person);
     const { id } = (await propose(owner, { approver_daily_limit: 1 })).json;
-    await owner.call('PATCH', `/v1/console/members/${person.id}`, { json: { roles: ['viewer'] } });
+    await house.db.pool.query("UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
     assertError(await decide(admin, id, 'approve'), 'permission_denied');
   });
 

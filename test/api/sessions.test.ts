@@ -273,8 +273,8 @@ describe('a session', () => {
     const person = await addPerson(house, house.merchant.id, ['viewer']);
     const browser = await logIn(house, person);
     const owner = await enter(house, house.merchant.id, 'owner');
-    await owner.call('PATCH', `/v1/console/members/${person.id}`, { json: { roles: ['maker'] } });
-    assert.deepEqual((await look(browser)).json['roles'], ['maker']);
+    await owner.call('PATCH', `/v1/console/members/${person.id}`, { json: { roles: ['developer'] } });
+    assert.deepEqual((await look(browser)).json['roles'], ['developer']);
   });
 
   it('is none with a token of another form, or of nobody', async () => {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
 import type { Payout, PayoutState } from '../../src/domain/payout.ts';
 import type { RecordablePayoutFact } from '../../src/domain/payout-progress.ts';
+import { changeMember } from '../../src/operations/change-member.ts';
 import { checkLedger } from '../../src/operations/check-ledger.ts';
 import { getBalance } from '../../src/operations/get-balance.ts';
 import { getPayout } from '../../src/operations/get-payout.ts';
-import { removeMember } from '../../src/operations/remove-member.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import {
   actedBy,
@@ -251,7 +251,7 @@ describe('an approver who is removed', () => {
       const payout = await queue(db, shop, 1000n);
       const [answer] = await Promise.all([
         codeOr(release(db, approver, payout.id)),
-        removeMember(db, approver.userId, actedBy(owner), new Date()),
+        changeMember(db, { userId: approver.userId, roles: null, by: actedBy(owner), at: new Date() }),
       ]);
       assert.equal(await stateOf(payout), answer === 'permission_denied' ? 'queued' : 'released');
     }
@@ -262,7 +262,7 @@ describe('an approver who is removed', () => {
     const payout = await queue(db, shop, 1000n);
     const owner = await makePerson(db, shop.merchantId, ['owner']);
     await release(db, shop.approver, payout.id);
-    await removeMember(db, shop.approver.userId, actedBy(owner), new Date());
+    await changeMember(db, { userId: shop.approver.userId, roles: null, by: actedBy(owner), at: new Date() });
     await release(db, shop.otherApprover, payout.id);
     assert.equal(await stateOf(payout), 'queued');
     await release(db, owner, payout.id);
@@ -273,7 +273,7 @@ describe('an approver who is removed', () => {
     const payout = await queue(db, shop, 1000n);
     const owner = await makePerson(db, shop.merchantId, ['owner']);
     await release(db, shop.approver, payout.id);
-    await removeMember(db, shop.approver.userId, actedBy(owner), new Date());
+    await changeMember(db, { userId: shop.approver.userId, roles: null, by: actedBy(owner), at: new Date() });
     assert.equal((await recordPayout(db, payout, PAID)).state, 'succeeded');
   });
 });

@@ -90,6 +90,27 @@ const INVITATION_CASES: readonly RuleCase[] = [
       ({ ownerId }) => ({ accepted_by: ownerId, accepted_at: new Date(), withdrawn_at: new Date() }),
       'invitations_one_end',
     ],
+    [
+      'one approved by who sent it',
+      ({ ownerId }) => ({ approved_by: ownerId, approved_at: new Date(), approval_sha256: Buffer.alloc(32, 3) }),
+      'invitations_by_two',
+    ],
+    [
+      'one approved by a stranger',
+      ({ otherMemberId }) => ({
+        approved_by: otherMemberId,
+        approved_at: new Date(),
+        approval_sha256: Buffer.alloc(32, 3),
+      }),
+      'invitations_approved_by_member',
+    ],
+    ['one approved without a token', { approved_at: new Date() }, 'invitations_approved'],
+    ['one approved at no time', ({ approverId }) => ({ approved_by: approverId }), 'invitations_approved'],
+    [
+      'an approval’s digest of another length',
+      { approved_at: new Date(), approval_sha256: Buffer.alloc(31) },
+      'invitations_approval_sha256_check',
+    ],
   ]),
   {
     what: 'one invitation twice',
@@ -106,6 +127,70 @@ const INVITATION_CASES: readonly RuleCase[] = [
       return [insert(world, 'invitations', token), insert(world, 'invitations', token)];
     },
     by: { constraint: 'invitations_token_sha256_key' },
+  },
+];
+
+const MEMBER_CHANGE_CASES: readonly RuleCase[] = [
+  ...wrongInserts('member_changes', [
+    ['an id of another form', { id: 'mch_1' }, 'member_changes_id_check'],
+    ['a state there is not', { state: 'asleep', decided_at: new Date() }, 'member_changes_state_check'],
+    ['one from no role', { roles_before: [] }, 'member_changes_roles_before_check'],
+    ['one to a role there is not', { roles_after: ['king'] }, 'member_changes_roles_after_check'],
+    ['one of a stranger', ({ otherMemberId }) => ({ user_id: otherMemberId }), 'member_changes_of_a_member'],
+    ['one by a stranger', ({ otherMemberId }) => ({ proposed_by: otherMemberId }), 'member_changes_proposed_by_member'],
+    ['one of the person who proposes it', ({ ownerId }) => ({ user_id: ownerId }), 'member_changes_of_another'],
+    [
+      'a decision without a time',
+      ({ approverId }) => ({ state: 'rejected', decided_by: approverId }),
+      'member_changes_decided',
+    ],
+    [
+      'a decision by a stranger',
+      ({ otherMemberId }) => ({ state: 'approved', decided_by: otherMemberId, decided_at: new Date() }),
+      'member_changes_decided_by_member',
+    ],
+    [
+      'an approval by the person who proposed it',
+      ({ ownerId }) => ({ state: 'approved', decided_by: ownerId, decided_at: new Date() }),
+      'member_changes_by_two',
+    ],
+    ['a rejection by nobody', { state: 'rejected', decided_at: new Date() }, 'member_changes_by_two'],
+    ['a merchant nobody knows', () => ({ merchant_id: newId('mer') }), 'member_changes_merchant_id_fkey'],
+  ]),
+  {
+    what: 'one proposal about a member twice',
+    breaks: (world) => {
+      const id = { id: newId('mch') };
+      const decided = { state: 'withdrawn', decided_at: new Date() };
+      return [insert(world, 'member_changes', id), insert(world, 'member_changes', { ...id, ...decided })];
+    },
+    by: { constraint: 'member_changes_pkey' },
+  },
+  {
+    what: 'two proposals of one person about one member that wait',
+    breaks: (world) => [insert(world, 'member_changes'), insert(world, 'member_changes')],
+    by: { constraint: 'member_changes_one_pending' },
+  },
+];
+
+const RECOVERY_CASES: readonly RuleCase[] = [
+  ...wrongInserts('recoveries', [
+    ['a digest of another length', { token_sha256: Buffer.alloc(33) }, 'recoveries_token_sha256_check'],
+    ['one of nobody', () => ({ user_id: newId('usr') }), 'recoveries_user_id_fkey'],
+    ['one that ends before it begins', { expires_at: new Date(0) }, 'recoveries_end_after_they_begin'],
+  ]),
+  {
+    what: 'two recoveries of one person',
+    breaks: (world) => [insert(world, 'recoveries'), insert(world, 'recoveries')],
+    by: { constraint: 'recoveries_user_id_key' },
+  },
+  {
+    what: 'one token for two people',
+    breaks: (world) => {
+      const token = { token_sha256: Buffer.alloc(32, 7) };
+      return [insert(world, 'recoveries', token), insert(world, 'recoveries', { ...token, user_id: world.approverId })];
+    },
+    by: { constraint: 'recoveries_pkey' },
   },
 ];
 
@@ -219,6 +304,8 @@ export const PEOPLE_RULE_CASES: readonly RuleCase[] = [
   ...USER_CASES,
   ...MEMBER_CASES,
   ...INVITATION_CASES,
+  ...MEMBER_CHANGE_CASES,
+  ...RECOVERY_CASES,
   ...SESSION_CASES,
   ...COUNTER_CASES,
   ...POLICY_CASES,

@@ -254,6 +254,23 @@ export const SOUND_ROWS = {
     created_at: new Date(),
     expires_at: new Date(),
   }),
+  member_changes: ({ merchantId, ownerId, approverId }) => ({
+    id: newId('mch'),
+    merchant_id: merchantId,
+    user_id: approverId,
+    state: 'pending',
+    roles_before: ['approver'],
+    roles_after: ['approver', 'admin'],
+    proposed_by: ownerId,
+    created_at: new Date(),
+    expires_at: new Date(),
+  }),
+  recoveries: ({ ownerId }) => ({
+    token_sha256: randomBytes(32),
+    user_id: ownerId,
+    created_at: new Date(),
+    expires_at: new Date(Date.now() + 1000),
+  }),
   sessions: ({ merchantId, ownerId }) => ({
     token_sha256: randomBytes(32),
     merchant_id: merchantId,

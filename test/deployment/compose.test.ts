@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
+import { sessionCookieName } from '../../src/api/session-cookie.ts';
 import { loadConfig, loadSandboxSettings } from '../../src/config.ts';
 import { findProjectRoot } from '../../src/embedded/project-root.ts';
 
@@ -54,6 +55,29 @@ describe('docker-compose.yml', () => {
   it('gives the server and the sandbox a configuration that they take', () => {
     assert.equal(loadConfig(environmentOf('malipo')).temporalNamespace, 'malipo-test');
     assert.equal(loadSandboxSettings(environmentOf('sandbox')).MALIPO_SANDBOX_HOST, '0.0.0.0');
+  });
+
+  it('lets people log in at the address that it publishes, and the sandbox call back from inside', () => {
+    const { settings } = loadConfig(environmentOf('malipo'));
+    const published = new URL(settings.MALIPO_PUBLIC_URL);
+    // Of the pages, as a browser names it; and what it takes for this machine keeps a session without TLS.
+    assert.equal(published.origin, 'http://localhost:8080');
+    assert.equal(sessionCookieName(settings.MALIPO_PUBLIC_URL), 'malipo_session');
+    assert.ok(compose.services['malipo']?.ports?.includes(`${published.port}:${settings.MALIPO_HTTP_PORT}`));
+    const callback = new URL(settings.MALIPO_CALLBACK_URL ?? '');
+    assert.ok(compose.services[callback.hostname], 'a name that the sandbox can find');
+    assert.equal(Number(callback.port), settings.MALIPO_HTTP_PORT);
+  });
+
+  it('asks in its example for all that it needs, with the values that it falls back to', () => {
+    const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
+    const example = readFileSync(join(root, 'docs/compose.env.example'), 'utf8');
+    const given = new Map([...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value]) => [name, value]));
+    for (const [, name = '', , fallback] of text.matchAll(/\$\{([A-Z_]+)(:-([^}]*))?/g)) {
+      assert.ok(given.has(name), `${name} is not in the example`);
+      if (fallback !== undefined) assert.equal(given.get(name), fallback, name);
+    }
+    for (const name of given.keys()) assert.ok(text.includes(`\${${name}`), `${name} is used nowhere`);
   });
 
   it('names only settings that the code knows', () => {

@@ -1,11 +1,12 @@
-// `npm run merchant`: makes a merchant whose first owner can come in, and says plainly what it cannot do.
+// `npm run merchant`: what whoever runs the service does for a merchant, and says plainly when it cannot.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { newId } from '../../src/domain/ids.ts';
 import { findProjectRoot } from '../../src/embedded/project-root.ts';
 import { call } from '../support/api.ts';
 import { openHouse, type House } from '../support/house.ts';
-import { openBrowser } from '../support/people.ts';
+import { addPerson, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
 import { API_ONLY } from '../api/answers.ts';
 
 type Outcome = { readonly code: number; readonly out: string; readonly err: string };
@@ -54,13 +55,88 @@ describe('npm run merchant', () => {
     assert.equal(help.code, 0);
     assert.match(help.out, /^usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS/);
     assert.match(help.out, /UGX.*KES/);
+    for (const command of ['create', 'waiting', 'approve', 'recover']) {
+      assert.match(help.out, new RegExp(`npm run merchant -- ${command} `));
+    }
+  });
+
+  it('makes a merchant with two owners from the start, and says why one alone is not as good', async () => {
+    const create = (...emails: string[]) =>
+      run(['create', '--name', 'Duka', '--currency', 'KES', ...emails.flatMap((email) => ['--email', email])]);
+    const made = await create('amina@two.example', 'brian@two.example');
+    const tokens = [...made.out.matchAll(/^invitation +([\w-]{43})$/gm)].map(([, token]) => token);
+    assert.equal(tokens.length, 2, made.out + made.err);
+    for (const token of tokens) {
+      const json = { token, name: 'An owner', password: PASSWORD };
+      const path = '/v1/console/invitations/accept';
+      const accepted = await call(house.baseUrl, 'POST', path, { json, idempotencyKey: null });
+      assert.deepEqual([accepted.status, accepted.json['roles']], [201, ['owner']], accepted.text);
+    }
+    const alone = /An only owner can let in a second self, and then move money alone/;
+    assert.doesNotMatch(made.out, alone);
+    assert.match((await create('amina@one.example')).out, alone);
+    assert.equal((await create('amina@one.example', 'Amina@one.example')).code, 2);
+  });
+
+  it('shows what waits for a second person, and approves it in the place of one who is gone', async () => {
+    const { id: merchantId } = await house.addMerchant();
+    const owner = await logIn(house, await addPerson(house, merchantId, ['owner']));
+    const admin = await addPerson(house, merchantId, ['admin']);
+    const removal = await owner.call('DELETE', `/v1/console/members/${admin.id}`);
+    const json = { email: 'carol@shop.example', roles: ['approver'] };
+    const invited = await owner.call('POST', '/v1/console/invitations', { json });
+    const [change, invitation] = [String(removal.json['id']), String(invited.json['id'])];
+    const shown = await run(['waiting', '--merchant', merchantId]);
+    assert.equal(shown.code, 0, shown.err);
+    assert.match(shown.out, new RegExp(`^${change}  The admin: admin → to be removed; proposed by The owner`, 'm'));
+    assert.match(shown.out, new RegExp(`^${invitation}  carol@shop.example invited as approver; .*The admin$`, 'm'));
+    const approved = await run(['approve', '--merchant', merchantId, '--change', invitation]);
+    const second = /^token +([\w-]{43})$/m.exec(approved.out)?.[1];
+    assert.ok(second !== undefined, approved.out + approved.err);
+    const accepted = await call(house.baseUrl, 'POST', '/v1/console/invitations/accept', {
+      json: { token: invited.json['token'], approval_token: second, name: 'Carol', password: PASSWORD },
+      idempotencyKey: null,
+    });
+    assert.equal(accepted.status, 201, accepted.text);
+    const removed = await run(['approve', '--merchant', merchantId, '--change', change]);
+    assert.match(removed.out, /^approved +The admin \(usr_\w+\) was admin and is no member any more$/m);
+    const again = await run(['approve', '--merchant', merchantId, '--change', change]);
+    assert.equal(again.code, 1);
+    assert.match(again.err, /nothing was done: This proposal was decided/);
+    assert.equal((await run(['waiting', '--merchant', merchantId])).out, 'nothing waits\n');
+    const elsewhere = await run(['approve', '--merchant', house.merchant.id, '--change', change]);
+    assert.match(elsewhere.err, /nothing was done: There is no such proposal/);
+  });
+
+  it('makes a token with which a person comes in again', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const made = await run(['recover', '--email', person.email]);
+    assert.equal(made.code, 0, made.err);
+    const token = /^recovery +([\w-]{43})$/m.exec(made.out)?.[1];
+    const json = { token, new_password: PASSWORD };
+    const used = await call(house.baseUrl, 'POST', '/v1/console/recovery', { json, idempotencyKey: null });
+    assert.equal(used.status, 204, used.text);
+    const tryPassword = (password: string) =>
+      openBrowser(house.baseUrl).call('POST', '/v1/console/session', { json: { email: person.email, password } });
+    assert.equal((await tryPassword(PASSWORD)).status, 201);
+    assert.equal((await tryPassword(KNOWN_PASSWORD)).status, 403);
+    const nobody = await run(['recover', '--email', 'nobody@shop.example']);
+    assert.deepEqual([nobody.code, nobody.err], [1, 'nothing was done: nobody is known as nobody@shop.example\n']);
   });
 
   it('refuses a command that it does not know, all that is wrong at once, and makes nothing', async () => {
     const before = await merchantCount();
     const cases: readonly (readonly [string[], RegExp])[] = [
-      [[], /the one command there is: create/],
-      [['remove'], /the one command there is: create/],
+      [[], /the commands there are: create, waiting, approve, recover/],
+      [['remove'], /the commands there are: create, waiting, approve, recover/],
+      [['create', 'another'], /the commands there are/],
+      [['waiting'], /--merchant is missing/],
+      [
+        ['waiting', '--merchant', 'mer_1', '--name', 'x'],
+        /--merchant must be an id.*\nthis command does not take --name/,
+      ],
+      [['approve', '--merchant', newId('mer'), '--change', newId('pch')], /--change must be an id as shown/],
+      [['recover'], /--email is missing/],
       [['create'], /--name is missing\n--currency is missing\n--email is missing/],
       [
         ['create', '--name', ' ', '--currency', 'EUR', '--email', 'amina'],
@@ -81,11 +157,11 @@ describe('npm run merchant', () => {
     const args = ['create', '--name', 'Duka', '--currency', 'KES', '--email', 'amina@duka.example'];
     const without = await run(args, {});
     assert.equal(without.code, 1);
-    assert.match(without.err, /no merchant was made: the configuration is not usable:\n[^]*MALIPO_DATABASE_URL/);
+    assert.match(without.err, /nothing was done: the configuration is not usable:\n[^]*MALIPO_DATABASE_URL/);
     const url = 'postgres://malipo:pa55-word@127.0.0.1:1/malipo';
     const away = await run(args, { ...house.environment, MALIPO_DATABASE_URL: url });
     assert.equal(away.code, 1);
-    assert.match(away.err, /no merchant was made: .+/);
+    assert.match(away.err, /nothing was done: .+/);
     assert.doesNotMatch(away.err + away.out, /pa55-word/);
   });
 });

@@ -174,6 +174,9 @@ describe('the live environment', () => {
 
   it('refuses to be reached at the default address of a developer’s machine', () => {
     assert.deepEqual(problemsOf({ ...LIVE, MALIPO_PUBLIC_URL: '' }), ['MALIPO_PUBLIC_URL']);
+    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: 'http://inside' }), ['MALIPO_CALLBACK_URL']);
+    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: '' }), []);
+    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: 'https://calls.malipo.example' }), []);
   });
 });
 

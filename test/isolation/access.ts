@@ -24,8 +24,13 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   listMembers: ANY,
   changeMember: PEOPLE,
   removeMember: PEOPLE,
+  approveMemberChange: PEOPLE,
+  rejectMemberChange: PEOPLE,
+  withdrawMemberChange: PEOPLE,
   listInvitations: ANY,
   createInvitation: PEOPLE,
+  approveInvitation: PEOPLE,
+  rejectInvitation: PEOPLE,
   withdrawInvitation: PEOPLE,
   releasePayout: RELEASES,
   releasePayouts: RELEASES,
@@ -57,7 +62,7 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
 };
 
 /** The routes of the console that come before a session. */
-export const BEFORE_A_SESSION: readonly string[] = ['logIn', 'acceptInvitation'];
+export const BEFORE_A_SESSION: readonly string[] = ['logIn', 'acceptInvitation', 'recoverAccount'];
 
 /** The public routes, and the scope that a key needs for each. */
 export const API_SCOPES: Readonly<Record<string, Scope>> = {
@@ -100,6 +105,11 @@ export const PATH_IDS: Readonly<Record<string, keyof typeof NOT_FOUND>> = {
   revokeApiKey: 'key',
   changeMember: 'usr',
   removeMember: 'usr',
+  approveMemberChange: 'mch',
+  rejectMemberChange: 'mch',
+  withdrawMemberChange: 'mch',
+  approveInvitation: 'inv',
+  rejectInvitation: 'inv',
   withdrawInvitation: 'inv',
   releasePayout: 'pay',
   rejectPayout: 'pay',
@@ -125,6 +135,7 @@ export const NOT_FOUND = {
   pay: 'payout_not_found',
   key: 'api_key_not_found',
   usr: 'member_not_found',
+  mch: 'member_change_not_found',
   inv: 'invitation_not_found',
   pch: 'policy_change_not_found',
   whe: 'endpoint_not_found',

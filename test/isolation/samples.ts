@@ -1,11 +1,14 @@
 // A sound call of every operation, with all that must be there for it to succeed.
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { findRoles } from '../../src/db/member.ts';
 import type { Scope } from '../../src/domain/api-key.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT } from '../../src/domain/endpoint.ts';
 import type { CollectionId, DeliveryId, EndpointId, EventId, ReplayId } from '../../src/domain/ids.ts';
-import type { Role } from '../../src/domain/member.ts';
 import { UNDELIVERED_STATES } from '../../src/domain/replay.ts';
 import { continueReplay } from '../../src/operations/continue-replay.ts';
+import { holdsOneOf, type Person, type Role } from '../../src/domain/member.ts';
+import { changeMember } from '../../src/operations/change-member.ts';
 import { createApiKey } from '../../src/operations/create-api-key.ts';
 import { createInvitation } from '../../src/operations/create-invitation.ts';
 import { createReplay } from '../../src/operations/create-replay.ts';
@@ -13,6 +16,7 @@ import { getReplay } from '../../src/operations/get-replay.ts';
 import { listEndpoints } from '../../src/operations/list-endpoints.ts';
 import { proposePolicyChange } from '../../src/operations/propose-policy-change.ts';
 import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
+import { startRecovery } from '../../src/operations/start-recovery.ts';
 import { startSecondFactor } from '../../src/operations/start-second-factor.ts';
 import { actedBy, makeReversal, queue } from '../db/payout-rows.ts';
 import { makeCollection, makeMember } from '../db/rows.ts';
@@ -39,6 +43,10 @@ export const SAMPLES: Readonly<Record<string, Prepare>> = {
   logIn: ({ person }) => ({ json: { email: person.email, password: PASSWORD, merchant_id: person.merchantId } }),
   getSession: NOTHING,
   logOut: NOTHING,
+  recoverAccount: async ({ house, person }) => {
+    const { token } = (await startRecovery(house.db, person.email, new Date()))!;
+    return { json: { token, new_password: PASSWORD } };
+  },
   stepUp: () => ({ json: { password: PASSWORD } }),
   changePassword: () => ({ json: { current_password: PASSWORD, new_password: PASSWORD } }),
   startSecondFactor: () => ({ json: { password: PASSWORD } }),
@@ -54,11 +62,17 @@ export const SAMPLES: Readonly<Record<string, Prepare>> = {
   // Who grants a role holds it: an admin takes one away and grants none.
   changeMember: async (place) => ({ id: await addMember(place, ['admin', 'viewer']), json: { roles: ['admin'] } }),
   removeMember: async (place) => ({ id: await addMember(place, ['viewer']) }),
+  approveMemberChange: async (place) => ({ id: await proposeMember(place, place.shop.owner) }),
+  rejectMemberChange: async (place) => ({ id: await proposeMember(place, place.shop.owner) }),
+  withdrawMemberChange: async (place) => ({ id: await proposeMember(place, await proposerFor(place)) }),
   listInvitations: NOTHING,
   createInvitation: () => ({ json: { email: newEmail(), roles: ['admin'] } }),
-  withdrawInvitation: async (place) => ({ id: (await invite(place)).id }),
+  approveInvitation: async (place) => ({ id: (await invite(place, 'admin')).id }),
+  rejectInvitation: async (place) => ({ id: (await invite(place, 'admin')).id }),
+  withdrawInvitation: async (place) => ({ id: (await invite(place, 'viewer')).id }),
+  // What nobody needs to agree to: the token opens it at once.
   acceptInvitation: async (place) => ({
-    json: { token: (await invite(place)).token, name: 'A new person', password: PASSWORD },
+    json: { token: (await invite(place, 'viewer')).token, name: 'A new person', password: PASSWORD },
   }),
 
   releasePayout: async ({ house, shop }) => ({ id: (await queue(house.db, shop, 1000n)).id }),
@@ -137,8 +151,9 @@ async function addPaid({ db }: House, { merchantId }: Shop): Promise<CollectionI
   return (await makeCollection(db, merchantId, 'succeeded')).id;
 }
 
-async function invite({ house, shop }: Place): Promise<{ id: string; token: string }> {
-  const input = { email: newEmail(), roles: ['admin'], by: actedBy(shop.owner), at: new Date() } as const;
+/** By the owner: as an admin it waits for whoever is to call, if they are a second person. */
+async function invite({ house, shop }: Place, role: Role): Promise<{ id: string; token: string }> {
+  const input = { email: newEmail(), roles: [role], by: actedBy(shop.owner), at: new Date() } as const;
   const { invitation, token } = await createInvitation(house.db, input);
   return { id: invitation.id, token };
 }
@@ -175,6 +190,21 @@ async function addReplay({ house, shop }: Place): Promise<ReplayId> {
     await continueReplay(house.db, 100, new Date());
   }
   return id;
+}
+
+/** To make a member an admin, which waits while there is a second person. */
+async function proposeMember(place: Place, proposer: Person): Promise<string> {
+  const userId = await addMember(place, ['viewer']);
+  const input = { userId, roles: ['viewer', 'admin'], by: actedBy(proposer), at: new Date() } as const;
+  const changed = await changeMember(place.house.db, input);
+  assert.ok(changed.kind === 'waiting', 'the shop has a second owner or admin');
+  return changed.change.id;
+}
+
+/** Whoever is to call, if they may propose; otherwise the owner, so that there is something. */
+async function proposerFor({ house, shop, person }: Place): Promise<Person> {
+  const roles = await findRoles(house.db, shop.merchantId, person.id);
+  return holdsOneOf(roles, ['admin']) ? { ...shop.owner, userId: person.id, roles } : shop.owner;
 }
 
 /** By the owner, so that whoever is to call is a second person. One by person waits at a time: each is decided on. */

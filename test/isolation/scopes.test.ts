@@ -1,6 +1,8 @@
 // Every public operation with every kind of API key: let in with the scope it needs, and with nothing less.
 import assert from 'node:assert/strict';
-import { SCOPES, type Scope } from '../../src/domain/api-key.ts';
+import { findApiKeyByHash } from '../../src/db/api-key.ts';
+import { hashApiKey, SCOPES, type Scope } from '../../src/domain/api-key.ts';
+import type { MerchantId } from '../../src/domain/ids.ts';
 import { API_SCOPES } from './access.ts';
 import { sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused } from './traces.ts';
@@ -18,26 +20,32 @@ describe('a scope', () => {
   });
   after(() => world.house.stop());
 
-  async function keyWith(...scopes: readonly Scope[]): Promise<Headers> {
-    return { authorization: `Bearer ${await world.house.addKey(shop.merchantId, scopes)}` };
+  type Key = { readonly headers: Headers; readonly apiKey: { readonly id: string; readonly merchantId: MerchantId } };
+
+  async function keyWith(...scopes: readonly Scope[]): Promise<Key> {
+    const { house } = world;
+    const text = await house.addKey(shop.merchantId, scopes);
+    const { id, merchantId } = (await findApiKeyByHash(house.db, hashApiKey(text)))!;
+    return { headers: { authorization: `Bearer ${text}` }, apiKey: { id, merchantId } };
   }
 
   for (const [operationId, scope] of Object.entries(API_SCOPES)) {
     it(`opens ${operationId} if it is ${scope}, and all the others together do not`, async () => {
       const call = { operationId, sample: await sample(operationId), person: null };
       const without = await keyWith(...SCOPES.filter((other) => other !== scope));
-      const lacking = { ...call, headers: without, code: 'insufficient_scope', why: `without ${scope}` } as const;
+      const lacking = { ...call, ...without, code: 'insufficient_scope', why: `without ${scope}` } as const;
       const missing = { ...call, headers: {}, code: 'api_key_missing', why: 'without a key' } as const;
       const [answer] = await assertRefused(world, [lacking, missing]);
       assert.ok(String(answer?.json.error?.['message']).includes(scope), 'the scope that was needed is named');
-      await assertLetIn(world, { ...call, headers: await keyWith(scope), why: `with ${scope} alone` });
+      const { headers } = await keyWith(scope);
+      await assertLetIn(world, { ...call, headers, why: `with ${scope} alone` });
     });
 
     it(`that a key lacks is not made good on ${operationId} by a session beside it`, async () => {
       const { headers: session } = await world.enter(shop, 'owner');
       const key = await keyWith(...SCOPES.filter((other) => other !== scope));
-      const headers = { ...session, ...key };
-      const call = { operationId, sample: await sample(operationId), person: null, headers };
+      const headers = { ...session, ...key.headers };
+      const call = { operationId, sample: await sample(operationId), person: null, apiKey: key.apiKey, headers };
       await assertRefused(world, [{ ...call, code: 'insufficient_scope', why: 'with key and session' }]);
     });
   }

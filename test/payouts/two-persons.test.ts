@@ -192,10 +192,17 @@ describe('the rule of two persons', () => {
     await release(both, { id });
     const approver = await enter(house, merchant.id, 'approver');
     await release(approver, { id });
-    const { rows } = await house.db.pool.query<{ entry: string }>(
-      `SELECT outcome || ' ' || action AS entry FROM audit_entries WHERE subject_id = $1 ORDER BY id`,
+    const { rows } = await house.db.pool.query<{ entry: string; after: Record<string, unknown> }>(
+      `SELECT outcome || ' ' || action AS entry, after FROM audit_entries WHERE subject_id = $1 ORDER BY id`,
       [id],
     );
+    const { amount, currency, reference, state } = (
+      await house.db.pool.query(
+        `SELECT amount_minor::int AS amount, currency, reference, 'queued' AS state FROM payouts WHERE id = $1`,
+        [id],
+      )
+    ).rows[0] as Record<string, unknown>;
+    assert.deepEqual(rows[0]?.after, { state, amount, currency, reference, approvals_required: 1 });
     assert.deepEqual(
       rows.map(({ entry }) => entry),
       ['done payout.created', 'refused POST /v1/console/payouts/:id/release', 'done payout.released'],

@@ -180,3 +180,19 @@ describe('a callback whose workflow was lost', () => {
     assert.equal(await promptsRaised(house, payment.phone), 1);
   });
 });
+
+describe('a callback to an address of its own', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse({ startsServer: false });
+    // People's address is one that the operator cannot reach.
+    await house.startServer({ MALIPO_PUBLIC_URL: 'http://127.0.0.1:1', MALIPO_CALLBACK_URL: `${house.baseUrl}/` });
+  });
+  after(() => house.stop());
+
+  it('arrives there', async () => {
+    const payment = await pay(house, '000');
+    await untilState(house, payment, 'succeeded');
+    await eventually('the operator’s call', async () => (await keptCallbacks(house)) > 0);
+  });
+});

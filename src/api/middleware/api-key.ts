@@ -3,10 +3,11 @@ import type { Scope } from '../../domain/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { permissionDenied, scopesOfRoles, type Person } from '../../domain/member.ts';
 import { authenticateApiKey } from '../../operations/authenticate-api-key.ts';
-import { sessionOf, type ApiDeps, type ApiMiddleware, type Caller } from '../context.ts';
+import { addressOf, routeOf, sessionOf, type ApiDeps, type ApiMiddleware, type Caller } from '../context.ts';
 import { readSessionToken } from '../session-cookie.ts';
 import { requireSession } from './session.ts';
 
+type Context = Parameters<ApiMiddleware>[0];
 type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl'>;
 
 /**
@@ -24,22 +25,21 @@ export function requireScope(scope: Scope, deps: ScopeDeps): ApiMiddleware {
       });
       return;
     }
-    ctx.state.caller = await keyAsCaller(header, scope, deps);
+    ctx.state.caller = await keyAsCaller(ctx, scope, deps);
     await next();
   };
 }
 
-async function keyAsCaller(header: string, scope: Scope, { db, environment }: ScopeDeps): Promise<Caller> {
-  const key = await authenticateApiKey(db, bearerToken(header), environment, new Date());
-  if (!key.scopes.includes(scope)) {
-    throw new DomainError('insufficient_scope', `This key lacks the scope ${scope}. Use a key that has it.`);
-  }
-  if (scope === 'payouts:write' && key.maker === null) {
-    throw new DomainError(
-      'insufficient_scope',
-      'The scope payouts:write counts no more: the person who made this key has left. Roll the key.',
-    );
-  }
+async function keyAsCaller(ctx: Context, scope: Scope, { db, environment }: ScopeDeps): Promise<Caller> {
+  const key = await authenticateApiKey(db, {
+    text: bearerToken(ctx.get('Authorization')),
+    environment,
+    scope,
+    action: routeOf(ctx),
+    address: addressOf(ctx),
+    requestId: ctx.state.requestId,
+    at: new Date(),
+  });
   const { id: keyId, maker, merchantId, merchantCurrency, scopes } = key;
   return { merchantId, merchantCurrency, scopes, actor: { kind: 'key', keyId, maker } };
 }

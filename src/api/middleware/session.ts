@@ -3,7 +3,7 @@ import { DomainError, type ErrorCode } from '../../domain/errors.ts';
 import { holdsOneOf, permissionDenied, type Role } from '../../domain/member.ts';
 import { authenticateSession } from '../../operations/authenticate-session.ts';
 import { recordRefusal } from '../../operations/record-refusal.ts';
-import { auditOf, sessionOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
+import { auditOf, routeOf, sessionOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
 import { readSessionToken } from '../session-cookie.ts';
 
 type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl'>;
@@ -67,11 +67,11 @@ function requireOwnPage(ctx: Context, publicUrl: string): void {
 }
 
 async function record(ctx: Context, { db }: SessionDeps, error: DomainError): Promise<void> {
-  const { _matchedRoute: route, params } = ctx as { _matchedRoute?: string; params?: { id?: string } };
+  const { params } = ctx as { params?: { id?: string } };
   const id = params?.id ?? '';
   await recordRefusal(db, {
     by: auditOf(ctx),
-    action: `${ctx.method} ${route ?? ctx.path}`.slice(0, 100),
+    action: routeOf(ctx),
     subjectId: ID_FORM.test(id) ? id : null,
     reason: error.reason ?? error.message,
     at: new Date(),

@@ -1,9 +1,12 @@
-// Invitations: make, list, withdraw; and accept, which is how people come to be.
+// Invitations: make, list, agree to, withdraw; and accept, which is how people come to be.
 import { accountLimit, addressLimit } from '../../domain/proof-limit.ts';
 import { hashPassword, verifyPassword } from '../../domain/password.ts';
+import { hashToken } from '../../domain/token.ts';
+import { invitationNotFound } from '../../domain/member.ts';
 import { acceptInvitation, type AcceptInvitation } from '../../operations/accept-invitation.ts';
 import { beginProof } from '../../operations/begin-proof.ts';
 import { createInvitation } from '../../operations/create-invitation.ts';
+import { decideInvitation } from '../../operations/decide-invitation.ts';
 import { getInvitation } from '../../operations/get-invitation.ts';
 import { listInvitations } from '../../operations/list-invitations.ts';
 import { withdrawInvitation } from '../../operations/withdraw-invitation.ts';
@@ -15,6 +18,7 @@ import { refuseOtherSites } from '../middleware/session.ts';
 import type { Route } from '../route.ts';
 import {
   acceptInvitationSchema,
+  approvedInvitationSchema,
   createInvitationSchema,
   invitationListSchema,
   invitationObject,
@@ -22,7 +26,6 @@ import {
   madeInvitationSchema,
   memberObject,
   memberSchema,
-  newPersonSchema,
 } from '../schemas/member.ts';
 import { validate } from '../validation.ts';
 
@@ -31,7 +34,14 @@ const PATH = '/v1/console/invitations';
 const ROLES = ['admin'] as const;
 
 export function invitationRoutes(deps: ApiDeps): Route[] {
-  return [listRoute(deps), createRoute(deps), withdrawRoute(deps), acceptRoute(deps)];
+  return [
+    listRoute(deps),
+    createRoute(deps),
+    approveRoute(deps),
+    rejectRoute(deps),
+    withdrawRoute(deps),
+    acceptRoute(deps),
+  ];
 }
 
 function listRoute(deps: ApiDeps): Route {
@@ -42,12 +52,12 @@ function listRoute(deps: ApiDeps): Route {
       path: PATH,
       operationId: 'listInvitations',
       tag: TAG,
-      summary: 'List the invitations that wait, newest first',
+      summary: 'List the invitations that are open, newest first',
       answer: { status: 200, description: 'All of them, at most 100.', schema: invitationListSchema },
     },
     async (ctx) => {
       const invitations = await listInvitations(deps.db, sessionOf(ctx).person.merchantId, new Date());
-      ctx.body = { data: invitations.map(invitationObject) };
+      ctx.body = { data: invitations.map(({ invitation, approval }) => invitationObject(invitation, approval)) };
     },
   );
 }
@@ -62,7 +72,9 @@ function createRoute(deps: ApiDeps): Route {
       tag: TAG,
       summary: 'Invite a person',
       description:
-        'Who grants a role holds it. It expires after 7 days; one for the same e-mail that waits is withdrawn.',
+        'Who grants a role holds it. It expires after 7 days; one for the same e-mail that is open is withdrawn. Where the ' +
+        'merchant has another owner or admin, an invitation to be `owner`, `admin`, `maker` or `approver` opens nothing until a ' +
+        'second one approved it: an owner, if it makes an owner.',
       roles: ROLES,
       body: createInvitationSchema,
       answer: {
@@ -70,15 +82,66 @@ function createRoute(deps: ApiDeps): Route {
         description: 'The invitation; its token is shown this once.',
         schema: madeInvitationSchema,
       },
+      waits: { description: 'The same; it waits for a second person.', schema: madeInvitationSchema },
       errors: ['state_conflict'],
     },
     async (ctx) => {
       const fields = isForm(ctx) ? readLists(ctx.request.body, ['roles']) : ctx.request.body;
       const { email, roles } = validate(createInvitationSchema, fields);
       const made = await createInvitation(deps.db, { email, roles, by: auditOf(ctx), at: new Date() });
-      ctx.status = 201;
+      ctx.status = made.approval.state === 'waiting' ? 202 : 201;
       const url = invitationUrl(deps.publicUrl, made.token);
-      ctx.body = { ...invitationObject(made.invitation), token: made.token, url };
+      ctx.body = { ...invitationObject(made.invitation, made.approval), token: made.token, url };
+    },
+  );
+}
+
+function approveRoute(deps: ApiDeps): Route {
+  return consoleRoute(
+    deps,
+    {
+      method: 'post',
+      path: `${PATH}/{id}/approve`,
+      operationId: 'approveInvitation',
+      tag: TAG,
+      summary: 'Approve an invitation',
+      description:
+        'As a second person: never by who sent it. Make sure that the person is who they are said to be, and hand them the ' +
+        'approval token yourself; they need it besides the one that who invited them has.',
+      roles: ROLES,
+      id: 'inv',
+      answer: { status: 200, description: 'It can be accepted now.', schema: approvedInvitationSchema },
+      errors: ['invitation_not_found', 'state_conflict'],
+    },
+    async (ctx) => {
+      const input = { id: idOf(ctx), decision: 'approved', by: auditOf(ctx), at: new Date() } as const;
+      const decided = await decideInvitation(deps.db, input);
+      if (decided.kind !== 'approved') throw new Error('an approval was recorded as a rejection');
+      const { invitation, approvalToken } = decided;
+      const approval = { state: 'approved', by: invitation.approvedBy } as const;
+      ctx.body = { ...invitationObject(invitation, approval), approval_token: approvalToken };
+    },
+  );
+}
+
+function rejectRoute(deps: ApiDeps): Route {
+  return consoleRoute(
+    deps,
+    {
+      method: 'post',
+      path: `${PATH}/{id}/reject`,
+      operationId: 'rejectInvitation',
+      tag: TAG,
+      summary: 'Reject an invitation that waits',
+      description: 'Never by who sent it: they withdraw it.',
+      roles: ROLES,
+      id: 'inv',
+      answer: { status: 204, description: 'Its token will never open anything.' },
+      errors: ['invitation_not_found', 'state_conflict'],
+    },
+    async (ctx) => {
+      await decideInvitation(deps.db, { id: idOf(ctx), decision: 'rejected', by: auditOf(ctx), at: new Date() });
+      ctx.status = 204;
     },
   );
 }
@@ -112,7 +175,9 @@ function acceptRoute(deps: ApiDeps): Route {
       operationId: 'acceptInvitation',
       tag: TAG,
       summary: 'Accept an invitation',
-      description: 'Makes the person a member, and does not log them in.',
+      description:
+        'Makes the person a member, and does not log them in. What must be sent, and what is said of it, is the same for a ' +
+        'person who is known here and for one who is not; only that a known person’s password must be theirs.',
       body: acceptInvitationSchema,
       answer: { status: 201, description: 'The member.', schema: memberSchema },
       errors: ['invitation_not_found', 'state_conflict'],
@@ -127,23 +192,26 @@ function accept(deps: ApiDeps): ApiMiddleware {
     const body = validate(acceptInvitationSchema, ctx.request.body);
     const address = addressOf(ctx);
     const at = new Date();
-    const { invitation, isKnownPerson } = await getInvitation(deps.db, body.token, at);
+    const tokenSha256 = hashToken(body.token);
+    if (tokenSha256 === null) throw invitationNotFound();
+    const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
+    const { invitation, isKnownPerson } = await getInvitation(deps.db, tokens, at);
     const limits = [accountLimit(invitation.email), addressLimit(address)];
+    // Counted for a person who is new as well: what anybody can see of it is the same.
+    const account = await beginProof(deps.db, { of: { email: invitation.email }, limits, at });
+    const counted = limits.map(({ subject }) => subject);
     let person: AcceptInvitation['person'];
     if (isKnownPerson) {
-      const account = await beginProof(deps.db, { of: { email: invitation.email }, limits, at });
       const passwordHash = account?.passwordHash ?? null;
       const isRight = await verifyPassword(passwordHash, body.password);
       const code = body.totp ?? null;
       person = { kind: 'known', verifiedHash: isRight ? passwordHash : null, code, keyRing: deps.keyRing };
     } else {
-      const { name, password } = validate(newPersonSchema, body);
-      person = { kind: 'new', name, passwordHash: await hashPassword(password) };
+      person = { kind: 'new', name: body.name, passwordHash: await hashPassword(body.password) };
     }
-    const counted = isKnownPerson ? limits.map(({ subject }) => subject) : [];
     const { requestId } = ctx.state;
-    const member = await acceptInvitation(deps.db, { invitation, person, counted, address, requestId, at });
+    const input = { invitation, tokens, person, counted, address, requestId, at };
     ctx.status = 201;
-    ctx.body = memberObject(member);
+    ctx.body = memberObject(await acceptInvitation(deps.db, input));
   };
 }

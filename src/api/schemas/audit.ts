@@ -16,7 +16,7 @@ const auditEntrySchema = z
       example: 'api_key.created',
     }),
     outcome: z.enum(['done', 'refused']),
-    person: namedPerson.nullable(),
+    person: namedPerson.nullable().meta({ description: 'With no API key either: whoever runs the service.' }),
     api_key: z.strictObject({ id: z.string(), name: z.string() }).nullable(),
     subject_id: z.string().nullable().meta({ description: 'What it was done to.' }),
     before: values,

@@ -1,21 +1,58 @@
 // Members and invitations on the wire.
 import { z } from 'zod';
 import type { Invitation, Member } from '../../domain/member.ts';
+import type { Agreement, InvitationApproval, MemberChange } from '../../domain/member-change.ts';
+import type { ListedMember } from '../../operations/list-members.ts';
 import { email, givenRoles, namedPerson, newPassword, shownRoles, userId } from './person.ts';
 import { printable, time } from './primitives.ts';
 
-export const memberSchema = z
-  .strictObject({
-    id: userId,
-    name: z.string(),
-    email: z.string(),
-    roles: shownRoles,
-    has_second_factor: z.boolean(),
-    created_at: time,
-  })
-  .meta({ id: 'Member' });
+const waitsFor = z.array(namedPerson).meta({ description: 'Who may approve it as things are now.' });
+const needsSecondPerson = z.boolean().meta({
+  description: 'True: it waits, and nobody there is may approve it. Ask whoever runs the service.',
+});
 
-export const memberListSchema = z.strictObject({ data: z.array(memberSchema) }).meta({ id: 'MemberList' });
+export const memberChangeSchema = z
+  .strictObject({
+    id: z.string().regex(/^mch_/),
+    state: z.enum(['pending', 'approved', 'rejected', 'withdrawn', 'replaced']),
+    member: namedPerson,
+    roles_before: shownRoles.meta({ description: 'When it was proposed. The change is made to no others.' }),
+    roles_after: shownRoles.nullable().meta({ description: 'Null: to be removed.' }),
+    proposed_by: namedPerson,
+    created_at: time,
+    expires_at: time,
+    decided_by: namedPerson.nullable().meta({ description: 'Null of an approved one: by whoever runs the service.' }),
+    decided_at: time.nullable(),
+    waits_for: waitsFor,
+    needs_second_person: needsSecondPerson,
+  })
+  .meta({ id: 'MemberChange' });
+
+const memberFields = {
+  id: userId,
+  name: z.string(),
+  email: z.string(),
+  roles: shownRoles,
+  has_second_factor: z.boolean(),
+  created_at: time,
+};
+
+export const memberSchema = z.strictObject(memberFields).meta({ id: 'Member' });
+
+export const memberListSchema = z
+  .strictObject({
+    data: z.array(
+      z
+        .strictObject({
+          ...memberFields,
+          waiting_changes: z
+            .array(memberChangeSchema)
+            .meta({ description: 'Proposed about this member, and not decided yet.' }),
+        })
+        .meta({ id: 'ListedMember' }),
+    ),
+  })
+  .meta({ id: 'MemberList' });
 export const changeMemberSchema = z.strictObject({ roles: givenRoles }).meta({ id: 'ChangeMember' });
 
 export const createInvitationSchema = z.strictObject({ email, roles: givenRoles }).meta({ id: 'CreateInvitation' });
@@ -27,7 +64,23 @@ const invitationFields = {
   created_by: namedPerson.nullable().meta({ description: 'Null: by whoever runs the service.' }),
   created_at: time,
   expires_at: time,
+  approval: z.enum(['not_needed', 'waiting', 'approved']).meta({
+    description: 'While it waits for a second person, its token opens nothing.',
+  }),
+  approved_by: namedPerson.nullable().meta({ description: 'Null of an approved one: by whoever runs the service.' }),
+  waits_for: waitsFor,
+  needs_second_person: needsSecondPerson,
 };
+
+export const approvedInvitationSchema = z
+  .strictObject({
+    ...invitationFields,
+    approval_token: z.string().meta({
+      description:
+        'Needed besides the token that the one who invited has. Shown this once: hand it to the person yourself.',
+    }),
+  })
+  .meta({ id: 'ApprovedInvitation' });
 
 export const invitationListSchema = z
   .strictObject({ data: z.array(z.strictObject(invitationFields).meta({ id: 'Invitation' })) })
@@ -44,9 +97,14 @@ export const madeInvitationSchema = z
 export const acceptInvitationSchema = z
   .strictObject({
     token: z.string().max(200),
-    name: printable('name', 100).optional().meta({ description: 'Required of a person who is new here.' }),
-    password: z.string().max(1000).meta({
-      description: 'To be set by a person who is new here, 12 to 200 characters; that which they have, by others.',
+    approval_token: z
+      .string()
+      .max(200)
+      .optional()
+      .meta({ description: 'Of an invitation that a second person approved: what they handed over.' }),
+    name: printable('name', 100).meta({ description: 'Of a person who is new here. Others keep the one they have.' }),
+    password: newPassword('password').meta({
+      description: 'To be set by a person who is new here; that which they have, by others. 12 to 200 characters.',
     }),
     totp: z
       .string()
@@ -55,9 +113,6 @@ export const acceptInvitationSchema = z
       .meta({ description: 'The one-time code of a person who is known here and has a second factor.' }),
   })
   .meta({ id: 'AcceptInvitation' });
-
-/** What a person who is new here must give besides. */
-export const newPersonSchema = z.object({ name: printable('name', 100), password: newPassword('password') });
 
 export function memberObject(member: Member): z.input<typeof memberSchema> {
   return {
@@ -70,7 +125,36 @@ export function memberObject(member: Member): z.input<typeof memberSchema> {
   };
 }
 
-export function invitationObject(invitation: Invitation) {
+export function listedMemberObject({ member, waiting }: ListedMember) {
+  const changes = waiting.map(({ change, agreement }) => memberChangeObject(change, agreement));
+  return { ...memberObject(member), waiting_changes: changes };
+}
+
+/** `agreement` is null of one that is decided. */
+export function memberChangeObject(change: MemberChange, agreement: Agreement | null) {
+  return {
+    id: change.id,
+    state: change.state,
+    member: change.member,
+    roles_before: [...change.before],
+    roles_after: change.after === null ? null : [...change.after],
+    proposed_by: change.proposedBy,
+    created_at: change.createdAt.toISOString(),
+    expires_at: change.expiresAt.toISOString(),
+    decided_by: change.decidedBy,
+    decided_at: change.decidedAt?.toISOString() ?? null,
+    ...waitingFields(agreement),
+  };
+}
+
+function waitingFields(agreement: Agreement | null) {
+  return {
+    waits_for: [...(agreement?.people ?? [])],
+    needs_second_person: agreement !== null && agreement.people.length === 0,
+  };
+}
+
+export function invitationObject(invitation: Invitation, approval: InvitationApproval) {
   return {
     id: invitation.id,
     email: invitation.email,
@@ -78,6 +162,9 @@ export function invitationObject(invitation: Invitation) {
     created_by: invitation.createdBy,
     created_at: invitation.createdAt.toISOString(),
     expires_at: invitation.expiresAt.toISOString(),
+    approval: approval.state,
+    approved_by: approval.state === 'approved' ? approval.by : null,
+    ...waitingFields(approval.state === 'waiting' ? approval.agreement : null),
   };
 }
 

@@ -38,6 +38,10 @@ export const changePasswordSchema = z
   .strictObject({ current_password: givenPassword, new_password: newPassword('new_password') })
   .meta({ id: 'ChangePassword' });
 
+export const recoverSchema = z
+  .strictObject({ token: z.string().max(200), new_password: newPassword('new_password') })
+  .meta({ id: 'Recover' });
+
 export const startSecondFactorSchema = z.strictObject({ password: givenPassword }).meta({ id: 'StartSecondFactor' });
 export const confirmSecondFactorSchema = z.strictObject({ totp: givenCode }).meta({ id: 'ConfirmSecondFactor' });
 export const removeSecondFactorSchema = z
@@ -69,6 +73,13 @@ export const sessionSchema = z
     created_at: time,
     ends_at: time.meta({ description: 'If it is not used again before.' }),
     expires_at: time.meta({ description: 'However much it is used.' }),
+    waits_for_you: z
+      .strictObject({
+        invitations: z.int(),
+        member_changes: z.int(),
+        policy_changes: z.int(),
+      })
+      .meta({ description: 'How much waits for this person’s word as a second one, at the merchant of the session.' }),
     merchants: z.array(merchant).meta({ description: 'All that the person can log in to.' }),
   })
   .meta({ id: 'Session' });
@@ -85,6 +96,11 @@ export function sessionObject(session: OwnSession): z.input<typeof sessionSchema
     created_at: session.createdAt.toISOString(),
     ends_at: sessionEndsAt(session).toISOString(),
     expires_at: session.expiresAt.toISOString(),
+    waits_for_you: {
+      invitations: session.waitsForYou.invitations,
+      member_changes: session.waitsForYou.memberChanges,
+      policy_changes: session.waitsForYou.policyChanges,
+    },
     merchants: session.merchants.map(({ id, name }) => ({ id, name })),
   };
 }
