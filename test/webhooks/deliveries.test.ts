@@ -232,6 +232,7 @@ describe('deliveries at the console', () => {
         allowsLoopback: true,
         connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
         attemptTimeoutMs: clocks.deliveryTimeoutMs,
+        keptConnections: 10,
         log: testLog,
       });
       const activities = createDeliveryActivities({
