@@ -1,6 +1,6 @@
 // Reads what a receiver answers, as far as it is kept: a part of the body, the headers, and when to come again.
 import type { Dispatcher } from 'undici';
-import type { AttemptResult } from '../domain/delivery.ts';
+import { RESPONSE_KEPT_BYTES, type AttemptResult } from '../domain/delivery.ts';
 
 /** The head of an answer came, and not all of what must follow. The cause says why. */
 export class IncompleteAnswerError extends Error {
@@ -14,7 +14,6 @@ export class IncompleteAnswerError extends Error {
   }
 }
 
-const KEPT_BODY_BYTES = 16 * 1024;
 const KEPT_HEADERS = 100;
 
 /**
@@ -29,7 +28,7 @@ export async function readAnswer({ statusCode, headers, body }: Dispatcher.Respo
       kept.push(chunk);
       bytes += chunk.length;
       // Leaving the loop ends the connection: what is longer than we keep is not read.
-      if (bytes >= KEPT_BODY_BYTES) break;
+      if (bytes >= RESPONSE_KEPT_BYTES) break;
     }
   } catch (error) {
     throw new IncompleteAnswerError(statusCode, bytes, error);
@@ -38,7 +37,7 @@ export async function readAnswer({ statusCode, headers, body }: Dispatcher.Respo
     kind: 'answered',
     statusCode,
     headers: keepHeaders(headers),
-    body: Buffer.concat(kept).subarray(0, KEPT_BODY_BYTES),
+    body: Buffer.concat(kept).subarray(0, RESPONSE_KEPT_BYTES),
     retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
   };
 }

@@ -358,6 +358,7 @@ function createActivities({ config, db, operators, courier, traffic, log }: Part
       log,
       idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
       callbacksKeptForMs: 90 * DAY_MS,
+      keyRing: settings.MALIPO_SECRET_KEYS,
       ...clocks,
     }),
   };

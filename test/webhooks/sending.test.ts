@@ -5,7 +5,7 @@ import { oneRow } from '../db/rows.ts';
 import { eventually, openHouse, type House } from '../support/house.ts';
 import { assertAudited } from '../support/people.ts';
 import { DELIVERIES, ENDPOINTS, EVENTS, openDesk, REPLAYS, signersOf } from './desk.ts';
-import type { Desk, Fields, Registered, ShownDelivery } from './desk.ts';
+import type { Desk, Fields, Registered } from './desk.ts';
 
 describe('what people’s endpoints get', () => {
   let house: House;
