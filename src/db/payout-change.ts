@@ -1,9 +1,16 @@
 // Writes a new payout and its changes: row, money, event and what it owes to webhooks, in one statement each.
+import { payoutEvent, type Environment } from '../domain/event.ts';
 import type { PayoutId } from '../domain/ids.ts';
 import type { Payout } from '../domain/payout.ts';
-import type { PayoutChange } from '../domain/payout-change.ts';
+import { payoutPosting, type PayoutChange } from '../domain/payout-change.ts';
 import { statement, type Queryable, type Tx } from './database.ts';
-import { changeStatement, consequenceValues, type Consequences } from './recorded-change.ts';
+import { changeStatement, consequencesAt, consequenceValues } from './recorded-change.ts';
+
+function consequencesOf(payout: Payout, environment: Environment) {
+  return consequencesAt(payout.updatedAt, payoutPosting(payout), (event) =>
+    payoutEvent(payout, { ...event, environment }),
+  );
+}
 
 const INSERT = changeStatement(
   'payout_insert',
@@ -20,9 +27,9 @@ const INSERT = changeStatement(
  * Inserts a payout as made, `queued`, with its money held. False when a payout of this key is still open: nothing is
  * written then. Fails when the amount is more than what is available.
  */
-export async function insertPayout(tx: Tx, payout: Payout, consequences: Consequences): Promise<boolean> {
+export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
   const rows = await tx.run(INSERT, [
-    ...consequenceValues(consequences),
+    ...consequenceValues(consequencesOf(payout, environment)),
     payout.id,
     payout.merchantId,
     payout.idempotencyKey,
@@ -64,11 +71,11 @@ const RECORD = changeStatement(
 export async function recordPayoutChange(
   db: Queryable,
   change: PayoutChange,
-  consequences: Consequences,
+  environment: Environment,
 ): Promise<boolean> {
   const { before, after } = change;
   const rows = await db.run(RECORD, [
-    ...consequenceValues(consequences),
+    ...consequenceValues(consequencesOf(after, environment)),
     before.id,
     before.version,
     after.state,

@@ -62,6 +62,16 @@ export async function findPayoutLocked(tx: Tx, merchantId: MerchantId, id: Payou
   return findPayout(tx, merchantId, id);
 }
 
+const LOCK_MANY = statement(
+  'payout_lock_many',
+  'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE',
+);
+
+/** Nobody else changes or approves these until the transaction ends. Locked by id: no two callers wait for each other. */
+export async function lockPayouts(tx: Tx, merchantId: MerchantId, ids: readonly string[]): Promise<void> {
+  await tx.run(LOCK_MANY, [merchantId, ids]);
+}
+
 const FIND_BY_OPERATOR_REFERENCE = statement(
   'payout_find_by_operator_reference',
   `SELECT ${COLUMNS} FROM payouts WHERE operator_reference = $1 AND operator = $2`,

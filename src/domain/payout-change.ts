@@ -1,7 +1,8 @@
 // What a fact makes of a payout: decided here, recorded elsewhere.
 import type { FailureCode } from './failure.ts';
 import type { UserId } from './ids.ts';
-import { isOpen, PAYOUT_TRANSITIONS, type Payout } from './payout.ts';
+import { posting, type Posting, type PostingKind } from './ledger.ts';
+import { isOpen, PAYOUT_TRANSITIONS, type Payout, type PayoutState } from './payout.ts';
 
 /** A fact with what is recorded along with it. */
 export type PayoutStep =
@@ -43,4 +44,23 @@ export function changePayout(before: Payout, step: PayoutStep, at: Date, overdue
     operatorReceipt: 'operatorReceipt' in step ? step.operatorReceipt : null,
     checkDueAt: isOpen(state) ? new Date(at.getTime() + overdueAfterMs) : null,
   };
+}
+
+/** On coming into each state. Between `released` and its end the money stays held. */
+const POSTING_OF_STATE: Readonly<Record<PayoutState, PostingKind | null>> = {
+  queued: 'payout_held',
+  released: null,
+  reconciling: null,
+  succeeded: 'payout_paid',
+  failed: 'payout_voided',
+  rejected: 'payout_voided',
+  cancelled: 'payout_voided',
+  expired: 'payout_voided',
+  reversed: 'payout_returned',
+};
+
+/** The movement of money that belongs to the payout's coming into the state it is in; null: none. */
+export function payoutPosting(payout: Payout): Posting | null {
+  const kind = POSTING_OF_STATE[payout.state];
+  return kind && posting(kind, payout);
 }

@@ -2,13 +2,11 @@
 import type { Database } from '../db/database.ts';
 import { recordPayoutChange } from '../db/payout-change.ts';
 import { findPayout } from '../db/payout.ts';
-import { newDeliveryIds } from '../domain/endpoint.ts';
 import { DomainError } from '../domain/errors.ts';
-import { payoutEvent, type Environment } from '../domain/event.ts';
-import { newId, type MerchantId, type PayoutId } from '../domain/ids.ts';
-import { posting, type PostingKind } from '../domain/ledger.ts';
-import type { Payout, PayoutState } from '../domain/payout.ts';
-import { changePayout, type PayoutChange } from '../domain/payout-change.ts';
+import type { Environment } from '../domain/event.ts';
+import type { MerchantId, PayoutId } from '../domain/ids.ts';
+import type { Payout } from '../domain/payout.ts';
+import { changePayout } from '../domain/payout-change.ts';
 import type { RecordablePayoutFact } from '../domain/payout-progress.ts';
 
 export type RecordPayoutFact = {
@@ -18,13 +16,6 @@ export type RecordPayoutFact = {
   readonly environment: Environment;
   readonly overdueAfterMs: number;
   readonly at: Date;
-};
-
-const POSTING_OF_STATE: Readonly<Partial<Record<PayoutState, PostingKind>>> = {
-  expired: 'payout_voided',
-  failed: 'payout_voided',
-  succeeded: 'payout_paid',
-  reversed: 'payout_returned',
 };
 
 /** Each miss means that somebody else moved the payout, and it can move only a few times in all. */
@@ -42,19 +33,7 @@ export async function recordPayoutFact(db: Database, input: RecordPayoutFact): P
     if (fact.fact === 'lapsed' && at < before.expiresAt) return before;
     const change = changePayout(before, fact, at, input.overdueAfterMs);
     if (change === null) return before;
-    if (await record(db, change, input)) return change.after;
+    if (await recordPayoutChange(db, change, input.environment)) return change.after;
   }
   throw new Error(`payout ${input.payoutId} changed ${MAX_TRIES} times while one fact was being recorded`);
-}
-
-async function record(db: Database, change: PayoutChange, { environment, at }: RecordPayoutFact): Promise<boolean> {
-  const { after } = change;
-  const id = newId('evt', at.getTime());
-  const kind = POSTING_OF_STATE[after.state];
-  return recordPayoutChange(db, change, {
-    posting: kind === undefined ? null : posting(kind, after),
-    event: { id, ...payoutEvent(after, { id, at, environment }) },
-    deliveryIds: newDeliveryIds(at),
-    at,
-  });
 }

@@ -4,11 +4,9 @@ import { findCollection } from '../db/collection.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { findReversal, updateReversal } from '../db/reversal.ts';
 import { changeCollection, type ChangeTimings } from '../domain/collection-change.ts';
-import { newDeliveryIds } from '../domain/endpoint.ts';
 import { DomainError } from '../domain/errors.ts';
-import { collectionEvent, type Environment } from '../domain/event.ts';
-import { newId, type MerchantId, type ReversalId } from '../domain/ids.ts';
-import { posting } from '../domain/ledger.ts';
+import type { Environment } from '../domain/event.ts';
+import type { MerchantId, ReversalId } from '../domain/ids.ts';
 import type { Reversal, ReversalState } from '../domain/reversal.ts';
 import type { ReversalFact } from '../domain/reversal-progress.ts';
 
@@ -62,14 +60,8 @@ async function reverseCollection(tx: Tx, reversal: Reversal, input: RecordRevers
   const collection = await findCollection(tx, reversal.merchantId, reversal.collectionId);
   const change = collection && changeCollection(collection, { fact: 'returned' }, at, timings);
   if (!change) return false;
-  const { after } = change;
-  const id = newId('evt', at.getTime());
-  const isRecorded = await recordCollectionChange(tx, change, {
-    posting: posting('collection_reversed', after),
-    event: { id, ...collectionEvent(after, { id, at, environment }) },
-    deliveryIds: newDeliveryIds(at),
-    at,
-  });
-  if (!isRecorded) throw new Error(`collection ${after.id} changed while its reversal was recorded; again`);
+  const isRecorded = await recordCollectionChange(tx, change, environment);
+  if (!isRecorded)
+    throw new Error(`collection ${reversal.collectionId} changed while its reversal was recorded; again`);
   return true;
 }
