@@ -25,7 +25,6 @@ import {
 } from '../src/domain/collection-progress.ts';
 import { OPERATOR_CALLED_BACK, SEARCH_ATTRIBUTES, type CollectionWorkflowInput } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, QUICK_QUESTION, raisingPrompt } from './policies.ts';
-import { askUntilAnswered } from './settling.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
 const { recordCollectionFact } = proxyLocalActivities<CollectionActivities>(OWN_TRANSACTION);
@@ -48,7 +47,7 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
   // returned, about which nobody asks but whoever was called back.
   if (standing.state === 'expired') return (await applyWord(standing, await askOperator(input), input)).state;
   if (standing.state === 'succeeded') {
-    const word = await askUntilAnswered(() => askOperator(input), timings.reconcileScheduleMs);
+    const word = await askUntilAnswered(input);
     return (await applyWord(standing, word, input)).state;
   }
 
@@ -122,6 +121,17 @@ async function askOperator(input: CollectionWorkflowInput): Promise<OperatorWord
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     return { kind: 'unknown' };
   }
+}
+
+/** Asks until the operator says something, as often as the schedule has steps. */
+async function askUntilAnswered(input: CollectionWorkflowInput): Promise<OperatorWord> {
+  let word = await askOperator(input);
+  for (const waitMs of input.timings.reconcileScheduleMs) {
+    if (word.kind !== 'unknown') return word;
+    await sleep(waitMs, { summary: 'until the next question' });
+    word = await askOperator(input);
+  }
+  return word;
 }
 
 /**

@@ -60,13 +60,13 @@ const RECORD = changeStatement(
        decided_by = $18, rejection_reason = $19, send_deadline_at = $20, approvals_required = $21,
        workflow_started_at = CASE WHEN state = 'queued' AND $13 <> 'expired' THEN NULL
                                   ELSE coalesce(workflow_started_at, $1) END
-   WHERE id = $11 AND version = $12
+   WHERE id = $11 AND version = $12 AND (taken_at IS NULL OR NOT $22)
    RETURNING id, merchant_id, version`,
 );
 
 /**
- * Compare-and-set on the version the change was decided on: true when all of it is written, false when the payout has
- * changed since and nothing is.
+ * Compare-and-set on the version the change was decided on, and on what is noted of its sending if it depends on that:
+ * true when all of it is written, false when the payout has changed since and nothing is.
  */
 export async function recordPayoutChange(
   db: Queryable,
@@ -87,6 +87,7 @@ export async function recordPayoutChange(
     after.rejectionReason,
     after.sendDeadlineAt,
     after.approvalsRequired,
+    change.isOfUntaken,
   ]);
   return rows.length === 1;
 }

@@ -11,13 +11,16 @@ export type PayoutStep =
   | { readonly fact: 'withdrawn'; readonly by: UserId }
   | { readonly fact: 'lapsed' | 'outcome_unknown' | 'returned' }
   | { readonly fact: 'paid'; readonly operatorReceipt: string }
-  | { readonly fact: 'declined'; readonly failureCode: FailureCode };
+  | { readonly fact: 'declined'; readonly failureCode: FailureCode }
+  | { readonly fact: 'never_taken'; readonly askedAtMs: number };
 
 export type PayoutChange = {
   readonly before: Payout;
   readonly after: Payout;
   /** What the operator calls the payment; known from the moment it is paid. */
   readonly operatorReceipt: string | null;
+  /** It holds only as long as nobody noted that the operator has the payment. */
+  readonly isOfUntaken: boolean;
   /** When the sweep looks at it, should no workflow have moved it by then; null when nothing more can come. */
   readonly checkDueAt: Date | null;
 };
@@ -31,7 +34,7 @@ export function changePayout(before: Payout, step: PayoutStep, at: Date, overdue
     state,
     previousState: before.state,
     version: before.version + 1,
-    failureCode: 'failureCode' in step ? step.failureCode : null,
+    failureCode: failureOf(step),
     amountReversedMinor: state === 'reversed' ? before.amountMinor : before.amountReversedMinor,
     decidedBy: 'by' in step ? step.by : before.decidedBy,
     rejectionReason: 'reason' in step ? step.reason : before.rejectionReason,
@@ -42,8 +45,14 @@ export function changePayout(before: Payout, step: PayoutStep, at: Date, overdue
     before,
     after,
     operatorReceipt: 'operatorReceipt' in step ? step.operatorReceipt : null,
+    isOfUntaken: step.fact === 'never_taken',
     checkDueAt: isOpen(state) ? new Date(at.getTime() + overdueAfterMs) : null,
   };
+}
+
+function failureOf(step: PayoutStep): FailureCode | null {
+  if (step.fact === 'never_taken') return 'operator_unavailable';
+  return 'failureCode' in step ? step.failureCode : null;
 }
 
 /** On coming into each state. Between `released` and its end the money stays held. */

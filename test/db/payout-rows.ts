@@ -153,8 +153,7 @@ export function recordPayout(
   fact: RecordablePayoutFact,
   at = new Date(),
 ): Promise<Payout> {
-  const { overdueAfterMs } = TIMINGS;
-  return recordPayoutFact(db, { merchantId, payoutId, fact, environment: 'test', overdueAfterMs, at });
+  return recordPayoutFact(db, { merchantId, payoutId, fact, environment: 'test', ...TIMINGS, at });
 }
 
 /**
