@@ -8,7 +8,7 @@ import type { OperatorId } from '../src/domain/operator-catalogue.ts';
 import type { Payout } from '../src/domain/payout.ts';
 import type { PayoutStanding, RecordablePayoutFact } from '../src/domain/payout-progress.ts';
 import { isReleasedByOthers } from '../src/domain/release.ts';
-import type { Heard } from '../src/domain/sent-money.ts';
+import type { Heard } from '../src/domain/operator-word.ts';
 import { getPayout } from '../src/operations/get-payout.ts';
 import { recordPayoutFact } from '../src/operations/record-payout-fact.ts';
 import type { Operator } from '../src/operators/port.ts';

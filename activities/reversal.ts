@@ -7,7 +7,7 @@ import type { MerchantId, ReversalId } from '../src/domain/ids.ts';
 import type { OperatorId } from '../src/domain/operator-catalogue.ts';
 import type { Reversal } from '../src/domain/reversal.ts';
 import type { ReversalFact, ReversalStanding } from '../src/domain/reversal-progress.ts';
-import type { Heard } from '../src/domain/sent-money.ts';
+import type { Heard } from '../src/domain/operator-word.ts';
 import type { Log } from '../src/log.ts';
 import { getCollection } from '../src/operations/get-collection.ts';
 import { getReversal } from '../src/operations/get-reversal.ts';

@@ -1,6 +1,6 @@
 // What the workflows of payouts and reversals note of the money they send, alike for both.
 import type { Database } from '../src/db/database.ts';
-import type { Heard } from '../src/domain/sent-money.ts';
+import type { Heard } from '../src/domain/operator-word.ts';
 import type { Log } from '../src/log.ts';
 import { lookAgainLater } from '../src/operations/look-again-later.ts';
 import { noteSendBegun, noteTaken, type SentMoney } from '../src/operations/note-sending.ts';

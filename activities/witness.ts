@@ -1,9 +1,15 @@
-// Hears operators' answers about sent money, and lets only those be recorded that it heard.
+// Hears operators' answers, and lets only those be recorded that it heard.
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { isProven, proveHeard, type SentId } from '../src/domain/heard-proof.ts';
+import { isProven, proveHeard, type PaymentId } from '../src/domain/heard-proof.ts';
 import type { Money } from '../src/domain/money.ts';
 import type { KeyRing } from '../src/domain/secret-box.ts';
-import { followsFrom, type Heard, type SentFact, type SentWord } from '../src/domain/sent-money.ts';
+import {
+  followsFrom,
+  needsWord,
+  type Heard,
+  type RecordedFact,
+  type OperatorWord,
+} from '../src/domain/operator-word.ts';
 import type { Log } from '../src/log.ts';
 import { isPaidAsAsked } from '../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../src/operators/port.ts';
@@ -15,12 +21,12 @@ export type SendResult =
   | { readonly kind: 'not_sent' };
 
 /** A question or a send that is about to be made; `askedAtMs` is before it. */
-export type Asking = { readonly id: SentId; readonly askedAtMs: number };
+export type Asking = { readonly id: PaymentId; readonly askedAtMs: number };
 
 export type Witness = ReturnType<typeof createWitness>;
 
 export function createWitness({ keyRing, log }: { readonly keyRing: KeyRing; readonly log: Log }) {
-  function hear({ id, askedAtMs }: Asking, word: SentWord): Heard {
+  function hear({ id, askedAtMs }: Asking, word: OperatorWord): Heard {
     return proveHeard(id, word, askedAtMs, keyRing);
   }
 
@@ -43,7 +49,7 @@ export function createWitness({ keyRing, log }: { readonly keyRing: KeyRing; rea
         case 'accepted':
           return { kind: 'taken' };
         case 'refused':
-          log.info({ id: asking.id, operatorCode: outcome.operatorCode }, 'the operator refused to send');
+          log.info({ id: asking.id, operatorCode: outcome.operatorCode }, 'the operator refused it');
           if (!isOnlyTry) return { kind: 'not_sent' };
           return { kind: 'refused', heard: hear(asking, { kind: 'declined', failureCode: outcome.code }) };
         case 'unknown':
@@ -56,16 +62,15 @@ export function createWitness({ keyRing, log }: { readonly keyRing: KeyRing; rea
     },
 
     /** Throws, never to be tried again, unless we heard it and the fact is what it says; and somebody must look. */
-    requireHeard(id: SentId, fact: SentFact, heard: Heard | null): void {
-      const isMoneysEnd = fact.fact !== 'lapsed' && fact.fact !== 'outcome_unknown';
-      if (!isMoneysEnd || (heard && isProven(id, heard, keyRing) && followsFrom(fact, heard))) return;
+    requireHeard(id: PaymentId, fact: RecordedFact, heard: Heard | null): void {
+      if (!needsWord(fact) || (heard && isProven(id, heard, keyRing) && followsFrom(fact, heard))) return;
       log.fatal({ id, fact: fact.fact }, 'an answer of the operator that we never heard was about to be recorded');
       throw ApplicationFailure.nonRetryable(`nobody heard of ${id} what would be recorded`, 'NeverHeard');
     },
   };
 }
 
-function wordOf(outcome: StatusOutcome): SentWord {
+function wordOf(outcome: StatusOutcome): OperatorWord {
   switch (outcome.kind) {
     case 'pending':
     case 'not_found':

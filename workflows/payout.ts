@@ -19,7 +19,7 @@ import type { SendingActivities, SentMoney } from '../activities/sending.ts';
 import type { SendResult } from '../activities/witness.ts';
 import type { PayoutState } from '../src/domain/payout.ts';
 import { payoutFactToRecord, type PayoutStanding, type RecordablePayoutFact } from '../src/domain/payout-progress.ts';
-import type { Heard } from '../src/domain/sent-money.ts';
+import type { Heard } from '../src/domain/operator-word.ts';
 import {
   OPERATOR_CALLED_BACK,
   PAYOUT_DECISION_RECORDED,

@@ -10,7 +10,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { SendingActivities, SentMoney } from '../activities/sending.ts';
-import { contradictionIn, type Heard, type Sending, type SentFact } from '../src/domain/sent-money.ts';
+import type { Heard, RecordedFact } from '../src/domain/operator-word.ts';
+import { contradictionIn, type Sending } from '../src/domain/sent-money.ts';
 import type { PayoutTimings } from './contract.ts';
 import { OWN_TRANSACTION } from './policies.ts';
 
@@ -22,7 +23,7 @@ export type Knocks = { decisions: number; callbacks: number };
 type Standing = Sending & { readonly state: string };
 
 /** What a payout and a refund have each in their own way. */
-export type Settling<Stands extends Standing, Fact extends SentFact> = {
+export type Settling<Stands extends Standing, Fact extends RecordedFact> = {
   readonly sent: SentMoney;
   readonly timings: PayoutTimings;
   /** Sent, and its end neither known nor overdue. */
@@ -46,13 +47,17 @@ function hasEnded({ state }: Standing): boolean {
  * Asks and records until the money has its end and no callback is unanswered; returns where it then stands. Money that
  * had its end before is asked about once: that is what the run was started for.
  */
-export async function untilSettled<Stands extends Standing, Fact extends SentFact>(
+export async function untilSettled<Stands extends Standing, Fact extends RecordedFact>(
   from: Stands,
   money: Settling<Stands, Fact>,
   knocks: Knocks,
 ): Promise<Stands> {
-  const { minimumAskGapMs } = money.timings;
-  let standing = hasEnded(from) ? await applyHeard(from, await askUntilAnswered(money), money) : from;
+  const { minimumAskGapMs, reconcileScheduleMs } = money.timings;
+  let standing = from;
+  if (hasEnded(from)) {
+    const heard = await askUntilAnswered(() => money.ask(false), reconcileScheduleMs);
+    standing = await applyHeard(from, heard, money);
+  }
   let askedInState = 0;
   let answered = 0;
   let lastAskAtMs: number | null = null;
@@ -85,7 +90,7 @@ export async function untilSettled<Stands extends Standing, Fact extends SentFac
 }
 
 /** Records all that follows from the word: what was paid and returned takes two steps. */
-async function applyHeard<Stands extends Standing, Fact extends SentFact>(
+async function applyHeard<Stands extends Standing, Fact extends RecordedFact>(
   from: Stands,
   heard: Heard,
   money: Settling<Stands, Fact>,
@@ -124,14 +129,12 @@ export function unheard(): Heard {
 }
 
 /** Asks until the operator says something, as often as the schedule has steps. */
-async function askUntilAnswered<Stands extends Standing, Fact extends SentFact>(
-  money: Settling<Stands, Fact>,
-): Promise<Heard> {
-  let heard = await money.ask(false);
-  for (const waitMs of money.timings.reconcileScheduleMs) {
+export async function askUntilAnswered(ask: () => Promise<Heard>, scheduleMs: readonly number[]): Promise<Heard> {
+  let heard = await ask();
+  for (const waitMs of scheduleMs) {
     if (heard.word.kind !== 'unknown') return heard;
     await sleep(waitMs, { summary: 'until the next question' });
-    heard = await money.ask(false);
+    heard = await ask();
   }
   return heard;
 }
@@ -146,7 +149,7 @@ export async function orNull<Result>(activity: Promise<Result>): Promise<Result 
   }
 }
 
-function nextWaitMs<Stands extends Standing, Fact extends SentFact>(
+function nextWaitMs<Stands extends Standing, Fact extends RecordedFact>(
   standing: Stands,
   asked: number,
   money: Settling<Stands, Fact>,

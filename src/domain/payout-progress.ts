@@ -1,7 +1,8 @@
 // What to make of the operator's word on a payout. Pure, and replayed by workflows: same inputs, same answer for ever.
 import type { FailureCode } from './failure.ts';
 import type { PayoutState } from './payout.ts';
-import { isNeverTaken, type Sending, type SentWord } from './sent-money.ts';
+import type { OperatorWord } from './operator-word.ts';
+import { isNeverTaken, type Sending } from './sent-money.ts';
 
 /** A fact that a workflow records, with what is recorded along with it. What people decide is recorded elsewhere. */
 export type RecordablePayoutFact =
@@ -24,7 +25,7 @@ export type PayoutStanding = Sending & {
  */
 export function payoutFactToRecord(
   standing: PayoutStanding,
-  word: SentWord,
+  word: OperatorWord,
   askedAtMs: number,
   notFoundGraceMs: number,
 ): RecordablePayoutFact | null {

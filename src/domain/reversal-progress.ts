@@ -1,7 +1,8 @@
 // What to make of the operator's word on a refund. Pure, and replayed by workflows: same inputs, same answer for ever.
 import type { FailureCode } from './failure.ts';
 import type { ReversalState } from './reversal.ts';
-import { isNeverTaken, type Sending, type SentWord } from './sent-money.ts';
+import type { OperatorWord } from './operator-word.ts';
+import { isNeverTaken, type Sending } from './sent-money.ts';
 
 export type ReversalFact =
   | { readonly fact: 'refunded' | 'outcome_unknown' }
@@ -13,7 +14,7 @@ export type ReversalStanding = Sending & { readonly state: ReversalState; readon
 /** The fact to record now, or null to go on waiting. As for payouts, nothing is guessed. */
 export function reversalFactToRecord(
   standing: ReversalStanding,
-  word: SentWord,
+  word: OperatorWord,
   askedAtMs: number,
   notFoundGraceMs: number,
 ): ReversalFact | null {

@@ -4,9 +4,10 @@ import type { Database } from '../db/database.ts';
 import { findPayout } from '../db/payout.ts';
 import { findReversal } from '../db/reversal.ts';
 import type { SentMoney } from '../db/sent-money.ts';
-import { contradictionIn, type Contradiction, type SentWord } from '../domain/sent-money.ts';
+import type { OperatorWord } from '../domain/operator-word.ts';
+import { contradictionIn, type Contradiction } from '../domain/sent-money.ts';
 
-export type RecordDiscrepancy = { readonly sent: SentMoney; readonly word: SentWord; readonly at: Date };
+export type RecordDiscrepancy = { readonly sent: SentMoney; readonly word: OperatorWord; readonly at: Date };
 
 /**
  * What the word contradicts, or null when it contradicts nothing that is recorded now. One transaction keeps it, once

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
 import type { Payout } from '../../src/domain/payout.ts';
 import type { Reversal } from '../../src/domain/reversal.ts';
-import type { SentWord } from '../../src/domain/sent-money.ts';
+import type { OperatorWord } from '../../src/domain/operator-word.ts';
 import { checkLedger } from '../../src/operations/check-ledger.ts';
 import { getBalance } from '../../src/operations/get-balance.ts';
 import { getPayout } from '../../src/operations/get-payout.ts';
@@ -26,8 +26,8 @@ import {
 } from './payout-rows.ts';
 import { makeCollection, record, TIMINGS, untilOneWaits } from './rows.ts';
 
-const PAID: SentWord = { kind: 'paid', operatorReceipt: '4711' };
-const DECLINED: SentWord = { kind: 'declined', failureCode: 'operator_rejected' };
+const PAID: OperatorWord = { kind: 'paid', operatorReceipt: '4711' };
+const DECLINED: OperatorWord = { kind: 'declined', failureCode: 'operator_rejected' };
 
 describe('an operator that contradicts how sent money ended', () => {
   let database: TestDatabase;
@@ -41,7 +41,7 @@ describe('an operator that contradicts how sent money ended', () => {
   });
   afterEach(() => database.drop());
 
-  const hear = ({ id }: Pick<Payout, 'id'>, word: SentWord) =>
+  const hear = ({ id }: Pick<Payout, 'id'>, word: OperatorWord) =>
     recordDiscrepancy(db, { sent: { table: 'payouts', id, merchantId: shop.merchantId }, word, at: new Date() });
   const balance = async () => {
     const { availableMinor, heldMinor } = await getBalance(db, shop.merchantId);

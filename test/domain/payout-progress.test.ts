@@ -6,12 +6,12 @@ import {
   type PayoutStanding,
   type RecordablePayoutFact,
 } from '../../src/domain/payout-progress.ts';
-import type { SentWord } from '../../src/domain/sent-money.ts';
+import type { OperatorWord } from '../../src/domain/operator-word.ts';
 
 const DEADLINE_MS = 1_000_000;
 const GRACE_MS = 1000;
 
-const WORDS: readonly SentWord[] = [
+const WORDS: readonly OperatorWord[] = [
   { kind: 'paid', operatorReceipt: '42' },
   { kind: 'returned', operatorReceipt: '42' },
   { kind: 'declined', failureCode: 'payer_not_found' },
@@ -31,7 +31,7 @@ const MOMENTS = [
   100_000_000_000,
 ];
 
-type Case = { state: PayoutState; word: SentWord; nowMs: number; deadlineMs: number | null };
+type Case = { state: PayoutState; word: OperatorWord; nowMs: number; deadlineMs: number | null };
 type Rule = { when: string; fits: (given: Case) => boolean; records: (given: Case) => RecordablePayoutFact | null };
 
 const isUnderWay = ({ state }: Case) => state === 'released' || state === 'reconciling';

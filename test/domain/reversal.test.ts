@@ -4,13 +4,13 @@ import { payoutFailure } from '../../src/domain/failure.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { REVERSAL_STATES, reversalObject, type Reversal, type ReversalState } from '../../src/domain/reversal.ts';
 import { reversalFactToRecord, type ReversalFact } from '../../src/domain/reversal-progress.ts';
-import type { SentWord } from '../../src/domain/sent-money.ts';
+import type { OperatorWord } from '../../src/domain/operator-word.ts';
 import { AT } from './collections.ts';
 
 const DEADLINE_MS = 1_000_000;
 const GRACE_MS = 1000;
 const MOMENTS = [0, DEADLINE_MS - 1, DEADLINE_MS, DEADLINE_MS + GRACE_MS - 1, DEADLINE_MS + GRACE_MS, 10_000_000];
-const WORDS: readonly SentWord[] = [
+const WORDS: readonly OperatorWord[] = [
   { kind: 'paid', operatorReceipt: '42' },
   { kind: 'returned', operatorReceipt: '42' },
   { kind: 'declined', failureCode: 'operator_rejected' },
@@ -19,7 +19,7 @@ const WORDS: readonly SentWord[] = [
   { kind: 'unknown' },
 ];
 
-type Case = { state: ReversalState; word: SentWord; nowMs: number };
+type Case = { state: ReversalState; word: OperatorWord; nowMs: number };
 type Rule = { when: string; fits: (given: Case) => boolean; records: (given: Case) => ReversalFact | null };
 
 // Read from the top: the first that fits says what is recorded.

@@ -5,24 +5,18 @@ import { isProven, proveHeard } from '../../src/domain/heard-proof.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../src/domain/payout.ts';
 import type { KeyRing } from '../../src/domain/secret-box.ts';
-import {
-  contradictionIn,
-  followsFrom,
-  isNeverTaken,
-  type Heard,
-  type SentFact,
-  type SentWord,
-} from '../../src/domain/sent-money.ts';
+import { followsFrom, type Heard, type RecordedFact, type OperatorWord } from '../../src/domain/operator-word.ts';
+import { contradictionIn, isNeverTaken } from '../../src/domain/sent-money.ts';
 
-const PAID: SentWord = { kind: 'paid', operatorReceipt: '42' };
-const RETURNED: SentWord = { kind: 'returned', operatorReceipt: '42' };
-const DECLINED: SentWord = { kind: 'declined', failureCode: 'payer_not_found' };
-const NOT_FOUND: SentWord = { kind: 'not_found' };
-const WORDS: readonly SentWord[] = [PAID, RETURNED, DECLINED, NOT_FOUND, { kind: 'pending' }, { kind: 'unknown' }];
+const PAID: OperatorWord = { kind: 'paid', operatorReceipt: '42' };
+const RETURNED: OperatorWord = { kind: 'returned', operatorReceipt: '42' };
+const DECLINED: OperatorWord = { kind: 'declined', failureCode: 'payer_not_found' };
+const NOT_FOUND: OperatorWord = { kind: 'not_found' };
+const WORDS: readonly OperatorWord[] = [PAID, RETURNED, DECLINED, NOT_FOUND, { kind: 'pending' }, { kind: 'unknown' }];
 const ASKED_AT_MS = 1000;
 
 describe('a fact about sent money', () => {
-  const FROM: readonly (readonly [SentFact, readonly SentWord[]])[] = [
+  const FROM: readonly (readonly [RecordedFact, readonly OperatorWord[]])[] = [
     [{ fact: 'lapsed' }, WORDS],
     [{ fact: 'outcome_unknown' }, WORDS],
     [{ fact: 'paid', operatorReceipt: '42' }, [PAID, RETURNED]],

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { checkLedger } from '../../src/operations/check-ledger.ts';
 import type { CollectionId, PayoutId } from '../../src/domain/ids.ts';
+import type { Heard, OperatorWord } from '../../src/domain/operator-word.ts';
 import { lookWorkflowId, OPERATOR_CALLED_BACK } from '../../workflows/contract.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, openHouse, type House, type TestMerchant } from '../support/house.ts';
-import { assertLedgerIsSound, callBack, pay, untilState } from '../support/payments.ts';
+import { assertLedgerIsSound, callBack, fetchPayment, pay, untilState } from '../support/payments.ts';
 import {
   askForPayout,
   balanceOf,
@@ -214,26 +215,7 @@ describe('an operator, asked about what has ended,', () => {
     operator.keepSilent(true);
     const payout = await askForPayout(house, '000', { merchant });
     assert.equal((await release(owner, payout)).status, 200);
-    const client = await temporalClient();
-    const handle = client.workflow.getHandle(payout.workflowId);
-    const heard = {
-      word: { kind: 'declined', failureCode: 'operator_rejected' },
-      askedAtMs: Date.now(),
-      proof: 'AAAA',
-    };
-    await eventually('a question to be completed by hand', async () => {
-      const { pendingActivities } = (await handle.describe()).raw;
-      const asking = pendingActivities?.find(
-        ({ activityType }) => activityType?.name === 'getPayoutStatusWithOperator',
-      );
-      if (typeof asking?.activityId !== 'string') return false;
-      const whole = { workflowId: payout.workflowId, activityId: asking.activityId };
-      return client.activity.complete(whole, heard).then(
-        () => true,
-        () => false,
-      );
-    });
-    await eventually('the workflow to fail', async () => (await handle.describe()).status.name === 'FAILED');
+    await answerByHand(payout.workflowId, { kind: 'declined', failureCode: 'operator_rejected' });
     assert.equal((await fetchPayout(house, payout)).state, 'released');
     assert.deepEqual(await balanceOf(house, merchant), [15_000, 5_000]);
     operator.keepSilent(false);
@@ -244,6 +226,32 @@ describe('an operator, asked about what has ended,', () => {
     assert.deepEqual(await balanceOf(house, merchant), [15_000, 0]);
     await assertLedgerIsSound(house.db);
   });
+
+  it('is not believed so about a collection either: nothing is credited', async () => {
+    operator.say({ status: 'PENDING' });
+    operator.keepSilent(true);
+    const payment = await pay(house, '000', { merchant });
+    await answerByHand(payment.workflowId, { kind: 'paid', operatorReceipt: '4711' });
+    assert.equal((await fetchPayment(house, payment)).state, 'prompted');
+    assert.deepEqual(await balanceOf(house, merchant), [20_000, 0]);
+  });
+
+  /** Completes the workflow's open question as who runs the Temporal server can; returns when the workflow has failed. */
+  async function answerByHand(workflowId: string, word: OperatorWord): Promise<void> {
+    const client = await temporalClient();
+    const handle = client.workflow.getHandle(workflowId);
+    const heard: Heard = { word, askedAtMs: Date.now(), proof: 'AAAA' };
+    await eventually('a question to be completed by hand', async () => {
+      const { pendingActivities } = (await handle.describe()).raw;
+      const asking = pendingActivities?.find(({ activityType }) => activityType?.name?.includes('Status') === true);
+      if (typeof asking?.activityId !== 'string') return false;
+      return client.activity.complete({ workflowId, activityId: asking.activityId }, heard).then(
+        () => true,
+        () => false,
+      );
+    });
+    await eventually('the workflow to fail', async () => (await handle.describe()).status.name === 'FAILED');
+  }
 
   async function settleAll(): Promise<void> {
     await house.db.pool.query(
