@@ -6,22 +6,22 @@ import type { Environment } from '../src/domain/event.ts';
 import type { MerchantId, ReversalId } from '../src/domain/ids.ts';
 import type { OperatorId } from '../src/domain/operator-catalogue.ts';
 import type { Reversal } from '../src/domain/reversal.ts';
-import type { RefundWord, ReversalFact, ReversalStanding } from '../src/domain/reversal-progress.ts';
+import type { ReversalFact, ReversalStanding } from '../src/domain/reversal-progress.ts';
+import type { Heard } from '../src/domain/operator-word.ts';
 import type { Log } from '../src/log.ts';
-import { noteSendBegun, noteTaken } from '../src/operations/note-sending.ts';
 import { getCollection } from '../src/operations/get-collection.ts';
 import { getReversal } from '../src/operations/get-reversal.ts';
 import { recordReversalFact } from '../src/operations/record-reversal-fact.ts';
-import { isPaidAsAsked } from '../src/operators/paid-money.ts';
-import type { Operator, StatusOutcome } from '../src/operators/port.ts';
+import type { Operator } from '../src/operators/port.ts';
 import { withFailures } from './failures.ts';
-import { sendResultOf, type SendResult } from './sending.ts';
+import type { SendResult, Witness } from './witness.ts';
 
 export type ReversalActivityDeps = {
   readonly db: Database;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly environment: Environment;
-  readonly timings: ChangeTimings;
+  readonly timings: ChangeTimings & { readonly notFoundGraceMs: number };
+  readonly witness: Witness;
   readonly log: Log;
 };
 
@@ -30,7 +30,7 @@ type ReversalRef = { readonly reversalId: ReversalId; readonly merchantId: Merch
 export type ReversalActivities = ReturnType<typeof createReversalActivities>;
 
 export function createReversalActivities(deps: ReversalActivityDeps) {
-  const { db, operators, environment, timings, log } = deps;
+  const { db, operators, witness, environment, timings, log } = deps;
   const load = async ({ reversalId, merchantId }: ReversalRef) => {
     const reversal = await withFailures(() => getReversal(db, merchantId, reversalId));
     return { reversal, collection: await getCollection(db, merchantId, reversal.collectionId) };
@@ -39,18 +39,6 @@ export function createReversalActivities(deps: ReversalActivityDeps) {
   return {
     /** One read: where the reversal stands now. */
     async loadReversalStanding(ref: ReversalRef): Promise<ReversalStanding> {
-      return standingOf((await load(ref)).reversal);
-    },
-
-    /** One transaction, before the first try: whether it is the first. Losing the answer makes it no longer the first. */
-    async noteRefundSendBegun({ reversalId: id, merchantId }: ReversalRef): Promise<boolean> {
-      return withFailures(() => noteSendBegun(db, { table: 'reversals', merchantId, id }, new Date()));
-    },
-
-    /** One transaction: the operator has it. */
-    async noteRefundTaken(ref: ReversalRef): Promise<ReversalStanding> {
-      const { reversalId: id, merchantId } = ref;
-      await withFailures(() => noteTaken(db, { table: 'reversals', merchantId, id }, new Date()));
       return standingOf((await load(ref)).reversal);
     },
 
@@ -63,34 +51,32 @@ export function createReversalActivities(deps: ReversalActivityDeps) {
       if (reversal.state !== 'requested' || reversal.sendDeadlineAt <= new Date()) return { kind: 'not_sent' };
       // The provider was faster: to give the money back a second time would be a loss.
       if (collection.state !== 'succeeded') return { kind: 'not_sent' };
+      const asking = { id: reversal.id, askedAtMs: Date.now() };
       const outcome = await operators[reversal.operator].refundCollection({
         operatorReference: reversal.operatorReference,
         originalOperatorReference: collection.operatorReference,
         money: collection,
         note: collection.reference,
       });
-      const { id: reversalId } = reversal;
-      if (outcome.kind === 'refused') log.info({ reversalId, code: outcome.operatorCode }, 'the refund was refused');
-      return sendResultOf(outcome, ref.isFirstSend && activityInfo().attempt === 1);
+      return witness.hearSend(asking, outcome, ref.isFirstSend && activityInfo().attempt === 1);
     },
 
     /** One call: what the operator says of the refund now. Another amount than the collection's is not believed. */
-    async getRefundStatusWithOperator(ref: ReversalRef): Promise<RefundWord> {
+    async getRefundStatusWithOperator(ref: ReversalRef): Promise<Heard> {
       const { reversal, collection } = await load(ref);
+      const asking = { id: reversal.id, askedAtMs: Date.now() };
       const outcome = await operators[reversal.operator].getRefundStatus(reversal.operatorReference);
-      if ('paid' in outcome && !isPaidAsAsked(outcome.paid, collection)) {
-        log.error({ reversalId: reversal.id, paid: outcome.paid }, 'the operator refunded, but not what was asked for');
-        return { kind: 'unknown' };
-      }
-      return wordOf(outcome);
+      return witness.hearStatus(asking, outcome, collection);
     },
 
-    /** One transaction. Recording what is recorded already changes nothing; returns where the reversal then stands. */
+    /** One transaction, as for payouts. */
     async recordReversalFact({
       reversalId,
       merchantId,
       fact,
-    }: ReversalRef & { fact: ReversalFact }): Promise<ReversalStanding> {
+      heard,
+    }: ReversalRef & { fact: ReversalFact; heard: Heard | null }): Promise<ReversalStanding> {
+      witness.requireHeard(reversalId, fact, heard);
       const input = { reversalId, merchantId, fact, environment, timings, at: new Date() };
       const { reversal, isBooked } = await withFailures(() => recordReversalFact(db, input));
       if (!isBooked)
@@ -102,20 +88,4 @@ export function createReversalActivities(deps: ReversalActivityDeps) {
 
 function standingOf({ state, sendDeadlineAt, takenAt }: Reversal): ReversalStanding {
   return { state, sendDeadlineAtMs: sendDeadlineAt.getTime(), isTaken: takenAt !== null };
-}
-
-function wordOf(outcome: StatusOutcome): RefundWord {
-  switch (outcome.kind) {
-    case 'pending':
-    case 'not_found':
-    case 'unknown':
-      return { kind: outcome.kind };
-    case 'succeeded':
-      return { kind: 'refunded' };
-    case 'returned':
-      // A refund that came back to us: nothing we know how to book. Somebody must look.
-      return { kind: 'unknown' };
-    case 'failed':
-      return { kind: 'declined', failureCode: outcome.code };
-  }
 }

@@ -1,29 +1,42 @@
-// What an operator's answer to a send of money comes to.
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { FailureCode } from '../src/domain/failure.ts';
-import type { SendOutcome } from '../src/operators/port.ts';
+// What the workflows of payouts and reversals note of the money they send, alike for both.
+import type { Database } from '../src/db/database.ts';
+import type { Heard } from '../src/domain/operator-word.ts';
+import type { Log } from '../src/log.ts';
+import { lookAgainLater } from '../src/operations/look-again-later.ts';
+import { noteSendBegun, noteTaken, type SentMoney } from '../src/operations/note-sending.ts';
+import { recordDiscrepancy } from '../src/operations/record-discrepancy.ts';
+import { withFailures } from './failures.ts';
 
-export type SendResult =
-  | { readonly kind: 'taken' }
-  | { readonly kind: 'refused'; readonly failureCode: FailureCode }
-  /** It may not be sent any more, or is in doubt: what follows is asked of the operator. */
-  | { readonly kind: 'not_sent' };
+export type { SentMoney };
 
-/**
- * Fails, to be tried again, when it is not known whether the operator took it. A refusal counts only where it answers the
- * one try there ever was: after a try whose end is not known it says nothing of that one.
- */
-export function sendResultOf(outcome: SendOutcome, isOnlyTry: boolean): SendResult {
-  switch (outcome.kind) {
-    case 'accepted':
-      return { kind: 'taken' };
-    case 'refused':
-      return isOnlyTry ? { kind: 'refused', failureCode: outcome.code } : { kind: 'not_sent' };
-    case 'unknown':
-      throw ApplicationFailure.create({
-        message: `not known whether the operator took it: ${outcome.reason}`,
-        type: 'OperatorUnknown',
-        category: ApplicationFailureCategory.BENIGN,
-      });
-  }
+export type SendingActivityDeps = { readonly db: Database; readonly overdueAfterMs: number; readonly log: Log };
+
+export type SendingActivities = ReturnType<typeof createSendingActivities>;
+
+export function createSendingActivities({ db, overdueAfterMs, log }: SendingActivityDeps) {
+  return {
+    /** One transaction, before the first try: whether it is the first. Losing the answer makes it no longer the first. */
+    async noteSendBegun(sent: SentMoney): Promise<boolean> {
+      return withFailures(() => noteSendBegun(db, sent, new Date()));
+    },
+
+    /** One transaction: the operator has it. */
+    async noteTaken(sent: SentMoney): Promise<void> {
+      await withFailures(() => noteTaken(db, sent, new Date()));
+    },
+
+    /** One transaction: keeps, and says aloud, that the operator contradicts how it ended. No money moves by it. */
+    async recordDiscrepancy({ sent, heard }: { sent: SentMoney; heard: Heard }): Promise<void> {
+      const { word } = heard;
+      const kind = await withFailures(() => recordDiscrepancy(db, { sent, word, at: new Date() }));
+      if (kind === null) return;
+      const { id, merchantId } = sent;
+      log.fatal({ id, merchantId, kind, word }, 'the operator contradicts what is booked: a person must settle it');
+    },
+
+    /** One transaction: it has ended, and the operator said nothing of use about it. The sweep has it asked again. */
+    async lookAgainLater(sent: SentMoney): Promise<void> {
+      await withFailures(() => lookAgainLater(db, sent, new Date(Date.now() + overdueAfterMs)));
+    },
+  };
 }

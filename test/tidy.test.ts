@@ -57,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/domain/collection-progress.ts',
     'src/domain/payout-progress.ts',
     'src/domain/reversal-progress.ts',
+    'src/domain/sent-money.ts',
     'type src/domain',
   ],
   'src/processes': ['src', 'activities', 'workflows/contract.ts'],

@@ -16,16 +16,11 @@ import {
 } from '@temporalio/workflow';
 import type { CollectionActivities, PromptResult } from '../activities/collection.ts';
 import type { CollectionState } from '../src/domain/collection.ts';
-import {
-  factToRecord,
-  isSettled,
-  type OperatorWord,
-  type RecordableFact,
-  type Standing,
-} from '../src/domain/collection-progress.ts';
+import { factToRecord, isSettled, type RecordableFact, type Standing } from '../src/domain/collection-progress.ts';
+import type { Heard } from '../src/domain/operator-word.ts';
 import { OPERATOR_CALLED_BACK, SEARCH_ATTRIBUTES, type CollectionWorkflowInput } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, QUICK_QUESTION, raisingPrompt } from './policies.ts';
-import { askUntilAnswered } from './settling.ts';
+import { askUntilAnswered, orNull, unheard } from './settling.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
 const { recordCollectionFact } = proxyLocalActivities<CollectionActivities>(OWN_TRANSACTION);
@@ -46,10 +41,10 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
   let standing = await raisePrompt(input);
   // A payment of an expired one may be late: one question tells, and the sweep asks again. That of a paid one may have been
   // returned, about which nobody asks but whoever was called back.
-  if (standing.state === 'expired') return (await applyWord(standing, await askOperator(input), input)).state;
+  if (standing.state === 'expired') return (await applyHeard(standing, await askOperator(input), input)).state;
   if (standing.state === 'succeeded') {
-    const word = await askUntilAnswered(() => askOperator(input), timings.reconcileScheduleMs);
-    return (await applyWord(standing, word, input)).state;
+    const heard = await askUntilAnswered(() => askOperator(input), timings.reconcileScheduleMs);
+    return (await applyHeard(standing, heard, input)).state;
   }
 
   let lastAskAtMs: number | null = null;
@@ -74,15 +69,15 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
     }
     const isCalledBack = callbacks.received > callbacks.answered;
     callbacks.answered = callbacks.received;
-    const word = (isCalledBack ? await askQuickly(input) : null) ?? (await askOperator(input));
+    const heard = (isCalledBack ? await askQuickly(input) : null) ?? (await askOperator(input));
     lastAskAtMs = Date.now();
     const { state } = standing;
-    standing = await applyWord(standing, word, input);
+    standing = await applyHeard(standing, heard, input);
     asked = standing.state === state ? asked + 1 : 0;
   }
   // One that came while the payment was being recorded may speak of its return.
   if (standing.state === 'succeeded' && callbacks.received > callbacks.answered) {
-    standing = await applyWord(standing, await askOperator(input), input);
+    standing = await applyHeard(standing, await askOperator(input), input);
   }
   setCurrentDetails(`Settled: ${standing.state}.`);
   return standing.state;
@@ -99,68 +94,62 @@ async function raisePrompt(input: CollectionWorkflowInput): Promise<Standing> {
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     // Tries ran out: the operator may have taken one of them.
-    return record(input, { fact: 'outcome_unknown' });
+    return record(input, { fact: 'outcome_unknown' }, null);
   }
   switch (result.kind) {
     case 'taken':
-      return record(input, { fact: 'prompt_taken' });
+      return record(input, { fact: 'prompt_taken' }, null);
     case 'refused':
-      return record(input, { fact: 'declined', failureCode: result.failureCode });
+      return recordRefusal(input, result.heard);
     case 'not_raised':
       return result.standing;
   }
 }
 
-async function askOperator(input: CollectionWorkflowInput): Promise<OperatorWord> {
-  const { getStatusWithOperator } = proxyActivities<CollectionActivities>(askingOperator(input.timings));
-  const { collectionId, merchantId } = input;
-  try {
-    return await getStatusWithOperator.executeWithOptions({ summary: `ask ${input.operator} for the status` }, [
-      { collectionId, merchantId },
-    ]);
-  } catch (error) {
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    return { kind: 'unknown' };
-  }
+async function recordRefusal(input: CollectionWorkflowInput, heard: Heard): Promise<Standing> {
+  const { word } = heard;
+  const fact: RecordableFact =
+    word.kind === 'declined' ? { fact: 'declined', failureCode: word.failureCode } : { fact: 'outcome_unknown' };
+  return record(input, fact, heard);
+}
+
+async function askOperator({ timings, operator, collectionId, merchantId }: CollectionWorkflowInput): Promise<Heard> {
+  const { getStatusWithOperator } = proxyActivities<CollectionActivities>(askingOperator(timings));
+  const asking = getStatusWithOperator.executeWithOptions({ summary: `ask ${operator} for the status` }, [
+    { collectionId, merchantId },
+  ]);
+  return (await orNull(asking)) ?? unheard();
 }
 
 /**
  * After a callback the operator nearly always has its answer at hand: asked within the workflow task, that costs no
  * further round through the engine. Null when it did not answer so: then it is asked in the way that shows its retries.
  */
-async function askQuickly({
-  operator,
-  collectionId,
-  merchantId,
-}: CollectionWorkflowInput): Promise<OperatorWord | null> {
-  try {
-    const word = await quick.getStatusWithOperator.executeWithOptions(
-      { summary: `ask ${operator} for the status, as it called back` },
-      [{ collectionId, merchantId }],
-    );
-    return word.kind === 'unknown' ? null : word;
-  } catch (error) {
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    return null;
-  }
+async function askQuickly({ operator, collectionId, merchantId }: CollectionWorkflowInput): Promise<Heard | null> {
+  const asking = quick.getStatusWithOperator.executeWithOptions(
+    { summary: `ask ${operator} for the status, as it called back` },
+    [{ collectionId, merchantId }],
+  );
+  const heard = await orNull(asking);
+  return heard?.word.kind === 'unknown' ? null : heard;
 }
 
 /** Records all that follows from the operator's word: a payment whose prompt was never recorded takes two steps. */
-async function applyWord(before: Standing, word: OperatorWord, input: CollectionWorkflowInput): Promise<Standing> {
+async function applyHeard(before: Standing, heard: Heard, input: CollectionWorkflowInput): Promise<Standing> {
   let standing = before;
   for (;;) {
-    const fact = factToRecord(standing, word, Date.now(), input.timings);
+    const fact = factToRecord(standing, heard.word, Date.now(), input.timings);
     if (fact === null) return standing;
-    const next = await record(input, fact);
+    const next = await record(input, fact, heard);
     if (next.state === standing.state) return next;
     standing = next;
   }
 }
 
-async function record(input: CollectionWorkflowInput, fact: RecordableFact): Promise<Standing> {
+async function record(input: CollectionWorkflowInput, fact: RecordableFact, heard: Heard | null): Promise<Standing> {
   const { collectionId, merchantId } = input;
   const standing = await recordCollectionFact.executeWithOptions({ summary: `record ${fact.fact}` }, [
-    { collectionId, merchantId, fact },
+    { collectionId, merchantId, fact, heard },
   ]);
   if (fact.fact === 'outcome_unknown') {
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.waitsFor, value: 'operator' }]);

@@ -98,6 +98,14 @@ export function payoutWorkflowId(merchantId: MerchantId, idempotencyKey: string)
   return `payout/${merchantId}/${idempotencyKey}`;
 }
 
+/**
+ * Of a look at a payment that has ended. Its key may be in use again, and the workflow of that name may be another payment's:
+ * so a look is named for the payment itself.
+ */
+export function lookWorkflowId(id: CollectionId | PayoutId): string {
+  return `look/${id}`;
+}
+
 export function reversalWorkflowId(reversalId: ReversalId): string {
   return `reversal/${reversalId}`;
 }

@@ -15,14 +15,11 @@ import {
   allHandlersFinished,
 } from '@temporalio/workflow';
 import type { PayoutActivities } from '../activities/payout.ts';
-import type { SendResult } from '../activities/sending.ts';
+import type { SendingActivities, SentMoney } from '../activities/sending.ts';
+import type { SendResult } from '../activities/witness.ts';
 import type { PayoutState } from '../src/domain/payout.ts';
-import {
-  payoutFactToRecord,
-  type PayoutStanding,
-  type PayoutWord,
-  type RecordablePayoutFact,
-} from '../src/domain/payout-progress.ts';
+import { payoutFactToRecord, type PayoutStanding, type RecordablePayoutFact } from '../src/domain/payout-progress.ts';
+import type { Heard } from '../src/domain/operator-word.ts';
 import {
   OPERATOR_CALLED_BACK,
   PAYOUT_DECISION_RECORDED,
@@ -30,17 +27,17 @@ import {
   type PayoutWorkflowInput,
 } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, QUICK_QUESTION, sendingMoney } from './policies.ts';
-import { askUntilAnswered, orNull, untilSettled, type Knocks } from './settling.ts';
+import { orNull, taken, unheard, untilSettled, type Knocks, type Settling } from './settling.ts';
 
 const decisionRecorded = defineSignal(PAYOUT_DECISION_RECORDED);
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
-const { loadPayoutStanding, notePayoutSendBegun, notePayoutTaken, recordPayoutFact } =
-  proxyLocalActivities<PayoutActivities>(OWN_TRANSACTION);
+const { loadPayoutStanding, recordPayoutFact } = proxyLocalActivities<PayoutActivities>(OWN_TRANSACTION);
+const { noteSendBegun } = proxyLocalActivities<SendingActivities>(OWN_TRANSACTION);
 const quick = proxyLocalActivities<PayoutActivities>(QUICK_QUESTION);
 
 /**
  * Ends when the payout is settled, with the state it settled in. The row is the truth: a run that is lost and started
- * again goes on from the state it finds. A run for a payout that was paid asks once whether it was returned.
+ * again goes on from the state it finds. A run for a payout that has ended asks once whether that is still so.
  */
 export async function payoutWorkflow(input: PayoutWorkflowInput): Promise<PayoutState> {
   const knocks: Knocks = { decisions: 0, callbacks: 0 };
@@ -51,12 +48,8 @@ export async function payoutWorkflow(input: PayoutWorkflowInput): Promise<Payout
     knocks.callbacks += 1;
   });
   let standing = await untilDecided(input, knocks);
-  if (standing.state === 'succeeded') {
-    const word = await askUntilAnswered(() => askOperator(input), input.timings.reconcileScheduleMs);
-    standing = await applyWord(standing, word, input);
-  }
   if (standing.state === 'released') standing = await send(input, standing);
-  standing = await untilSettled(standing, sentMoney(input), knocks);
+  standing = await untilSettled(standing, settling(input), knocks);
   setCurrentDetails(`Settled: ${standing.state}.`);
   return standing.state;
 }
@@ -71,7 +64,7 @@ async function untilDecided(input: PayoutWorkflowInput, knocks: Knocks): Promise
     const seen = knocks.decisions;
     const waitMs = standing.expiresAtMs - Date.now();
     if (waitMs <= 0) {
-      standing = await record(input, { fact: 'lapsed' });
+      standing = await record(input, { fact: 'lapsed' }, null);
       // The clock of whoever records decides, and it may be a little behind.
       if (standing.state === 'queued') await sleep(input.timings.minimumAskGapMs);
       continue;
@@ -88,9 +81,7 @@ async function send(input: PayoutWorkflowInput, standing: PayoutStanding): Promi
   setCurrentDetails('Released. Sending it to the operator: see the pending activity.');
   const { sendPayoutWithOperator } = proxyActivities<PayoutActivities>(sendingMoney(input.timings));
   const { payoutId, merchantId } = input;
-  const isFirstSend = await notePayoutSendBegun.executeWithOptions({ summary: 'a send begins' }, [
-    { payoutId, merchantId },
-  ]);
+  const isFirstSend = await noteSendBegun.executeWithOptions({ summary: 'a send begins' }, [sentOf(input)]);
   let result: SendResult;
   try {
     result = await sendPayoutWithOperator.executeWithOptions({ summary: `send the payout to ${input.operator}` }, [
@@ -99,10 +90,13 @@ async function send(input: PayoutWorkflowInput, standing: PayoutStanding): Promi
   } catch (error) {
     if (isCancellation(error) || isApprovalMissing(error) || !(error instanceof ActivityFailure)) throw error;
     // Tries ran out: the operator may have taken one of them. The money stays held until it says so.
-    return record(input, { fact: 'outcome_unknown' });
+    return record(input, { fact: 'outcome_unknown' }, null);
   }
-  if (result.kind === 'taken') return noteTaken(input);
-  return result.kind === 'refused' ? record(input, { fact: 'declined', failureCode: result.failureCode }) : standing;
+  if (result.kind === 'taken') return taken(standing, sentOf(input));
+  if (result.kind === 'not_sent') return standing;
+  const { heard } = result;
+  const fact = payoutFactToRecord(standing, heard.word, heard.askedAtMs, input.timings.notFoundGraceMs);
+  return fact === null ? standing : record(input, fact, heard);
 }
 
 // No outcome to wait for: the workflow fails, red in the Temporal UI, and somebody looks.
@@ -114,63 +108,56 @@ function isOfType(error: unknown, type: string): boolean {
   return error instanceof Error && 'type' in error && error.type === type;
 }
 
-function sentMoney(input: PayoutWorkflowInput) {
+function settling(input: PayoutWorkflowInput): Settling<PayoutStanding, RecordablePayoutFact> {
   return {
+    sent: sentOf(input),
     timings: input.timings,
-    isFresh: ({ state }: PayoutStanding) => state === 'released',
-    isOverdue: ({ state }: PayoutStanding) => state === 'reconciling',
-    isReversible: ({ state }: PayoutStanding) => state === 'succeeded',
-    overdueAtMs: ({ sendDeadlineAtMs }: PayoutStanding) => sendDeadlineAtMs ?? 0,
-    announce: (standing: PayoutStanding, nextAskAt: string) => {
+    isFresh: ({ state }) => state === 'released',
+    isOverdue: ({ state }) => state === 'reconciling',
+    announce(standing, nextAskAt) {
       setCurrentDetails(describeWait(standing, nextAskAt));
     },
-    ask: async (isCalledBack: boolean) => (isCalledBack ? await askQuickly(input) : null) ?? (await askOperator(input)),
-    apply: (standing: PayoutStanding, word: PayoutWord) => applyWord(standing, word, input),
+    ask: async (isCalledBack) => (isCalledBack ? await askQuickly(input) : null) ?? (await askOperator(input)),
+    factOf: (standing, { word, askedAtMs }) =>
+      payoutFactToRecord(standing, word, askedAtMs, input.timings.notFoundGraceMs),
+    record: (fact, heard) => record(input, fact, heard),
     continueAsNew: () => continueAsNew<typeof payoutWorkflow>(input),
   };
 }
 
-/** Records all that follows from the operator's word: a payout that was paid and returned takes two steps. */
-async function applyWord(from: PayoutStanding, word: PayoutWord, input: PayoutWorkflowInput): Promise<PayoutStanding> {
-  // That it is under way there means that it has it, whatever our send was answered.
-  let standing = word.kind === 'pending' && !from.isTaken ? await noteTaken(input) : from;
-  for (;;) {
-    const fact = payoutFactToRecord(standing, word, Date.now(), input.timings.notFoundGraceMs);
-    if (fact === null) return standing;
-    const next = await record(input, fact);
-    if (next.state === standing.state) return next;
-    standing = next;
-  }
-}
-
-function noteTaken({ payoutId, merchantId }: PayoutWorkflowInput): Promise<PayoutStanding> {
-  return notePayoutTaken.executeWithOptions({ summary: 'the operator has it' }, [{ payoutId, merchantId }]);
+function sentOf({ payoutId: id, merchantId }: PayoutWorkflowInput): SentMoney {
+  return { table: 'payouts', id, merchantId };
 }
 
 function load({ payoutId, merchantId }: PayoutWorkflowInput): Promise<PayoutStanding> {
   return loadPayoutStanding.executeWithOptions({ summary: 'what is recorded' }, [{ payoutId, merchantId }]);
 }
 
-function record({ payoutId, merchantId }: PayoutWorkflowInput, fact: RecordablePayoutFact): Promise<PayoutStanding> {
-  return recordPayoutFact.executeWithOptions({ summary: `record ${fact.fact}` }, [{ payoutId, merchantId, fact }]);
+function record(
+  { payoutId, merchantId }: PayoutWorkflowInput,
+  fact: RecordablePayoutFact,
+  heard: Heard | null,
+): Promise<PayoutStanding> {
+  const summary = `record ${fact.fact}`;
+  return recordPayoutFact.executeWithOptions({ summary }, [{ payoutId, merchantId, fact, heard }]);
 }
 
-async function askOperator({ timings, operator, payoutId, merchantId }: PayoutWorkflowInput): Promise<PayoutWord> {
+async function askOperator({ timings, operator, payoutId, merchantId }: PayoutWorkflowInput): Promise<Heard> {
   const { getPayoutStatusWithOperator } = proxyActivities<PayoutActivities>(askingOperator(timings));
   const asking = getPayoutStatusWithOperator.executeWithOptions({ summary: `ask ${operator} for the status` }, [
     { payoutId, merchantId },
   ]);
-  return (await orNull(asking)) ?? { kind: 'unknown' };
+  return (await orNull(asking)) ?? unheard();
 }
 
 /** As for collections: within the workflow task, since after a callback the answer is nearly always at hand. */
-async function askQuickly({ operator, payoutId, merchantId }: PayoutWorkflowInput): Promise<PayoutWord | null> {
+async function askQuickly({ operator, payoutId, merchantId }: PayoutWorkflowInput): Promise<Heard | null> {
   const asking = quick.getPayoutStatusWithOperator.executeWithOptions(
     { summary: `ask ${operator} for the status, as it called back` },
     [{ payoutId, merchantId }],
   );
-  const word = await orNull(asking);
-  return word?.kind === 'unknown' ? null : word;
+  const heard = await orNull(asking);
+  return heard?.word.kind === 'unknown' ? null : heard;
 }
 
 function describeQueue({ approvals, approvalsRequired, expiresAtMs }: PayoutStanding): string {

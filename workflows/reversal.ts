@@ -8,22 +8,19 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { ReversalActivities } from '../activities/reversal.ts';
+import type { SendingActivities, SentMoney } from '../activities/sending.ts';
 import type { ReversalState } from '../src/domain/reversal.ts';
-import {
-  reversalFactToRecord,
-  type RefundWord,
-  type ReversalFact,
-  type ReversalStanding,
-} from '../src/domain/reversal-progress.ts';
+import { reversalFactToRecord, type ReversalFact, type ReversalStanding } from '../src/domain/reversal-progress.ts';
+import type { Heard } from '../src/domain/operator-word.ts';
 import { OPERATOR_CALLED_BACK, type ReversalWorkflowInput } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, sendingMoney } from './policies.ts';
-import { orNull, untilSettled, type Knocks } from './settling.ts';
+import { orNull, taken, unheard, untilSettled, type Knocks, type Settling } from './settling.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
-const { loadReversalStanding, noteRefundSendBegun, noteRefundTaken, recordReversalFact } =
-  proxyLocalActivities<ReversalActivities>(OWN_TRANSACTION);
+const { loadReversalStanding, recordReversalFact } = proxyLocalActivities<ReversalActivities>(OWN_TRANSACTION);
+const { noteSendBegun } = proxyLocalActivities<SendingActivities>(OWN_TRANSACTION);
 
-/** Ends when the refund is confirmed or refused. The row is the truth, as for payouts. */
+/** Ends when the refund is confirmed or refused. The row is the truth, and one that has ended is asked about, as for payouts. */
 export async function reversalWorkflow(input: ReversalWorkflowInput): Promise<ReversalState> {
   const knocks: Knocks = { decisions: 0, callbacks: 0 };
   setHandler(operatorCalledBack, () => {
@@ -34,7 +31,7 @@ export async function reversalWorkflow(input: ReversalWorkflowInput): Promise<Re
     { reversalId, merchantId },
   ]);
   if (standing.state === 'requested') standing = await send(input, standing);
-  standing = await untilSettled(standing, sentMoney(input), knocks);
+  standing = await untilSettled(standing, settling(input), knocks);
   setCurrentDetails(`Settled: ${standing.state}.`);
   return standing.state;
 }
@@ -43,57 +40,54 @@ async function send(input: ReversalWorkflowInput, standing: ReversalStanding): P
   setCurrentDetails('Asking the operator for the refund: see the pending activity.');
   const { refundWithOperator } = proxyActivities<ReversalActivities>(sendingMoney(input.timings));
   const { reversalId, merchantId } = input;
-  const isFirstSend = await noteRefundSendBegun.executeWithOptions({ summary: 'a send begins' }, [
-    { reversalId, merchantId },
-  ]);
+  const isFirstSend = await noteSendBegun.executeWithOptions({ summary: 'a send begins' }, [sentOf(input)]);
   const sending = refundWithOperator.executeWithOptions({ summary: `ask ${input.operator} for the refund` }, [
     { reversalId, merchantId, isFirstSend },
   ]);
   const result = await orNull(sending);
   // Tries ran out: the operator may have taken one of them.
-  if (result === null) return record(input, { fact: 'outcome_unknown' });
-  if (result.kind === 'taken') return noteTaken(input);
-  return result.kind === 'refused' ? record(input, { fact: 'declined', failureCode: result.failureCode }) : standing;
+  if (result === null) return record(input, { fact: 'outcome_unknown' }, null);
+  if (result.kind === 'taken') return taken(standing, sentOf(input));
+  if (result.kind === 'not_sent') return standing;
+  const { heard } = result;
+  const fact = reversalFactToRecord(standing, heard.word, heard.askedAtMs, input.timings.notFoundGraceMs);
+  return fact === null ? standing : record(input, fact, heard);
 }
 
-function sentMoney(input: ReversalWorkflowInput) {
+function settling(input: ReversalWorkflowInput): Settling<ReversalStanding, ReversalFact> {
   return {
+    sent: sentOf(input),
     timings: input.timings,
-    isFresh: ({ state }: ReversalStanding) => state === 'requested',
-    isOverdue: ({ state }: ReversalStanding) => state === 'reconciling',
-    isReversible: () => false,
-    overdueAtMs: ({ sendDeadlineAtMs }: ReversalStanding) => sendDeadlineAtMs,
-    announce: (_standing: ReversalStanding, nextAskAt: string) => {
+    isFresh: ({ state }) => state === 'requested',
+    isOverdue: ({ state }) => state === 'reconciling',
+    announce(_standing, nextAskAt) {
       setCurrentDetails(`Waiting for the **operator** to confirm the refund. Asked next at ${nextAskAt}.`);
     },
     ask: () => askOperator(input),
-    apply: (standing: ReversalStanding, word: RefundWord) => applyWord(standing, word, input),
+    factOf: (standing, { word, askedAtMs }) =>
+      reversalFactToRecord(standing, word, askedAtMs, input.timings.notFoundGraceMs),
+    record: (fact, heard) => record(input, fact, heard),
     continueAsNew: () => continueAsNew<typeof reversalWorkflow>(input),
   };
 }
 
-async function applyWord(
-  standing: ReversalStanding,
-  word: RefundWord,
-  input: ReversalWorkflowInput,
-): Promise<ReversalStanding> {
-  const known = word.kind === 'pending' && !standing.isTaken ? await noteTaken(input) : standing;
-  const fact = reversalFactToRecord(known, word, Date.now(), input.timings.notFoundGraceMs);
-  return fact === null ? known : record(input, fact);
+function sentOf({ reversalId: id, merchantId }: ReversalWorkflowInput): SentMoney {
+  return { table: 'reversals', id, merchantId };
 }
 
-function noteTaken({ reversalId, merchantId }: ReversalWorkflowInput): Promise<ReversalStanding> {
-  return noteRefundTaken.executeWithOptions({ summary: 'the operator has it' }, [{ reversalId, merchantId }]);
-}
-
-async function askOperator({ timings, operator, reversalId, merchantId }: ReversalWorkflowInput): Promise<RefundWord> {
+async function askOperator({ timings, operator, reversalId, merchantId }: ReversalWorkflowInput): Promise<Heard> {
   const { getRefundStatusWithOperator } = proxyActivities<ReversalActivities>(askingOperator(timings));
   const asking = getRefundStatusWithOperator.executeWithOptions({ summary: `ask ${operator} about the refund` }, [
     { reversalId, merchantId },
   ]);
-  return (await orNull(asking)) ?? { kind: 'unknown' };
+  return (await orNull(asking)) ?? unheard();
 }
 
-function record({ reversalId, merchantId }: ReversalWorkflowInput, fact: ReversalFact): Promise<ReversalStanding> {
-  return recordReversalFact.executeWithOptions({ summary: `record ${fact.fact}` }, [{ reversalId, merchantId, fact }]);
+function record(
+  { reversalId, merchantId }: ReversalWorkflowInput,
+  fact: ReversalFact,
+  heard: Heard | null,
+): Promise<ReversalStanding> {
+  const summary = `record ${fact.fact}`;
+  return recordReversalFact.executeWithOptions({ summary }, [{ reversalId, merchantId, fact, heard }]);
 }

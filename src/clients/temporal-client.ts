@@ -6,11 +6,9 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import {
-  collectionWorkflowId,
   LEDGER_CHECK_WORKFLOW,
   ledgerCheckScheduleId,
   OPERATOR_CALLED_BACK,
-  payoutWorkflowId,
   RECONCILIATION_WORKFLOW,
   reconciliationScheduleId,
   reconciliationTaskQueue,
@@ -22,6 +20,8 @@ import {
   startDeliveryWorkflow,
   startReversalWorkflow,
   tellPayoutWorkflow,
+  workflowIdOfCollection,
+  workflowIdOfPayout,
   type CollectionToStart,
   type DeliveryToStart,
   type PayoutToStart,
@@ -117,9 +117,9 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
 function workflowIdOf({ noun, work }: CalledBack): string {
   switch (noun) {
     case 'collection':
-      return collectionWorkflowId(work.merchantId, work.idempotencyKey);
+      return workflowIdOfCollection(work);
     case 'payout':
-      return payoutWorkflowId(work.merchantId, work.idempotencyKey);
+      return workflowIdOfPayout(work);
     case 'reversal':
       return reversalWorkflowId(work.id);
   }

@@ -1,13 +1,17 @@
 // Starts workflows: each with the id that makes it one, its queue, its input, and what a person in the Temporal UI sees.
 import type { Client } from '@temporalio/client';
+import type { CollectionState } from '../domain/collection.ts';
+import { isSettled } from '../domain/collection-progress.ts';
 import type { CollectionId, DeliveryId, EndpointId, MerchantId, PayoutId, ReversalId } from '../domain/ids.ts';
 import type { OperatorId } from '../domain/operator-catalogue.ts';
+import { isAnswered, type PayoutState } from '../domain/payout.ts';
 import {
   COLLECTION_WORKFLOW,
   collectionWorkflowId,
   DELIVERY_WORKFLOW,
   deliveryTaskQueue,
   deliveryWorkflowId,
+  lookWorkflowId,
   operatorTaskQueue,
   PAYOUT_DECISION_RECORDED,
   PAYOUT_WORKFLOW,
@@ -38,6 +42,8 @@ export type CollectionToStart = {
   readonly merchantId: MerchantId;
   readonly idempotencyKey: string;
   readonly operator: OperatorId;
+  /** As recorded: what has ended is only looked at. */
+  readonly state: CollectionState;
 };
 
 export type PayoutToStart = {
@@ -45,6 +51,7 @@ export type PayoutToStart = {
   readonly merchantId: MerchantId;
   readonly idempotencyKey: string;
   readonly operator: OperatorId;
+  readonly state: PayoutState;
 };
 
 export type ReversalToStart = {
@@ -62,7 +69,7 @@ export type DeliveryToStart = {
 };
 
 export async function startCollectionWorkflow(client: Client, collection: CollectionToStart, options: StartOptions) {
-  const { id, merchantId, idempotencyKey, operator } = collection;
+  const { id, merchantId, operator, state } = collection;
   const input: CollectionWorkflowInput = {
     collectionId: id,
     merchantId,
@@ -70,7 +77,7 @@ export async function startCollectionWorkflow(client: Client, collection: Collec
     timings: options.collectionTimings,
   };
   await client.workflow.start(COLLECTION_WORKFLOW, {
-    workflowId: collectionWorkflowId(merchantId, idempotencyKey),
+    workflowId: workflowIdOfCollection(collection),
     taskQueue: operatorTaskQueue(options.taskQueuePrefix, operator),
     args: [input],
     // One at a time; again when it is closed, which repairs a lost one and harms none: the row decides.
@@ -79,7 +86,7 @@ export async function startCollectionWorkflow(client: Client, collection: Collec
     requestEagerStart: true,
     workflowTaskTimeout: options.workflowTaskTimeoutMs,
     staticSummary: `collection ${id} at ${operator}`,
-    typedSearchAttributes: paymentAttributes(collection, 'payer'),
+    typedSearchAttributes: paymentAttributes(collection, isSettled(state) ? 'operator' : 'payer'),
   });
 }
 
@@ -111,19 +118,28 @@ export async function startDeliveryWorkflow(client: Client, delivery: DeliveryTo
   });
 }
 
+/** The workflow that is the collection's own, or that looks at one that has ended. */
+export function workflowIdOfCollection({ id, merchantId, idempotencyKey, state }: CollectionToStart): string {
+  return isSettled(state) ? lookWorkflowId(id) : collectionWorkflowId(merchantId, idempotencyKey);
+}
+
+export function workflowIdOfPayout({ id, merchantId, idempotencyKey, state }: PayoutToStart): string {
+  return isAnswered(state) ? lookWorkflowId(id) : payoutWorkflowId(merchantId, idempotencyKey);
+}
+
 /** One call that reaches an open workflow and makes one where there is none: a decision is never lost between the two. */
 export async function tellPayoutWorkflow(client: Client, payout: PayoutToStart, options: StartOptions) {
-  const { id, merchantId, idempotencyKey, operator } = payout;
+  const { id, merchantId, operator, state } = payout;
   const input: PayoutWorkflowInput = { payoutId: id, merchantId, operator, timings: options.payoutTimings };
   await client.workflow.signalWithStart(PAYOUT_WORKFLOW, {
     signal: PAYOUT_DECISION_RECORDED,
-    workflowId: payoutWorkflowId(merchantId, idempotencyKey),
+    workflowId: workflowIdOfPayout(payout),
     taskQueue: operatorTaskQueue(options.taskQueuePrefix, operator),
     args: [input],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowTaskTimeout: options.workflowTaskTimeoutMs,
     staticSummary: `payout ${id} at ${operator}`,
-    typedSearchAttributes: paymentAttributes(payout, 'approver'),
+    typedSearchAttributes: paymentAttributes(payout, isAnswered(state) ? 'operator' : 'approver'),
   });
 }
 

@@ -92,6 +92,23 @@ export function recordDecision(tx: Tx, decider: Decider, act: Act): Promise<void
   return isService(decider) ? recordServiceAct(tx, decider.serviceFor, act) : recordAct(tx, decider, act);
 }
 
+/** What a person was refused: named by method and route, as nothing was done that would have a name. */
+export type Refusal = Pick<Act, 'action' | 'subjectId' | 'at'> & { readonly reason: string };
+
+export async function recordRefusal(db: Queryable, by: ActedBy, { reason, ...refusal }: Refusal): Promise<void> {
+  await insertAuditEntry(db, {
+    ...refusal,
+    merchantId: by.person.merchantId,
+    userId: by.person.userId,
+    apiKeyId: null,
+    outcome: 'refused',
+    before: null,
+    after: { reason },
+    address: by.address,
+    requestId: by.requestId,
+  });
+}
+
 type ListedRow = {
   id: string;
   user_id: UserId | null;

@@ -1,7 +1,8 @@
 // Writes a change of a collection: state, money, event and what it owes to webhooks, in one statement.
-import type { CollectionChange } from '../domain/collection-change.ts';
+import { collectionPosting, type CollectionChange } from '../domain/collection-change.ts';
+import { collectionEvent, type Environment } from '../domain/event.ts';
 import type { Queryable } from './database.ts';
-import { changeStatement, consequenceValues, type Consequences } from './recorded-change.ts';
+import { changeStatement, consequencesAt, consequenceValues } from './recorded-change.ts';
 
 const RECORD = changeStatement(
   'collection_change_record',
@@ -21,9 +22,12 @@ const RECORD = changeStatement(
 export async function recordCollectionChange(
   db: Queryable,
   change: CollectionChange,
-  consequences: Consequences,
+  environment: Environment,
 ): Promise<boolean> {
   const { before, after } = change;
+  const consequences = consequencesAt(after.updatedAt, collectionPosting(after), (event) =>
+    collectionEvent(after, { ...event, environment }),
+  );
   const rows = await db.run(RECORD, [
     ...consequenceValues(consequences),
     before.id,

@@ -105,12 +105,19 @@ export type NotStarted = {
   readonly merchantId: MerchantId;
   readonly idempotencyKey: string;
   readonly operator: OperatorId;
+  readonly state: CollectionState;
 };
-type NotStartedRow = { id: CollectionId; merchant_id: MerchantId; idempotency_key: string; operator: OperatorId };
+type NotStartedRow = {
+  id: CollectionId;
+  merchant_id: MerchantId;
+  idempotency_key: string;
+  operator: OperatorId;
+  state: CollectionState;
+};
 
 const LIST_NOT_STARTED = statement(
   'collection_list_not_started',
-  `SELECT id, merchant_id, idempotency_key, operator FROM collections
+  `SELECT id, merchant_id, idempotency_key, operator, state FROM collections
    WHERE workflow_started_at IS NULL AND id < $1 ORDER BY id LIMIT $2`,
 );
 
@@ -175,7 +182,8 @@ export async function releaseOverdueCollections(
 }
 
 function toNotStarted(row: NotStartedRow): NotStarted {
-  return { id: row.id, merchantId: row.merchant_id, idempotencyKey: row.idempotency_key, operator: row.operator };
+  const { id, operator, state } = row;
+  return { id, merchantId: row.merchant_id, idempotencyKey: row.idempotency_key, operator, state };
 }
 
 function toCollection(row: CollectionRow): Collection {

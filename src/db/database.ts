@@ -13,6 +13,23 @@ declare const inTransaction: unique symbol;
 /** A transaction under way. Functions that must be atomic with others ask for this type. */
 export type Tx = Queryable & { readonly [inTransaction]: true };
 
+const BEGIN_PART = statement('savepoint_begin', 'SAVEPOINT part');
+const KEEP_PART = statement('savepoint_keep', 'RELEASE SAVEPOINT part');
+const UNDO_PART = statement('savepoint_undo', 'ROLLBACK TO SAVEPOINT part');
+
+/** Runs `work` as a part of the transaction: when it throws, what it wrote is undone, and the rest goes on. */
+export async function withSavepoint<Result>(tx: Tx, work: () => Promise<Result>): Promise<Result> {
+  await tx.run(BEGIN_PART, []);
+  try {
+    const result = await work();
+    await tx.run(KEEP_PART, []);
+    return result;
+  } catch (error) {
+    await tx.run(UNDO_PART, []);
+    throw error;
+  }
+}
+
 /** Outside of a transaction each statement is one by itself, and is run again as that is. */
 export type Database = Queryable & {
   /**

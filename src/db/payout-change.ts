@@ -1,9 +1,16 @@
 // Writes a new payout and its changes: row, money, event and what it owes to webhooks, in one statement each.
+import { payoutEvent, type Environment } from '../domain/event.ts';
 import type { PayoutId } from '../domain/ids.ts';
 import type { Payout } from '../domain/payout.ts';
-import type { PayoutChange } from '../domain/payout-change.ts';
+import { payoutPosting, type PayoutChange } from '../domain/payout-change.ts';
 import { statement, type Queryable, type Tx } from './database.ts';
-import { changeStatement, consequenceValues, type Consequences } from './recorded-change.ts';
+import { changeStatement, consequencesAt, consequenceValues } from './recorded-change.ts';
+
+function consequencesOf(payout: Payout, environment: Environment) {
+  return consequencesAt(payout.updatedAt, payoutPosting(payout), (event) =>
+    payoutEvent(payout, { ...event, environment }),
+  );
+}
 
 const INSERT = changeStatement(
   'payout_insert',
@@ -20,9 +27,9 @@ const INSERT = changeStatement(
  * Inserts a payout as made, `queued`, with its money held. False when a payout of this key is still open: nothing is
  * written then. Fails when the amount is more than what is available.
  */
-export async function insertPayout(tx: Tx, payout: Payout, consequences: Consequences): Promise<boolean> {
+export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
   const rows = await tx.run(INSERT, [
-    ...consequenceValues(consequences),
+    ...consequenceValues(consequencesOf(payout, environment)),
     payout.id,
     payout.merchantId,
     payout.idempotencyKey,
@@ -53,22 +60,22 @@ const RECORD = changeStatement(
        decided_by = $18, rejection_reason = $19, send_deadline_at = $20, approvals_required = $21,
        workflow_started_at = CASE WHEN state = 'queued' AND $13 <> 'expired' THEN NULL
                                   ELSE coalesce(workflow_started_at, $1) END
-   WHERE id = $11 AND version = $12
+   WHERE id = $11 AND version = $12 AND (taken_at IS NULL OR NOT $22)
    RETURNING id, merchant_id, version`,
 );
 
 /**
- * Compare-and-set on the version the change was decided on: true when all of it is written, false when the payout has
- * changed since and nothing is.
+ * Compare-and-set on the version the change was decided on, and on what is noted of its sending if it depends on that:
+ * true when all of it is written, false when the payout has changed since and nothing is.
  */
 export async function recordPayoutChange(
   db: Queryable,
   change: PayoutChange,
-  consequences: Consequences,
+  environment: Environment,
 ): Promise<boolean> {
   const { before, after } = change;
   const rows = await db.run(RECORD, [
-    ...consequenceValues(consequences),
+    ...consequenceValues(consequencesOf(after, environment)),
     before.id,
     before.version,
     after.state,
@@ -80,6 +87,7 @@ export async function recordPayoutChange(
     after.rejectionReason,
     after.sendDeadlineAt,
     after.approvalsRequired,
+    change.isOfUntaken,
   ]);
   return rows.length === 1;
 }

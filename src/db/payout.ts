@@ -62,6 +62,16 @@ export async function findPayoutLocked(tx: Tx, merchantId: MerchantId, id: Payou
   return findPayout(tx, merchantId, id);
 }
 
+const LOCK_MANY = statement(
+  'payout_lock_many',
+  'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE',
+);
+
+/** Nobody else changes or approves these until the transaction ends. Locked by id: no two callers wait for each other. */
+export async function lockPayouts(tx: Tx, merchantId: MerchantId, ids: readonly string[]): Promise<void> {
+  await tx.run(LOCK_MANY, [merchantId, ids]);
+}
+
 const FIND_BY_OPERATOR_REFERENCE = statement(
   'payout_find_by_operator_reference',
   `SELECT ${COLUMNS} FROM payouts WHERE operator_reference = $1 AND operator = $2`,
@@ -96,6 +106,7 @@ export type PayoutNotStarted = {
   readonly merchantId: MerchantId;
   readonly idempotencyKey: string;
   readonly operator: OperatorId;
+  readonly state: PayoutState;
   readonly updatedAt: Date;
 };
 type NotStartedRow = {
@@ -103,12 +114,13 @@ type NotStartedRow = {
   merchant_id: MerchantId;
   idempotency_key: string;
   operator: OperatorId;
+  state: PayoutState;
   updated_at: Date;
 };
 
 const LIST_NOT_STARTED = statement(
   'payout_list_not_started',
-  `SELECT id, merchant_id, idempotency_key, operator, updated_at FROM payouts
+  `SELECT id, merchant_id, idempotency_key, operator, state, updated_at FROM payouts
    WHERE workflow_started_at IS NULL AND updated_at < $1 AND id < $2 ORDER BY id LIMIT $3`,
 );
 
@@ -125,6 +137,7 @@ export async function listPayoutsNotStarted(
     merchantId: row.merchant_id,
     idempotencyKey: row.idempotency_key,
     operator: row.operator,
+    state: row.state,
     updatedAt: row.updated_at,
   }));
 }
@@ -164,7 +177,7 @@ export async function measurePayoutsNotStarted(
 const RELEASE_OVERDUE = statement(
   'payout_release_overdue',
   `UPDATE payouts SET workflow_started_at = NULL,
-       check_due_at = CASE WHEN state <> 'succeeded' THEN $2::timestamptz END
+       check_due_at = CASE WHEN state IN ('queued', 'released', 'reconciling') THEN $2::timestamptz END
    WHERE id IN (
      SELECT id FROM payouts WHERE check_due_at <= $1 ORDER BY check_due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
    RETURNING id`,

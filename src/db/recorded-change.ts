@@ -1,6 +1,7 @@
 // One statement for a change of a payment: its row, the money, the event and what it owes to webhooks.
+import { newDeliveryIds } from '../domain/endpoint.ts';
 import type { EventType } from '../domain/event.ts';
-import type { DeliveryId, EventId } from '../domain/ids.ts';
+import { newId, type DeliveryId, type EventId } from '../domain/ids.ts';
 import type { Posting } from '../domain/ledger.ts';
 import { statement, type Statement } from './database.ts';
 
@@ -13,6 +14,16 @@ export type Consequences = {
   readonly deliveryIds: readonly DeliveryId[];
   readonly at: Date;
 };
+
+/** What a payment's coming into its state moves and tells, by whose `tell` the event's body is made. */
+export function consequencesAt(
+  at: Date,
+  posting: Posting | null,
+  tell: (event: { readonly id: EventId; readonly at: Date }) => { readonly type: EventType; readonly body: string },
+): Consequences {
+  const id = newId('evt', at.getTime());
+  return { posting, event: { id, ...tell({ id, at }) }, deliveryIds: newDeliveryIds(at), at };
+}
 
 /** Their values, $1 to $10: those of the payment's own row come after them. */
 export function consequenceValues({ posting, event, deliveryIds, at }: Consequences): unknown[] {

@@ -86,18 +86,23 @@ const UPDATE = statement(
   'reversal_update',
   `UPDATE reversals SET state = $3, failure_code = $4, updated_at = $5, check_due_at = $6,
      workflow_started_at = coalesce(workflow_started_at, $5)
-   WHERE id = $1 AND state = $2 RETURNING 1`,
+   WHERE id = $1 AND state = $2 AND (taken_at IS NULL OR NOT $7) RETURNING 1`,
 );
 
 export type ReversalChange = {
   readonly before: Reversal;
   readonly after: Reversal;
   readonly checkDueAt: Date | null;
+  /** It holds only as long as nobody noted that the operator has the refund. */
+  readonly isOfUntaken: boolean;
 };
 
-/** Compare-and-set on the state: false when it has changed since, and nothing is written. */
-export async function updateReversal(tx: Tx, { before, after, checkDueAt }: ReversalChange): Promise<boolean> {
-  const values = [before.id, before.state, after.state, after.failureCode, after.updatedAt, checkDueAt];
+/** Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
+export async function updateReversal(
+  tx: Tx,
+  { before, after, checkDueAt, isOfUntaken }: ReversalChange,
+): Promise<boolean> {
+  const values = [before.id, before.state, after.state, after.failureCode, after.updatedAt, checkDueAt, isOfUntaken];
   return (await tx.run(UPDATE, values)).length === 1;
 }
 
@@ -132,7 +137,8 @@ export async function markReversalsStarted(db: Queryable, ids: readonly Reversal
 
 const RELEASE_OVERDUE = statement(
   'reversal_release_overdue',
-  `UPDATE reversals SET workflow_started_at = NULL, check_due_at = $2
+  `UPDATE reversals SET workflow_started_at = NULL,
+     check_due_at = CASE WHEN state IN ('requested', 'reconciling') THEN $2::timestamptz END
    WHERE id IN (
      SELECT id FROM reversals WHERE check_due_at <= $1 ORDER BY check_due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
    RETURNING id`,

@@ -1,8 +1,12 @@
 // How far the sending of a payout or a refund got: noted apart from its state, which only outcomes change.
-import type { MerchantId } from '../domain/ids.ts';
+import type { MerchantId, PayoutId, ReversalId } from '../domain/ids.ts';
 import { statement, type Queryable, type Statement } from './database.ts';
 
-export type SentTable = 'payouts' | 'reversals';
+/** Money that leaves: a payout, or the refund of a reversal. */
+export type SentMoney = { readonly merchantId: MerchantId } & (
+  { readonly table: 'payouts'; readonly id: PayoutId } | { readonly table: 'reversals'; readonly id: ReversalId }
+);
+type SentTable = SentMoney['table'];
 
 function note(table: SentTable, column: 'send_begun_at' | 'taken_at'): Statement {
   return statement(
@@ -13,8 +17,6 @@ function note(table: SentTable, column: 'send_begun_at' | 'taken_at'): Statement
 
 const BEGUN = { payouts: note('payouts', 'send_begun_at'), reversals: note('reversals', 'send_begun_at') } as const;
 const TAKEN = { payouts: note('payouts', 'taken_at'), reversals: note('reversals', 'taken_at') } as const;
-
-export type SentMoney = { readonly table: SentTable; readonly merchantId: MerchantId; readonly id: string };
 
 /** True the first time. */
 export async function noteSendBegun(db: Queryable, { table, merchantId, id }: SentMoney, at: Date): Promise<boolean> {

@@ -1,20 +1,26 @@
-// Brings paid payments back to the sweep's attention when somebody says that something happened to them.
-import type { CollectionId, PayoutId } from '../domain/ids.ts';
+// Brings payments that have ended back to the sweep's attention when somebody says that something happened to them.
 import { statement, type Queryable, type Statement } from './database.ts';
 
-function ask(table: 'collections' | 'payouts'): Statement {
+// States whose end the operator may contradict, or follow up by giving the money back.
+const STATES = {
+  collections: `('succeeded')`,
+  payouts: `('succeeded', 'failed')`,
+  reversals: `('succeeded', 'failed')`,
+} as const;
+
+function ask(table: keyof typeof STATES): Statement {
   return statement(
     `${table}_check_settled`,
-    `UPDATE ${table} SET check_due_at = least(coalesce(check_due_at, $2), $2) WHERE id = $1 AND state = 'succeeded'`,
+    `UPDATE ${table} SET check_due_at = least(coalesce(check_due_at, $2), $2)
+     WHERE id = $1 AND state IN ${STATES[table]}`,
   );
 }
 
-const CHECKS = { collection: ask('collections'), payout: ask('payouts') } as const;
+const CHECKS = { collections: ask('collections'), payouts: ask('payouts'), reversals: ask('reversals') } as const;
 
-export type SettledPayment =
-  { readonly noun: 'collection'; readonly id: CollectionId } | { readonly noun: 'payout'; readonly id: PayoutId };
+export type Settled = { readonly table: keyof typeof STATES; readonly id: string };
 
-/** The sweep looks at a paid payment at `dueAt`, or sooner if it was to; one in another state is left as it is. */
-export async function checkSettledPayment(db: Queryable, { noun, id }: SettledPayment, dueAt: Date): Promise<void> {
-  await db.run(CHECKS[noun], [id, dueAt]);
+/** The sweep looks at it at `dueAt`, or sooner if it was to; what is in another state is left as it is. */
+export async function checkSettled(db: Queryable, { table, id }: Settled, dueAt: Date): Promise<void> {
+  await db.run(CHECKS[table], [id, dueAt]);
 }

@@ -78,7 +78,8 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
   };
 }
 
-// What has had its last word is not asked about again, however often somebody calls.
+// What has had its last word is not asked about again at once, however often somebody calls. Where the operator could yet
+// contradict it, the sweep asks, once for any number of callbacks.
 function mayStillChange({ noun, work }: CalledBackWork): boolean {
   switch (noun) {
     case 'collection':

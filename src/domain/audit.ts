@@ -1,5 +1,9 @@
 // Entries of the audit log, as the merchant's people read them.
+import type { ErrorCode } from './errors.ts';
 import type { ApiKeyId, UserId } from './ids.ts';
+
+/** What is put on record as a refusal of a person. */
+export const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['permission_denied', 'approval_self']);
 
 /** An entry as it is read: with the name of who acted. */
 export type ListedAuditEntry = {

@@ -1,6 +1,7 @@
 // What a fact makes of a collection: decided here, recorded elsewhere.
 import { COLLECTION_TRANSITIONS, type Collection } from './collection.ts';
 import type { RecordableFact } from './collection-progress.ts';
+import { posting, type Posting } from './ledger.ts';
 
 /** How long things last from the moment of the change, in milliseconds. */
 export type ChangeTimings = {
@@ -67,4 +68,10 @@ function checkDueAt({ state, updatedAt, promptExpiresAt }: Collection, timings: 
 
 function after(at: Date, ms: number): Date {
   return new Date(at.getTime() + ms);
+}
+
+/** The movement of money that belongs to the collection's coming into the state it is in; null: none. */
+export function collectionPosting(collection: Collection): Posting | null {
+  if (collection.state === 'succeeded') return posting('collection_paid', collection);
+  return collection.state === 'reversed' ? posting('collection_reversed', collection) : null;
 }

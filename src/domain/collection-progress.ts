@@ -1,6 +1,7 @@
 // What to make of the operator's word on a collection. Pure, and replayed by workflows: same inputs, same answer for ever.
 import type { CollectionState } from './collection.ts';
 import type { FailureCode } from './failure.ts';
+import type { OperatorWord } from './operator-word.ts';
 
 /** A fact with what is recorded along with it. */
 export type RecordableFact =
@@ -8,13 +9,6 @@ export type RecordableFact =
   | { readonly fact: 'outcome_unknown' | 'returned' }
   | { readonly fact: 'paid'; readonly operatorReceipt: string }
   | { readonly fact: 'declined' | 'lapsed'; readonly failureCode: FailureCode };
-
-/** What the operator says when asked. `unknown`: it could not be asked, or said nothing we may rely on. */
-export type OperatorWord =
-  | { readonly kind: 'settled'; readonly fact: Extract<RecordableFact, { fact: 'paid' | 'declined' | 'lapsed' }> }
-  /** It was paid, and the provider gave the money back since. */
-  | { readonly kind: 'returned'; readonly operatorReceipt: string }
-  | { readonly kind: 'pending' | 'not_found' | 'unknown' };
 
 /** Where a collection stands, as far as waiting for it goes. Times are Unix milliseconds. */
 export type Standing = {
@@ -66,10 +60,20 @@ export function factToRecord(
   return nowMs >= patienceEndsAtMs ? { fact: 'lapsed', failureCode: 'unknown' } : null;
 }
 
-// What was returned was paid before: both are recorded, one after the other.
 function settledFact(word: OperatorWord): Extract<RecordableFact, { fact: 'paid' | 'declined' | 'lapsed' }> | null {
-  if (word.kind === 'returned') return { fact: 'paid', operatorReceipt: word.operatorReceipt };
-  return word.kind === 'settled' ? word.fact : null;
+  switch (word.kind) {
+    case 'paid':
+    case 'returned':
+      // What was returned was paid before: both are recorded, one after the other.
+      return { fact: 'paid', operatorReceipt: word.operatorReceipt };
+    case 'declined':
+      // A prompt that ran out at the operator is no refusal: the payer may still be found to have paid.
+      return { fact: word.failureCode === 'prompt_expired' ? 'lapsed' : 'declined', failureCode: word.failureCode };
+    case 'pending':
+    case 'not_found':
+    case 'unknown':
+      return null;
+  }
 }
 
 // The operator never took it, and none of our sends can still be under way.

@@ -1,39 +1,32 @@
 // What to make of the operator's word on a payout. Pure, and replayed by workflows: same inputs, same answer for ever.
 import type { FailureCode } from './failure.ts';
 import type { PayoutState } from './payout.ts';
+import type { OperatorWord } from './operator-word.ts';
+import { isNeverTaken, type Sending } from './sent-money.ts';
 
 /** A fact that a workflow records, with what is recorded along with it. What people decide is recorded elsewhere. */
 export type RecordablePayoutFact =
   | { readonly fact: 'lapsed' | 'outcome_unknown' | 'returned' }
   | { readonly fact: 'paid'; readonly operatorReceipt: string }
-  | { readonly fact: 'declined'; readonly failureCode: FailureCode };
-
-/** What the operator says when asked. `unknown`: it could not be asked, or said nothing we may rely on. */
-export type PayoutWord =
-  | { readonly kind: 'paid' | 'returned'; readonly operatorReceipt: string }
-  | { readonly kind: 'declined'; readonly failureCode: FailureCode }
-  | { readonly kind: 'pending' | 'not_found' | 'unknown' };
+  | { readonly fact: 'declined'; readonly failureCode: FailureCode }
+  | { readonly fact: 'never_taken'; readonly askedAtMs: number };
 
 /** Where a payout stands, as far as waiting for it goes. Times are Unix milliseconds. */
-export type PayoutStanding = {
+export type PayoutStanding = Sending & {
   readonly state: PayoutState;
   readonly approvals: number;
   readonly approvalsRequired: number;
   readonly expiresAtMs: number;
-  readonly sendDeadlineAtMs: number | null;
-  /** The operator said once that it has it. */
-  readonly isTaken: boolean;
 };
 
 /**
- * The fact to record now, or null to go on waiting. An outcome is only ever what the operator confirmed; while it stays
- * undecided the money stays held. That the operator never took the payment is believed once no send of ours can still be
- * on its way, `notFoundGraceMs` after the last moment at which one may begin, and never of a payment that it once had.
+ * The fact to record now, or null to go on waiting. An outcome is only ever what the operator confirmed when it was asked
+ * at `askedAtMs`; while it stays undecided the money stays held.
  */
 export function payoutFactToRecord(
   standing: PayoutStanding,
-  word: PayoutWord,
-  nowMs: number,
+  word: OperatorWord,
+  askedAtMs: number,
   notFoundGraceMs: number,
 ): RecordablePayoutFact | null {
   const { state, sendDeadlineAtMs } = standing;
@@ -47,16 +40,14 @@ export function payoutFactToRecord(
     case 'declined':
       return { fact: 'declined', failureCode: word.failureCode };
     case 'not_found':
-      if (!standing.isTaken && nowMs >= sendDeadlineAtMs + notFoundGraceMs) {
-        return { fact: 'declined', failureCode: 'operator_unavailable' };
-      }
-      return overdue(state, nowMs, sendDeadlineAtMs);
+      if (isNeverTaken(standing, askedAtMs, notFoundGraceMs)) return { fact: 'never_taken', askedAtMs };
+      return overdue(state, askedAtMs, sendDeadlineAtMs);
     case 'pending':
     case 'unknown':
-      return overdue(state, nowMs, sendDeadlineAtMs);
+      return overdue(state, askedAtMs, sendDeadlineAtMs);
   }
 }
 
-function overdue(state: PayoutState, nowMs: number, sendDeadlineAtMs: number): RecordablePayoutFact | null {
-  return state === 'released' && nowMs >= sendDeadlineAtMs ? { fact: 'outcome_unknown' } : null;
+function overdue(state: PayoutState, askedAtMs: number, sendDeadlineAtMs: number): RecordablePayoutFact | null {
+  return state === 'released' && askedAtMs >= sendDeadlineAtMs ? { fact: 'outcome_unknown' } : null;
 }

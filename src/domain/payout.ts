@@ -16,13 +16,14 @@ export type PayoutFact =
   | 'outcome_unknown' // unreachable, or undecided for too long
   | 'paid' // the operator confirms that it paid
   | 'declined' // the operator confirms that it will not pay
+  | 'never_taken' // the operator never heard of it, and no send of ours can still be on its way
   | 'returned'; // the provider gave the money back to us
 
 /** The one table: feeds the code, the database's own check and docs/states.md. A pair that is absent changes nothing. */
 export const PAYOUT_TRANSITIONS: Readonly<Record<PayoutState, Readonly<Partial<Record<PayoutFact, PayoutState>>>>> = {
   queued: { approved: 'released', refused: 'rejected', withdrawn: 'cancelled', lapsed: 'expired' },
-  released: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed' },
-  reconciling: { paid: 'succeeded', declined: 'failed' },
+  released: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed', never_taken: 'failed' },
+  reconciling: { paid: 'succeeded', declined: 'failed', never_taken: 'failed' },
   succeeded: { returned: 'reversed' },
   failed: {},
   rejected: {},
@@ -99,6 +100,11 @@ export function statesOfApproval(approval: ApprovalState): PayoutState[] {
 /** Its money is promised, and its end is not known. */
 export function isOpen(state: PayoutState): boolean {
   return state === 'queued' || state === 'released' || state === 'reconciling';
+}
+
+/** The operator said how it ended: it says no more of it by itself. */
+export function isAnswered(state: PayoutState): boolean {
+  return state === 'succeeded' || state === 'failed' || state === 'reversed';
 }
 
 /** The payout as JSON, the same in the fetch route, in lists and in events. Amounts fit a JSON number by check. */

@@ -1,35 +1,30 @@
 // What to make of the operator's word on a refund. Pure, and replayed by workflows: same inputs, same answer for ever.
 import type { FailureCode } from './failure.ts';
 import type { ReversalState } from './reversal.ts';
-
-/** What the operator says of a refund; `unknown`: it could not be asked, or said nothing we may rely on. */
-export type RefundWord =
-  | { readonly kind: 'refunded' }
-  | { readonly kind: 'declined'; readonly failureCode: FailureCode }
-  | { readonly kind: 'pending' | 'not_found' | 'unknown' };
+import type { OperatorWord } from './operator-word.ts';
+import { isNeverTaken, type Sending } from './sent-money.ts';
 
 export type ReversalFact =
-  { readonly fact: 'refunded' | 'outcome_unknown' } | { readonly fact: 'declined'; readonly failureCode: FailureCode };
+  | { readonly fact: 'refunded' | 'outcome_unknown' }
+  | { readonly fact: 'declined'; readonly failureCode: FailureCode }
+  | { readonly fact: 'never_taken'; readonly askedAtMs: number };
 
-export type ReversalStanding = {
-  readonly state: ReversalState;
-  readonly sendDeadlineAtMs: number;
-  /** The operator said once that it has the refund. */
-  readonly isTaken: boolean;
-};
+export type ReversalStanding = Sending & { readonly state: ReversalState; readonly sendDeadlineAtMs: number };
 
 /** The fact to record now, or null to go on waiting. As for payouts, nothing is guessed. */
 export function reversalFactToRecord(
-  { state, sendDeadlineAtMs, isTaken }: ReversalStanding,
-  word: RefundWord,
-  nowMs: number,
+  standing: ReversalStanding,
+  word: OperatorWord,
+  askedAtMs: number,
   notFoundGraceMs: number,
 ): ReversalFact | null {
+  const { state, sendDeadlineAtMs } = standing;
   if (state === 'succeeded' || state === 'failed') return null;
-  if (word.kind === 'refunded') return { fact: 'refunded' };
+  if (word.kind === 'paid') return { fact: 'refunded' };
   if (word.kind === 'declined') return { fact: 'declined', failureCode: word.failureCode };
-  if (word.kind === 'not_found' && !isTaken && nowMs >= sendDeadlineAtMs + notFoundGraceMs) {
-    return { fact: 'declined', failureCode: 'operator_unavailable' };
+  if (word.kind === 'not_found' && isNeverTaken(standing, askedAtMs, notFoundGraceMs)) {
+    return { fact: 'never_taken', askedAtMs };
   }
-  return state === 'requested' && nowMs >= sendDeadlineAtMs ? { fact: 'outcome_unknown' } : null;
+  // A refund that came back to us is nothing we know how to book: somebody must look.
+  return state === 'requested' && askedAtMs >= sendDeadlineAtMs ? { fact: 'outcome_unknown' } : null;
 }

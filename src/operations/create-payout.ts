@@ -7,12 +7,10 @@ import { findSpendableLocked } from '../db/ledger.ts';
 import { findRoles } from '../db/member.ts';
 import { insertPayout } from '../db/payout-change.ts';
 import { findPolicy } from '../db/policy.ts';
-import { newDeliveryIds } from '../domain/endpoint.ts';
 import { DomainError, errorBody, tooMuchWaits } from '../domain/errors.ts';
-import { payoutEvent, type Environment } from '../domain/event.ts';
+import type { Environment } from '../domain/event.ts';
 import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../domain/ids.ts';
 import { requestFingerprint } from '../domain/idempotency.ts';
-import { posting } from '../domain/ledger.ts';
 import { permissionDenied, type ActedBy } from '../domain/member.ts';
 import type { Currency } from '../domain/money.ts';
 import { planPayment, type PaymentRequest } from '../domain/payment-request.ts';
@@ -75,19 +73,9 @@ export async function createPayout(db: Database, input: CreatePayout): Promise<C
     }
     const answer = { status: 202, body: JSON.stringify(payoutObject(payout)) };
     await keepAnswer(tx, request, answer);
-    const at = payout.createdAt;
-    const id = newId('evt', at.getTime());
-    const isInserted = await insertPayout(tx, payout, {
-      posting: posting('payout_held', payout),
-      event: { id, ...payoutEvent(payout, { id, at, environment: input.environment }) },
-      deliveryIds: newDeliveryIds(at),
-      at,
-    });
-    if (!isInserted) throw keyOfAnOpenPayout();
-    if (input.by) {
-      const after = summaryOf(payout);
-      await recordAct(tx, input.by, { action: 'payout.created', subjectId: payout.id, after, at });
-    }
+    if (!(await insertPayout(tx, payout, input.environment))) throw keyOfAnOpenPayout();
+    const act = { action: 'payout.created', subjectId: payout.id, after: summaryOf(payout), at: payout.createdAt };
+    if (input.by) await recordAct(tx, input.by, act);
     return { kind: 'created', answer, payout };
   });
 }

@@ -7,8 +7,8 @@ import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer }
 import { findSpendableLocked } from '../db/ledger.ts';
 import { findMemberRolesLocked } from '../db/payout-approval.ts';
 import { findPolicy } from '../db/policy.ts';
-import { insertReversal } from '../db/reversal.ts';
-import { DomainError } from '../domain/errors.ts';
+import { findLatestReversal, insertReversal } from '../db/reversal.ts';
+import { DomainError, errorBody } from '../domain/errors.ts';
 import { isId, newId } from '../domain/ids.ts';
 import { requestFingerprint } from '../domain/idempotency.ts';
 import { hasFreshSecondFactor, holdsOneOf, permissionDenied, type ActedBy } from '../domain/member.ts';
@@ -25,11 +25,12 @@ export type CreateReversal = {
 
 export type CreatedReversal =
   | { readonly kind: 'created'; readonly answer: StoredAnswer; readonly reversal: Reversal }
-  | { readonly kind: 'replayed'; readonly answer: StoredAnswer };
+  | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredAnswer };
 
 /**
  * One transaction claims the key, inserts the reversal and the audit entry, and keeps the answer. No money moves yet: the
- * collection is reversed when the operator confirms the refund. Throws `collection_not_found`, `state_conflict`,
+ * collection is reversed when the operator confirms the refund. With too little available the answer is 402
+ * `balance_insufficient`, which is kept too. Throws `collection_not_found`, `state_conflict`,
  * `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
  */
 export async function createReversal(db: Database, input: CreateReversal): Promise<CreatedReversal> {
@@ -45,13 +46,17 @@ export async function createReversal(db: Database, input: CreateReversal): Promi
     const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
     const reversal = await insert(tx, input);
-    const answer = { status: 202, body: JSON.stringify(reversalObject(reversal)) };
+    const answer =
+      reversal === 'too little'
+        ? { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.by.requestId)) }
+        : { status: 202, body: JSON.stringify(reversalObject(reversal)) };
     await keepAnswer(tx, request, answer);
-    return { kind: 'created', answer, reversal };
+    return reversal === 'too little' ? { kind: 'refused', answer } : { kind: 'created', answer, reversal };
   });
 }
 
-async function insert(tx: Tx, { by, collectionId, sendDeadlineMs, at }: CreateReversal): Promise<Reversal> {
+async function insert(tx: Tx, input: CreateReversal): Promise<Reversal | 'too little'> {
+  const { by, collectionId, sendDeadlineMs, at } = input;
   const { merchantId, userId } = by.person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['approver'])) {
@@ -61,13 +66,17 @@ async function insert(tx: Tx, { by, collectionId, sendDeadlineMs, at }: CreateRe
   if ((by.person.hasSecondFactor || secondFactorRequired) && !hasFreshSecondFactor(by.person, at)) {
     throw permissionDenied('no fresh second factor');
   }
-  // Locked before the collection is read: a return of it that is being recorded is seen, and not asked for again.
+  // Locked before the collection and its reversals are read: a return that is being recorded, or another reversal, is seen.
   const availableMinor = await findSpendableLocked(tx, merchantId);
   const collection = isId('col', collectionId) ? await findCollection(tx, merchantId, collectionId) : null;
   if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
   if (collection.state !== 'succeeded') {
     throw new DomainError('state_conflict', `This collection is ${collection.state}: only a paid one can be reversed.`);
   }
+  // Before the balance: of a second reversal of the same money that it is one is the better reason.
+  const latest = await findLatestReversal(tx, merchantId, collection.id);
+  if (latest !== null && latest.state !== 'failed') throw underWay();
+  if (availableMinor < collection.amountMinor) return 'too little';
   const reversal: Reversal = {
     id: newId('rev', at.getTime()),
     merchantId,
@@ -82,13 +91,7 @@ async function insert(tx: Tx, { by, collectionId, sendDeadlineMs, at }: CreateRe
     sendDeadlineAt: new Date(at.getTime() + sendDeadlineMs),
     takenAt: null,
   };
-  if (!(await insertReversal(tx, reversal))) {
-    throw new DomainError('state_conflict', 'A reversal of this collection is under way already.');
-  }
-  // After it: of a second reversal of the same money that is the better reason.
-  if (availableMinor < collection.amountMinor) {
-    throw new DomainError('balance_insufficient', 'The available balance is smaller than what would go back.');
-  }
+  if (!(await insertReversal(tx, reversal))) throw underWay();
   await recordAct(tx, by, {
     action: 'reversal.requested',
     subjectId: collection.id,
@@ -96,4 +99,15 @@ async function insert(tx: Tx, { by, collectionId, sendDeadlineMs, at }: CreateRe
     at,
   });
   return reversal;
+}
+
+function underWay(): DomainError {
+  return new DomainError('state_conflict', 'A reversal of this collection is under way already.');
+}
+
+function tooLittle(): DomainError {
+  return new DomainError(
+    'balance_insufficient',
+    'The available balance is smaller than what would go back. Collect more, then use a new Idempotency-Key.',
+  );
 }

@@ -4,11 +4,9 @@ import type { Database, Tx } from '../db/database.ts';
 import { findMemberRolesLocked } from '../db/payout-approval.ts';
 import { recordPayoutChange } from '../db/payout-change.ts';
 import { findPayoutLocked } from '../db/payout.ts';
-import { newDeliveryIds } from '../domain/endpoint.ts';
 import { DomainError } from '../domain/errors.ts';
-import { payoutEvent, type Environment } from '../domain/event.ts';
-import { isId, newId } from '../domain/ids.ts';
-import { posting } from '../domain/ledger.ts';
+import type { Environment } from '../domain/event.ts';
+import { isId } from '../domain/ids.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../domain/member.ts';
 import type { Payout } from '../domain/payout.ts';
 import { changePayout } from '../domain/payout-change.ts';
@@ -47,13 +45,7 @@ async function decide(tx: Tx, input: DecidePayout): Promise<Payout> {
   const change = changePayout(payout, step, at, input.overdueAfterMs);
   if (change === null) throw notQueued(payout);
   const { after } = change;
-  const id = newId('evt', at.getTime());
-  const isRecorded = await recordPayoutChange(tx, change, {
-    posting: posting('payout_voided', after),
-    event: { id, ...payoutEvent(after, { id, at, environment }) },
-    deliveryIds: newDeliveryIds(at),
-    at,
-  });
+  const isRecorded = await recordPayoutChange(tx, change, environment);
   if (!isRecorded) throw new Error(`payout ${payout.id} changed while it was locked`);
   await recordAct(tx, by, {
     action: `payout.${after.state}`,

@@ -2,6 +2,8 @@
 import type { Database } from '../db/database.ts';
 import { noteSendBegun as noteBegun, noteTaken as noteTakenRow, type SentMoney } from '../db/sent-money.ts';
 
+export type { SentMoney };
+
 /** True when no try was ever noted before: only then is a refusal of the first try the last word. */
 export async function noteSendBegun(db: Database, sent: SentMoney, at: Date): Promise<boolean> {
   return noteBegun(db, sent, at);

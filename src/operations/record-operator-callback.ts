@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import { insertOperatorCallback, type CallbackSubject } from '../db/operator-callback.ts';
 import { findPayoutByOperatorReference } from '../db/payout.ts';
 import { findReversalByOperatorReference } from '../db/reversal.ts';
-import { checkSettledPayment } from '../db/settled-check.ts';
+import { checkSettled } from '../db/settled-check.ts';
 import type { Collection } from '../domain/collection.ts';
 import type { OperatorId } from '../domain/operator-catalogue.ts';
 import type { Payout } from '../domain/payout.ts';
@@ -41,10 +41,12 @@ export async function recordOperatorCallback(
   const calledBack = await findCalledBack(db, input);
   if (calledBack === null) return null;
   const subject = { noun: calledBack.noun, id: calledBack.work.id } as CallbackSubject;
-  // Nothing polls a paid payment, and strangers may have used up what is kept of its callbacks: so that a reversal is
-  // never missed, the sweep asks too, once for any number of callbacks.
-  if (subject.noun !== 'reversal' && calledBack.work.state === 'succeeded') {
-    await checkSettledPayment(db, subject, new Date(input.receivedAt.getTime() + ASK_AGAIN_AFTER_MS));
+  // Nothing polls what has ended, and strangers may have used up what is kept of its callbacks: so that nothing that
+  // follows is ever missed, the sweep asks too, once for any number of callbacks. What is not paid, only the sweep asks.
+  const { state } = calledBack.work;
+  if (state === 'succeeded' || state === 'failed') {
+    const dueAt = new Date(input.receivedAt.getTime() + (state === 'succeeded' ? ASK_AGAIN_AFTER_MS : 0));
+    await checkSettled(db, { table: `${calledBack.noun}s`, id: subject.id }, dueAt);
   }
   const { isKept } = await insertOperatorCallback(db, { ...input, subject }, MOST_PER_PAYMENT);
   return { calledBack, isKept };

@@ -2,14 +2,13 @@
 import type { Database } from '../db/database.ts';
 import { recordPayoutChange } from '../db/payout-change.ts';
 import { findPayout } from '../db/payout.ts';
-import { newDeliveryIds } from '../domain/endpoint.ts';
 import { DomainError } from '../domain/errors.ts';
-import { payoutEvent, type Environment } from '../domain/event.ts';
-import { newId, type MerchantId, type PayoutId } from '../domain/ids.ts';
-import { posting, type PostingKind } from '../domain/ledger.ts';
-import type { Payout, PayoutState } from '../domain/payout.ts';
-import { changePayout, type PayoutChange } from '../domain/payout-change.ts';
+import type { Environment } from '../domain/event.ts';
+import type { MerchantId, PayoutId } from '../domain/ids.ts';
+import type { Payout } from '../domain/payout.ts';
+import { changePayout } from '../domain/payout-change.ts';
 import type { RecordablePayoutFact } from '../domain/payout-progress.ts';
+import { isNeverTaken } from '../domain/sent-money.ts';
 
 export type RecordPayoutFact = {
   readonly merchantId: MerchantId;
@@ -17,14 +16,9 @@ export type RecordPayoutFact = {
   readonly fact: RecordablePayoutFact;
   readonly environment: Environment;
   readonly overdueAfterMs: number;
+  /** How long after the last moment to send a send may still be on its way. Ours: no caller's word counts. */
+  readonly notFoundGraceMs: number;
   readonly at: Date;
-};
-
-const POSTING_OF_STATE: Readonly<Partial<Record<PayoutState, PostingKind>>> = {
-  expired: 'payout_voided',
-  failed: 'payout_voided',
-  succeeded: 'payout_paid',
-  reversed: 'payout_returned',
 };
 
 /** Each miss means that somebody else moved the payout, and it can move only a few times in all. */
@@ -32,29 +26,25 @@ const MAX_TRIES = 10;
 
 /**
  * The payout as it then is. A fact that leads nowhere from its state changes nothing, which is what a repeat, a late or a
- * contradicting fact does. A payout runs out only when its time has come. Throws `payout_not_found`.
+ * contradicting fact does. A payout runs out only when its time has come, and was never taken only if the row and the
+ * clock say so too. Throws `payout_not_found`.
  */
 export async function recordPayoutFact(db: Database, input: RecordPayoutFact): Promise<Payout> {
   const { fact, at } = input;
   for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
     const before = await findPayout(db, input.merchantId, input.payoutId);
     if (before === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
-    if (fact.fact === 'lapsed' && at < before.expiresAt) return before;
+    if (!isTimely(before, input)) return before;
     const change = changePayout(before, fact, at, input.overdueAfterMs);
     if (change === null) return before;
-    if (await record(db, change, input)) return change.after;
+    if (await recordPayoutChange(db, change, input.environment)) return change.after;
   }
   throw new Error(`payout ${input.payoutId} changed ${MAX_TRIES} times while one fact was being recorded`);
 }
 
-async function record(db: Database, change: PayoutChange, { environment, at }: RecordPayoutFact): Promise<boolean> {
-  const { after } = change;
-  const id = newId('evt', at.getTime());
-  const kind = POSTING_OF_STATE[after.state];
-  return recordPayoutChange(db, change, {
-    posting: kind === undefined ? null : posting(kind, after),
-    event: { id, ...payoutEvent(after, { id, at, environment }) },
-    deliveryIds: newDeliveryIds(at),
-    at,
-  });
+function isTimely({ expiresAt, sendDeadlineAt, takenAt }: Payout, { fact, at, notFoundGraceMs }: RecordPayoutFact) {
+  if (fact.fact === 'lapsed') return at >= expiresAt;
+  if (fact.fact !== 'never_taken') return true;
+  const sending = { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isTaken: takenAt !== null };
+  return isNeverTaken(sending, Math.min(fact.askedAtMs, at.getTime()), notFoundGraceMs);
 }

@@ -1,28 +1,11 @@
 // Notes in the audit log that a person was refused.
-import { insertAuditEntry } from '../db/audit.ts';
+import { recordRefusal as record, type Refusal } from '../db/audit.ts';
 import type { Database } from '../db/database.ts';
 import type { ActedBy } from '../domain/member.ts';
 
-export type RecordRefusal = {
-  readonly by: ActedBy;
-  /** Method and route, as nothing was done that would have a name. */
-  readonly action: string;
-  readonly subjectId: string | null;
-  readonly reason: string;
-  readonly at: Date;
-};
+export type RecordRefusal = Refusal & { readonly by: ActedBy };
 
 /** One entry; each call adds one. */
-export async function recordRefusal(db: Database, { by, reason, ...refusal }: RecordRefusal): Promise<void> {
-  await insertAuditEntry(db, {
-    ...refusal,
-    merchantId: by.person.merchantId,
-    userId: by.person.userId,
-    apiKeyId: null,
-    outcome: 'refused',
-    before: null,
-    after: { reason },
-    address: by.address,
-    requestId: by.requestId,
-  });
+export async function recordRefusal(db: Database, { by, ...refusal }: RecordRefusal): Promise<void> {
+  await record(db, by, refusal);
 }

@@ -2,22 +2,23 @@
 import { recordCollectionChange } from '../db/collection-change.ts';
 import { findCollection } from '../db/collection.ts';
 import type { Database, Tx } from '../db/database.ts';
+import { insertDiscrepancy } from '../db/discrepancy.ts';
 import { findReversal, updateReversal } from '../db/reversal.ts';
 import { changeCollection, type ChangeTimings } from '../domain/collection-change.ts';
-import { newDeliveryIds } from '../domain/endpoint.ts';
 import { DomainError } from '../domain/errors.ts';
-import { collectionEvent, type Environment } from '../domain/event.ts';
-import { newId, type MerchantId, type ReversalId } from '../domain/ids.ts';
-import { posting } from '../domain/ledger.ts';
+import type { Environment } from '../domain/event.ts';
+import type { FailureCode } from '../domain/failure.ts';
+import type { MerchantId, ReversalId } from '../domain/ids.ts';
 import type { Reversal, ReversalState } from '../domain/reversal.ts';
 import type { ReversalFact } from '../domain/reversal-progress.ts';
+import { isNeverTaken } from '../domain/sent-money.ts';
 
 export type RecordReversalFact = {
   readonly merchantId: MerchantId;
   readonly reversalId: ReversalId;
   readonly fact: ReversalFact;
   readonly environment: Environment;
-  readonly timings: ChangeTimings;
+  readonly timings: ChangeTimings & { readonly notFoundGraceMs: number };
   readonly at: Date;
 };
 
@@ -27,34 +28,55 @@ export type RecordedReversal = { readonly reversal: Reversal; readonly isBooked:
 const STATE_OF_FACT: Readonly<Record<ReversalFact['fact'], ReversalState>> = {
   refunded: 'succeeded',
   declined: 'failed',
+  never_taken: 'failed',
   outcome_unknown: 'reconciling',
 };
 
 /**
  * The reversal as it then is; one that has ended stays as it is, whatever comes after. A collection that the provider
- * reversed by itself meanwhile is left so. Throws `reversal_not_found`.
+ * reversed by itself meanwhile is left so, and that the money went back twice is kept as a discrepancy. A refund was never
+ * taken only if the row and the clock say so too. Throws `reversal_not_found`.
  */
 export async function recordReversalFact(db: Database, input: RecordReversalFact): Promise<RecordedReversal> {
   return db.withTransaction(async (tx) => {
     const before = await findReversal(tx, input.merchantId, input.reversalId);
     if (before === null) throw new DomainError('reversal_not_found', 'There is no reversal with this id.');
-    const state = STATE_OF_FACT[input.fact.fact];
+    const { fact, at, timings } = input;
+    const state = STATE_OF_FACT[fact.fact];
+    if (fact.fact === 'never_taken') {
+      const sending = { sendDeadlineAtMs: before.sendDeadlineAt.getTime(), isTaken: before.takenAt !== null };
+      const askedAtMs = Math.min(fact.askedAtMs, at.getTime());
+      if (!isNeverTaken(sending, askedAtMs, timings.notFoundGraceMs)) return { reversal: before, isBooked: true };
+    }
     if (before.state === 'succeeded' || before.state === 'failed' || before.state === state) {
       return { reversal: before, isBooked: true };
     }
     const after: Reversal = {
       ...before,
       state,
-      failureCode: input.fact.fact === 'declined' ? input.fact.failureCode : null,
-      updatedAt: input.at,
+      failureCode: failureOf(fact),
+      updatedAt: at,
     };
     const isOver = state === 'succeeded' || state === 'failed';
-    const checkDueAt = isOver ? null : new Date(input.at.getTime() + input.timings.overdueAfterMs);
+    const checkDueAt = isOver ? null : new Date(at.getTime() + timings.overdueAfterMs);
     const isBooked = state !== 'succeeded' || (await reverseCollection(tx, after, input));
+    if (!isBooked) {
+      const { id, merchantId } = after;
+      const found = { table: 'reversals', id, merchantId, kind: 'refunded_twice', operatorReceipt: null } as const;
+      await insertDiscrepancy(tx, { ...found, foundAt: at });
+    }
     // Somebody else recorded its end meanwhile: the repeat finds that.
-    if (!(await updateReversal(tx, { before, after, checkDueAt }))) throw new Error('the reversal changed; again');
+    const isOfUntaken = fact.fact === 'never_taken';
+    if (!(await updateReversal(tx, { before, after, checkDueAt, isOfUntaken }))) {
+      throw new Error('the reversal changed; again');
+    }
     return { reversal: after, isBooked };
   });
+}
+
+function failureOf(fact: ReversalFact): FailureCode | null {
+  if (fact.fact === 'never_taken') return 'operator_unavailable';
+  return fact.fact === 'declined' ? fact.failureCode : null;
 }
 
 async function reverseCollection(tx: Tx, reversal: Reversal, input: RecordReversalFact): Promise<boolean> {
@@ -62,14 +84,8 @@ async function reverseCollection(tx: Tx, reversal: Reversal, input: RecordRevers
   const collection = await findCollection(tx, reversal.merchantId, reversal.collectionId);
   const change = collection && changeCollection(collection, { fact: 'returned' }, at, timings);
   if (!change) return false;
-  const { after } = change;
-  const id = newId('evt', at.getTime());
-  const isRecorded = await recordCollectionChange(tx, change, {
-    posting: posting('collection_reversed', after),
-    event: { id, ...collectionEvent(after, { id, at, environment }) },
-    deliveryIds: newDeliveryIds(at),
-    at,
-  });
-  if (!isRecorded) throw new Error(`collection ${after.id} changed while its reversal was recorded; again`);
+  const isRecorded = await recordCollectionChange(tx, change, environment);
+  if (!isRecorded)
+    throw new Error(`collection ${reversal.collectionId} changed while its reversal was recorded; again`);
   return true;
 }

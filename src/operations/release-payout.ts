@@ -1,6 +1,6 @@
-// Releases a payout: records that a second person agreed, and with enough of them that it may be sent.
-import type { Database, Tx } from '../db/database.ts';
-import { recordAct } from '../db/audit.ts';
+// Releases payouts: records that a second person agreed, and with enough of them that one may be sent.
+import { recordAct, recordRefusal } from '../db/audit.ts';
+import { withSavepoint, type Database, type Tx } from '../db/database.ts';
 import { claimIdempotencyKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency-key.ts';
 import {
   countStandingApprovals,
@@ -9,23 +9,21 @@ import {
   sumApprovedSince,
 } from '../db/payout-approval.ts';
 import { recordPayoutChange, requireApprovals } from '../db/payout-change.ts';
-import { findPayoutLocked } from '../db/payout.ts';
+import { findPayout, findPayoutLocked, lockPayouts } from '../db/payout.ts';
 import { findPolicy } from '../db/policy.ts';
-import { newDeliveryIds } from '../domain/endpoint.ts';
+import { REFUSALS } from '../domain/audit.ts';
 import { DomainError } from '../domain/errors.ts';
-import { payoutEvent, type Environment } from '../domain/event.ts';
-import { isId, newId } from '../domain/ids.ts';
+import type { Environment } from '../domain/event.ts';
+import { isId } from '../domain/ids.ts';
 import { requestFingerprint } from '../domain/idempotency.ts';
 import { holdsOneOf, permissionDenied, type ActedBy } from '../domain/member.ts';
-import { payoutObject, type Payout } from '../domain/payout.ts';
+import { approvalState, payoutObject, type Payout } from '../domain/payout.ts';
 import { changePayout } from '../domain/payout-change.ts';
 import { approvalsRequired, checkRelease, DAILY_LIMIT_WINDOW_MS } from '../domain/release.ts';
 
-export type ReleasePayout = {
+type Release = {
   readonly by: ActedBy;
-  readonly payoutId: string;
-  /** Null where the caller keeps the answer of many releases itself. */
-  readonly idempotencyKey: string | null;
+  readonly idempotencyKey: string;
   readonly environment: Environment;
   /** How long after the release sends to the operator may begin. */
   readonly sendDeadlineMs: number;
@@ -34,9 +32,15 @@ export type ReleasePayout = {
   readonly at: Date;
 };
 
+export type ReleasePayout = Release & { readonly payoutId: string };
+export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] };
+
+type Replayed = { readonly kind: 'replayed'; readonly answer: StoredAnswer };
 export type ReleasedPayout =
-  | { readonly kind: 'approved'; readonly answer: StoredAnswer; readonly payout: Payout }
-  | { readonly kind: 'replayed'; readonly answer: StoredAnswer };
+  { readonly kind: 'approved'; readonly answer: StoredAnswer; readonly payout: Payout } | Replayed;
+/** `payouts` are those that this call approved. */
+export type ReleasedPayouts =
+  { readonly kind: 'approved'; readonly answer: StoredAnswer; readonly payouts: readonly Payout[] } | Replayed;
 
 /**
  * One transaction records the approval, the release when the payout has all it needs, the event, the audit entry and the
@@ -45,34 +49,93 @@ export type ReleasedPayout =
  * `approval_self`, `state_conflict`, `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
  */
 export async function releasePayout(db: Database, input: ReleasePayout): Promise<ReleasedPayout> {
-  const { person } = input.by;
-  const request: KeyedRequest | null =
-    input.idempotencyKey === null
-      ? null
-      : {
-          merchantId: person.merchantId,
-          key: input.idempotencyKey,
-          fingerprint: requestFingerprint('POST', `/v1/console/payouts/${input.payoutId}/release`, person.userId),
-          at: input.at,
-          keptForMs: input.idempotencyKeptForMs,
-        };
+  const { userId } = input.by.person;
+  const path = `/v1/console/payouts/${input.payoutId}/release`;
+  const request = keyed(input, requestFingerprint('POST', path, userId));
   return db.withTransaction(async (tx) => {
-    const kept = request && (await claimIdempotencyKey(tx, request));
+    const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
-    const payout = await approve(tx, input);
+    const payout = await approve(tx, input.payoutId, input);
     const answer = { status: 200, body: JSON.stringify(payoutObject(payout)) };
-    if (request) await keepAnswer(tx, request, answer);
+    await keepAnswer(tx, request, answer);
     return { kind: 'approved', answer, payout };
   });
 }
 
-async function approve(tx: Tx, input: ReleasePayout): Promise<Payout> {
+const MANY = '/v1/console/payouts/release';
+
+/**
+ * The same for several, all in one transaction: each is approved or refused by itself, in the order asked for, and the
+ * kept answer says which. Whatever breaks off before the commit leaves nothing done and the key free; who comes beside
+ * it with the same key is told `idempotency_key_in_flight`. A payout that this person released before counts as
+ * released. Refusals of the person are on record. Throws what `claimIdempotencyKey` throws.
+ */
+export async function releasePayouts(db: Database, input: ReleasePayouts): Promise<ReleasedPayouts> {
+  const { person } = input.by;
+  const ids = input.payoutIds;
+  const request = keyed(input, requestFingerprint('POST', MANY, { userId: person.userId, ids }));
+  return db.withTransaction(async (tx) => {
+    const kept = await claimIdempotencyKey(tx, request);
+    if (kept) return { kind: 'replayed', answer: kept };
+    // In the order in which a release of one takes them: the person, then the payout.
+    await findMemberRolesLocked(tx, person.merchantId, person.userId);
+    await lockPayouts(tx, person.merchantId, ids);
+    const payouts: Payout[] = [];
+    const data = [];
+    for (const id of ids) {
+      const { payout, error, isNew } = await approveOrSay(tx, id, input);
+      if (payout && isNew) payouts.push(payout);
+      data.push({
+        id,
+        payout: payout && payoutObject(payout),
+        error: error && { code: error.code, message: error.message },
+      });
+    }
+    const answer = { status: 200, body: JSON.stringify({ data }) };
+    await keepAnswer(tx, request, answer);
+    return { kind: 'approved', answer, payouts };
+  });
+}
+
+type Said =
+  | { readonly payout: Payout; readonly error: null; readonly isNew: boolean }
+  | { readonly payout: null; readonly error: DomainError; readonly isNew: false };
+
+async function approveOrSay(tx: Tx, payoutId: string, input: Release): Promise<Said> {
+  try {
+    const payout = await withSavepoint(tx, () => approve(tx, payoutId, input));
+    return { payout, error: null, isNew: true };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const own = error.code === 'state_conflict' ? await findOwnRelease(tx, payoutId, input) : null;
+    if (own) return { payout: own, error: null, isNew: false };
+    if (REFUSALS.has(error.code)) {
+      const subjectId = isId('pay', payoutId) ? payoutId : null;
+      const reason = error.reason ?? error.message;
+      await recordRefusal(tx, input.by, { action: `POST ${MANY}`, subjectId, reason, at: input.at });
+    }
+    return { payout: null, error, isNew: false };
+  }
+}
+
+// For who asks, one that they released before is what they asked for.
+async function findOwnRelease(tx: Tx, payoutId: string, { by: { person } }: Release): Promise<Payout | null> {
+  const payout = isId('pay', payoutId) ? await findPayout(tx, person.merchantId, payoutId) : null;
+  if (payout === null || approvalState(payout.state) !== 'approved') return null;
+  return payout.approvals.some(({ userId }) => userId === person.userId) ? payout : null;
+}
+
+function keyed({ by, idempotencyKey: key, at, idempotencyKeptForMs }: Release, fingerprint: Buffer): KeyedRequest {
+  return { merchantId: by.person.merchantId, key, fingerprint, at, keptForMs: idempotencyKeptForMs };
+}
+
+async function approve(tx: Tx, payoutId: string, input: Release): Promise<Payout> {
   const { at } = input;
   const { person } = input.by;
   const { merchantId, userId } = person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
-  const payout = isId('pay', input.payoutId) ? await findPayoutLocked(tx, merchantId, input.payoutId) : null;
+  const payout = isId('pay', payoutId) ? await findPayoutLocked(tx, merchantId, payoutId) : null;
   if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
   // A repeat, by a person whose approval is there already: it releases nothing while another's is awaited.
   const own = payout.approvals.find((approval) => approval.userId === userId);
@@ -103,18 +166,12 @@ async function approve(tx: Tx, input: ReleasePayout): Promise<Payout> {
   return after;
 }
 
-async function release(tx: Tx, approved: Payout, input: ReleasePayout): Promise<Payout> {
+async function release(tx: Tx, approved: Payout, input: Release): Promise<Payout> {
   const { at, environment } = input;
   const sendDeadlineAt = new Date(at.getTime() + input.sendDeadlineMs);
   const change = changePayout(approved, { fact: 'approved', sendDeadlineAt }, at, input.overdueAfterMs);
   if (change === null) throw new Error(`payout ${approved.id} could not be released from ${approved.state}`);
-  const id = newId('evt', at.getTime());
-  const isRecorded = await recordPayoutChange(tx, change, {
-    posting: null,
-    event: { id, ...payoutEvent(change.after, { id, at, environment }) },
-    deliveryIds: newDeliveryIds(at),
-    at,
-  });
+  const isRecorded = await recordPayoutChange(tx, change, environment);
   if (!isRecorded) throw new Error(`payout ${approved.id} changed while it was locked`);
   return change.after;
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { HttpAnswer } from './http-door.ts';
 import { normaliseReason, readErrorCode, refusesSend, RETURNED_CODE, type MtnUse } from './mtn-momo-codes.ts';
-import type { FloatOutcome, SendOutcome, StatusOutcome } from './port.ts';
+import type { SendOutcome, StatusOutcome } from './port.ts';
 
 type Answered = Extract<HttpAnswer, { kind: 'answer' }>;
 
@@ -23,12 +23,6 @@ const numeral = z.union([z.string(), z.number().transform(String)]);
 const currency = z.string().regex(/^[A-Z]{3}$/);
 
 const paidBody = z.object({ amount: numeral.pipe(z.string().regex(/^\d{1,16}(\.\d{1,6})?$/)), currency });
-
-// An account may be overdrawn.
-const balanceBody = z.object({
-  availableBalance: numeral.pipe(z.string().regex(/^-?\d{1,16}(\.\d{1,6})?$/)),
-  currency,
-});
 
 /**
  * The outcome of a send. Only MTN's own "taken" (202, or 409 for a reference it has already taken) is `accepted`, only
@@ -75,16 +69,6 @@ export function readStatusAnswer(answer: HttpAnswer, operatorReference: string, 
     return { kind: 'unknown', reason: 'status of another payment' };
   }
   return readStatus(parsed.data, operatorReference, use);
-}
-
-/** What is left on the account to pay out with. */
-export function readBalanceAnswer(answer: HttpAnswer): FloatOutcome {
-  if (answer.kind === 'no_answer') return { kind: 'unknown', reason: answer.reason };
-  const { body } = answer;
-  if (answer.status !== 200) return unknown(answer, body.kind === 'json' ? readErrorCode(body.value) : null);
-  const parsed = balanceBody.safeParse(body.kind === 'json' ? body.value : null);
-  if (!parsed.success) return { kind: 'unknown', reason: 'balance not understood' };
-  return { kind: 'known', amount: parsed.data.availableBalance, currency: parsed.data.currency };
 }
 
 function readStatus(status: StatusBody, operatorReference: string, use: MtnUse): StatusOutcome {

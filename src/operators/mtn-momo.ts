@@ -1,6 +1,6 @@
-// MTN MoMo Open API behind the operator port: request-to-pay, transfer, refund, and the float they are paid from.
+// MTN MoMo Open API behind the operator port: request-to-pay, transfer and refund.
 import { createHttpDoor, withDeadline, type HttpAnswer, type HttpRequest } from './http-door.ts';
-import { readBalanceAnswer, readSendAnswer, readStatusAnswer } from './mtn-momo-answers.ts';
+import { readSendAnswer, readStatusAnswer } from './mtn-momo-answers.ts';
 import { openMtnProduct, type MtnCredentials, type MtnProduct } from './mtn-momo-product.ts';
 import { refund, requestToPay, transfer } from './mtn-momo-requests.ts';
 import type { Operator } from './port.ts';
@@ -68,9 +68,6 @@ export function createMtnMomo(config: MtnMomoConfig): Operator {
     async getRefundStatus(reference) {
       const answer = await get(disbursement, `/refund/${encodeURIComponent(reference)}`);
       return readStatusAnswer(answer, reference, 'refund');
-    },
-    async getFloatBalance() {
-      return readBalanceAnswer(await get(disbursement, '/account/balance'));
     },
     parseCallback,
     close: () => http.close(),

@@ -53,11 +53,6 @@ export type StatusOutcome =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** What we hold at the operator to pay out with: a decimal string in whole units, and an ISO 4217 code. */
-export type FloatOutcome =
-  | { readonly kind: 'known'; readonly amount: string; readonly currency: string }
-  | { readonly kind: 'unknown'; readonly reason: string };
-
 /**
  * One operator. No method throws for what the network or the operator does: that is an outcome. Every call has its own
  * time-out. Sending a prompt, a payout or a refund again with the same reference never raises, pays or refunds twice.
@@ -72,7 +67,6 @@ export type Operator = {
   refundCollection(request: RefundRequest): Promise<SendOutcome>;
   /** `operatorReference` is the refund's, not the collection's. */
   getRefundStatus(operatorReference: string): Promise<StatusOutcome>;
-  getFloatBalance(): Promise<FloatOutcome>;
   /** The reference a callback speaks of, or null when it names none. A callback is a hint, never a result. */
   parseCallback(body: unknown): { readonly operatorReference: string } | null;
   close(): Promise<void>;

@@ -5,6 +5,8 @@ import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createPayoutActivities } from '../../activities/payout.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
 import { createReversalActivities } from '../../activities/reversal.ts';
+import { createSendingActivities } from '../../activities/sending.ts';
+import { createWitness } from '../../activities/witness.ts';
 import { createApp } from '../api/app.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../api/context.ts';
 import { createHttpServer } from '../api/http-server.ts';
@@ -338,12 +340,14 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
 
 function createActivities({ config, db, operators, courier, traffic, log }: Parts) {
   const { clocks, settings } = config;
-  const common = { db, operators, environment: settings.MALIPO_ENVIRONMENT, log };
+  const witness = createWitness({ keyRing: settings.MALIPO_SECRET_KEYS, log });
+  const common = { db, operators, witness, environment: settings.MALIPO_ENVIRONMENT, log };
   return {
     payments: {
       ...createCollectionActivities({ ...common, timings: clocks }),
-      ...createPayoutActivities({ ...common, overdueAfterMs: clocks.overdueAfterMs }),
+      ...createPayoutActivities({ ...common, ...clocks }),
       ...createReversalActivities({ ...common, timings: clocks }),
+      ...createSendingActivities({ db, overdueAfterMs: clocks.overdueAfterMs, log }),
     },
     delivery: createDeliveryActivities({
       db,

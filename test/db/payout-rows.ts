@@ -16,7 +16,14 @@ import { decidePayout, type DecidePayout } from '../../src/operations/decide-pay
 import { getPayout } from '../../src/operations/get-payout.ts';
 import { recordPayoutFact } from '../../src/operations/record-payout-fact.ts';
 import { recordReversalFact } from '../../src/operations/record-reversal-fact.ts';
-import { releasePayout, type ReleasedPayout, type ReleasePayout } from '../../src/operations/release-payout.ts';
+import {
+  releasePayout,
+  releasePayouts,
+  type ReleasedPayout,
+  type ReleasedPayouts,
+  type ReleasePayout,
+  type ReleasePayouts,
+} from '../../src/operations/release-payout.ts';
 import { makeCollection, makeMember, makeMerchant, TIMINGS } from './rows.ts';
 
 const DAY = 86_400_000;
@@ -99,17 +106,28 @@ export function release(
   payoutId: PayoutId,
   fields: Partial<ReleasePayout> = {},
 ): Promise<ReleasedPayout> {
-  return releasePayout(db, {
+  return releasePayout(db, { ...releaseInput(person), payoutId, ...fields });
+}
+
+export function releaseMany(
+  db: Database,
+  person: Person,
+  payoutIds: readonly string[],
+  fields: Partial<ReleasePayouts> = {},
+): Promise<ReleasedPayouts> {
+  return releasePayouts(db, { ...releaseInput(person), payoutIds, ...fields });
+}
+
+function releaseInput(person: Person) {
+  return {
     by: actedBy(person),
-    payoutId,
-    idempotencyKey: null,
+    idempotencyKey: randomUUID(),
     environment: 'test',
     sendDeadlineMs: 300_000,
     overdueAfterMs: TIMINGS.overdueAfterMs,
     idempotencyKeptForMs: 30 * DAY,
     at: new Date(),
-    ...fields,
-  });
+  } as const;
 }
 
 export function decide(
@@ -135,8 +153,7 @@ export function recordPayout(
   fact: RecordablePayoutFact,
   at = new Date(),
 ): Promise<Payout> {
-  const { overdueAfterMs } = TIMINGS;
-  return recordPayoutFact(db, { merchantId, payoutId, fact, environment: 'test', overdueAfterMs, at });
+  return recordPayoutFact(db, { merchantId, payoutId, fact, environment: 'test', ...TIMINGS, at });
 }
 
 /**

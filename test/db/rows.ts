@@ -93,7 +93,12 @@ export async function makeCollection(
   return moved;
 }
 
-export const TIMINGS: ChangeTimings = { promptWindowMs: 60_000, overdueAfterMs: 60_000, lateCheckEveryMs: 60_000 };
+export const TIMINGS: ChangeTimings & { readonly notFoundGraceMs: number } = {
+  promptWindowMs: 60_000,
+  overdueAfterMs: 60_000,
+  lateCheckEveryMs: 60_000,
+  notFoundGraceMs: 60_000,
+};
 
 /** Records the fact; the collection as it then is. */
 export async function record(

@@ -189,6 +189,13 @@ export const SOUND_ROWS = {
     updated_at: new Date(),
     send_deadline_at: new Date(),
   }),
+  discrepancies: ({ merchantId, payouts }) => ({
+    merchant_id: merchantId,
+    payout_id: payouts.failed,
+    kind: 'paid_after_failed',
+    operator_receipt: '42',
+    found_at: new Date(),
+  }),
   ledger_accounts: () => ({ id: 'operator/new/UGX', kind: 'operator', operator: 'new', currency: 'UGX' }),
   events: ({ merchantId, collections }) => ({
     id: newId('evt'),

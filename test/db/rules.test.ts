@@ -5,6 +5,7 @@ import type { Database } from '../../src/db/database.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../../src/domain/payout.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { DISCREPANCY_RULE_CASES } from './discrepancy-rule-cases.ts';
 import { LEDGER_RULE_CASES } from './ledger-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payment-rule-cases.ts';
 import { PAYOUT_MONEY_RULE_CASES } from './payout-money-rule-cases.ts';
@@ -22,6 +23,7 @@ const CASES: readonly RuleCase[] = [
   ...PAYOUT_RULE_CASES,
   ...PAYOUT_MONEY_RULE_CASES,
   ...REVERSAL_RULE_CASES,
+  ...DISCREPANCY_RULE_CASES,
 ];
 
 describe('the database', () => {
@@ -85,6 +87,7 @@ const OF_NO_USE_TO_TRY: readonly string[] = [
   // Numbered by the database.
   'audit_entries_pkey',
   'collection_transitions_pkey',
+  'discrepancies_pkey',
   // It only serves a foreign key, as do the others that end in `_key`.
   'endpoints_id_merchant_id_key',
   // A trigger refuses first: an account begins at zero, and changes by transfers only.

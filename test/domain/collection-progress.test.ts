@@ -4,11 +4,11 @@ import { COLLECTION_STATES, COLLECTION_TRANSITIONS, type CollectionState } from 
 import {
   factToRecord,
   isSettled,
-  type OperatorWord,
   type Patience,
   type RecordableFact,
   type Standing,
 } from '../../src/domain/collection-progress.ts';
+import type { OperatorWord } from '../../src/domain/operator-word.ts';
 
 const DEADLINE_MS = 1_000_000;
 const EXPIRES_MS = 1_200_000;
@@ -18,9 +18,9 @@ const PAID = { fact: 'paid', operatorReceipt: '42' } as const;
 const DECLINED = { fact: 'declined', failureCode: 'wrong_pin' } as const;
 const LAPSED = { fact: 'lapsed', failureCode: 'prompt_expired' } as const;
 const WORDS: Readonly<Record<string, OperatorWord>> = {
-  paid: { kind: 'settled', fact: PAID },
-  declined: { kind: 'settled', fact: DECLINED },
-  'run out': { kind: 'settled', fact: LAPSED },
+  paid: { kind: 'paid', operatorReceipt: '42' },
+  declined: { kind: 'declined', failureCode: 'wrong_pin' },
+  'run out': { kind: 'declined', failureCode: 'prompt_expired' },
   returned: { kind: 'returned', operatorReceipt: '42' },
   pending: { kind: 'pending' },
   'not found': { kind: 'not_found' },
@@ -48,8 +48,8 @@ type Case = { state: CollectionState; word: OperatorWord; nowMs: number; expires
 type Rule = { when: string; fits: (given: Case) => boolean; records: (given: Case) => RecordableFact | null };
 
 // What was returned was paid before.
-const isPaid = ({ word }: Case) => word.kind === 'returned' || (word.kind === 'settled' && word.fact === PAID);
-const isTaken = ({ word }: Case) => word.kind === 'settled' || word.kind === 'returned' || word.kind === 'pending';
+const isPaid = ({ word }: Case) => word.kind === 'returned' || word.kind === 'paid';
+const isTaken = ({ word }: Case) => word.kind !== 'not_found' && word.kind !== 'unknown';
 const isNeverTaken = ({ word, nowMs }: Case) => word.kind === 'not_found' && nowMs >= DEADLINE_MS + 1000;
 
 const RULES: readonly Rule[] = [
@@ -80,14 +80,19 @@ const RULES: readonly Rule[] = [
     records: () => ({ fact: 'outcome_unknown' }),
   },
   {
-    when: 'the operator gave back what we did not know to be paid',
-    fits: ({ word }) => word.kind === 'returned',
+    when: 'the operator has the money, or gave back what we did not know to be paid',
+    fits: isPaid,
     records: () => PAID,
   },
   {
-    when: 'the operator says how it ended',
-    fits: ({ word }) => word.kind === 'settled',
-    records: ({ word }) => (word.kind === 'settled' ? word.fact : null),
+    when: 'the prompt ran out at the operator',
+    fits: ({ word }) => word.kind === 'declined' && word.failureCode === 'prompt_expired',
+    records: () => LAPSED,
+  },
+  {
+    when: 'the operator refuses',
+    fits: ({ word }) => word.kind === 'declined',
+    records: () => DECLINED,
   },
   {
     when: 'the prompt is still open',
@@ -148,9 +153,8 @@ describe('what is recorded of the operator’s word', () => {
   it('is paid or declined only by the operator’s own word', () => {
     for (const given of CASES) {
       const recorded = decide(given);
-      if (recorded?.fact !== 'paid' && recorded?.fact !== 'declined') continue;
-      const isTold = given.word.kind === 'settled' && given.word.fact === recorded;
-      assert.ok(isTold || (recorded.fact === 'paid' && given.word.kind === 'returned'), JSON.stringify(given));
+      if (recorded?.fact === 'paid') assert.ok(isPaid(given), JSON.stringify(given));
+      if (recorded?.fact === 'declined') assert.equal(given.word.kind, 'declined', JSON.stringify(given));
     }
   });
 
@@ -164,7 +168,7 @@ describe('what is recorded of the operator’s word', () => {
   it('lapses by itself only when it was never taken, or past all patience', () => {
     for (const given of CASES) {
       const recorded = decide(given);
-      if (recorded?.fact !== 'lapsed' || given.word.kind === 'settled') continue;
+      if (recorded?.fact !== 'lapsed' || given.word.kind === 'declined') continue;
       const isOver = given.nowMs >= (given.expiresMs ?? DEADLINE_MS) + PATIENCE.reconcileForMs;
       assert.ok(isNeverTaken(given) || isOver, JSON.stringify(given));
       assert.ok(given.state !== 'prompted', 'an open prompt is asked for first');

@@ -23,6 +23,7 @@ const STEPS: readonly (readonly [PayoutStep, Partial<Payout>])[] = [
   [{ fact: 'outcome_unknown' }, {}],
   [{ fact: 'paid', operatorReceipt: '42' }, {}],
   [{ fact: 'declined', failureCode: 'payer_not_found' }, { failureCode: 'payer_not_found' }],
+  [{ fact: 'never_taken', askedAtMs: 1 }, { failureCode: 'operator_unavailable' }],
   [{ fact: 'returned' }, { amountReversedMinor: 5000n }],
 ];
 

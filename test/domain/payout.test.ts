@@ -25,6 +25,7 @@ const FACTS: readonly PayoutFact[] = [
   'outcome_unknown',
   'paid',
   'declined',
+  'never_taken',
   'returned',
 ];
 
@@ -37,8 +38,10 @@ const EXPECTED: Readonly<Record<string, PayoutState>> = {
   'released outcome_unknown': 'reconciling',
   'released paid': 'succeeded',
   'released declined': 'failed',
+  'released never_taken': 'failed',
   'reconciling paid': 'succeeded',
   'reconciling declined': 'failed',
+  'reconciling never_taken': 'failed',
   'succeeded returned': 'reversed',
 };
 

@@ -3,43 +3,45 @@ import assert from 'node:assert/strict';
 import { payoutFailure } from '../../src/domain/failure.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { REVERSAL_STATES, reversalObject, type Reversal, type ReversalState } from '../../src/domain/reversal.ts';
-import { reversalFactToRecord, type RefundWord, type ReversalFact } from '../../src/domain/reversal-progress.ts';
+import { reversalFactToRecord, type ReversalFact } from '../../src/domain/reversal-progress.ts';
+import type { OperatorWord } from '../../src/domain/operator-word.ts';
 import { AT } from './collections.ts';
 
 const DEADLINE_MS = 1_000_000;
 const GRACE_MS = 1000;
 const MOMENTS = [0, DEADLINE_MS - 1, DEADLINE_MS, DEADLINE_MS + GRACE_MS - 1, DEADLINE_MS + GRACE_MS, 10_000_000];
-const WORDS: readonly RefundWord[] = [
-  { kind: 'refunded' },
+const WORDS: readonly OperatorWord[] = [
+  { kind: 'paid', operatorReceipt: '42' },
+  { kind: 'returned', operatorReceipt: '42' },
   { kind: 'declined', failureCode: 'operator_rejected' },
   { kind: 'pending' },
   { kind: 'not_found' },
   { kind: 'unknown' },
 ];
 
-type Case = { state: ReversalState; word: RefundWord; nowMs: number };
-type Rule = { when: string; fits: (given: Case) => boolean; records: ReversalFact | null };
+type Case = { state: ReversalState; word: OperatorWord; nowMs: number };
+type Rule = { when: string; fits: (given: Case) => boolean; records: (given: Case) => ReversalFact | null };
 
 // Read from the top: the first that fits says what is recorded.
 const RULES: readonly Rule[] = [
-  { when: 'it has ended', fits: ({ state }) => state === 'succeeded' || state === 'failed', records: null },
-  { when: 'the money went back', fits: ({ word }) => word.kind === 'refunded', records: { fact: 'refunded' } },
+  { when: 'it has ended', fits: ({ state }) => state === 'succeeded' || state === 'failed', records: () => null },
+  { when: 'the money went back', fits: ({ word }) => word.kind === 'paid', records: () => ({ fact: 'refunded' }) },
   {
     when: 'the operator refuses',
     fits: ({ word }) => word.kind === 'declined',
-    records: { fact: 'declined', failureCode: 'operator_rejected' },
+    records: () => ({ fact: 'declined', failureCode: 'operator_rejected' }),
   },
   {
     when: 'the operator does not know it, and no send can still be on its way',
     fits: ({ word, nowMs }) => word.kind === 'not_found' && nowMs >= DEADLINE_MS + GRACE_MS,
-    records: { fact: 'declined', failureCode: 'operator_unavailable' },
+    records: ({ nowMs }) => ({ fact: 'never_taken', askedAtMs: nowMs }),
   },
   {
     when: 'nothing more is sent, and the end is not known',
     fits: ({ state, nowMs }) => state === 'requested' && nowMs >= DEADLINE_MS,
-    records: { fact: 'outcome_unknown' },
+    records: () => ({ fact: 'outcome_unknown' }),
   },
-  { when: 'there is only waiting', fits: () => true, records: null },
+  { when: 'there is only waiting', fits: () => true, records: () => null },
 ];
 
 const CASES: readonly Case[] = REVERSAL_STATES.flatMap((state) =>
@@ -58,7 +60,7 @@ describe('what is recorded of the operator’s word on a refund', () => {
           nowMs,
           GRACE_MS,
         );
-        assert.deepEqual(recorded, rule.records, JSON.stringify({ state, word, nowMs }));
+        assert.deepEqual(recorded, rule.records({ state, word, nowMs }), JSON.stringify({ state, word, nowMs }));
       }
     });
   }

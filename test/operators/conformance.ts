@@ -69,7 +69,6 @@ export function conformsToThePort(name: string, start: () => Promise<AdapterWorl
     }
     learnsWhatIsGivenBack(() => world);
     refusesWrongRefunds(() => world);
-    knowsItsFloat(start);
     readsCallbacks(() => world);
 
     it('can be closed twice, and answers unknown afterwards', async () => {
@@ -77,7 +76,6 @@ export function conformsToThePort(name: string, start: () => Promise<AdapterWorl
       await other.operator.close();
       await other.operator.close();
       for (const way of WAYS) assert.equal((await way.status(other.operator, randomUUID())).kind, 'unknown');
-      assert.equal((await other.operator.getFloatBalance()).kind, 'unknown');
       await other.stop();
     });
   });
@@ -233,37 +231,6 @@ function refusesWrongRefunds(world: () => AdapterWorld): void {
     const request = { operatorReference: randomUUID(), originalOperatorReference, money, note: 'Refund' };
     assert.deepEqual(await operator.refundCollection(request), { kind: 'accepted' });
     await refuse(originalOperatorReference);
-  });
-}
-
-function knowsItsFloat(start: () => Promise<AdapterWorld>): void {
-  // Its own operator: payouts of other tests may still be under way at theirs.
-  let world: AdapterWorld;
-
-  before(async () => {
-    world = await start();
-  });
-
-  after(() => world.stop());
-
-  it('knows the float, and what a payout took from it', async () => {
-    const { operator, money } = world;
-    const before = await operator.getFloatBalance();
-    assert.ok(before.kind === 'known', JSON.stringify(before));
-    assert.equal(before.currency, money.currency);
-    const [, payout] = WAYS;
-    const reference = randomUUID();
-    await send(payout, world, '012', reference);
-    await final(() => payout.status(operator, reference));
-    const after = await operator.getFloatBalance();
-    assert.ok(after.kind === 'known');
-    // No currency of this operator's first market has decimals.
-    assert.equal(BigInt(before.amount.split('.')[0]!) - BigInt(after.amount.split('.')[0]!), money.amountMinor);
-  });
-
-  it('does not guess the float when the operator cannot be asked', async () => {
-    await world.setFaults({ down: true });
-    assert.equal((await world.operator.getFloatBalance()).kind, 'unknown');
   });
 }
 

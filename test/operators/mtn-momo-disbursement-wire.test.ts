@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { createMtnMomo } from '../../src/operators/mtn-momo.ts';
-import type { FloatOutcome, Operator, SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
+import type { Operator, SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { halfBody, inTurn, json, raw, startStubOperator, type Reply, type StubOperator } from './stub-operator.ts';
 
 const REFERENCE = randomUUID();
@@ -131,7 +131,7 @@ describe("MTN's wire for money out", () => {
       await operator.getCollectionStatus(REFERENCE);
       await operator.getPayoutStatus(REFERENCE);
       await operator.getCollectionStatus(REFERENCE);
-      await operator.getFloatBalance();
+      await operator.getRefundStatus(REFERENCE);
       assert.deepEqual(
         stub.received.map(({ path, headers }) => `${path.split('/')[1]} ${headers.authorization?.split(' ')[0]}`),
         [
@@ -297,29 +297,6 @@ describe("MTN's wire for money out", () => {
       stub.set({ call: json(200, RETURNED) });
       assert.deepEqual(await operator.getCollectionStatus(REFERENCE), { kind: 'returned', receipt: '363440463', paid });
     });
-  });
-
-  describe('what it makes of the balance', () => {
-    const known = (amount: string): FloatOutcome => ({ kind: 'known', amount, currency: 'UGX' });
-    const unknown = (reason: string): FloatOutcome => ({ kind: 'unknown', reason });
-    const cases: [string, Reply, FloatOutcome][] = [
-      ['a text', json(200, { availableBalance: '1250.50', currency: 'UGX' }), known('1250.50')],
-      ['a number', json(200, { availableBalance: 1250.5, currency: 'UGX' }), known('1250.5')],
-      ['an overdraft', json(200, { availableBalance: '-3', currency: 'UGX' }), known('-3')],
-      ['words', json(200, { availableBalance: 'much', currency: 'UGX' }), unknown('balance not understood')],
-      ['no currency', json(200, { availableBalance: '1' }), unknown('balance not understood')],
-      ['a page', raw(200, '<html>'), unknown('balance not understood')],
-      ['a refusal', json(500, { code: 'NOT_ALLOWED' }), unknown('http 500 NOT_ALLOWED')],
-      ['503', raw(503, ''), unknown('http 503')],
-      ['no answer', silence, unknown(`timed out after ${TIMEOUT_MS} ms`)],
-    ];
-    for (const [what, reply, outcome] of cases) {
-      it(`${what}: ${outcome.kind}`, async () => {
-        await meet(reply);
-        assert.deepEqual(await operator.getFloatBalance(), outcome);
-        assert.equal(stub.calls()[0]?.path, '/disbursement/v1_0/account/balance');
-      });
-    }
   });
 
   it('names a payout or a refund by the externalId of its callback', () => {

@@ -160,7 +160,12 @@ describe('a collection that was paid', () => {
       assertError(await reverse(await enter(house, merchant.id, role), payment), 'permission_denied');
     }
     await askForPayout(house, '000', { merchant, amount: payment.amount });
-    assertError(await reverse(approver, payment), 'balance_insufficient');
+    const key = randomUUID();
+    const refused = await reverse(approver, payment, key);
+    assertError(refused, 'balance_insufficient');
+    const again = await reverse(approver, payment, key);
+    assert.deepEqual([again.status, again.text], [402, refused.text]);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
     const declined = await pay(house, '001', { merchant });
     await untilState(house, declined, 'failed');
     assertError(await reverse(approver, declined), 'state_conflict');

@@ -1,10 +1,11 @@
 // The ways the workflows of payouts and reversals can go that have a recorded history.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { reversalWorkflowId } from '../../workflows/contract.ts';
-import type { ReversalId } from '../../src/domain/ids.ts';
-import type { House } from '../support/house.ts';
-import { pay, untilState } from '../support/payments.ts';
+import { lookWorkflowId, reversalWorkflowId } from '../../workflows/contract.ts';
+import type { PayoutId, ReversalId } from '../../src/domain/ids.ts';
+import { eventually, type House } from '../support/house.ts';
+import { callBack, pay, untilState } from '../support/payments.ts';
+import { temporalClient } from '../support/engines.ts';
 import { askForPayout, fund, release, untilPayoutState, type Payout } from '../support/payouts.ts';
 import { enter } from '../support/people.ts';
 import type { Scenario } from './scenarios.ts';
@@ -68,7 +69,20 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     async play(house) {
       const payout = await released(house, '015');
       await untilPayoutState(house, payout, 'reversed');
-      return payout;
+      return { workflowId: lookWorkflowId(payout.id as PayoutId) };
+    },
+  },
+  {
+    name: 'payout-looked-at-again-after-it-failed',
+    environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
+    async play(house) {
+      const payout = await released(house, '001');
+      await untilPayoutState(house, payout, 'failed');
+      await callBack(house, payout.operatorReference, 'SUCCESSFUL');
+      const workflowId = lookWorkflowId(payout.id as PayoutId);
+      const handle = (await temporalClient()).workflow.getHandle(workflowId);
+      await eventually('the look', () => handle.describe().catch(() => null));
+      return { workflowId };
     },
   },
   {

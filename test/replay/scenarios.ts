@@ -1,7 +1,13 @@
 // The ways a workflow can go that have a recorded history, and how each comes about.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliveryWorkflowId, ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import {
+  deliveryWorkflowId,
+  ledgerCheckScheduleId,
+  lookWorkflowId,
+  reconciliationScheduleId,
+} from '../../workflows/contract.ts';
+import type { CollectionId } from '../../src/domain/ids.ts';
 import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, openHouse, type House } from '../support/house.ts';
@@ -88,7 +94,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
       const payment = await pay(house, '009');
       await untilState(house, payment, 'expired');
       await untilState(house, payment, 'succeeded');
-      return payment;
+      return { workflowId: lookWorkflowId(payment.id as CollectionId) };
     },
   },
   {

@@ -15,6 +15,10 @@ export type ScriptedOperator = {
   say(word: Word): void;
   /** How it answers requests for prompts from now on. */
   answerPrompts(reply: Reply): void;
+  /** How it answers questions from now on; null: in the words it was told to say. */
+  answerQuestions(reply: Reply | null): void;
+  /** Leaves questions without any answer, for as long as it is so. */
+  keepSilent(isSilent: boolean): void;
   /** Requests for a prompt, and questions, with this reference. */
   prompts(reference: string): number;
   questions(reference: string): number;
@@ -29,6 +33,7 @@ export async function startScriptedOperator(): Promise<ScriptedOperator> {
   const stub = await startStubOperator();
   let word: Word = { status: 'PENDING' };
   let answerPrompt: Reply = TAKEN;
+  let answerQuestion: Reply | null = null;
 
   const referenceOf = ({ headers, path, method }: ReturnType<typeof stub.calls>[number]): string =>
     method === 'POST' ? String(headers['x-reference-id']) : (path.split('/').at(-1) ?? '');
@@ -39,6 +44,10 @@ export async function startScriptedOperator(): Promise<ScriptedOperator> {
     call(response, received) {
       if (received.method === 'POST') {
         answerPrompt(response, received);
+        return;
+      }
+      if (answerQuestion) {
+        answerQuestion(response, received);
         return;
       }
       const reference = referenceOf(received);
@@ -59,6 +68,12 @@ export async function startScriptedOperator(): Promise<ScriptedOperator> {
     },
     answerPrompts(reply) {
       answerPrompt = reply;
+    },
+    answerQuestions(reply) {
+      answerQuestion = reply;
+    },
+    keepSilent(isSilent) {
+      answerQuestion = isSilent ? () => undefined : null;
     },
     prompts: (reference) => callsFor('POST', reference).length,
     questions: (reference) => callsFor('GET', reference).length,

@@ -15,32 +15,7 @@ import {
   untilState,
   type Payment,
 } from '../support/payments.ts';
-
-async function scheduleOf({ config }: House, idFor = reconciliationScheduleId) {
-  const client = await temporalClient();
-  return client.schedule.getHandle(idFor(config.settings.MALIPO_TASK_QUEUE_PREFIX));
-}
-
-/** Runs one sweep, or what else has a schedule, now and returns how it ended. */
-async function sweep(
-  house: House,
-  idFor = reconciliationScheduleId,
-): Promise<{ status: string; result: () => Promise<unknown> }> {
-  const client = await temporalClient();
-  const schedule = await scheduleOf(house, idFor);
-  const before = (await schedule.describe()).info.numActionsTaken;
-  await schedule.trigger();
-  const action = await eventually('the sweep to start', async () => {
-    const { info } = await schedule.describe();
-    return info.numActionsTaken > before && info.recentActions.at(-1)?.action.workflow;
-  });
-  const handle = client.workflow.getHandle(action.workflowId, action.firstExecutionRunId);
-  const status = await eventually('the sweep to end', async () => {
-    const { name } = (await handle.describe()).status;
-    return name !== 'RUNNING' && name;
-  });
-  return { status, result: () => handle.result() };
-}
+import { scheduleOf, sweep } from '../support/sweeps.ts';
 
 async function runsOf({ workflowId }: Payment): Promise<WorkflowExecutionInfo[]> {
   const runs: WorkflowExecutionInfo[] = [];

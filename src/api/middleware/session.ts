@@ -1,5 +1,6 @@
 // Lets in who has a session, from our own pages, in a role that may; keeps on record whom it refuses.
-import { DomainError, type ErrorCode } from '../../domain/errors.ts';
+import { REFUSALS } from '../../domain/audit.ts';
+import { DomainError } from '../../domain/errors.ts';
 import { holdsOneOf, permissionDenied, type Role } from '../../domain/member.ts';
 import { authenticateSession } from '../../operations/authenticate-session.ts';
 import { recordRefusal } from '../../operations/record-refusal.ts';
@@ -9,8 +10,6 @@ import { readSessionToken } from '../session-cookie.ts';
 type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl'>;
 type Context = Parameters<ApiMiddleware>[0];
 
-/** What is put on record as a refusal of a person. */
-export const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['permission_denied', 'approval_self']);
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 // What is put on record is ours to read: an id, or nothing.
 const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,40}$/;

@@ -1,16 +1,10 @@
 // What people decide about money: release, reject and cancel payouts, and give collections back.
-import { DomainError } from '../../domain/errors.ts';
-import { isId } from '../../domain/ids.ts';
-import type { ActedBy } from '../../domain/member.ts';
-import { approvalState, payoutObject, type Payout } from '../../domain/payout.ts';
+import { payoutObject, type Payout } from '../../domain/payout.ts';
 import { reversalObject } from '../../domain/reversal.ts';
 import { createReversal } from '../../operations/create-reversal.ts';
 import { decidePayout, type DecidePayout } from '../../operations/decide-payout.ts';
-import { getPayout } from '../../operations/get-payout.ts';
 import { getLatestReversal } from '../../operations/get-reversal.ts';
-import { findKeptReleases, keepReleases } from '../../operations/keep-releases.ts';
-import { recordRefusal } from '../../operations/record-refusal.ts';
-import { releasePayout, type ReleasedPayout } from '../../operations/release-payout.ts';
+import { releasePayout, releasePayouts } from '../../operations/release-payout.ts';
 import { consoleRoute, idOf } from '../console-route.ts';
 import {
   auditOf,
@@ -23,7 +17,6 @@ import {
 import { readLists } from '../form.ts';
 import { sendKeptAnswer } from '../kept-answer.ts';
 import { isForm } from '../middleware/body.ts';
-import { REFUSALS } from '../middleware/session.ts';
 import type { Route } from '../route.ts';
 import {
   payoutSchema,
@@ -68,27 +61,11 @@ function releaseRoute(deps: ApiDeps): Route {
       errors: ['payout_not_found', 'approval_self', 'state_conflict'],
     },
     async (ctx) => {
-      const released = await release(deps, auditOf(ctx), { payoutId: idOf(ctx), key: idempotencyKeyOf(ctx) });
+      const released = await releasePayout(deps.db, { ...releaseInput(deps, ctx), payoutId: idOf(ctx) });
+      if (released.kind === 'approved') deps.onPayoutRecorded(released.payout);
       sendKeptAnswer(ctx, released);
     },
   );
-}
-
-type ReleaseOne = { readonly payoutId: string; readonly key: string | null };
-
-async function release(deps: ApiDeps, by: ActedBy, { payoutId, key }: ReleaseOne): Promise<ReleasedPayout> {
-  const released = await releasePayout(deps.db, {
-    by,
-    payoutId,
-    idempotencyKey: key,
-    environment: deps.environment,
-    sendDeadlineMs: deps.payoutSendDeadlineMs,
-    overdueAfterMs: deps.overdueAfterMs,
-    idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
-    at: new Date(),
-  });
-  if (released.kind === 'approved') deps.onPayoutRecorded(released.payout);
-  return released;
 }
 
 function releaseManyRoute(deps: ApiDeps): Route {
@@ -100,7 +77,8 @@ function releaseManyRoute(deps: ApiDeps): Route {
       operationId: 'releasePayouts',
       tag: PAYOUTS,
       summary: 'Release several payouts with one proof of the second factor',
-      description: 'Each is released or refused by itself; the answer says which. A repeat releases none twice.',
+      description:
+        'Each is released or refused by itself, and the answer says which. Should it break off, none of them is released: ask again with the same key.',
       roles: ['approver'],
       isKept: true,
       body: releasePayoutsSchema,
@@ -109,49 +87,23 @@ function releaseManyRoute(deps: ApiDeps): Route {
     async (ctx) => {
       const fields = isForm(ctx) ? readLists(ctx.request.body, ['ids']) : ctx.request.body;
       const { ids } = validate(releasePayoutsSchema, fields);
-      const by = auditOf(ctx);
-      const request = { by, ids, key: idempotencyKeyOf(ctx), keptForMs: IDEMPOTENCY_KEPT_FOR_MS, at: new Date() };
-      const kept = await findKeptReleases(deps.db, request);
-      if (kept) {
-        sendKeptAnswer(ctx, { kind: 'replayed', answer: kept });
-        return;
-      }
-      // One after the other: each is a transaction of its own that locks what the person may release today.
-      const data = [];
-      for (const id of ids) data.push({ id, ...(await releaseOrSay(deps, by, id)) });
-      const answer = await keepReleases(deps.db, request, JSON.stringify({ data }));
-      sendKeptAnswer(ctx, { kind: 'approved', answer });
+      const released = await releasePayouts(deps.db, { ...releaseInput(deps, ctx), payoutIds: ids });
+      if (released.kind === 'approved') for (const payout of released.payouts) deps.onPayoutRecorded(payout);
+      sendKeptAnswer(ctx, released);
     },
   );
 }
 
-async function releaseOrSay(deps: ApiDeps, by: ActedBy, payoutId: string) {
-  try {
-    const { answer } = await release(deps, by, { payoutId, key: null });
-    return { payout: JSON.parse(answer.body) as ReturnType<typeof payoutObject>, error: null };
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    // Released by this very call before it broke off, or by one beside it: for who asks that is what they asked for.
-    const own = error.code === 'state_conflict' ? await findOwnRelease(deps, by, payoutId) : null;
-    if (own) return { payout: payoutObject(own), error: null };
-    if (REFUSALS.has(error.code)) {
-      const reason = error.reason ?? error.message;
-      await recordRefusal(deps.db, {
-        by,
-        action: 'POST /v1/console/payouts/release',
-        subjectId: isId('pay', payoutId) ? payoutId : null,
-        reason,
-        at: new Date(),
-      });
-    }
-    return { payout: null, error: { code: error.code, message: error.message } };
-  }
-}
-
-async function findOwnRelease(deps: ApiDeps, { person }: ActedBy, payoutId: string): Promise<Payout | null> {
-  const payout = await getPayout(deps.db, person.merchantId, payoutId);
-  const isApproved = approvalState(payout.state) === 'approved';
-  return isApproved && payout.approvals.some(({ userId }) => userId === person.userId) ? payout : null;
+function releaseInput(deps: ApiDeps, ctx: Parameters<ApiMiddleware>[0]) {
+  return {
+    by: auditOf(ctx),
+    idempotencyKey: idempotencyKeyOf(ctx),
+    environment: deps.environment,
+    sendDeadlineMs: deps.payoutSendDeadlineMs,
+    overdueAfterMs: deps.overdueAfterMs,
+    idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
+    at: new Date(),
+  };
 }
 
 function rejectRoute(deps: ApiDeps): Route {
@@ -221,7 +173,9 @@ function reverseRoute(deps: ApiDeps): Route {
       operationId: 'reverseCollection',
       tag: REVERSALS,
       summary: 'Give the whole amount of a collection back to its payer',
-      description: 'The collection becomes `reversed` when the operator confirms the refund, and not before.',
+      description:
+        'The collection becomes `reversed` when the operator confirms the refund, and not before. With too little ' +
+        'available the answer is 402, and is kept like any other.',
       roles: ['approver'],
       id: 'col',
       isKept: true,

@@ -1,0 +1,48 @@
+// A server that dies while it releases several payouts: the repeat with the same key finds each released once.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { openHouse, type House } from '../support/house.ts';
+import { assertLedgerIsSound } from '../support/payments.ts';
+import { askForPayout, fetchPayout, fund, transfersTaken, untilPayoutState } from '../support/payouts.ts';
+import { addPerson, logIn } from '../support/people.ts';
+import { startServerChild } from '../support/server-child.ts';
+
+describe('a server that is killed while it releases several payouts', () => {
+  let house: House;
+  beforeEach(async () => {
+    house = await openHouse({ startsServer: false });
+    await fund(house, house.merchant, 100_000);
+  });
+  afterEach(() => house.stop());
+
+  for (const [moment, state, isReplayed] of [
+    ['before', 'queued', null],
+    ['after', 'released', 'true'],
+  ] as const) {
+    it(`${moment} the commit leaves them ${state}, and the repeat answers that all are released`, async () => {
+      const doomed = await startServerChild(house, { crashPoint: { moment, commitOf: 'payout_approval_insert' } });
+      const payouts = await Promise.all([1, 2, 3].map(() => askForPayout(house, '000')));
+      const browser = await logIn(house, await addPerson(house, house.merchant.id, ['approver']));
+      const options = { json: { ids: payouts.map(({ id }) => id) }, idempotencyKey: randomUUID() };
+      const release = () => browser.call('POST', '/v1/console/payouts/release', options);
+      await assert.rejects(release());
+      await doomed.dies();
+      const states = await house.db.pool.query<{ state: string }>('SELECT DISTINCT state FROM payouts');
+      assert.deepEqual(states.rows, [{ state }]);
+
+      await house.startServer();
+      const answer = await release();
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.headers.get('idempotent-replayed'), isReplayed);
+      for (const { payout } of answer.json['data'] as { payout: { state: string } | null }[]) {
+        assert.equal(payout?.state, 'released');
+      }
+      for (const payout of payouts) {
+        await untilPayoutState(house, payout, 'succeeded');
+        assert.equal(await transfersTaken(house, payout), 1);
+        assert.equal(((await fetchPayout(house, payout))['approvals'] as unknown[]).length, 1);
+      }
+      await assertLedgerIsSound(house.db);
+    });
+  }
+});

@@ -1,0 +1,31 @@
+// Runs what has a schedule now, rather than when its time comes.
+import type { ScheduleHandle } from '@temporalio/client';
+import { reconciliationScheduleId } from '../../workflows/contract.ts';
+import { temporalClient } from './engines.ts';
+import { eventually, type House } from './house.ts';
+
+export async function scheduleOf({ config }: House, idFor = reconciliationScheduleId): Promise<ScheduleHandle> {
+  const client = await temporalClient();
+  return client.schedule.getHandle(idFor(config.settings.MALIPO_TASK_QUEUE_PREFIX));
+}
+
+/** Runs one sweep, or what else has a schedule, now and returns how it ended. */
+export async function sweep(
+  house: House,
+  idFor = reconciliationScheduleId,
+): Promise<{ status: string; result: () => Promise<unknown> }> {
+  const client = await temporalClient();
+  const schedule = await scheduleOf(house, idFor);
+  const before = (await schedule.describe()).info.numActionsTaken;
+  await schedule.trigger();
+  const action = await eventually('the sweep to start', async () => {
+    const { info } = await schedule.describe();
+    return info.numActionsTaken > before && info.recentActions.at(-1)?.action.workflow;
+  });
+  const handle = client.workflow.getHandle(action.workflowId, action.firstExecutionRunId);
+  const status = await eventually('the sweep to end', async () => {
+    const { name } = (await handle.describe()).status;
+    return name !== 'RUNNING' && name;
+  });
+  return { status, result: () => handle.result() };
+}
