@@ -3,7 +3,8 @@ import { collectionObject, isLateSuccess, type Collection, type CollectionState 
 import type { EventId } from './ids.ts';
 import { payoutObject, type Payout, type PayoutState } from './payout.ts';
 
-export type Environment = 'test' | 'live';
+export const ENVIRONMENTS = ['test', 'live'] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
 
 type ToldCollectionState = Exclude<CollectionState, 'initiated'>;
 export type EventType = `collection.${ToldCollectionState}` | `payout.${PayoutState}`;
