@@ -12,13 +12,17 @@ import { auditRoutes } from './routes/audit.ts';
 import { balanceRoutes } from './routes/balance.ts';
 import { collectionRoutes } from './routes/collections.ts';
 import { consolePayoutRoutes } from './routes/console-payouts.ts';
+import { deliveryRoutes } from './routes/deliveries.ts';
 import { docsRoutes } from './routes/docs.ts';
+import { endpointRoutes } from './routes/endpoints.ts';
+import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { invitationRoutes } from './routes/invitations.ts';
 import { memberRoutes } from './routes/members.ts';
 import { operatorCallbackRoutes } from './routes/operator-callbacks.ts';
 import { payoutRoutes } from './routes/payouts.ts';
 import { policyRoutes } from './routes/policy.ts';
+import { replayRoutes } from './routes/replays.ts';
 import { secondFactorRoutes } from './routes/second-factor.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 
@@ -61,6 +65,10 @@ function consoleRoutes(deps: ApiDeps): Route[] {
     ...memberRoutes(deps),
     ...invitationRoutes(deps),
     ...consolePayoutRoutes(deps),
+    ...endpointRoutes(deps),
+    ...eventRoutes(deps),
+    ...deliveryRoutes(deps),
+    ...replayRoutes(deps),
     ...policyRoutes(deps),
     ...auditRoutes(deps),
   ];

@@ -49,7 +49,11 @@ export type ApiDeps = {
   readonly payoutExpiryMs: number;
   readonly payoutSendDeadlineMs: number;
   readonly overdueAfterMs: number;
-  /** Opens and seals people's second factors. */
+  /** Why nothing may be sent to this address; null: something may. */
+  readonly refuseUrl: (url: string) => string | null;
+  /** An endpoint of which everything failed for so long is disabled. */
+  readonly endpointFailingLimitMs: number;
+  /** Opens and seals people's second factors, and seals endpoints' secrets. */
   readonly keyRing: KeyRing;
   readonly log: Log;
   /** Proxies in front of us whose X-Forwarded-For we believe. */

@@ -1,5 +1,7 @@
 // Webhook deliveries: states, the retry schedule as data, and what one attempt's result means.
 import { DomainError } from './errors.ts';
+import type { EventType } from './event.ts';
+import type { DeliveryId, EndpointId, EventId } from './ids.ts';
 
 /**
  * pending: the first attempt is owed; retrying: a further one; delivered: accepted; dead_lettered: the schedule ended;
@@ -31,6 +33,46 @@ export type NextStep =
   | { readonly state: 'delivered' }
   | { readonly state: 'retrying'; readonly delayMs: number }
   | { readonly state: 'dead_lettered'; readonly disableEndpoint: boolean };
+
+/** A delivery as its merchant's people see it. */
+export type ListedDelivery = {
+  readonly id: DeliveryId;
+  readonly eventId: EventId;
+  readonly eventType: EventType;
+  readonly endpointId: EndpointId;
+  readonly state: DeliveryState;
+  readonly attemptCount: number;
+  readonly replayCount: number;
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+/** An attempt as it was recorded: with an answer or with an error. */
+export type RecordedAttempt = {
+  readonly number: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly responseHeaders: Readonly<Record<string, string>> | null;
+  readonly responseBody: Buffer | null;
+};
+
+/** How many attempts of one delivery are shown, the newest: the schedule's many times over, and a limit all the same. */
+export const SHOWN_ATTEMPTS = 100;
+
+/** How much of an answer is kept. */
+export const RESPONSE_KEPT_BYTES = 16 * 1024;
+
+/** Whether the answer was longer than what is kept of it; null: nobody knows, or there was none. */
+export function isResponseTruncated({ responseHeaders, responseBody }: RecordedAttempt): boolean | null {
+  if (responseBody === null) return null;
+  // An answer that breaks off is an error: what is shorter than the limit is all that came.
+  if (responseBody.length < RESPONSE_KEPT_BYTES) return false;
+  const length = responseHeaders?.['content-length'];
+  return length !== undefined && /^[0-9]{1,15}$/.test(length) ? Number(length) > responseBody.length : null;
+}
 
 /** 0 s, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: the wait before each attempt, about 75 h in all. */
 export const DELIVERY_SCHEDULE_MS: readonly number[] = [

@@ -1,5 +1,6 @@
 // Replays: sending again what was sent, or was not, with the same bytes and the whole schedule anew.
 import type { DeliveryState } from './delivery.ts';
+import { DomainError } from './errors.ts';
 import type { EndpointId, MerchantId, ReplayId, UserId } from './ids.ts';
 
 /** What can be chosen for a replay of many. What is on its way already is not among them. */
@@ -34,3 +35,8 @@ export type Replay = ReplayFilter & {
   readonly createdAt: Date;
   readonly completedAt: Date | null;
 };
+
+/** The same for an unknown id and for another merchant's. */
+export function replayNotFound(): DomainError {
+  return new DomainError('replay_not_found', 'There is no replay with this id. Look it up in the list of replays.');
+}

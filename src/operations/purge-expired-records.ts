@@ -1,5 +1,6 @@
-// Removes records whose time is over: idempotency keys, operators' raw callbacks, sessions and counters of failed proofs.
+// Removes what is over: idempotency keys, operators' raw callbacks, sessions, counters of failed proofs, rotated secrets.
 import type { Database } from '../db/database.ts';
+import { eraseEndedSecrets } from '../db/endpoint.ts';
 import { deleteIdempotencyKeys } from '../db/idempotency-key.ts';
 import { deleteOperatorCallbacks } from '../db/operator-callback.ts';
 import { deleteEndedCounters } from '../db/proof-counter.ts';
@@ -8,7 +9,7 @@ import { deleteEndedSessions } from '../db/session.ts';
 export type PurgeExpiredRecords = {
   readonly idempotencyKeysBefore: Date;
   readonly callbacksBefore: Date;
-  /** Sessions and counters that have ended by then. */
+  /** Sessions, counters and endpoints' previous secrets that have ended by then. */
   readonly endedBefore: Date;
   readonly limit: number;
 };
@@ -20,6 +21,7 @@ export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecor
     const callbacks = await deleteOperatorCallbacks(tx, input.callbacksBefore, input.limit);
     const sessions = await deleteEndedSessions(tx, input.endedBefore, input.limit);
     const counters = await deleteEndedCounters(tx, input.endedBefore, input.limit);
-    return keys + callbacks + sessions + counters;
+    const secrets = await eraseEndedSecrets(tx, input.endedBefore, input.limit);
+    return keys + callbacks + sessions + counters + secrets;
   });
 }

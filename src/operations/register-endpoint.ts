@@ -1,10 +1,17 @@
 // Registers where a merchant's events go.
+import { recordAct } from '../db/audit.ts';
 import type { Database } from '../db/database.ts';
 import { countEndpoints, insertEndpoint, lockMerchant } from '../db/endpoint.ts';
-import { generateEndpointSecret, MAX_ENDPOINTS_PER_MERCHANT } from '../domain/endpoint.ts';
+import {
+  generateEndpointSecret,
+  MAX_ENDPOINTS_PER_MERCHANT,
+  type Endpoint,
+  type EndpointWithSecret,
+} from '../domain/endpoint.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { EventType } from '../domain/event.ts';
-import { newId, type EndpointId, type MerchantId } from '../domain/ids.ts';
+import type { PaymentEventType } from '../domain/event.ts';
+import { newId, type MerchantId } from '../domain/ids.ts';
+import type { ActedBy } from '../domain/member.ts';
 import { seal, type KeyRing } from '../domain/secret-box.ts';
 
 export type RegisterEndpoint = {
@@ -13,35 +20,44 @@ export type RegisterEndpoint = {
   readonly url: string;
   readonly description: string | null;
   /** Null: every type. */
-  readonly eventTypes: readonly EventType[] | null;
+  readonly eventTypes: readonly PaymentEventType[] | null;
   readonly keyRing: KeyRing;
+  /** Without it: whoever runs the service. */
+  readonly by?: ActedBy;
   readonly at: Date;
 };
 
-/** The endpoint with its signing secret, which is shown this once. Throws `parameter_invalid` when there are too many. */
-export async function registerEndpoint(
-  db: Database,
-  input: RegisterEndpoint,
-): Promise<{ id: EndpointId; secret: string }> {
-  const id = newId('whe', input.at.getTime());
+/** The endpoint, to which every event from now on goes. Throws `state_conflict` when the merchant has too many. */
+export async function registerEndpoint(db: Database, input: RegisterEndpoint): Promise<EndpointWithSecret> {
+  const { merchantId, url, description, eventTypes, by, at } = input;
   const secret = generateEndpointSecret();
+  const endpoint: Endpoint = {
+    id: newId('whe', at.getTime()),
+    merchantId,
+    url,
+    description,
+    eventTypes,
+    state: 'enabled',
+    disabledReason: null,
+    disabledAt: null,
+    failingSince: null,
+    previousSecretUntil: null,
+    createdAt: at,
+    updatedAt: at,
+  };
   await db.withTransaction(async (tx) => {
-    await lockMerchant(tx, input.merchantId);
-    if ((await countEndpoints(tx, input.merchantId)) >= MAX_ENDPOINTS_PER_MERCHANT) {
+    await lockMerchant(tx, merchantId);
+    if ((await countEndpoints(tx, merchantId)) >= MAX_ENDPOINTS_PER_MERCHANT) {
       throw new DomainError(
-        'parameter_invalid',
+        'state_conflict',
         `A merchant can have ${MAX_ENDPOINTS_PER_MERCHANT} endpoints. Delete one before you register another.`,
       );
     }
-    await insertEndpoint(tx, {
-      id,
-      merchantId: input.merchantId,
-      url: input.url,
-      description: input.description,
-      eventTypes: input.eventTypes,
-      secretSealed: seal(secret, id, input.keyRing),
-      createdAt: input.at,
-    });
+    await insertEndpoint(tx, endpoint, seal(secret, endpoint.id, input.keyRing));
+    if (by) {
+      const after = { url, description, event_types: eventTypes };
+      await recordAct(tx, by, { action: 'endpoint.registered', subjectId: endpoint.id, after, at });
+    }
   });
-  return { id, secret };
+  return { ...endpoint, secret };
 }

@@ -1,6 +1,4 @@
 // Puts the server together: which parts run, on what, and in which order they start and stop.
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
 import { createCollectionActivities } from '../../activities/collection.ts';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
@@ -10,6 +8,7 @@ import { createReversalActivities } from '../../activities/reversal.ts';
 import { createApp } from '../api/app.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../api/context.ts';
 import { createHttpServer } from '../api/http-server.ts';
+import { createAddressGuard } from '../clients/address-guard.ts';
 import { createTemporalClient, type TemporalClient } from '../clients/temporal-client.ts';
 import { createWebhookCourier, type WebhookCourier } from '../clients/webhook-courier.ts';
 import { createWebhookTraffic, type WebhookTraffic } from '../clients/webhook-traffic.ts';
@@ -27,6 +26,7 @@ import type { Log } from '../log.ts';
 import { ensureOperatorAccounts } from '../operations/ensure-operator-accounts.ts';
 import { createMtnMomo } from '../operators/mtn-momo.ts';
 import type { Operator } from '../operators/port.ts';
+import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { keepTrying } from './keep-trying.ts';
 import { startMetricsListener } from './metrics-listener.ts';
 import type { CollectionTimings, PayoutTimings } from '../../workflows/contract.ts';
@@ -62,9 +62,6 @@ const TICK_MS = 1000;
 const START_BATCH = 100;
 const LEASE_MARGIN_MS = 20_000;
 const DAY_MS = 86_400_000;
-const CLOSE_IDLE_EVERY_MS = 100;
-/** Kept alive longer than the usual proxy keeps its side, so that no request meets a connection just closed. */
-const HTTP_LIMITS = { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 75_000 };
 
 /** Starts the roles that the configuration names. Works while Temporal is away: work is recorded and waits. */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
@@ -205,6 +202,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     maxAgeMs: settings.MALIPO_BACKLOG_MAX_AGE_MS,
     log,
   });
+  const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
   const { app } = createApp({
     db,
     temporal,
@@ -214,6 +212,8 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     payoutExpiryMs: config.clocks.payoutExpiryMs,
     payoutSendDeadlineMs: config.clocks.payoutSendDeadlineMs,
     overdueAfterMs: config.clocks.overdueAfterMs,
+    endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,
+    refuseUrl: (url) => guard.refuseUrl(url),
     keyRing: settings.MALIPO_SECRET_KEYS,
     log,
     trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
@@ -361,33 +361,4 @@ function createActivities({ config, db, operators, courier, traffic, log }: Part
       ...clocks,
     }),
   };
-}
-
-async function listenOn(server: Server, port: number, host: string): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-/** Lets requests finish; a connection that falls idle meanwhile is closed then, and what still runs at the limit is cut. */
-async function closeServer(server: Server): Promise<void> {
-  const closingIdle = setInterval(() => {
-    server.closeIdleConnections();
-  }, CLOSE_IDLE_EVERY_MS);
-  const cutting = setTimeout(() => {
-    server.closeAllConnections();
-  }, HTTP_LIMITS.requestTimeout);
-  try {
-    await new Promise<void>((resolve) => {
-      server.close(() => {
-        resolve();
-      });
-      server.closeIdleConnections();
-    });
-  } finally {
-    clearInterval(closingIdle);
-    clearTimeout(cutting);
-  }
 }

@@ -3,13 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Database } from '../db/database.ts';
 import { SCOPES } from '../domain/api-key.ts';
+import { MAX_ENDPOINTS_PER_MERCHANT } from '../domain/endpoint.ts';
 import type { MerchantId, UserId } from '../domain/ids.ts';
 import type { KeyRing } from '../domain/secret-box.ts';
 import { authenticateApiKey } from '../operations/authenticate-api-key.ts';
 import { createApiKey } from '../operations/create-api-key.ts';
 import { createMerchant } from '../operations/create-merchant.ts';
+import { deleteEndpoint } from '../operations/delete-endpoint.ts';
+import { listEndpoints } from '../operations/list-endpoints.ts';
 import { registerEndpoint } from '../operations/register-endpoint.ts';
-import { retireEndpoints } from '../operations/retire-endpoints.ts';
 import { addDemoPeople, demoPeopleSchema } from './demo-people.ts';
 import { writePrivateFile } from './private-file.ts';
 
@@ -93,7 +95,11 @@ async function createKey(db: Database, merchantId: MerchantId, createdBy: UserId
 // The receiver's port was taken this time: the old address would only collect failures.
 async function moveEndpoint(known: DemoMerchant, options: SeedOptions): Promise<DemoMerchant> {
   const merchantId = known.merchantId as MerchantId;
-  await retireEndpoints(options.db, merchantId, new Date());
+  const { items } = await listEndpoints(options.db, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
+  for (const { id, url } of items) {
+    // Those that people registered themselves are theirs to move.
+    if (url === known.webhookUrl) await deleteEndpoint(options.db, { merchantId, id, by: null, at: new Date() });
+  }
   const { secret } = await register(merchantId, options);
   return { ...known, webhookUrl: options.webhookUrl, webhookSecret: secret };
 }

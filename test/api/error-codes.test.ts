@@ -85,6 +85,22 @@ describe('every error code', () => {
       const admin = await enter(house, house.merchant.id, 'admin');
       return admin.call('POST', `${CONSOLE}/policy/changes/${newId('pch')}/approve`);
     },
+    endpoint_not_found: async () => {
+      const admin = await enter(house, house.merchant.id, 'admin');
+      return admin.call('DELETE', `${CONSOLE}/endpoints/${newId('whe')}`);
+    },
+    event_not_found: async () => {
+      const viewer = await enter(house, house.merchant.id, 'viewer');
+      return viewer.call('GET', `${CONSOLE}/events/${newId('evt')}`);
+    },
+    delivery_not_found: async () => {
+      const viewer = await enter(house, house.merchant.id, 'viewer');
+      return viewer.call('GET', `${CONSOLE}/deliveries/${newId('dlv')}`);
+    },
+    replay_not_found: async () => {
+      const viewer = await enter(house, house.merchant.id, 'viewer');
+      return viewer.call('GET', `${CONSOLE}/replays/${newId('rpl')}`);
+    },
     state_conflict: async () => {
       const admin = await enter(house, house.merchant.id, 'admin');
       return admin.call('POST', `${CONSOLE}/session/second-factor/confirm`, { json: { totp: '123456' } });

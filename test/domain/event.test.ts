@@ -1,7 +1,13 @@
 // Events: their bodies, made once.
 import assert from 'node:assert/strict';
 import { COLLECTION_STATES, collectionObject } from '../../src/domain/collection.ts';
-import { collectionEvent, EVENT_TYPES, payoutEvent } from '../../src/domain/event.ts';
+import {
+  collectionEvent,
+  endpointTestEvent,
+  EVENT_TYPES,
+  PAYMENT_EVENT_TYPES,
+  payoutEvent,
+} from '../../src/domain/event.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { PAYOUT_STATES, payoutObject } from '../../src/domain/payout.ts';
 import { AT, collectionWith } from './collections.ts';
@@ -10,12 +16,16 @@ import { payoutWith } from './payouts.ts';
 const EVENT = { id: newId('evt'), at: AT, environment: 'test' } as const;
 
 describe('the types of events', () => {
-  it('are one for each state of a payout, and for each of a collection but the first', () => {
+  it('that an endpoint chooses among are one for each state of a payout, and for each of a collection but the first', () => {
     const ofCollections = COLLECTION_STATES.filter((state) => state !== 'initiated').map(
       (state) => `collection.${state}`,
     );
     const ofPayouts = PAYOUT_STATES.map((state) => `payout.${state}`);
-    assert.deepEqual([...EVENT_TYPES].sort(), [...ofCollections, ...ofPayouts].sort());
+    assert.deepEqual([...PAYMENT_EVENT_TYPES].sort(), [...ofCollections, ...ofPayouts].sort());
+  });
+
+  it('are those and the test of an endpoint, which nobody chooses', () => {
+    assert.deepEqual(EVENT_TYPES, [...PAYMENT_EVENT_TYPES, 'endpoint.test']);
   });
 });
 
@@ -79,5 +89,19 @@ describe('an event of a payout', () => {
 
   it('tells of a payout as it was made that there was no state before', () => {
     assert.match(payoutEvent(payoutWith(), EVENT).body, /"previous_state":null\}\}$/);
+  });
+});
+
+describe('a test event', () => {
+  it('shows the endpoint that it tests, and no state of before', () => {
+    const { type, body } = endpointTestEvent({ id: 'whe_1', url: 'https://shop.example' }, EVENT);
+    assert.deepEqual(JSON.parse(body), {
+      id: EVENT.id,
+      type,
+      created_at: '2026-01-31T12:00:00.000Z',
+      environment: 'test',
+      data: { object: { id: 'whe_1', url: 'https://shop.example' } },
+    });
+    assert.equal(type, 'endpoint.test');
   });
 });

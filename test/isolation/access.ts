@@ -34,6 +34,21 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   cancelPayout: ANY,
   reverseCollection: RELEASES,
   getReversal: ANY,
+  listEndpoints: ANY,
+  getEndpoint: ANY,
+  createEndpoint: KEYS,
+  changeEndpoint: KEYS,
+  deleteEndpoint: KEYS,
+  rotateEndpointSecret: KEYS,
+  testEndpoint: KEYS,
+  listEvents: ANY,
+  getEvent: ANY,
+  listDeliveries: ANY,
+  getDelivery: ANY,
+  replayDelivery: KEYS,
+  createReplay: KEYS,
+  listReplays: ANY,
+  getReplay: ANY,
   getPolicy: ANY,
   proposePolicyChange: PEOPLE,
   approvePolicyChange: PEOPLE,
@@ -93,6 +108,15 @@ export const PATH_IDS: Readonly<Record<string, keyof typeof NOT_FOUND>> = {
   getReversal: 'col',
   approvePolicyChange: 'pch',
   rejectPolicyChange: 'pch',
+  getEndpoint: 'whe',
+  changeEndpoint: 'whe',
+  deleteEndpoint: 'whe',
+  rotateEndpointSecret: 'whe',
+  testEndpoint: 'whe',
+  getEvent: 'evt',
+  getDelivery: 'dlv',
+  replayDelivery: 'dlv',
+  getReplay: 'rpl',
 };
 
 /** What is said of an id of this noun that is unknown, and of another merchant's. */
@@ -103,12 +127,22 @@ export const NOT_FOUND = {
   usr: 'member_not_found',
   inv: 'invitation_not_found',
   pch: 'policy_change_not_found',
+  whe: 'endpoint_not_found',
+  evt: 'event_not_found',
+  dlv: 'delivery_not_found',
+  rpl: 'replay_not_found',
 } as const satisfies Record<string, ErrorCode>;
 
 /** Ids that come in a body: the field, and what is said of one that is unknown. */
 export const BODY_IDS: Readonly<Record<string, { readonly field: string; readonly refusal: ErrorCode }>> = {
   releasePayouts: { field: 'ids', refusal: 'payout_not_found' },
   logIn: { field: 'merchant_id', refusal: 'permission_denied' },
+  createReplay: { field: 'endpoint_id', refusal: 'endpoint_not_found' },
+};
+
+/** Ids that a list is narrowed by, with their nouns. One that is unknown finds nothing. */
+export const QUERY_IDS: Readonly<Record<string, Readonly<Record<string, keyof typeof NOT_FOUND>>>> = {
+  listDeliveries: { endpoint_id: 'whe', event_id: 'evt' },
 };
 
 /** Operations that are behind a session, or may be. */

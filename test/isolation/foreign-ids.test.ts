@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { isId, newId } from '../../src/domain/ids.ts';
 import { assertError } from '../api/answers.ts';
-import type { ApiAnswer } from '../support/api.ts';
+import { call, type ApiAnswer } from '../support/api.ts';
 import { addPerson } from '../support/people.ts';
-import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS } from './access.ts';
+import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.ts';
 import { idsOf } from './belongings.ts';
 import { sampleOf, type Sample } from './samples.ts';
 import { dumpOfOthers } from './traces.ts';
@@ -87,7 +87,7 @@ describe('an id of another merchant', () => {
       (id) => /^[a-z]{3}_[0-9a-z]{26}$/.test(id) && !own.has(id),
     );
     const byNoun = new Map(ids.map((id) => [id.slice(0, 3) as Prefix, id]));
-    for (const noun of [...Object.keys(NOT_FOUND), 'mer', 'whe', 'evt', 'dlv', 'rev']) {
+    for (const noun of [...Object.keys(NOT_FOUND), 'mer', 'rev']) {
       assert.ok(byNoun.has(noun as Prefix), `the other merchant has a ${noun}`);
     }
     return byNoun;
@@ -106,6 +106,25 @@ describe('an id of another merchant', () => {
       assert.ok(answer.text.includes(`"code":"${refusal}"`), `${operationId}: ${answer.text}`);
       assert.deepEqual(comparable(answer), comparable(unknown), operationId);
       assert.deepEqual(await dumpOfOthers(house.db, ours.merchantId), before, `${operationId} changed something`);
+    });
+  }
+
+  for (const [operationId, fields] of Object.entries(QUERY_IDS)) {
+    it(`is an unknown one in the query of ${operationId}: it finds nothing, and its own merchant’s finds something`, async () => {
+      const { house, published } = world;
+      const { path } = published.find(operationId);
+      const foreign = await oneOfEach(theirs);
+      for (const [field, noun] of Object.entries(fields)) {
+        const find = (id: string, headers: Headers) =>
+          call(house.baseUrl, 'GET', `${path}?${field}=${id}`, { headers });
+        const id = String(foreign.get(noun));
+        assert.notDeepEqual((await find(id, their.headers)).json['data'], [], `${field} of their own`);
+        const unknown = await find(newId(noun), callers['an owner']!);
+        assert.deepEqual(unknown.json, { data: [], has_more: false, next_cursor: null });
+        for (const [who, headers] of callersOf(operationId)) {
+          assert.deepEqual(comparable(await find(id, headers)), comparable(unknown), `${field} for ${who}`);
+        }
+      }
     });
   }
 

@@ -1,11 +1,18 @@
 // A sound call of every operation, with all that must be there for it to succeed.
 import { randomUUID } from 'node:crypto';
 import type { Scope } from '../../src/domain/api-key.ts';
-import type { CollectionId } from '../../src/domain/ids.ts';
+import { MAX_ENDPOINTS_PER_MERCHANT } from '../../src/domain/endpoint.ts';
+import type { CollectionId, DeliveryId, EndpointId, EventId, ReplayId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/member.ts';
+import { UNDELIVERED_STATES } from '../../src/domain/replay.ts';
+import { continueReplay } from '../../src/operations/continue-replay.ts';
 import { createApiKey } from '../../src/operations/create-api-key.ts';
 import { createInvitation } from '../../src/operations/create-invitation.ts';
+import { createReplay } from '../../src/operations/create-replay.ts';
+import { getReplay } from '../../src/operations/get-replay.ts';
+import { listEndpoints } from '../../src/operations/list-endpoints.ts';
 import { proposePolicyChange } from '../../src/operations/propose-policy-change.ts';
+import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
 import { startSecondFactor } from '../../src/operations/start-second-factor.ts';
 import { actedBy, makeReversal, queue } from '../db/payout-rows.ts';
 import { makeCollection, makeMember } from '../db/rows.ts';
@@ -70,6 +77,25 @@ export const SAMPLES: Readonly<Record<string, Prepare>> = {
     return { id };
   },
 
+  listEndpoints: NOTHING,
+  getEndpoint: async (place) => ({ id: await addEndpoint(place) }),
+  createEndpoint: () => ({ json: { url: WEBHOOKS_URL } }),
+  changeEndpoint: async (place) => ({ id: await addEndpoint(place), json: { description: `Changed ${randomUUID()}` } }),
+  deleteEndpoint: async (place) => ({ id: await addEndpoint(place) }),
+  rotateEndpointSecret: async (place) => ({ id: await addEndpoint(place), json: { keep_previous_for: 60 } }),
+  testEndpoint: async (place) => ({ id: await addEndpoint(place) }),
+  listEvents: NOTHING,
+  getEvent: async (place) => ({ id: (await addWithheld(place)).eventId }),
+  listDeliveries: NOTHING,
+  getDelivery: async (place) => ({ id: (await addWithheld(place)).id }),
+  replayDelivery: async (place) => ({ id: (await addWithheld(place)).id }),
+  createReplay: async (place) => ({ json: { endpoint_id: await addEndpoint(place) } }),
+  listReplays: async (place) => {
+    await addReplay(place);
+    return {};
+  },
+  getReplay: async (place) => ({ id: await addReplay(place) }),
+
   getPolicy: NOTHING,
   proposePolicyChange: () => ({ json: { payout_expires_after_seconds: 86_400 } }),
   approvePolicyChange: async (place) => ({ id: await propose(place) }),
@@ -115,6 +141,40 @@ async function invite({ house, shop }: Place): Promise<{ id: string; token: stri
   const input = { email: newEmail(), roles: ['admin'], by: actedBy(shop.owner), at: new Date() } as const;
   const { invitation, token } = await createInvitation(house.db, input);
   return { id: invitation.id, token };
+}
+
+const WEBHOOKS_URL = 'https://shop.example/webhooks';
+
+/** The merchant's newest, or one more: there is a limit to how many there are. */
+async function addEndpoint({ house, shop }: Place): Promise<EndpointId> {
+  const { merchantId } = shop;
+  const { items } = await listEndpoints(house.db, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
+  if (items[0] && items.length > 8) return items[0].id;
+  const keyRing = house.config.settings.MALIPO_SECRET_KEYS;
+  const endpoint = { url: WEBHOOKS_URL, description: null, eventTypes: null };
+  return (await registerEndpoint(house.db, { merchantId, ...endpoint, keyRing, at: new Date() })).id;
+}
+
+/** A delivery that nothing is going to move, of an event of the merchant's. */
+async function addWithheld({ house, shop }: Place): Promise<{ id: DeliveryId; eventId: EventId }> {
+  await makeCollection(house.db, shop.merchantId, 'prompted');
+  const { rows } = await house.db.pool.query<{ id: DeliveryId; eventId: EventId }>(
+    `UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL
+     WHERE id = (SELECT max(id) FROM deliveries WHERE merchant_id = $1) RETURNING id, event_id AS "eventId"`,
+    [shop.merchantId],
+  );
+  return rows[0]!;
+}
+
+/** One that is done: only so many run at a time. */
+async function addReplay({ house, shop }: Place): Promise<ReplayId> {
+  const longAgo = new Date(0);
+  const filter = { endpointId: null, states: UNDELIVERED_STATES, madeFrom: longAgo, madeBefore: longAgo };
+  const { id } = await createReplay(house.db, { filter, by: actedBy(shop.owner), at: new Date() });
+  while ((await getReplay(house.db, shop.merchantId, id)).state === 'running') {
+    await continueReplay(house.db, 100, new Date());
+  }
+  return id;
 }
 
 /** By the owner, so that whoever is to call is a second person. One by person waits at a time: each is decided on. */

@@ -54,6 +54,21 @@ export function pageObject<Item>(
   };
 }
 
+type RangeQuery<Key extends string> = {
+  readonly cursor?: Key | undefined;
+  readonly created_from?: Date | undefined;
+  readonly created_to?: Date | undefined;
+};
+
+/** Which part of a list is asked for, by time and cursor. */
+export function rangeOf<Key extends string>(query: RangeQuery<Key>) {
+  return {
+    ...(query.created_from !== undefined && { createdFrom: query.created_from }),
+    ...(query.created_to !== undefined && { createdTo: query.created_to }),
+    ...(query.cursor !== undefined && { before: query.cursor }),
+  };
+}
+
 function writeCursor(last: string): string {
   return Buffer.from(last).toString('base64url');
 }

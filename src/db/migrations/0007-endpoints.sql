@@ -81,3 +81,6 @@ ALTER TABLE events
   ADD CONSTRAINT events_endpoint_fkey FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints (id, merchant_id),
   ADD CONSTRAINT events_of_an_endpoint CHECK ((type LIKE 'endpoint.%') = (endpoint_id IS NOT NULL)
     AND (endpoint_id IS NULL OR resource_version IS NULL));
+
+-- Events of one type, newest first, however rare it is.
+CREATE INDEX events_list_of_type ON events (merchant_id, type, id DESC);
