@@ -43,7 +43,7 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
         throw notAccepted('too many attempts to this endpoint are under way', ROOM_WAIT_MS * (1 + 2 * Math.random()));
       }
       const attemptNumber = delivery.attemptCount + 1;
-      const leave = traffic.enter(delivery);
+      const leave = traffic.enter(delivery.endpointId);
       try {
         const attempt = await courier.send(delivery, attemptNumber);
         const step = attemptNumber - delivery.attemptsBeforeReplay;

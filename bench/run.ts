@@ -1,7 +1,11 @@
 // Entry of `npm run bench -- NAME`.
 import { benchCollections } from './collections.ts';
+import { benchWebhooks } from './webhooks.ts';
 
-const BENCHES: Readonly<Record<string, () => Promise<void>>> = { collections: benchCollections };
+const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
+  collections: benchCollections,
+  webhooks: benchWebhooks,
+};
 
 const [name = ''] = process.argv.slice(2);
 const bench = BENCHES[name];

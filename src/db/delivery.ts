@@ -52,18 +52,20 @@ const DUE_ENDPOINTS = `due AS (
              ORDER BY d.endpoint_id LIMIT 1)
      FROM due WHERE due.endpoint_id IS NOT NULL)`;
 
-// Whose merchant has the least under way comes first, so one who begins now never waits behind another's line. Of each
+// Whose merchant has the least under way comes first, and of a merchant's endpoints which has the least: so one that begins
+// now never waits behind another's line. Of each
 // endpoint only as many are looked at as could be its share, and at least four.
 const CLAIM = statement(
   'delivery_claim',
   `WITH RECURSIVE ${DUE_ENDPOINTS},
    open_endpoints AS (
-     SELECT e.id, e.merchant_id, least($3 - coalesce(busy.under_way, 0), greatest(4, $1 / count(*) OVER ())) AS room
+     SELECT e.id, e.merchant_id, coalesce(busy.under_way, 0) AS under_way,
+            least($3 - coalesce(busy.under_way, 0), greatest(4, $1 / count(*) OVER ())) AS room
      FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NULL
      LEFT JOIN unnest($5::text[], $6::int[]) AS busy (endpoint_id, under_way) ON busy.endpoint_id = e.id),
    candidates AS (
      SELECT d.id, coalesce(busy.under_way, 0)
-              + row_number() OVER (PARTITION BY e.merchant_id ORDER BY d.place, e.id) AS turn
+              + row_number() OVER (PARTITION BY e.merchant_id ORDER BY e.under_way + d.place, e.id) AS turn
      FROM open_endpoints e
      LEFT JOIN unnest($7::text[], $8::int[]) AS busy (merchant_id, under_way) USING (merchant_id)
      CROSS JOIN LATERAL (

@@ -1,9 +1,10 @@
 // Makes the first attempt of every pending delivery: claimed under a lease, sent, recorded.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebhookCourier } from '../clients/webhook-courier.ts';
-import type { WebhookTraffic } from '../clients/webhook-traffic.ts';
+import { changeCount, type WebhookTraffic } from '../clients/webhook-traffic.ts';
 import type { Database } from '../db/database.ts';
 import { nextStep } from '../domain/delivery.ts';
+import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
 import { claimDeliveries, type DueDelivery } from '../operations/claim-deliveries.ts';
 import { recordDeliveryAttempts, type DeliveryAttempt } from '../operations/record-delivery-attempts.ts';
@@ -12,6 +13,7 @@ import { createBatcher } from './batcher.ts';
 export type FirstAttempts = {
   /** Claims and sends as much as the bounds allow; resolves when there is nothing more to claim now. */
   run(): Promise<void>;
+  /** Claims no more, and resolves when what is under way is recorded. */
   drain(): Promise<void>;
 };
 
@@ -19,6 +21,9 @@ export type FirstAttemptsOptions = {
   readonly db: Database;
   readonly courier: WebhookCourier;
   readonly traffic: WebhookTraffic;
+  /** How many first attempts there may be at once, and how many of one merchant. */
+  readonly maxUnderWay: number;
+  readonly maxPerMerchant: number;
   readonly scheduleMs: readonly number[];
   readonly failingLimitMs: number;
   /** Longer than an attempt and its recording: who outlives it may see another dispatcher send the same event. */
@@ -32,11 +37,12 @@ const RECORD_AT_ONCE = 200;
 const CLAIM_PAUSE_MS = 5;
 
 export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempts {
-  const { db, courier, traffic, log } = options;
-  const { bounds } = traffic;
+  const { db, courier, traffic, maxUnderWay, maxPerMerchant, log } = options;
   const underWay = new Set<Promise<void>>();
+  const byMerchant = new Map<MerchantId, number>();
   let isRunning = false;
   let isAskedAgain = false;
+  let isStopped = false;
 
   const recorder = createBatcher<DeliveryAttempt>({
     maxItems: RECORD_AT_ONCE,
@@ -63,18 +69,17 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
 
   /** Whether something may be waiting for the room that the end of this attempt makes. */
   function isFull({ endpointId, merchantId }: DueDelivery): boolean {
-    return (
-      traffic.total() >= bounds.total ||
-      !traffic.hasRoom(endpointId) ||
-      (traffic.byMerchant.get(merchantId) ?? 0) >= bounds.perMerchant
-    );
+    const isMerchantFull = (byMerchant.get(merchantId) ?? 0) >= maxPerMerchant;
+    return underWay.size >= maxUnderWay || isMerchantFull || !traffic.hasRoom(endpointId);
   }
 
   function begin(delivery: DueDelivery): void {
-    const leave = traffic.enter(delivery);
+    const leave = traffic.enter(delivery.endpointId);
+    changeCount(byMerchant, delivery.merchantId, 1);
     const work = attempt(delivery).then(() => {
       const mayOthersWait = isFull(delivery);
       leave();
+      changeCount(byMerchant, delivery.merchantId, -1);
       underWay.delete(work);
       if (mayOthersWait) claimOnceMore();
     });
@@ -92,12 +97,17 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     if (isRunning) return;
     isRunning = true;
     try {
-      while (isAskedAgain) {
+      while (isAskedAgain && !isStopped) {
         isAskedAgain = false;
-        const limit = bounds.total - traffic.total();
+        const limit = maxUnderWay - underWay.size;
         if (limit <= 0) return;
-        const claim = { ...bounds, limit, leaseMs: options.leaseMs, underWay: traffic };
-        const deliveries = await claimDeliveries(db, claim);
+        const deliveries = await claimDeliveries(db, {
+          limit,
+          leaseMs: options.leaseMs,
+          perEndpoint: traffic.perEndpoint,
+          perMerchant: maxPerMerchant,
+          underWay: { byEndpoint: traffic.byEndpoint, byMerchant },
+        });
         deliveries.forEach(begin);
         isAskedAgain ||= deliveries.length > 0;
         if (isAskedAgain) await sleep(CLAIM_PAUSE_MS);
@@ -110,7 +120,8 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   return {
     run,
     async drain() {
-      while (underWay.size > 0) await Promise.all(underWay);
+      isStopped = true;
+      await Promise.all(underWay);
       await recorder.drain();
     },
   };

@@ -127,11 +127,7 @@ function assemble(config: Config, log: Log): Parts {
     attemptTimeoutMs: clocks.deliveryTimeoutMs,
     log,
   });
-  const traffic = createWebhookTraffic({
-    total: settings.MALIPO_DELIVERIES_UNDER_WAY,
-    perEndpoint: settings.MALIPO_DELIVERIES_PER_ENDPOINT,
-    perMerchant: settings.MALIPO_DELIVERIES_PER_MERCHANT,
-  });
+  const traffic = createWebhookTraffic(settings.MALIPO_DELIVERIES_PER_ENDPOINT);
   const starter = createWorkStarter({
     db,
     temporal,
@@ -260,6 +256,8 @@ function startDispatcherRole(parts: Parts): Stoppable {
     db,
     courier,
     traffic,
+    maxUnderWay: settings.MALIPO_DELIVERIES_UNDER_WAY,
+    maxPerMerchant: settings.MALIPO_DELIVERIES_PER_MERCHANT,
     scheduleMs: clocks.deliveryScheduleMs,
     failingLimitMs: clocks.endpointFailingLimitMs,
     leaseMs: clocks.deliveryTimeoutMs + LEASE_MARGIN_MS,

@@ -1,23 +1,24 @@
 // Deliveries: claimed by one at a time, leased, and each attempt recorded once.
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
-import { claimDeliveries, type DueDelivery } from '../../src/db/delivery.ts';
+import { type DueDelivery } from '../../src/db/delivery.ts';
 import { disableEndpoints, setEndpointsFailing } from '../../src/db/endpoint.ts';
 import type { AttemptResult, NextStep } from '../../src/domain/delivery.ts';
 import type { EndpointId, MerchantId } from '../../src/domain/ids.ts';
 import { open } from '../../src/domain/secret-box.ts';
 import { getRetryingDelivery } from '../../src/operations/get-retrying-delivery.ts';
-import { recordDeliveryAttempts, type DeliveryAttempt } from '../../src/operations/record-delivery-attempts.ts';
+import { handOverDeliveries } from '../../src/operations/hand-over-deliveries.ts';
+import type { DeliveryAttempt } from '../../src/operations/record-delivery-attempts.ts';
 import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { claim, record } from './deliveries.ts';
 import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
 
-const LEASE_MS = 60_000;
 const DELIVERED: NextStep = { state: 'delivered' };
 const RETRYING: NextStep = { state: 'retrying', delayMs: 5000 };
 
 function attemptOf(delivery: DueDelivery, statusCode: number, next: NextStep, attemptNumber = 1): DeliveryAttempt {
-  const { id, endpointId, isEndpointFailing } = delivery;
+  const { id, endpointId, replayCount, isEndpointFailing } = delivery;
   const result: AttemptResult = {
     kind: 'answered',
     statusCode,
@@ -28,6 +29,7 @@ function attemptOf(delivery: DueDelivery, statusCode: number, next: NextStep, at
   return {
     id,
     endpointId,
+    replayCount,
     isEndpointFailing,
     attemptNumber,
     attempt: { startedAt: new Date(), durationMs: 12, result },
@@ -61,7 +63,7 @@ describe('deliveries', () => {
       [id],
     );
   const claimOne = async () => {
-    const [delivery] = await claimDeliveries(db, 1, LEASE_MS);
+    const [delivery] = await claim(db, 1);
     assert.ok(delivery);
     return delivery;
   };
@@ -74,16 +76,16 @@ describe('deliveries', () => {
     assert.equal(delivery.eventId, event.id);
     assert.deepEqual([delivery.merchantId, delivery.endpointId, delivery.attemptCount], [merchantId, endpointId, 0]);
     assert.equal(delivery.url, 'https://merchant.example/hook');
-    assert.match(open(delivery.secretSealed, endpointId, KEY_RING), /^whsec_/);
+    assert.match(open(delivery.secretsSealed[0], endpointId, KEY_RING), /^whsec_/);
   });
 
   it('are never claimed by two at the same time', async () => {
     await makePending(60);
-    const claims = await Promise.all(Array.from({ length: 12 }, () => claimDeliveries(db, 10, LEASE_MS)));
+    const claims = await Promise.all(Array.from({ length: 12 }, () => claim(db, 10)));
     const ids = claims.flat().map(({ id }) => id);
     assert.equal(ids.length, 60);
     assert.equal(new Set(ids).size, 60);
-    assert.deepEqual(await claimDeliveries(db, 10, LEASE_MS), []);
+    assert.deepEqual(await claim(db, 10), []);
   });
 
   it('are claimed around those that another is just writing to', async () => {
@@ -91,7 +93,7 @@ describe('deliveries', () => {
     const client = await db.pool.connect();
     await client.query('BEGIN');
     const { rows } = await client.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id LIMIT 1 FOR UPDATE');
-    const claimed = (await claimDeliveries(db, 10, LEASE_MS)).map(({ id }) => id);
+    const claimed = (await claim(db, 10)).map(({ id }) => id);
     assert.equal(claimed.length, 2);
     assert.ok(!claimed.includes(rows[0]!.id as DueDelivery['id']));
     await client.query('ROLLBACK');
@@ -101,7 +103,7 @@ describe('deliveries', () => {
   it('are claimed oldest first, as many as were asked for', async () => {
     await makePending(5);
     const { rows } = await db.pool.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id');
-    const claimed = (await claimDeliveries(db, 3, LEASE_MS)).map(({ id }) => id);
+    const claimed = (await claim(db, 3)).map(({ id }) => id);
     assert.deepEqual(
       claimed.sort(),
       rows.slice(0, 3).map(({ id }) => id),
@@ -111,17 +113,23 @@ describe('deliveries', () => {
   it('come back when their lease ran out, and not before', async () => {
     await makePending(1);
     const delivery = await claimOne();
-    assert.deepEqual(await claimDeliveries(db, 1, LEASE_MS), []);
+    assert.deepEqual(await claim(db, 1), []);
     await db.pool.query("UPDATE deliveries SET leased_until = now() - interval '1 ms'");
     assert.equal((await claimOne()).id, delivery.id);
   });
 
-  it('of an endpoint that fails already go to their workflow and take nobody’s place', async () => {
+  it('of an endpoint that fails already take nobody’s place, and go to workflows, some at a time', async () => {
     await makePending(3);
-    await setEndpointsFailing(db, [endpointId], true);
-    assert.deepEqual(await claimDeliveries(db, 10, LEASE_MS), []);
-    const { rows } = await db.pool.query('SELECT DISTINCT state, leased_until FROM deliveries');
-    assert.deepEqual(rows, [{ state: 'retrying', leased_until: null }]);
+    await setEndpointsFailing(db, [endpointId], new Date());
+    assert.deepEqual(await claim(db, 10), []);
+    assert.equal(await handOverDeliveries(db, 2), 2);
+    const { rows } = await db.pool.query('SELECT state, leased_until FROM deliveries ORDER BY id');
+    assert.deepEqual(
+      rows,
+      ['retrying', 'retrying', 'pending'].map((state) => ({ state, leased_until: null })),
+    );
+    assert.equal(await handOverDeliveries(db, 2), 1);
+    assert.equal(await handOverDeliveries(db, 2), 0);
   });
 
   it('wake the dispatchers when there are any', async () => {
@@ -129,11 +137,11 @@ describe('deliveries', () => {
     const client = await db.pool.connect();
     client.on('notification', ({ channel }) => heard.push(channel));
     await client.query('LISTEN malipo_deliveries');
-    await db.pool.query("UPDATE endpoints SET state = 'disabled', disabled_reason = 'x'");
+    await db.pool.query("UPDATE endpoints SET event_types = '{collection.failed}'");
     await makePending(1);
     await client.query('SELECT 1');
     assert.deepEqual(heard, []);
-    await db.pool.query("UPDATE endpoints SET state = 'enabled', disabled_reason = NULL");
+    await db.pool.query('UPDATE endpoints SET event_types = NULL');
     await makePending(1);
     await client.query('SELECT 1');
     assert.deepEqual(heard, ['malipo_deliveries']);
@@ -144,7 +152,7 @@ describe('deliveries', () => {
     it('are delivered, with the attempt kept as it was', async () => {
       await makePending(1);
       const delivery = await claimOne();
-      await recordDeliveryAttempts(db, [attemptOf(delivery, 200, DELIVERED)]);
+      await record(db, [attemptOf(delivery, 200, DELIVERED)]);
       assert.deepEqual(await rowOf(delivery.id), {
         state: 'delivered',
         attempt_count: 1,
@@ -161,11 +169,11 @@ describe('deliveries', () => {
       await makePending(1);
       const delivery = await claimOne();
       const attempt = attemptOf(delivery, 500, RETRYING);
-      await recordDeliveryAttempts(db, [attempt]);
+      await record(db, [attempt]);
       const { state, next_attempt_at } = await rowOf(delivery.id);
       assert.equal(state, 'retrying');
       assert.equal(next_attempt_at?.getTime(), attempt.at.getTime() + 5000);
-      assert.equal((await getRetryingDelivery(db, delivery.id))?.attemptCount, 1);
+      assert.equal((await getRetryingDelivery(db, delivery.id, 0))?.attemptCount, 1);
     });
 
     it('keep the error of one that had no answer', async () => {
@@ -173,7 +181,7 @@ describe('deliveries', () => {
       const delivery = await claimOne();
       const base = attemptOf(delivery, 500, RETRYING);
       const result: AttemptResult = { kind: 'no_answer', error: 'connection refused' };
-      await recordDeliveryAttempts(db, [{ ...base, attempt: { ...base.attempt, result } }]);
+      await record(db, [{ ...base, attempt: { ...base.attempt, result } }]);
       const kept = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM delivery_attempts');
       assert.deepEqual([kept['status_code'], kept['error']], [null, 'connection refused']);
     });
@@ -181,8 +189,8 @@ describe('deliveries', () => {
     it('stay as the first record of it says, when it is recorded again', async () => {
       await makePending(1);
       const delivery = await claimOne();
-      await recordDeliveryAttempts(db, [attemptOf(delivery, 200, DELIVERED)]);
-      await recordDeliveryAttempts(db, [attemptOf(delivery, 500, RETRYING)]);
+      await record(db, [attemptOf(delivery, 200, DELIVERED)]);
+      await record(db, [attemptOf(delivery, 500, RETRYING)]);
       assert.equal((await rowOf(delivery.id)).state, 'delivered');
       assert.equal(
         (await oneRow<{ status_code: number }>(db, 'SELECT status_code FROM delivery_attempts')).status_code,
@@ -192,10 +200,10 @@ describe('deliveries', () => {
 
     it('stay as the first of two records says that come in one batch', async () => {
       await makePending(10);
-      const deliveries = await claimDeliveries(db, 10, LEASE_MS);
+      const deliveries = await claim(db, 10);
       const firsts = deliveries.map((delivery) => attemptOf(delivery, 200, DELIVERED));
       const seconds = deliveries.map((delivery) => attemptOf(delivery, 500, RETRYING));
-      await recordDeliveryAttempts(db, [...firsts, ...seconds]);
+      await record(db, [...firsts, ...seconds]);
       const { rows } = await db.pool.query(
         'SELECT DISTINCT state, status_code FROM deliveries JOIN delivery_attempts ON delivery_id = id',
       );
@@ -204,14 +212,14 @@ describe('deliveries', () => {
 
     it('stay as one of two says that record it at the same time', async () => {
       await makePending(20);
-      const deliveries = await claimDeliveries(db, 20, LEASE_MS);
+      const deliveries = await claim(db, 20);
       const [one, two] = [deliveries, [...deliveries].reverse()];
       await Promise.all([
-        recordDeliveryAttempts(
+        record(
           db,
           one.map((delivery) => attemptOf(delivery, 200, DELIVERED)),
         ),
-        recordDeliveryAttempts(
+        record(
           db,
           two.map((delivery) => attemptOf(delivery, 500, RETRYING)),
         ),
@@ -229,39 +237,73 @@ describe('deliveries', () => {
     it('do not skip one: the third is not recorded before the second', async () => {
       await makePending(1);
       const delivery = await claimOne();
-      await recordDeliveryAttempts(db, [attemptOf(delivery, 500, RETRYING)]);
-      await recordDeliveryAttempts(db, [attemptOf(delivery, 200, DELIVERED, 3)]);
+      await record(db, [attemptOf(delivery, 500, RETRYING)]);
+      await record(db, [attemptOf(delivery, 200, DELIVERED, 3)]);
       assert.deepEqual([(await rowOf(delivery.id)).state, (await rowOf(delivery.id)).attempt_count], ['retrying', 1]);
     });
   });
 
   describe('make their endpoint', () => {
     const endpoint = () =>
-      oneRow<{ state: string; is_failing: boolean }>(db, 'SELECT state, is_failing FROM endpoints WHERE id = $1', [
-        endpointId,
-      ]);
+      oneRow<{ state: string; is_failing: boolean; reason: string | null }>(
+        db,
+        'SELECT state, failing_since IS NOT NULL AS is_failing, disabled_reason AS reason FROM endpoints WHERE id = $1',
+        [endpointId],
+      );
 
     it('failing when they fail, and healthy again when one arrives', async () => {
       await makePending(2);
-      const [first, second] = await claimDeliveries(db, 2, LEASE_MS);
-      await recordDeliveryAttempts(db, [attemptOf(first!, 500, RETRYING)]);
+      const [first, second] = await claim(db, 2);
+      await record(db, [attemptOf(first!, 500, RETRYING)]);
       assert.equal((await endpoint()).is_failing, true);
-      await recordDeliveryAttempts(db, [{ ...attemptOf(second!, 200, DELIVERED), isEndpointFailing: true }]);
+      await record(db, [{ ...attemptOf(second!, 200, DELIVERED), isEndpointFailing: true }]);
       assert.equal((await endpoint()).is_failing, false);
     });
 
     it('healthy when one of a batch arrives', async () => {
       await makePending(2);
-      const [first, second] = await claimDeliveries(db, 2, LEASE_MS);
-      await recordDeliveryAttempts(db, [attemptOf(first!, 200, DELIVERED), attemptOf(second!, 500, RETRYING)]);
+      const [first, second] = await claim(db, 2);
+      await record(db, [attemptOf(first!, 200, DELIVERED), attemptOf(second!, 500, RETRYING)]);
       assert.equal((await endpoint()).is_failing, false);
     });
 
     it('disabled when it answers that it is gone for good', async () => {
       await makePending(1);
       const gone: NextStep = { state: 'dead_lettered', disableEndpoint: true };
-      await recordDeliveryAttempts(db, [attemptOf(await claimOne(), 410, gone)]);
-      assert.equal((await endpoint()).state, 'disabled');
+      const ended = await record(db, [attemptOf(await claimOne(), 410, gone)]);
+      assert.deepEqual(ended, [{ id: endpointId, merchantId, reason: 'answered_gone' }]);
+      assert.deepEqual(await endpoint(), { state: 'disabled', is_failing: true, reason: 'answered_gone' });
+    });
+
+    it('disabled when all failed for the limit, with an entry in the audit log', async () => {
+      await makePending(2);
+      const [first, second] = await claim(db, 2);
+      const dayMs = 86_400_000;
+      const began = new Date();
+      const limits = { failingLimitMs: 5 * dayMs };
+      await record(db, [attemptOf(first!, 500, RETRYING)], { ...limits, at: began });
+      const almost = new Date(began.getTime() + 5 * dayMs - 1);
+      await record(db, [attemptOf(first!, 500, RETRYING, 2)], { ...limits, at: almost });
+      assert.equal((await endpoint()).state, 'enabled');
+      const then = new Date(began.getTime() + 5 * dayMs);
+      const ended = await record(db, [attemptOf(second!, 500, RETRYING)], { ...limits, at: then });
+      assert.deepEqual(ended, [{ id: endpointId, merchantId, reason: 'failing' }]);
+      assert.equal((await endpoint()).reason, 'failing');
+      const entry = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM audit_entries');
+      assert.deepEqual(
+        [entry['merchant_id'], entry['user_id'], entry['action'], entry['subject_id'], entry['after']],
+        [merchantId, null, 'endpoint.disabled', endpointId, { state: 'disabled', disabled_reason: 'failing' }],
+      );
+    });
+
+    it('not disabled while one arrives now and then', async () => {
+      await makePending(3);
+      const [first, second, third] = await claim(db, 3);
+      const at = (days: number) => ({ failingLimitMs: 5 * 86_400_000, at: new Date(Date.now() + days * 86_400_000) });
+      await record(db, [attemptOf(first!, 500, RETRYING)], at(0));
+      await record(db, [{ ...attemptOf(second!, 200, DELIVERED), isEndpointFailing: true }], at(3));
+      await record(db, [attemptOf(third!, 500, RETRYING)], at(6));
+      assert.equal((await endpoint()).state, 'enabled');
     });
   });
 
@@ -271,16 +313,24 @@ describe('deliveries', () => {
         (row) => row.endpoint_id,
       );
 
-    it('for each of a merchant’s endpoints that is enabled and wants the type, and for no other merchant’s', async () => {
+    it('for each of a merchant’s endpoints that wants the type, withheld where it is disabled, and for no other merchant’s', async () => {
       const at = new Date();
       const input = { merchantId, url: 'https://merchant.example/2', description: null, keyRing: KEY_RING, at };
       const wanting = await registerEndpoint(db, { ...input, eventTypes: ['collection.prompted'] });
       await registerEndpoint(db, { ...input, eventTypes: ['collection.succeeded'] });
       const disabled = await registerEndpoint(db, { ...input, eventTypes: null });
-      await disableEndpoints(db, [disabled.id], 'asleep');
+      await disableEndpoints(db, [disabled.id], { reason: 'by_person', at });
+      const deleted = await registerEndpoint(db, { ...input, eventTypes: null });
+      await db.pool.query(
+        `UPDATE endpoints SET state = 'disabled', disabled_reason = 'deleted', disabled_at = now(), deleted_at = now(),
+           secret_sealed = NULL WHERE id = $1`,
+        [deleted.id],
+      );
       await makeEndpoint(db, await makeMerchant(db));
       await makePending(1);
-      assert.deepEqual((await targets()).sort(), [endpointId, wanting.id].sort());
+      assert.deepEqual((await targets()).sort(), [endpointId, wanting.id, disabled.id].sort());
+      const { rows } = await db.pool.query("SELECT endpoint_id FROM deliveries WHERE state = 'withheld'");
+      assert.deepEqual(rows, [{ endpoint_id: disabled.id }]);
     });
 
     it('for sixteen endpoints, which is as many as a merchant can have, however many register at once', async () => {

@@ -2,6 +2,9 @@
 import { newId } from '../../src/domain/ids.ts';
 import { insert, insertRow, keptForEver, update, wrongInserts, type RuleCase, type World } from './rule-cases.ts';
 
+const DISABLED = { state: 'disabled', disabled_reason: 'by_person', disabled_at: new Date() };
+const DELETED = { disabled_reason: 'deleted', deleted_at: new Date() };
+
 const ENDPOINT_CASES: readonly RuleCase[] = [
   ...wrongInserts('endpoints', [
     ['an id of another form', { id: 'whe_1' }, 'endpoints_id_check'],
@@ -11,8 +14,18 @@ const ENDPOINT_CASES: readonly RuleCase[] = [
     ['a description that is too long', { description: 'x'.repeat(201) }, 'endpoints_description_check'],
     ['a wish for no event at all', { event_types: [] }, 'endpoints_event_types_check'],
     ['a state there is not', { state: 'asleep' }, 'endpoints_state_check'],
-    ['a reason to be disabled while enabled', { disabled_reason: 'x' }, 'endpoints_disabled_for_a_reason'],
-    ['to be disabled for no reason', { state: 'disabled' }, 'endpoints_disabled_for_a_reason'],
+    ['a reason to be disabled while enabled', { disabled_reason: 'failing' }, 'endpoints_disabled_for_a_reason'],
+    ['to be disabled for no reason', { state: 'disabled', disabled_at: new Date() }, 'endpoints_disabled_for_a_reason'],
+    ['a reason to be disabled that there is not', { ...DISABLED, disabled_reason: 'x' }, 'endpoints_disabled_reason'],
+    ['to be disabled at no time', { ...DISABLED, disabled_at: null }, 'endpoints_disabled_at'],
+    ['to be deleted with its secret', { ...DISABLED, ...DELETED, secret_sealed: 'sealed' }, 'endpoints_deleted'],
+    [
+      'to be deleted for another reason',
+      { ...DISABLED, deleted_at: new Date(), secret_sealed: null },
+      'endpoints_deleted',
+    ],
+    ['to be without a secret', { secret_sealed: null }, 'endpoints_deleted'],
+    ['a secret of before that is valid for ever', { previous_secret_sealed: 'x' }, 'endpoints_previous_secret'],
   ]),
 ];
 
@@ -38,6 +51,13 @@ const DELIVERY_ROWS: readonly [string, (world: World) => Record<string, unknown>
     'a delivery to another merchant’s endpoint',
     (world) => ({ endpoint_id: world.otherEndpointId }),
     'deliveries_endpoint_id_merchant_id_fkey',
+  ],
+  ['a delivery that is withheld and still to be tried', () => ({ state: 'withheld' }), 'deliveries_next_attempt'],
+  ['a delivery replayed less than never', () => ({ replay_count: -1 }), 'deliveries_replay_count_check'],
+  [
+    'more attempts before a replay than there were',
+    () => ({ attempts_before_replay: 1 }),
+    'deliveries_attempts_before_replay',
   ],
   ['a delivery in a state there is not', () => ({ state: 'lost' }), 'deliveries_state_check'],
   ['a negative number of attempts', () => ({ attempt_count: -1 }), 'deliveries_attempt_count_check'],
@@ -96,4 +116,50 @@ const ATTEMPT_CASES: readonly RuleCase[] = [
   ...keptForEver('delivery_attempts', ['UPDATE', 'DELETE', 'TRUNCATE'], 'error'),
 ];
 
-export const WEBHOOK_RULE_CASES: readonly RuleCase[] = [...ENDPOINT_CASES, ...DELIVERY_CASES, ...ATTEMPT_CASES];
+const REPLAY_CASES: readonly RuleCase[] = [
+  ...wrongInserts('replays', [
+    ['an id of another form', { id: 'rpl_1' }, 'replays_id_check'],
+    ['a merchant nobody knows', () => ({ merchant_id: newId('mer'), endpoint_id: null }), 'replays_merchant_id_fkey'],
+    [
+      'another merchant’s endpoint',
+      ({ otherEndpointId }) => ({ endpoint_id: otherEndpointId }),
+      'replays_endpoint_id_merchant_id_fkey',
+    ],
+    ['deliveries in no state', { states: [] }, 'replays_states_check'],
+    ['deliveries that are on their way', { states: ['retrying'] }, 'replays_states_check'],
+    ['a state there is not', { state: 'asleep' }, 'replays_state_check'],
+    ['less than nothing to do', { total: -1 }, 'replays_total_check'],
+    ['less than nothing done', { replayed: -1 }, 'replays_replayed_check'],
+    ['less than nothing left out', { skipped: -1 }, 'replays_skipped_check'],
+    ['a person nobody knows', () => ({ requested_by: newId('usr') }), 'replays_requested_by_fkey'],
+    ['to be completed at no time', { state: 'completed' }, 'replays_completed'],
+    ['to be running after its end', () => ({ completed_at: new Date() }), 'replays_completed'],
+  ]),
+  {
+    what: 'the same replay twice',
+    breaks: (world) => {
+      const id = newId('rpl');
+      return [insert(world, 'replays', { id }), insert(world, 'replays', { id })];
+    },
+    by: { constraint: 'replays_pkey' },
+  },
+];
+
+const TEST_EVENT = { type: 'endpoint.test', collection_id: null, resource_version: null };
+const TEST_EVENT_CASES: readonly RuleCase[] = wrongInserts('events', [
+  ['a test of no endpoint', TEST_EVENT, 'events_of_an_endpoint'],
+  ['a payment’s change with an endpoint', ({ endpointId }) => ({ endpoint_id: endpointId }), 'events_of_an_endpoint'],
+  [
+    'a test of another merchant’s endpoint',
+    ({ otherEndpointId }) => ({ ...TEST_EVENT, endpoint_id: otherEndpointId }),
+    'events_endpoint_fkey',
+  ],
+]);
+
+export const WEBHOOK_RULE_CASES: readonly RuleCase[] = [
+  ...ENDPOINT_CASES,
+  ...DELIVERY_CASES,
+  ...ATTEMPT_CASES,
+  ...REPLAY_CASES,
+  ...TEST_EVENT_CASES,
+];

@@ -144,7 +144,6 @@ describe('the courier', () => {
       allowsLoopback,
       connectTimeoutMs: 1000,
       attemptTimeoutMs: 2000,
-      connectionsPerOrigin: 1,
       log: testLog,
     });
     couriers.push(courier);
@@ -154,7 +153,7 @@ describe('the courier', () => {
       endpointId,
       eventId: newId('evt'),
       url,
-      secretSealed: seal('whsec_test', endpointId, keyRing),
+      secretsSealed: [seal('whsec_test', endpointId, keyRing)] as const,
       body: '{}',
     };
     return (await courier.send(parcel, 1)).result;

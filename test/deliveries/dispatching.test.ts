@@ -22,7 +22,7 @@ async function untilReceived(house: House, { id }: TestMerchant, count: number):
 
 async function isFailing(house: House, { id }: TestMerchant): Promise<boolean> {
   const { rows } = await house.db.pool.query<{ is_failing: boolean }>(
-    'SELECT is_failing FROM endpoints WHERE merchant_id = $1',
+    'SELECT failing_since IS NOT NULL AS is_failing FROM endpoints WHERE merchant_id = $1',
     [id],
   );
   return rows[0]!.is_failing;

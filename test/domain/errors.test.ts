@@ -30,6 +30,7 @@ const CONTRACT: readonly [number, string, string][] = [
   [500, 'api_error', 'internal_error'],
   [503, 'api_error', 'service_unavailable'],
   [404, 'invalid_request_error', 'reversal_not_found'],
+  [404, 'invalid_request_error', 'endpoint_not_found event_not_found delivery_not_found replay_not_found'],
 ];
 
 describe('the error codes', () => {

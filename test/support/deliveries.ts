@@ -1,6 +1,7 @@
 // Webhook deliveries of a merchant as they are recorded, and endpoints that are not the receiver's own.
 import { deliveryWorkflowId } from '../../workflows/contract.ts';
 import type { Database } from '../../src/db/database.ts';
+import type { DeliveryState } from '../../src/domain/delivery.ts';
 import type { DeliveryId, EndpointId } from '../../src/domain/ids.ts';
 import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
 import { temporalClient } from './engines.ts';
@@ -10,7 +11,7 @@ export type StoredDelivery = {
   readonly id: DeliveryId;
   readonly endpointId: EndpointId;
   readonly eventType: string;
-  readonly state: 'pending' | 'retrying' | 'delivered' | 'dead_lettered';
+  readonly state: DeliveryState;
   readonly attemptCount: number;
 };
 

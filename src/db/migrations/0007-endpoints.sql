@@ -68,7 +68,6 @@ CREATE TABLE replays (
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   completed_at timestamptz,
-  UNIQUE (id, merchant_id),
   FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints (id, merchant_id),
   CONSTRAINT replays_completed CHECK ((state = 'completed') = (completed_at IS NOT NULL))
 );
@@ -79,8 +78,7 @@ CREATE INDEX replays_list ON replays (merchant_id, id DESC);
 ALTER TABLE events
   ADD COLUMN endpoint_id text COLLATE "C",
   ADD CONSTRAINT events_endpoint_fkey FOREIGN KEY (endpoint_id, merchant_id) REFERENCES endpoints (id, merchant_id),
-  ADD CONSTRAINT events_of_an_endpoint CHECK ((type LIKE 'endpoint.%') = (endpoint_id IS NOT NULL)
-    AND (endpoint_id IS NULL OR resource_version IS NULL));
+  ADD CONSTRAINT events_of_an_endpoint CHECK ((type LIKE 'endpoint.%') = (endpoint_id IS NOT NULL));
 
 -- Events of one type, newest first, however rare it is.
 CREATE INDEX events_list_of_type ON events (merchant_id, type, id DESC);

@@ -1,0 +1,44 @@
+// Makes many events at once, each owed to one endpoint: a backlog that all begins in the same moment.
+import type { Database } from '../src/db/database.ts';
+import { newId, type EndpointId, type MerchantId } from '../src/domain/ids.ts';
+
+export type BacklogTarget = { readonly merchantId: MerchantId; readonly endpointId: EndpointId };
+
+/** `count` events, to the targets in turn, in one transaction. `retrying`: left to one workflow each. */
+export async function makeBacklog(
+  db: Database,
+  targets: readonly BacklogTarget[],
+  { count, state = 'pending' }: { readonly count: number; readonly state?: 'pending' | 'retrying' },
+): Promise<void> {
+  const rows = Array.from({ length: count }, (_, index) => {
+    const target = targets[index % targets.length];
+    if (!target) throw new Error('a backlog needs a target');
+    const id = newId('evt');
+    return { ...target, id, deliveryId: newId('dlv'), body: bodyOf(id, target.endpointId) };
+  });
+  await db.pool.query(
+    `WITH row AS (
+       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+         AS row (event_id, delivery_id, merchant_id, endpoint_id, body)),
+     event AS (
+       INSERT INTO events (id, merchant_id, type, endpoint_id, body, created_at)
+       SELECT event_id, merchant_id, 'endpoint.test', endpoint_id, body, now() FROM row)
+     INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, next_attempt_at, created_at, updated_at)
+     SELECT delivery_id, event_id, endpoint_id, merchant_id, $6, now(), now(), now() FROM row`,
+    [
+      rows.map((row) => row.id),
+      rows.map((row) => row.deliveryId),
+      rows.map((row) => row.merchantId),
+      rows.map((row) => row.endpointId),
+      rows.map((row) => row.body),
+      state,
+    ],
+  );
+}
+
+/** As long as the event of a collection is. */
+function bodyOf(id: string, endpointId: string): string {
+  const object = { id: endpointId, description: 'x'.repeat(500) };
+  const event = { id, type: 'endpoint.test', created_at: new Date().toISOString(), environment: 'test' };
+  return JSON.stringify({ ...event, data: { object } });
+}

@@ -1,0 +1,123 @@
+// A backlog of webhooks to receivers of several speeds, and some of it through one workflow per event, in one run.
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../src/config.ts';
+import { createMerchant } from '../src/operations/create-merchant.ts';
+import { registerEndpoint } from '../src/operations/register-endpoint.ts';
+import { makeBacklog, type BacklogTarget } from './backlog.ts';
+import { cpuSecondsOf } from './cpu.ts';
+import { forkEntry, messageFrom, openPlace, type Place } from './place.ts';
+import { printTable } from './table.ts';
+
+const COUNT = Number(process.env['BENCH_COUNT'] ?? 20_000);
+const TEXTBOOK_COUNT = Number(process.env['BENCH_TEXTBOOK_COUNT'] ?? 500);
+const RECEIVERS = 8;
+/** What each receiver works on at once. */
+const WORKERS = 16;
+const WARM_UP = 500;
+const LOOK_EVERY_MS = 100;
+
+type Run = {
+  readonly perSecond: number;
+  readonly cpuMs: Readonly<Record<string, number>>;
+  /** Resident memory of the server when it began, and at its most. */
+  readonly memoryMb: readonly [number, number];
+};
+
+export async function benchWebhooks(): Promise<void> {
+  const place = await openPlace({ sandboxDecisionMs: 100 });
+  const receiver = forkEntry('slow-receiver-process', [String(WORKERS)]);
+  const { port } = await messageFrom<{ port: number }>(receiver);
+  const targetsAt = (ms: number) => register(place, (index) => `http://127.0.0.1:${port}/${ms}/${index}`);
+  const pids = { server: place.server.pid(), PostgreSQL: place.postgres.pid, Temporal: place.temporal.pid };
+  const quick = await targetsAt(1);
+  const measured = (targets: readonly BacklogTarget[], count: number, state: 'pending' | 'retrying') =>
+    measure({ place, pids }, targets, { count, state });
+
+  await measured(quick, WARM_UP, 'pending');
+  await measured(quick, WARM_UP / 10, 'retrying');
+  const textbook = await measured(quick, TEXTBOOK_COUNT, 'retrying');
+  const runs = new Map<number, Run>();
+  for (const ms of [1, 50, 500]) runs.set(ms, await measured(await targetsAt(ms), COUNT, 'pending'));
+  report(textbook, runs);
+  receiver.kill();
+  await place.stop();
+}
+
+async function register({ db, environment }: Place, urlOf: (index: number) => string): Promise<BacklogTarget[]> {
+  const at = new Date();
+  const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(environment).settings;
+  const targets: BacklogTarget[] = [];
+  for (let index = 0; index < RECEIVERS; index++) {
+    const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
+    const input = { merchantId, url: urlOf(index), description: null, eventTypes: null, keyRing, at };
+    targets.push({ merchantId, endpointId: (await registerEndpoint(db, input)).id });
+  }
+  return targets;
+}
+
+type Watched = { readonly place: Place; readonly pids: Readonly<Record<string, number | undefined>> };
+
+async function measure(
+  { place: { db }, pids }: Watched,
+  targets: readonly BacklogTarget[],
+  backlog: { readonly count: number; readonly state: 'pending' | 'retrying' },
+): Promise<Run> {
+  const { rows: before } = await db.pool.query<{ now: Date }>('SELECT now()');
+  const cpuBefore = cpuOf(pids);
+  const memoryBefore = memoryMbOf(pids['server']);
+  let memoryMost = memoryBefore;
+  await makeBacklog(db, targets, backlog);
+  const startedMs = performance.now();
+  for (;;) {
+    const { rows } = await db.pool.query<{ open: number }>(
+      `SELECT count(*)::int AS open FROM deliveries WHERE created_at >= $1 AND state <> 'delivered'`,
+      [before[0]?.now],
+    );
+    memoryMost = Math.max(memoryMost, memoryMbOf(pids['server']));
+    if (rows[0]?.open === 0) break;
+    await sleep(LOOK_EVERY_MS);
+  }
+  const seconds = (performance.now() - startedMs) / 1000;
+  const cpuMs = Object.entries(cpuOf(pids)).map(([name, total]) => {
+    return [name, ((total - (cpuBefore[name] ?? 0)) * 1000) / backlog.count] as const;
+  });
+  return {
+    perSecond: backlog.count / seconds,
+    cpuMs: Object.fromEntries(cpuMs),
+    memoryMb: [memoryBefore, memoryMost],
+  };
+}
+
+function cpuOf(pids: Watched['pids']): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(pids).map(([name, pid]) => [name, pid === undefined ? 0 : cpuSecondsOf(pid)]),
+  );
+}
+
+function memoryMbOf(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024);
+}
+
+function report(textbook: Run, runs: ReadonlyMap<number, Run>): void {
+  const line = (name: string, run: Run, ms: number) => {
+    const total = Object.values(run.cpuMs).reduce((sum, each) => sum + each, 0);
+    const parts = Object.entries(run.cpuMs).map(([process, each]) => `${process} ${each.toFixed(2)}`);
+    const limit = (RECEIVERS * WORKERS * 1000) / ms;
+    return [
+      name,
+      run.perSecond.toFixed(0),
+      limit.toFixed(0),
+      (run.perSecond / textbook.perSecond).toFixed(1),
+      total.toFixed(2),
+      parts.join(', '),
+      run.memoryMb.join(' to '),
+    ];
+  };
+  printTable([
+    ['', 'per second', 'receivers’ limit', '× textbook', 'CPU ms each', 'by process', 'server MB'],
+    line(`a workflow each, 1 ms (${TEXTBOOK_COUNT})`, textbook, 1),
+    ...[...runs].map(([ms, run]) => line(`dispatcher, ${ms} ms (${COUNT})`, run, ms)),
+  ]);
+}
