@@ -12,9 +12,7 @@ export type Recipe =
   | { readonly kind: 'payout'; readonly row: Row; readonly decision: 'none' | 'release' | 'reject' | 'cancel' }
   | { readonly kind: 'endpoint' };
 
-export type TriggerType = EventType | 'endpoint.test';
-
-export const RECIPES: Readonly<Record<TriggerType, Recipe>> = {
+export const RECIPES: Readonly<Record<EventType, Recipe>> = {
   'collection.prompted': { kind: 'collection', row: '100' },
   'collection.succeeded': { kind: 'collection', row: '100' },
   'collection.failed': { kind: 'collection', row: '001' },

@@ -1,11 +1,11 @@
 // `malipo endpoints`: the addresses that webhooks go to: lists, adds and tests them.
 import { z } from 'zod';
+import { PAYMENT_EVENT_TYPES } from '../../domain/event.ts';
 import { endpointSchema, read, type EndpointObject } from '../answers.ts';
 import { readWords, table, TEXT, type Command, type Context, type Line } from '../command.ts';
 import { usage } from '../failure.ts';
 import { readList } from '../pages.ts';
 import { signIn } from '../sign-in.ts';
-import { TYPES } from './events.ts';
 
 const HELP = `usage: malipo endpoints [list] [--json]
        malipo endpoints add URL [--description TEXT] [--types A,B] [--json]
@@ -64,7 +64,7 @@ function health({ state, disabled_reason: reason, failing_since: failingSince }:
 }
 
 async function add(url: string, line: Line, context: Context): Promise<void> {
-  const types = readWords(line, 'types', TYPES);
+  const types = readWords(line, 'types', PAYMENT_EVENT_TYPES);
   const description = line.text('description');
   const { api } = await signIn(line, context);
   const json = { url, ...(description !== null && { description }), ...(types && { event_types: types }) };

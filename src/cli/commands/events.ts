@@ -26,8 +26,6 @@ examples
 
 const MOST = 10_000;
 
-export const TYPES: readonly string[] = [...new Set<string>([...EVENT_TYPES, 'endpoint.test'])];
-
 export const events: Command = {
   name: 'events',
   summary: 'what happened, and what was sent of it',
@@ -41,7 +39,7 @@ export const events: Command = {
 };
 
 async function list(line: Line, context: Context): Promise<void> {
-  const types = readWords(line, 'type', TYPES);
+  const types = readWords(line, 'type', EVENT_TYPES);
   if (types && types.length > 1) throw usage('--type takes one type');
   const query = {
     type: types?.[0],

@@ -1,5 +1,6 @@
 // `malipo listen`: a test merchant's events on a developer's own machine, without a public address.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EVENT_TYPES } from '../../domain/event.ts';
 import { eventSchema, read, type EventObject } from '../answers.ts';
 import { FLAG, readMoment, readWords, TEXT, type Command, type Context, type Line } from '../command.ts';
 import { createEventFeed } from '../event-feed.ts';
@@ -10,7 +11,6 @@ import { listenSecret } from '../listen-secret.ts';
 import { createPersistence, type Persistence } from '../persistence.ts';
 import { requireTest, signIn } from '../sign-in.ts';
 import { printable } from '../terminal.ts';
-import { TYPES } from './events.ts';
 
 const HELP = `usage: malipo listen --forward-to URL [--types A,B] [--since TIME] [--secret whsec_…] [--print] [--json]
 
@@ -52,7 +52,7 @@ export const listen: Command = {
     const target = line.text('forward-to');
     const url = target === null ? null : readForwardUrl(target);
     if (url === null && !line.flag('print')) throw usage('say where to: --forward-to URL, or --print');
-    const types = readWords(line, 'types', TYPES);
+    const types = readWords(line, 'types', EVENT_TYPES);
     const since = readMoment(line, 'since');
     const { terminal, stop } = context;
     try {

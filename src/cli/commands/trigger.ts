@@ -1,4 +1,5 @@
 // `malipo trigger`: makes an event of a type happen in a test environment, and shows it.
+import type { EventType } from '../../domain/event.ts';
 import type { EventObject } from '../answers.ts';
 import { readCount, TEXT, type Command } from '../command.ts';
 import { CliFailure, usage } from '../failure.ts';
@@ -15,9 +16,9 @@ import {
   testEndpoint,
   type Trigger,
 } from '../trigger-acts.ts';
-import { RECIPES, type Recipe, type TriggerType } from '../trigger-recipes.ts';
+import { RECIPES, type Recipe } from '../trigger-recipes.ts';
 
-const TYPES = Object.keys(RECIPES) as TriggerType[];
+const TYPES = Object.keys(RECIPES) as EventType[];
 
 const HELP = `usage: malipo trigger TYPE [--amount N] [--endpoint ID] [--timeout SECONDS] [--json]
 
@@ -70,7 +71,7 @@ export const trigger: Command = {
   },
 };
 
-async function happen(act: Trigger, type: TriggerType, endpoint: string | null): Promise<EventObject> {
+async function happen(act: Trigger, type: EventType, endpoint: string | null): Promise<EventObject> {
   const recipe = RECIPES[type];
   switch (recipe.kind) {
     case 'collection': {
@@ -87,7 +88,7 @@ async function happen(act: Trigger, type: TriggerType, endpoint: string | null):
 
 type PayoutRecipe = Extract<Recipe, { kind: 'payout' }>;
 
-async function happenToPayout(act: Trigger, type: TriggerType, recipe: PayoutRecipe): Promise<EventObject> {
+async function happenToPayout(act: Trigger, type: EventType, recipe: PayoutRecipe): Promise<EventObject> {
   const payout = await makePayout(act, recipe.row);
   const { id, expires_at: expiresAt } = payout;
   act.context.terminal.say(`${id} is queued; waiting for ${type}`);
