@@ -24,7 +24,6 @@ const configSchema = z.object({
   places: z.record(z.string(), placeSchema).default({}),
 });
 
-export type SavedSession = z.infer<typeof sessionSchema>;
 export type SavedPlace = z.infer<typeof placeSchema>;
 type Saved = z.infer<typeof configSchema>;
 

@@ -72,7 +72,9 @@ describe('malipo listen', function () {
       response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
     });
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    ends.push(() => receiver.close().closeAllConnections());
+    ends.push(() => {
+      receiver.close().closeAllConnections();
+    });
     return { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, attempts, server: receiver };
   }
 

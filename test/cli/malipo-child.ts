@@ -13,15 +13,15 @@ const root = findProjectRoot();
 export type Outcome = { readonly code: number | null; readonly out: string; readonly err: string };
 
 /** The one JSON document on stdout. */
-export function jsonOf<Shape = Record<string, unknown>>({ out, err }: Outcome): Shape {
+export function jsonOf({ out, err }: Outcome): unknown {
   assert.match(out, /^[^\n]+\n$/, `stdout is one line; stderr: ${err}`);
-  return JSON.parse(out) as Shape;
+  return JSON.parse(out);
 }
 
 export type Running = {
   readonly child: ChildProcess;
-  out(): string;
-  err(): string;
+  readonly out: () => string;
+  readonly err: () => string;
   /** Ctrl-C, and how it ended then. */
   interrupt(): Promise<Outcome>;
   readonly ended: Promise<Outcome>;

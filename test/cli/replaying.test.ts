@@ -31,7 +31,7 @@ describe('malipo replay, and what to look at before', function () {
   });
   after(() => house.stop());
 
-  const list = async <Item>(...args: string[]) => jsonOf<Page<Item>>(await desk.run([...args, '--json']));
+  const list = async <Item>(...args: string[]) => jsonOf(await desk.run([...args, '--json'])) as Page<Item>;
   const deadOnes = async () => (await list<Delivery>('deliveries', '--state', 'dead_lettered', '--limit', '100')).data;
 
   /** A collection whose two events nobody took. */
@@ -51,7 +51,7 @@ describe('malipo replay, and what to look at before', function () {
     const payment = await payUnheard();
     const events = await list<EventRow>('events', '--since', '10m', '--type', 'collection.succeeded', '--limit', '1');
     assert.deepEqual([events.data.length, events.data[0]!.object_id], [1, payment.id]);
-    const event = jsonOf<{ body: string }>(await desk.run(['events', events.data[0]!.id, '--json']));
+    const event = jsonOf(await desk.run(['events', events.data[0]!.id, '--json'])) as { body: string };
     const sent = house.receiver.all(house.merchant.id).find((each) => each.event.id === events.data[0]!.id)!;
     assert.equal(event.body, sent.rawBody.toString());
     const table = await desk.run(['events', '--limit', '1']);
@@ -76,7 +76,7 @@ describe('malipo replay, and what to look at before', function () {
     const [dead] = await deadOnes();
     const replayed = await desk.run(['replay', dead!.id, '--wait', '--json']);
     assert.equal(replayed.code, 0, replayed.err);
-    const { id, state, replay_count: count } = jsonOf<Delivery>(replayed);
+    const { id, state, replay_count: count } = jsonOf(replayed) as Delivery;
     assert.deepEqual([id, state, count], [dead!.id, 'delivered', 1]);
     house.receiver.answerWith(house.merchant.id, (_received, response) => void response.writeHead(500).end());
     const refused = await desk.run(['replay', dead!.id, '--wait']);
@@ -90,10 +90,10 @@ describe('malipo replay, and what to look at before', function () {
     const dead = await deadOnes();
     assert.ok(dead.length >= 2);
     const none = await desk.run(['replay', '--state', 'withheld', '--wait', '--json']);
-    assert.equal(jsonOf<Replay>(none).total, 0);
+    assert.equal((jsonOf(none) as Replay).total, 0);
     const all = await desk.run(['replay', '--state', 'dead_lettered,withheld', '--since', '1h', '--wait', '--json']);
     assert.equal(all.code, 0, all.err);
-    const { state, total, replayed, skipped } = jsonOf<Replay>(all);
+    const { state, total, replayed, skipped } = jsonOf(all) as Replay;
     assert.deepEqual([state, total, replayed, skipped], ['completed', dead.length, dead.length, 0]);
     await eventually('all of them to be delivered', async () => (await deadOnes()).length === 0, 60_000);
   });
@@ -126,7 +126,7 @@ describe('malipo replay, and what to look at before', function () {
     assert.equal(added.code, 0, added.err);
     const [, id = '', secret = ''] = /^(whe_\w{26}) .*\nsecret (whsec_[\w-]{43}) /.exec(added.out) ?? [];
     house.receiver.trust('own', secret);
-    const tested = jsonOf<{ event_id: string }>(await desk.run(['endpoints', 'test', id, '--json']));
+    const tested = jsonOf(await desk.run(['endpoints', 'test', id, '--json'])) as { event_id: string };
     const received = await eventually('the test event', () => house.receiver.all('own')[0]);
     assert.deepEqual([received.event.id, received.isVerified], [tested.event_id, true]);
     const listed = (await list<{ id: string; secret?: string }>('endpoints')).data;

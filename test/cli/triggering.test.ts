@@ -46,7 +46,7 @@ describe('malipo trigger', function () {
     it(`makes ${type} happen and prints it`, async () => {
       const triggered = await desk.run(['trigger', type, '--json'], approverSettings(approver));
       assert.equal(triggered.code, 0, triggered.err);
-      assertHappened(type, jsonOf<Event>(triggered));
+      assertHappened(type, jsonOf(triggered) as Event);
     });
   }
 
@@ -112,7 +112,7 @@ describe('malipo trigger', function () {
     );
     const short = await desk.run(['trigger', 'payout.expired', '--json']);
     assert.equal(short.code, 0, short.err);
-    assertHappened('payout.expired', jsonOf<Event>(short));
+    assertHappened('payout.expired', jsonOf(short) as Event);
   });
 
   it('asks which endpoint to test where there are several, and says when there is none', async () => {
@@ -120,12 +120,12 @@ describe('malipo trigger', function () {
     const other = openDesk(settingsOf(house, await addPerson(house, shop.id, ['developer'])));
     const added = await other.run(['endpoints', 'add', `${house.receiver.url}/second`, '--json']);
     assert.equal(added.code, 0, added.err);
-    const { id } = jsonOf<{ id: string }>(added);
+    const { id } = jsonOf(added) as { id: string };
     const several = await other.run(['trigger', 'endpoint.test']);
     assert.equal(several.code, 2);
     assert.match(several.err, new RegExp(`there are several endpoints: --endpoint .*${id}`));
     const one = await other.run(['trigger', 'endpoint.test', '--endpoint', id, '--json']);
-    assert.equal(jsonOf<Event>(one).object_id, id);
+    assert.equal((jsonOf(one) as Event).object_id, id);
     await house.db.pool.query(
       "UPDATE endpoints SET state = 'disabled', disabled_reason = 'by_person', disabled_at = now() WHERE merchant_id = $1",
       [shop.id],
