@@ -25,6 +25,7 @@ export function baseUrlOf(line: Line, { environment, config }: Context): string 
   if (!URL.canParse(text)) throw usage(`the base URL “${text}” is no URL`);
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw usage('the base URL holds credentials: leave them out');
+  if (url.pathname !== '/' || url.search !== '') throw usage(`the base URL is ${url.origin}, without a path`);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname))) {
     throw usage(`the base URL must begin with https:// (http:// for this machine alone), as a password goes there`);
   }
@@ -45,7 +46,8 @@ export function credentialsOf(environment: Environment, word: '' | 'MAKER_' | 'A
   return { email: email.toLowerCase(), password, code, merchantId: of('MERCHANT_ID') };
 }
 
-function given(environment: Environment, name: string): string | null {
+/** What the environment says under this name; null for nothing. */
+export function given(environment: Environment, name: string): string | null {
   const value = (environment[name] ?? '').trim();
   return value === '' ? null : value;
 }

@@ -35,17 +35,13 @@ export function createTerminal(streams: Streams, environment: Readonly<Record<st
       if (!isTerminal(stdin) || !isTerminal(stderr)) {
         throw new CliFailure('usage', `there is no terminal to ask for: ${question}. Set it in the environment`);
       }
-      stderr.write(`${question}: `);
-      // The lines of a person are read through the interface, which echoes to `output`: for a secret that goes nowhere.
-      const output = new Writable({
-        write(chunk, _encoding, done) {
-          if (!hidden) stderr.write(chunk as Buffer);
-          done();
-        },
-      });
+      // It echoes what is typed to its output: for a secret that goes nowhere.
+      const output = hidden ? new Writable({ write: swallow }) : stderr;
+      // First of all, as it takes the echo from the terminal itself: nobody answers before they are asked.
       const lines = createInterface({ input: stdin, output, terminal: true });
+      if (hidden) stderr.write(`${question}: `);
       try {
-        return (await untilClosed(lines.question(''), lines)).trim();
+        return (await untilClosed(lines.question(hidden ? '' : `${question}: `), lines)).trim();
       } finally {
         lines.close();
         if (hidden) stderr.write('\n');
@@ -73,4 +69,8 @@ function isTerminal(stream: NodeJS.ReadableStream | NodeJS.WritableStream): bool
 /** Text that somebody else wrote, without what would steer this terminal. */
 export function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]/gu, '\ufffd');
+}
+
+function swallow(_chunk: unknown, _encoding: string, done: () => void): void {
+  done();
 }

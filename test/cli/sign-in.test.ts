@@ -77,6 +77,7 @@ describe('malipo', () => {
       [['replay', 'dlv_1', '--all'], /not both/],
       [['endpoints', 'add'], /malipo endpoints add URL/],
       [['whoami', '--base-url', 'http://pay.example'], /must begin with https/],
+      [['whoami', '--base-url', 'https://pay.example/v1'], /without a path/],
       [['whoami', '--base-url', 'https://amina:secret@pay.example'], /holds credentials/],
     ];
     for (const [args, says] of cases) {

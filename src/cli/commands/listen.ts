@@ -60,11 +60,15 @@ export const listen: Command = {
       requireTest(signedIn, 'listen');
       const secret = url && listenSecret(line, context, signedIn);
       terminal.say(`listening to ${signedIn.session.merchant.name} at ${signedIn.api.baseUrl}; Ctrl-C ends it`);
-      if (url) terminal.say(`forwarding to ${url.href}, signed with ${secret ?? ''}`);
+      if (url && secret) {
+        terminal.say(
+          `forwarding to ${url.href}, signed with ${secret.isOwn ? secret.value : 'the secret that you gave'}`,
+        );
+      }
       const ask = createPersistence(signedIn.api, line, context);
       const desk =
-        url && secret !== null
-          ? createForwardingDesk(createForwarder({ url, secret, stop }), line, context)
+        url && secret
+          ? createForwardingDesk(createForwarder({ url, secret: secret.value, stop }), line, context)
           : createPrintingDesk(line, context);
       await handOn({ ask, desk, types, since, context });
     } catch (error) {

@@ -1,6 +1,6 @@
 // `malipo login`: opens a session and keeps it for the commands after it.
 import type { Command, Context } from '../command.ts';
-import { baseUrlOf, credentialsOf, logIn, type Credentials } from '../sign-in.ts';
+import { baseUrlOf, credentialsOf, given, logIn, type Credentials } from '../sign-in.ts';
 import { sayWho } from './whoami.ts';
 
 const HELP = `usage: malipo login [--base-url URL] [--json]
@@ -25,8 +25,10 @@ export const login: Command = {
   async run(line, context) {
     const baseUrl = baseUrlOf(line, context);
     const { environment } = context;
-    const credentials =
-      credentialsOf(environment) ?? credentialsOf(environment, 'MAKER_') ?? (await askFor(context, baseUrl));
+    const hasPassword = given(environment, 'MALIPO_PASSWORD') !== null;
+    const isNamed = given(environment, 'MALIPO_EMAIL') !== null;
+    const known = isNamed && !hasPassword ? null : (credentialsOf(environment) ?? credentialsOf(environment, 'MAKER_'));
+    const credentials = known ?? (await askFor(context, baseUrl));
     const signedIn = await logIn(credentials, baseUrl, context);
     context.config.change(baseUrl, (place, saved) => {
       place.current = credentials.email;
@@ -36,15 +38,15 @@ export const login: Command = {
   },
 };
 
+// What the environment says is not asked for.
 async function askFor({ terminal, environment }: Context, baseUrl: string): Promise<Credentials> {
-  const email = (await terminal.ask(`e-mail address at ${baseUrl}`)).toLowerCase();
-  const password = await terminal.ask('password', { hidden: true });
+  const email = given(environment, 'MALIPO_EMAIL') ?? (await terminal.ask(`e-mail address at ${baseUrl}`));
+  const password = given(environment, 'MALIPO_PASSWORD') ?? (await terminal.ask('password', { hidden: true }));
   const code = await terminal.ask('one-time code (Enter if you have none)');
-  const merchantId = environment['MALIPO_MERCHANT_ID'] ?? '';
   return {
-    email,
+    email: email.toLowerCase(),
     password,
     code: code === '' ? null : { typed: code.replaceAll(' ', '') },
-    merchantId: merchantId === '' ? null : merchantId,
+    merchantId: given(environment, 'MALIPO_MERCHANT_ID'),
   };
 }

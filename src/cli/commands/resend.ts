@@ -30,7 +30,7 @@ export const resend: Command = {
     requireTest(signedIn, 'resend');
     const answer = await signedIn.api.call('GET', `/v1/console/events/${encodeURIComponent(line.words[0] ?? '')}`);
     const event = read(eventSchema, answer);
-    const secret = listenSecret(line, context, signedIn);
+    const { value: secret } = listenSecret(line, context, signedIn);
     const forwarder = createForwarder({ url, secret, stop: context.stop });
     const isAccepted = await forwarder.forward(event, (attempt) => {
       sayAttempt(event, attempt, line, context);

@@ -67,9 +67,14 @@ export const trigger: Command = {
     const event = await happen(act, type, endpoint);
     const { terminal } = context;
     if (line.isJson) terminal.print(JSON.stringify(event));
-    else terminal.print(`${event.type}  ${event.id}  of ${event.object_id}\n${printable(event.body)}`);
+    else terminal.print(`${event.type}  ${event.id}  of ${event.object_id}\n${laidOut(event.body)}`);
   },
 };
+
+// For reading: what is sent has no white space in it, and malipo events shows it to the letter.
+function laidOut(body: string): string {
+  return printable(JSON.stringify(JSON.parse(body), null, 2));
+}
 
 async function happen(act: Trigger, type: EventType, endpoint: string | null): Promise<EventObject> {
   const recipe = RECIPES[type];
