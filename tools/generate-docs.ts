@@ -1,4 +1,4 @@
-// Makes the pages of docs/ that say what the code says: states, errors and configuration. A test holds them up to date.
+// Makes the pages of docs/ that say what the code says: states, errors, configuration and signatures. A test holds them up to date.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HTTP_STATUS } from '../src/api/errors.ts';
@@ -9,11 +9,17 @@ import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
 import { FAILURE_CODES, failure } from '../src/domain/failure.ts';
 import { approvalState, PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payout.ts';
 import { findProjectRoot } from '../src/embedded/project-root.ts';
+import { webhookTestVectors } from './webhook-test-vectors.ts';
 
 const NOTICE = 'Made from the code by `npm run docs`; do not edit by hand.';
 
 export function generatedPages(): Readonly<Record<string, string>> {
-  return { 'docs/states.md': statesPage(), 'docs/errors.md': errorsPage(), 'docs/config.md': configPage() };
+  return {
+    'docs/states.md': statesPage(),
+    'docs/errors.md': errorsPage(),
+    'docs/config.md': configPage(),
+    'docs/webhook-test-vectors.json': webhookTestVectors(),
+  };
 }
 
 function statesPage(): string {

@@ -32,5 +32,5 @@ export async function answerSession(ctx: Context, deps: ApiDeps, token: string, 
   const session = await getOwnSession(deps.db, token, at);
   sendSessionToken(ctx, deps.publicUrl, token, session.expiresAt.getTime() - at.getTime());
   ctx.status = status;
-  ctx.body = sessionObject(session);
+  ctx.body = sessionObject(session, deps.environment);
 }

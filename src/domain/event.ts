@@ -4,7 +4,8 @@ import { DomainError } from './errors.ts';
 import type { CollectionId, EndpointId, EventId, PayoutId } from './ids.ts';
 import { payoutObject, type Payout, type PayoutState } from './payout.ts';
 
-export type Environment = 'test' | 'live';
+export const ENVIRONMENTS = ['test', 'live'] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
 
 type ToldCollectionState = Exclude<CollectionState, 'initiated'>;
 export type PaymentEventType = `collection.${ToldCollectionState}` | `payout.${PayoutState}`;

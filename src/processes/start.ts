@@ -214,15 +214,20 @@ async function showThatItWorks(
       -d "totp=$(node docs/examples/totp.mjs "$MALIPO_MAKER_TOTP_SECRET")"
     curl -sS -b maker.jar ${baseUrl}/v1/console/session
 
+  The command line of who receives webhooks, here as that maker, with the approver where two are needed:
+
+    npm run -s malipo -- trigger payout.succeeded
+
   Ctrl-C stops all of it; the next start finds its data.
 
 `);
 }
 
-// Plain `NAME=value` where a shell reads it as it stands, quoted where it would not.
+// Exported, so that what is started from that shell has it too. Plain where a shell reads it as it stands, quoted where it
+// would not.
 function shellLines(values: Readonly<Record<string, string>>): string {
   return Object.entries(values)
-    .map(([name, value]) => (/^[\w:/.,@%+-]*$/.test(value) ? `${name}=${value}\n` : `${name}='${value}'\n`))
+    .map(([name, value]) => `export ${name}=${/^[\w:/.,@%+-]*$/.test(value) ? value : `'${value}'`}\n`)
     .join('');
 }
 

@@ -38,6 +38,7 @@ describe('logging in', () => {
     assert.equal(answer.status, 201, answer.text);
     assert.deepEqual((answer.json['person'] as { id: string }).id, person.id);
     assert.deepEqual(answer.json['roles'], ['maker', 'viewer']);
+    assert.equal(answer.json['environment'], 'test');
     assert.equal(answer.json['second_factor_at'], null);
     const look = await browser.call('GET', SESSION);
     assert.equal(look.status, 200);

@@ -83,7 +83,7 @@ function lookRoute(deps: ApiDeps): Route {
     },
     async (ctx) => {
       const token = readSessionToken(ctx, deps.publicUrl) ?? '';
-      ctx.body = sessionObject(await getOwnSession(deps.db, token, new Date()));
+      ctx.body = sessionObject(await getOwnSession(deps.db, token, new Date()), deps.environment);
     },
   );
 }

@@ -1,6 +1,7 @@
 // Sessions on the wire.
 import { z } from 'zod';
 import { SCOPES } from '../../domain/api-key.ts';
+import { ENVIRONMENTS, type Environment } from '../../domain/event.ts';
 import { scopesOfRoles } from '../../domain/member.ts';
 import { sessionEndsAt } from '../../domain/session.ts';
 import type { OwnSession } from '../../operations/get-own-session.ts';
@@ -64,6 +65,7 @@ export const sessionSchema = z
   .strictObject({
     person: z.strictObject({ id: userId, name: z.string(), email }),
     merchant: merchant.extend({ currency: z.string() }).meta({ description: 'The one that this session acts for.' }),
+    environment: z.enum(ENVIRONMENTS).meta({ description: 'Of this service: only `live` moves real money.' }),
     roles: shownRoles,
     scopes: z.array(z.enum(SCOPES)).meta({ description: 'What the roles may do under `/v1/api`.' }),
     has_second_factor: z.boolean(),
@@ -84,11 +86,12 @@ export const sessionSchema = z
   })
   .meta({ id: 'Session' });
 
-export function sessionObject(session: OwnSession): z.input<typeof sessionSchema> {
+export function sessionObject(session: OwnSession, environment: Environment): z.input<typeof sessionSchema> {
   const { person } = session;
   return {
     person: { id: person.userId, name: session.name, email: session.email },
     merchant: { id: person.merchantId, name: session.merchantName, currency: person.merchantCurrency },
+    environment,
     roles: [...person.roles],
     scopes: scopesOfRoles(person.roles),
     has_second_factor: person.hasSecondFactor,

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// The command `malipo`, as package.json installs it: the compiled one, which `npm start` and `npm run build` make.
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const entry = new URL('../dist/src/processes/malipo.js', import.meta.url);
+if (!existsSync(fileURLToPath(entry))) {
+  console.error('malipo is not built yet: run npm run build in its folder once');
+  process.exit(1);
+}
+await import(entry.href);

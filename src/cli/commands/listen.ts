@@ -1,0 +1,182 @@
+// `malipo listen`: a test merchant's events on a developer's own machine, without a public address.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EVENT_TYPES } from '../../domain/event.ts';
+import { eventSchema, read, type EventObject } from '../answers.ts';
+import { FLAG, readMoment, readWords, TEXT, type Command, type Context, type Line } from '../command.ts';
+import { createEventFeed } from '../event-feed.ts';
+import { lookAtEvents } from '../event-look.ts';
+import { usage } from '../failure.ts';
+import { createForwarder, readForwardUrl, type Attempt, type Forwarder } from '../forwarder.ts';
+import { listenSecret } from '../listen-secret.ts';
+import { createPersistence, type Persistence } from '../persistence.ts';
+import { requireTest, signIn } from '../sign-in.ts';
+import { printable } from '../terminal.ts';
+
+const HELP = `usage: malipo listen --forward-to URL [--types A,B] [--since TIME] [--secret whsec_…] [--print] [--json]
+
+Hands the events of a test merchant to a receiver on your own machine, as they come to be: with the headers and the
+bytes that the service sends, signed. No public address and no endpoint is needed; Ctrl-C ends it. A live service is
+refused. Any role will do.
+
+  --forward-to URL  your receiver. Answers 2xx within 10 s: accepted; otherwise it is tried again after 1 s and 5 s,
+                    and then given up: malipo resend sends it again
+  --types A,B       only these types
+  --since TIME      also what was made since then: 2026-01-31T12:00:00Z, or 10m, 2h, 3d ago
+  --secret SECRET   sign with this one; also MALIPO_LISTEN_SECRET. Else with one that is made at the first use, kept for
+                    you alone to read, and printed at the start: what your receiver verifies with
+  --print           print each event's body too; without --forward-to, that alone
+
+With --json: a line for each attempt (event_id, type, attempt, status_code, error, duration_ms, outcome: accepted,
+retrying or given_up), with --print the event's body in it; without --forward-to a line for each event.
+
+The service may go away and come back: what was made meanwhile is handed on then. Delivery is at least once, as with the
+service itself, and in no order that is promised.
+
+examples
+  malipo listen --forward-to http://127.0.0.1:3000/malipo
+  malipo listen --print --types collection.succeeded,collection.failed
+`;
+
+const POLL_EVERY_MS = 1000;
+/** Forwards under way, with those that wait for their next attempt. Over it nothing more is asked for. */
+const MOST_UNDER_WAY = 16;
+
+export const listen: Command = {
+  name: 'listen',
+  summary: 'receive test webhooks on your own machine',
+  help: HELP,
+  options: { 'forward-to': TEXT, types: TEXT, since: TEXT, secret: TEXT, print: FLAG },
+  words: [0, 0],
+  endsByInterrupt: true,
+  async run(line, context) {
+    const target = line.text('forward-to');
+    const url = target === null ? null : readForwardUrl(target);
+    if (url === null && !line.flag('print')) throw usage('say where to: --forward-to URL, or --print');
+    const types = readWords(line, 'types', EVENT_TYPES);
+    const since = readMoment(line, 'since');
+    const { terminal, stop } = context;
+    try {
+      const signedIn = await signIn(line, context);
+      requireTest(signedIn, 'listen');
+      const secret = url && listenSecret(line, context, signedIn);
+      terminal.say(`listening to ${signedIn.session.merchant.name} at ${signedIn.api.baseUrl}; Ctrl-C ends it`);
+      if (url && secret) {
+        terminal.say(
+          `forwarding to ${url.href}, signed with ${secret.isOwn ? secret.value : 'the secret that you gave'}`,
+        );
+      }
+      const ask = createPersistence(signedIn.api, line, context);
+      const desk =
+        url && secret
+          ? createForwardingDesk(createForwarder({ url, secret: secret.value, stop }), line, context)
+          : createPrintingDesk(line, context);
+      await handOn({ ask, desk, types, since, context });
+    } catch (error) {
+      if (!stop.aborted) throw error;
+    }
+  },
+};
+
+type Desk = {
+  /** Begins with the event, as soon as there is room for it. */
+  take(event: EventObject): Promise<void>;
+  end(): Promise<void>;
+};
+
+type Listening = {
+  readonly ask: Persistence;
+  readonly desk: Desk;
+  readonly types: readonly string[] | null;
+  readonly since: Date | null;
+  readonly context: Context;
+};
+
+async function handOn({ ask, desk, types, since, context }: Listening): Promise<void> {
+  const { stop, terminal } = context;
+  const feed = createEventFeed((from) => ask((api) => lookAtEvents(api, from)), since);
+  try {
+    for (let looks = 0; !stop.aborted; looks++) {
+      const fresh = await feed.next();
+      // From here on nothing is missed: who waits for it may begin.
+      if (looks === 0) terminal.say('ready');
+      for (const { id, type } of fresh) {
+        if (types && !types.includes(type)) continue;
+        await desk.take(await ask(async (api) => read(eventSchema, await api.call('GET', `/v1/console/events/${id}`))));
+      }
+      await sleep(POLL_EVERY_MS, undefined, { signal: stop });
+    }
+  } finally {
+    await desk.end();
+  }
+}
+
+function createForwardingDesk(forwarder: Forwarder, line: Line, context: Context): Desk {
+  const underWay = new Set<Promise<void>>();
+  const counts = { accepted: 0, retrying: 0, given_up: 0 };
+
+  const forward = async (event: EventObject): Promise<void> => {
+    if (line.flag('print') && !line.isJson) showEvent(event, line, context);
+    await forwarder.forward(event, (attempt) => {
+      counts[attempt.outcome] += 1;
+      sayAttempt(event, attempt, line, context);
+    });
+  };
+  return {
+    async take(event) {
+      while (underWay.size >= MOST_UNDER_WAY) await Promise.race(underWay);
+      context.stop.throwIfAborted();
+      const forwarding = forward(event).finally(() => underWay.delete(forwarding));
+      underWay.add(forwarding);
+    },
+    async end() {
+      await Promise.all(underWay);
+      context.terminal.say(`ended: ${counts.accepted} accepted, ${counts.given_up} given up`);
+    },
+  };
+}
+
+function createPrintingDesk(line: Line, context: Context): Desk {
+  return {
+    take(event) {
+      showEvent(event, line, context);
+      return Promise.resolve();
+    },
+    end: () => Promise.resolve(),
+  };
+}
+
+function showEvent(
+  { id, type, created_at: createdAt, body }: EventObject,
+  { isJson }: Line,
+  { terminal }: Context,
+): void {
+  if (isJson) terminal.print(JSON.stringify({ event_id: id, type, body }));
+  else terminal.print(`${createdAt}  ${type}  ${id}\n${printable(body)}`);
+}
+
+/** What became of one attempt, as a line of the result. */
+export function sayAttempt(event: EventObject, attempt: Attempt, line: Line, { terminal }: Context): void {
+  const { number, statusCode, error, durationMs, outcome } = attempt;
+  if (line.isJson) {
+    const { id, type, body } = event;
+    const said = {
+      event_id: id,
+      type,
+      attempt: number,
+      status_code: statusCode,
+      error,
+      duration_ms: durationMs,
+      outcome,
+    };
+    terminal.print(JSON.stringify(line.flag('print') ? { ...said, body } : said));
+    return;
+  }
+  const colour = { accepted: 'green', retrying: 'yellow', given_up: 'red' } as const;
+  const answer = terminal.paint(colour[outcome], statusCode === null ? (error ?? 'no answer') : String(statusCode));
+  const then = {
+    accepted: '',
+    retrying: '; trying again',
+    given_up: `; given up after ${number} attempts, malipo resend ${event.id} sends it again`,
+  }[outcome];
+  terminal.print(`${event.type} ${event.id} → ${answer} in ${durationMs} ms${then}`);
+}

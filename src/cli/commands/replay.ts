@@ -1,0 +1,114 @@
+// `malipo replay`: sends deliveries to their endpoints again.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { REPLAYABLE_STATES, UNDELIVERED_STATES } from '../../domain/replay.ts';
+import { deliverySchema, read, replaySchema, type DeliveryObject, type ReplayObject } from '../answers.ts';
+import type { Api } from '../api.ts';
+import { FLAG, readCount, readMoment, readWords, TEXT, type Command, type Context, type Line } from '../command.ts';
+import { CliFailure, usage } from '../failure.ts';
+import { signIn } from '../sign-in.ts';
+
+const HELP = `usage: malipo replay DELIVERY_ID [--wait] [--timeout SECONDS] [--json]
+       malipo replay [--endpoint ID] [--state A,B] [--since TIME] [--until TIME] [--all] [--wait] [--timeout SECONDS] [--json]
+
+Sends deliveries again, with the same event id and bytes, signed with the present secret, with the whole schedule before
+them. One whatever its state; or many, in the background. Nothing is sent to an endpoint that is disabled: those are
+skipped. Needs the role developer or admin.
+
+  --endpoint ID      only to this endpoint
+  --state A,B        of ${REPLAYABLE_STATES.join(', ')}; without it ${UNDELIVERED_STATES.join(' and ')}
+  --since TIME       made from then on: 2026-01-31T12:00:00Z, or 10m, 2h, 3d ago
+  --until TIME       made before then
+  --all              without any of these: of all endpoints, of all time
+  --wait             wait: for many until all of them are on their way, with progress; for one until it is delivered (0)
+                     or not (1)
+  --timeout SECONDS  with --wait: at most so long, then exit code 5; 60 without it
+
+With --json: the delivery, or the replay (id, state, total, replayed, skipped), as it is at the end.
+
+examples
+  malipo replay dlv_01kdvcg… --wait
+  malipo replay --endpoint whe_01kdvc… --since 2d --wait
+`;
+
+const POLL_EVERY_MS = 500;
+const MOST_SECONDS = 86_400;
+
+export const replay: Command = {
+  name: 'replay',
+  summary: 'send to endpoints again',
+  help: HELP,
+  options: { endpoint: TEXT, state: TEXT, since: TEXT, until: TEXT, all: FLAG, wait: FLAG, timeout: TEXT },
+  words: [0, 1],
+  async run(line, context) {
+    const filter = readFilter(line);
+    const giveUpAtMs = Date.now() + 1000 * (readCount(line, 'timeout', MOST_SECONDS) ?? 60);
+    const [id] = line.words;
+    if (id === undefined) await replayMany(filter, line, { context, giveUpAtMs });
+    else await replayOne(id, line, { context, giveUpAtMs });
+  },
+};
+
+type Waiting = { readonly context: Context; readonly giveUpAtMs: number };
+
+function readFilter(line: Line): Record<string, unknown> {
+  const entries = Object.entries({
+    endpoint_id: line.text('endpoint'),
+    states: readWords(line, 'state', REPLAYABLE_STATES),
+    created_from: readMoment(line, 'since')?.toISOString() ?? null,
+    created_to: readMoment(line, 'until')?.toISOString() ?? null,
+  }).filter(([, value]) => value !== null);
+  if (line.words.length > 0 && (entries.length > 0 || line.flag('all'))) {
+    throw usage('name one delivery, or say which by options, not both');
+  }
+  if (line.words.length === 0 && entries.length === 0 && !line.flag('all')) {
+    throw usage('say which: a delivery, or --endpoint, --state, --since, --until; --all for everything undelivered');
+  }
+  return Object.fromEntries(entries);
+}
+
+async function replayOne(id: string, line: Line, { context, giveUpAtMs }: Waiting): Promise<void> {
+  const { api } = await signIn(line, context);
+  const path = `/v1/console/deliveries/${encodeURIComponent(id)}`;
+  let delivery = read(deliverySchema, await api.call('POST', `${path}/replay`));
+  const isDone = ({ state }: DeliveryObject) => state !== 'pending' && state !== 'retrying';
+  while (line.flag('wait') && !isDone(delivery) && Date.now() < giveUpAtMs) {
+    await sleep(POLL_EVERY_MS, undefined, { signal: context.stop });
+    delivery = read(deliverySchema, await api.call('GET', path));
+  }
+  const { state, event_type: type, endpoint_id: endpointId } = delivery;
+  context.terminal.print(line.isJson ? JSON.stringify(delivery) : `${delivery.id} ${type} to ${endpointId}: ${state}`);
+  if (!line.flag('wait') || state === 'delivered') return;
+  const look = `malipo deliveries ${delivery.id} shows what was answered`;
+  if (isDone(delivery)) throw new CliFailure('failed', `it was not delivered; ${look}`);
+  throw new CliFailure('timedOut', `it is not delivered yet, and goes on by the schedule; ${look}`);
+}
+
+async function replayMany(filter: object, line: Line, { context, giveUpAtMs }: Waiting): Promise<void> {
+  const { api } = await signIn(line, context);
+  const { terminal } = context;
+  const begun = read(replaySchema, await api.call('POST', '/v1/console/deliveries/replay', { json: filter }));
+  if (!line.isJson) terminal.say(`${begun.id}: ${begun.total} to send again`);
+  const ended = line.flag('wait') ? await watch(api, begun, { context, giveUpAtMs }) : begun;
+  const { id, state, total, replayed, skipped } = ended;
+  terminal.print(
+    line.isJson
+      ? JSON.stringify(ended)
+      : `${id} is ${state}: ${replayed} of ${total} sent again${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+  );
+  if (line.flag('wait') && state !== 'completed') {
+    throw new CliFailure('timedOut', 'it goes on without us; look at malipo deliveries for what becomes of it');
+  }
+}
+
+async function watch(api: Api, begun: ReplayObject, { context, giveUpAtMs }: Waiting): Promise<ReplayObject> {
+  let seen = begun;
+  while (seen.state !== 'completed' && Date.now() < giveUpAtMs) {
+    await sleep(POLL_EVERY_MS, undefined, { signal: context.stop });
+    const now = read(replaySchema, await api.call('GET', `/v1/console/replays/${begun.id}`));
+    if (now.replayed + now.skipped > seen.replayed + seen.skipped) {
+      context.terminal.say(`${now.replayed + now.skipped} of ${now.total}`);
+    }
+    seen = now;
+  }
+  return seen;
+}

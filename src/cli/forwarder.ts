@@ -1,0 +1,103 @@
+// Hands an event to a developer's own receiver, as the service would: the same method, headers and bytes, signed.
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newId } from '../domain/ids.ts';
+import { signatureHeader } from '../domain/signature.ts';
+import { usage } from './failure.ts';
+
+/** The whole attempt, as with the service. */
+const ATTEMPT_LIMIT_MS = 10_000;
+/** A receiver that is being started again is back within that; for longer there is `malipo resend`. */
+const WAITS_MS: readonly number[] = [0, 1000, 5000];
+export const MOST_ATTEMPTS = WAITS_MS.length;
+
+export type Attempt = {
+  readonly number: number;
+  readonly statusCode: number | null;
+  /** Why there is no status. */
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly outcome: 'accepted' | 'retrying' | 'given_up';
+};
+
+export type Forwarder = {
+  /** Attempts until one is accepted, each told of; false when none was, or `stop` came first. */
+  forward(
+    event: { readonly id: string; readonly body: string },
+    onAttempt: (attempt: Attempt) => void,
+  ): Promise<boolean>;
+};
+
+export type ForwarderOptions = { readonly url: URL; readonly secret: string; readonly stop: AbortSignal };
+
+/** The URL of `--forward-to`. Throws a usage failure. */
+export function readForwardUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  throw usage(`--forward-to must be a URL such as http://127.0.0.1:3000/malipo, and is “${text}”`);
+}
+
+export function createForwarder({ url, secret, stop }: ForwarderOptions): Forwarder {
+  return {
+    async forward({ id, body }, onAttempt) {
+      const deliveryId = newId('dlv');
+      for (const [index, waitMs] of WAITS_MS.entries()) {
+        const isAwake = await sleep(waitMs, true, { signal: stop }).catch(() => false);
+        if (!isAwake) return false;
+        const number = index + 1;
+        const startedMs = performance.now();
+        const answer = await post({ id, body, deliveryId, number });
+        if (stop.aborted && answer.statusCode === null) return false;
+        const isAccepted = answer.statusCode !== null && answer.statusCode >= 200 && answer.statusCode <= 299;
+        const outcome = isAccepted ? 'accepted' : number === MOST_ATTEMPTS ? 'given_up' : 'retrying';
+        onAttempt({ number, ...answer, durationMs: Math.round(performance.now() - startedMs), outcome });
+        if (isAccepted) return true;
+      }
+      return false;
+    },
+  };
+
+  type Parcel = { readonly id: string; readonly body: string; readonly deliveryId: string; readonly number: number };
+
+  // Not `fetch`, which adds headers of its own and follows redirects.
+  async function post({ id, body, deliveryId, number }: Parcel): Promise<Pick<Attempt, 'statusCode' | 'error'>> {
+    const bytes = Buffer.from(body);
+    const headers = {
+      'content-type': 'application/json',
+      'malipo-signature': signatureHeader(bytes, [secret], Math.floor(Date.now() / 1000)),
+      'malipo-event-id': id,
+      'malipo-delivery-id': deliveryId,
+      'malipo-attempt': String(number),
+      'user-agent': 'Malipo-Webhooks/1',
+      'content-length': String(bytes.length),
+    };
+    const limit = AbortSignal.timeout(ATTEMPT_LIMIT_MS);
+    const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+    return new Promise((resolve) => {
+      const sent = request(url, { method: 'POST', headers, agent: false, signal: AbortSignal.any([stop, limit]) });
+      const fail = (error: Error): void => {
+        resolve({
+          statusCode: null,
+          error: limit.aborted ? `no answer within ${ATTEMPT_LIMIT_MS / 1000} s` : describe(error),
+        });
+      };
+      sent.on('error', fail);
+      sent.on('response', (response: IncomingMessage) => {
+        response.on('error', fail);
+        response.on('end', () => {
+          resolve({ statusCode: response.statusCode ?? null, error: null });
+        });
+        response.resume();
+      });
+      sent.end(bytes);
+    });
+  }
+}
+
+function describe(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (code === 'ECONNREFUSED') return 'nothing listens there';
+  if (code === 'ENOTFOUND') return 'the host name was not found';
+  return code === '' ? error.message : `${error.message === '' ? 'the attempt failed' : error.message} (${code})`;
+}

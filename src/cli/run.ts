@@ -1,0 +1,121 @@
+// The command line as a whole: finds the command, runs it, and says how it ended in one exit code.
+import { ApiRefusal } from './api.ts';
+import { readLine, table, type Command, type Context, type Environment } from './command.ts';
+import { deliveries } from './commands/deliveries.ts';
+import { endpoints } from './commands/endpoints.ts';
+import { events } from './commands/events.ts';
+import { listen } from './commands/listen.ts';
+import { login } from './commands/login.ts';
+import { logout } from './commands/logout.ts';
+import { replay } from './commands/replay.ts';
+import { resend } from './commands/resend.ts';
+import { trigger } from './commands/trigger.ts';
+import { whoami } from './commands/whoami.ts';
+import { openConfigFile } from './config-file.ts';
+import { CliFailure, EXIT } from './failure.ts';
+import { createTerminal, type Streams, type Terminal } from './terminal.ts';
+
+const COMMANDS: readonly Command[] = [
+  login,
+  logout,
+  whoami,
+  listen,
+  trigger,
+  events,
+  resend,
+  deliveries,
+  replay,
+  endpoints,
+];
+
+const HELP = `usage: malipo COMMAND [options]
+
+For who builds on Malipo: receive test webhooks on your own machine, make them happen, and look at what was sent.
+
+${table(
+  ['command', ''],
+  COMMANDS.map(({ name, summary }) => [name, summary]),
+)
+  .slice(1)
+  .map((row) => `  ${row}`)
+  .join('\n')}
+
+Every command takes
+  --base-url URL   where the service is; else MALIPO_BASE_URL, else where you logged in last
+  --json           results as JSON on stdout, and nothing else there
+  --help           its own page, with examples
+
+Without a log-in a command logs in by itself with MALIPO_EMAIL, MALIPO_PASSWORD and, for a person with a second factor,
+MALIPO_TOTP_SECRET (base32) or MALIPO_TOTP (a code); without MALIPO_EMAIL it takes the demo's MALIPO_MAKER_EMAIL and so on.
+Sessions are kept in malipo/config.json under XDG_CONFIG_HOME or ~/.config, for you alone to read.
+
+exit codes: 0 done, 1 it could not be done, 2 the command is not as its help says, 3 not logged in or not allowed,
+4 the service does not answer, 5 it did not happen in time, 130 stopped by Ctrl-C
+`;
+
+export type Run = {
+  readonly args: readonly string[];
+  readonly environment: Environment;
+  readonly streams: Streams;
+  readonly stop: AbortSignal;
+};
+
+/** Resolves with the exit code; everything there is to say has been said then. */
+export async function runCli({ args, environment, streams, stop }: Run): Promise<number> {
+  const terminal = createTerminal(streams, environment);
+  const [name = '', ...rest] = args;
+  if (name === '' || name === '--help' || name === '-h' || name === 'help') {
+    const asked = COMMANDS.find((command) => command.name === rest[0]);
+    terminal.print((asked?.help ?? HELP).trimEnd());
+    return name === '' ? EXIT.usage : EXIT.ok;
+  }
+  const command = COMMANDS.find((each) => each.name === name);
+  if (!command) {
+    terminal.say(`malipo: there is no command “${name}”\n\n${HELP.trimEnd()}`);
+    return EXIT.usage;
+  }
+  try {
+    return await runCommand(command, rest, { environment, terminal, config: openConfigFile(environment), stop });
+  } catch (error) {
+    return sayFailure(error, command, terminal, stop);
+  }
+}
+
+async function runCommand(command: Command, args: readonly string[], context: Context): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    context.terminal.print(command.help.trimEnd());
+    return EXIT.ok;
+  }
+  const running = command.run(readLine(command, args), context);
+  if (command.endsByInterrupt) {
+    await running;
+    return EXIT.ok;
+  }
+  const interrupted = new Promise<'interrupted'>((resolve) => {
+    context.stop.addEventListener('abort', () => {
+      resolve('interrupted');
+    });
+  });
+  // What is under way ends with the process; its failure has nobody left to hear it.
+  running.catch(() => undefined);
+  return (await Promise.race([running, interrupted])) === 'interrupted' ? EXIT.interrupted : EXIT.ok;
+}
+
+function sayFailure(error: unknown, command: Command, terminal: Terminal, stop: AbortSignal): number {
+  if (stop.aborted) return EXIT.interrupted;
+  if (error instanceof CliFailure) {
+    const more = error.kind === 'usage' ? `\nmalipo ${command.name} --help shows how it is used` : '';
+    terminal.say(`malipo: ${error.message}${more}`);
+    return error.exitCode;
+  }
+  if (error instanceof ApiRefusal) {
+    const { status, code, message, requestId } = error;
+    terminal.say(`malipo: ${message} (${code}${requestId === null ? '' : `, ${requestId}`})`);
+    if (status === 401 || status === 403) {
+      terminal.say('malipo whoami shows your roles; what a command needs is on its help page');
+      return EXIT.refused;
+    }
+    return status === 502 || status === 503 || status === 504 ? EXIT.unreachable : EXIT.failed;
+  }
+  throw error;
+}

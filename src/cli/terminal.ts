@@ -1,0 +1,76 @@
+// Where a command's words go: results to stdout, all else to stderr, questions to a person if there is one.
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { CliFailure } from './failure.ts';
+
+type Colour = 'green' | 'red' | 'yellow' | 'dim';
+const CODES: Readonly<Record<Colour, number>> = { green: 32, red: 31, yellow: 33, dim: 2 };
+
+export type Streams = {
+  readonly stdin: ReadStream | NodeJS.ReadableStream;
+  readonly stdout: WriteStream | NodeJS.WritableStream;
+  readonly stderr: WriteStream | NodeJS.WritableStream;
+};
+
+export type Terminal = {
+  /** A line of the result. */
+  print(line: string): void;
+  /** A line beside it, for a person. */
+  say(line: string): void;
+  /** The text in colour where stdout is a terminal and nobody asked for none. */
+  paint(colour: Colour, text: string): string;
+  /** Asks a person. What is `hidden` is not shown as it is typed. Throws where nobody can answer. */
+  ask(question: string, options?: { readonly hidden?: boolean }): Promise<string>;
+};
+
+export function createTerminal(streams: Streams, environment: Readonly<Record<string, string | undefined>>): Terminal {
+  const { stdin, stdout, stderr } = streams;
+  const isColoured = isTerminal(stdout) && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb';
+  return {
+    print: (line) => void stdout.write(`${line}\n`),
+    say: (line) => void stderr.write(`${line}\n`),
+    paint: (colour, text) => (isColoured ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text),
+    async ask(question, { hidden = false } = {}) {
+      if (!isTerminal(stdin) || !isTerminal(stderr)) {
+        throw new CliFailure('usage', `there is no terminal to ask for: ${question}. Set it in the environment`);
+      }
+      // It echoes what is typed to its output: for a secret that goes nowhere.
+      const output = hidden ? new Writable({ write: swallow }) : stderr;
+      // First of all, as it takes the echo from the terminal itself: nobody answers before they are asked.
+      const lines = createInterface({ input: stdin, output, terminal: true });
+      if (hidden) stderr.write(`${question}: `);
+      try {
+        return (await untilClosed(lines.question(hidden ? '' : `${question}: `), lines)).trim();
+      } finally {
+        lines.close();
+        if (hidden) stderr.write('\n');
+      }
+    },
+  };
+}
+
+type Lines = ReturnType<typeof createInterface>;
+
+// Ctrl-C and Ctrl-D close the interface and leave its question unanswered for ever.
+async function untilClosed(answer: Promise<string>, lines: Lines): Promise<string> {
+  const closed = new Promise<never>((_resolve, reject) => {
+    lines.on('close', () => {
+      reject(new CliFailure('failed', 'nothing was answered'));
+    });
+  });
+  return Promise.race([answer, closed]);
+}
+
+function isTerminal(stream: NodeJS.ReadableStream | NodeJS.WritableStream): boolean {
+  return 'isTTY' in stream && stream.isTTY === true;
+}
+
+/** Text that somebody else wrote, without what would steer this terminal. */
+export function printable(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, '\ufffd');
+}
+
+function swallow(_chunk: unknown, _encoding: string, done: () => void): void {
+  done();
+}

@@ -1,0 +1,212 @@
+// `malipo listen` and `malipo resend`: a real service’s events, handed to the example receiver as the service would.
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import type { AddressInfo } from 'node:net';
+import { hashPassword } from '../../src/domain/password.ts';
+import { findProjectRoot } from '../../src/embedded/project-root.ts';
+import type { RunningServer } from '../../src/processes/assemble-server.ts';
+import { eventually, openHouse, type House } from '../support/house.ts';
+import { pay, untilState } from '../support/payments.ts';
+import { addPerson } from '../support/people.ts';
+import { openDesk, settingsOf, untilSaid, type Desk } from './malipo-child.ts';
+
+type Shown = {
+  readonly verified: boolean;
+  readonly duplicate: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly raw_body: string;
+};
+type Said = {
+  readonly event_id: string;
+  readonly type: string;
+  readonly attempt: number;
+  readonly status_code: number | null;
+  readonly error: string | null;
+  readonly outcome: string;
+};
+
+const RECEIVER = join(findProjectRoot(), 'docs/examples/webhook-receiver.mjs');
+
+/** The example receiver as a process, at an address of its own. */
+async function startExample(secret: string): Promise<{ url: string; child: ChildProcess; shown(): Promise<Shown[]> }> {
+  const env = { MALIPO_WEBHOOK_SECRET: secret, PORT: '0' };
+  const child = spawn(process.execPath, [RECEIVER], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  child.stdout.on('data', (text) => (said += String(text)));
+  const url = await eventually('the example receiver', () => /http:\/\/127\.0\.0\.1:[0-9]+/.exec(said)?.[0]);
+  return { url, child, shown: async () => (await (await fetch(url)).json()) as Shown[] };
+}
+
+const linesOf = (out: string): Said[] =>
+  out
+    .split('\n')
+    .slice(0, -1)
+    .map((text) => JSON.parse(text) as Said);
+
+describe('malipo listen', function () {
+  this.timeout(120_000);
+  let house: House;
+  let server: RunningServer;
+  let desk: Desk;
+  const ends: (() => unknown)[] = [];
+  before(async () => {
+    house = await openHouse({ startsServer: false });
+    server = await house.startServer();
+    desk = openDesk(settingsOf(house, await addPerson(house, house.merchant.id, ['viewer'])));
+  });
+  afterEach(async () => {
+    await desk.clear();
+    for (const end of ends.splice(0)) end();
+  });
+  after(() => house.stop());
+
+  /** A receiver that answers its requests one after the other with these, the last for ever. */
+  async function answering(...statuses: number[]): Promise<{ url: string; attempts: string[]; server: Server }> {
+    const attempts: string[] = [];
+    const receiver = createServer((request, response) => {
+      request.resume();
+      attempts.push(String(request.headers['malipo-attempt']));
+      const status = (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 200;
+      response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    ends.push(() => {
+      receiver.close().closeAllConnections();
+    });
+    return { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, attempts, server: receiver };
+  }
+
+  it('hands on each event once, signed, as the service sends it, and ends by Ctrl-C', async () => {
+    const before = await pay(house, '100');
+    await untilState(house, before, 'succeeded');
+    const printed = desk.start(['listen', '--print']);
+    await untilSaid(printed, /ready/);
+    const probe = await answering(200);
+    const secretProbe = desk.start(['listen', '--forward-to', probe.url]);
+    const [, secret = ''] = await untilSaid(secretProbe, /signed with (whsec_[\w-]{43})\n/);
+    assert.equal((await secretProbe.interrupt()).code, 0);
+    const example = await startExample(secret);
+    ends.push(() => example.child.kill());
+
+    const listening = desk.start(['listen', '--forward-to', example.url, '--json']);
+    await untilSaid(listening, /ready/);
+    const payment = await pay(house, '100');
+    await untilState(house, payment, 'succeeded');
+    await eventually('both events', () => linesOf(listening.out()).length >= 2, 60_000);
+    const ended = await listening.interrupt();
+    assert.equal(ended.code, 0, ended.err);
+    assert.match(ended.err, /ended: 2 accepted, 0 given up/);
+    const said = linesOf(ended.out);
+    assert.deepEqual(
+      said.map(({ type, attempt, status_code: status, outcome }) => [type, attempt, status, outcome]).sort(),
+      [
+        ['collection.prompted', 1, 200, 'accepted'],
+        ['collection.succeeded', 1, 200, 'accepted'],
+      ],
+    );
+
+    const shown = await example.shown();
+    assert.equal(shown.length, 2);
+    for (const { verified, duplicate, headers, raw_body: body } of shown) {
+      assert.deepEqual([verified, duplicate], [true, false]);
+      const event = JSON.parse(body) as { id: string; data: { object: { id: string } } };
+      assert.equal(event.data.object.id, payment.id);
+      // The same request as the service's own, but for what differs between two deliveries.
+      const own = house.receiver.all(house.merchant.id).find((each) => each.event.id === event.id)!;
+      assert.equal(body, own.rawBody.toString());
+      assert.match(headers['malipo-delivery-id']!, /^dlv_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+      assert.deepEqual(Object.keys(headers).sort(), Object.keys(own.headers).sort());
+      for (const name of ['content-type', 'user-agent', 'malipo-event-id', 'malipo-attempt', 'content-length']) {
+        assert.equal(headers[name], own.headers[name], name);
+      }
+    }
+    for (const { raw_body: body } of shown) {
+      await eventually('its text on paper', () => printed.out().includes(`\n${body}\n`), 60_000);
+    }
+    const paper = await printed.interrupt();
+    assert.equal(paper.code, 0);
+    assert.ok(!paper.out.includes(before.id));
+  });
+
+  it('takes only the types that are asked for, and what was made since a moment', async () => {
+    const payment = await pay(house, '001');
+    await untilState(house, payment, 'failed');
+    const receiver = await answering(200);
+    const args = ['listen', '--forward-to', receiver.url, '--types', 'collection.failed', '--since', '10m', '--json'];
+    const listening = desk.start([...args, '--print']);
+    await eventually('the failure', () => listening.out().includes(payment.id), 60_000);
+    const { out } = await listening.interrupt();
+    assert.deepEqual([...new Set(linesOf(out).map(({ type }) => type))], ['collection.failed']);
+  });
+
+  it('tries again what is not accepted, gives up after three, and resends when asked', async () => {
+    const refusing = await answering(500, 302, 404);
+    const args = ['listen', '--forward-to', refusing.url, '--types', 'collection.succeeded', '--json'];
+    const listening = desk.start(args);
+    await untilSaid(listening, /ready/);
+    await pay(house, '100');
+    await eventually('the end of it', () => listening.out().includes('given_up'), 60_000);
+    const { out, err } = await listening.interrupt();
+    const said = linesOf(out);
+    assert.deepEqual(
+      said.map(({ attempt, status_code: status, outcome }) => [attempt, status, outcome]),
+      [
+        [1, 500, 'retrying'],
+        [2, 302, 'retrying'],
+        [3, 404, 'given_up'],
+      ],
+    );
+    assert.deepEqual(refusing.attempts, ['1', '2', '3']);
+    assert.match(err, /ended: 0 accepted, 1 given up/);
+
+    const accepting = await answering(503, 204);
+    const [{ event_id: eventId }] = said as [Said];
+    const resent = await desk.run(['resend', eventId, '--forward-to', accepting.url]);
+    assert.equal(resent.code, 0, resent.err);
+    assert.match(resent.out, new RegExp(`${eventId} → 503 .*trying again\n.*${eventId} → 204`));
+    accepting.server.close().closeAllConnections();
+    const nobody = await desk.run(['resend', eventId, '--forward-to', accepting.url, '--json']);
+    assert.equal(nobody.code, 1, nobody.err);
+    assert.deepEqual(
+      linesOf(nobody.out).map(({ error }) => error),
+      Array(3).fill('nothing listens there'),
+    );
+    const unknown = await desk.run(['resend', `evt_${'0'.repeat(26)}`, '--forward-to', refusing.url]);
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.err, /There is no event with this id/);
+  });
+
+  it('survives a restart of the service and misses nothing that was made meanwhile', async () => {
+    const receiver = await answering(200);
+    const listening = desk.start(['listen', '--forward-to', receiver.url, '--json', '--print']);
+    await untilSaid(listening, /ready/);
+    await server.stop();
+    await untilSaid(listening, /does not answer .* Trying again until it does/);
+    server = await house.startServer();
+    const payment = await pay(house, '100');
+    await untilSaid(listening, /answers again/);
+    await eventually(
+      'its success',
+      () => {
+        const said = linesOf(listening.out()) as (Said & { body: string })[];
+        return said.some(({ type, body }) => type === 'collection.succeeded' && body.includes(payment.id));
+      },
+      60_000,
+    );
+    assert.equal((await listening.interrupt()).code, 0);
+  });
+
+  it('opens a new session when the present one ends, and ends with 3 when it may not', async () => {
+    const listening = desk.start(['listen', '--print']);
+    await untilSaid(listening, /ready/);
+    await house.db.pool.query('DELETE FROM sessions');
+    const payment = await pay(house, '100');
+    await untilSaid(listening, new RegExp(payment.id));
+    await house.db.pool.query('UPDATE users SET password_hash = $1', [await hashPassword('a changed password')]);
+    await house.db.pool.query('DELETE FROM sessions');
+    const { code, err } = await listening.ended;
+    assert.equal(code, 3, err);
+  });
+});

@@ -1,0 +1,86 @@
+// `malipo login` at a terminal: asks for what is not in the environment, and shows no password.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { findProjectRoot } from '../../src/embedded/project-root.ts';
+import { API_ONLY } from '../api/answers.ts';
+import { runFolder } from '../support/engines.ts';
+import { openHouse, type House } from '../support/house.ts';
+import { addPerson, codeOf, PASSWORD } from '../support/people.ts';
+
+// Gives the command a terminal of its own, and answers each question once it is asked.
+const DRIVER = `
+import json, os, pty, re, sys
+command, answers = json.loads(sys.argv[1])
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(command[0], command)
+shown = b""
+while True:
+    try:
+        part = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not part:
+        break
+    shown += part
+    if answers and re.search(answers[0][0].encode() + b".*: ", shown):
+        os.write(terminal, answers.pop(0)[1].encode() + b"\\r")
+print(json.dumps({"shown": shown.decode(), "code": os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}))
+`;
+
+describe('malipo login at a terminal', () => {
+  let house: House;
+  before(async function () {
+    if (spawnSync('python3', ['--version']).error) this.skip();
+    house = await openHouse(API_ONLY);
+  });
+  // Undefined where there is no python3 to make a terminal with.
+  after(() => (house as House | undefined)?.stop());
+
+  /** Runs it on a terminal; the answers are for the questions that begin so, in this order. */
+  function runAtTerminal(answers: readonly (readonly [string, string])[], environment: Record<string, string>) {
+    const entry = join(findProjectRoot(), 'src/processes/malipo.ts');
+    const command = [process.execPath, '--import', 'tsx/esm', entry, 'login', '--base-url', house.baseUrl];
+    const env = {
+      PATH: process.env['PATH'],
+      XDG_CONFIG_HOME: mkdtempSync(join(runFolder(), 'malipo-')),
+      ...environment,
+    };
+    // Not waited for in one go: the service that it logs in to is in this process.
+    const child = spawn('python3', ['-c', DRIVER, JSON.stringify([command, answers])], { env, timeout: 50_000 });
+    let out = '';
+    child.stdout.on('data', (text) => (out += String(text)));
+    return new Promise<{ readonly shown: string; readonly code: number }>((resolve, reject) => {
+      child.on('close', () => {
+        if (out === '') reject(new Error('the terminal was silent'));
+        else resolve(JSON.parse(out) as { shown: string; code: number });
+      });
+    });
+  }
+
+  it('asks for address, password and code, and does not show the password', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const answers = [
+      ['e-mail address', person.email.toUpperCase()],
+      ['password', PASSWORD],
+      ['one-time code', codeOf(person.totpSecret)],
+    ] as const;
+    const { shown, code } = await runAtTerminal(answers, {});
+    assert.equal(code, 0, shown);
+    assert.match(shown, new RegExp(`<${person.email}> at`));
+    assert.ok(!shown.includes(PASSWORD), shown);
+  });
+
+  it('does not ask for what the environment says', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const answers = [
+      ['password', PASSWORD],
+      ['one-time code', ''],
+    ] as const;
+    const { shown, code } = await runAtTerminal(answers, { MALIPO_EMAIL: person.email });
+    assert.equal(code, 0, shown);
+    assert.ok(!shown.includes('e-mail address'), shown);
+  });
+});

@@ -1,0 +1,29 @@
+// What `malipo trigger` asks for: every type of event, by phones that an operator of ours serves.
+import assert from 'node:assert/strict';
+import { phoneFor, RECIPES } from '../../src/cli/trigger-recipes.ts';
+import { EVENT_TYPES } from '../../src/domain/event.ts';
+import { CURRENCIES } from '../../src/domain/money.ts';
+import { OPERATORS, routePhone } from '../../src/domain/operator-catalogue.ts';
+import { parsePhone } from '../../src/domain/phone.ts';
+
+describe('the recipes of malipo trigger', () => {
+  it('are there for every type of event', () => {
+    assert.deepEqual(Object.keys(RECIPES).sort(), [...EVENT_TYPES].sort());
+  });
+
+  it('have a phone that ends as asked, in each currency that an operator serves, and none in the others', () => {
+    const served = new Set(Object.values(OPERATORS).flatMap(({ markets }) => markets.map(({ currency }) => currency)));
+    for (const currency of CURRENCIES) {
+      if (!served.has(currency)) {
+        assert.throws(() => phoneFor(currency, '100'), new RegExp(`no operator of the sandbox serves ${currency}`));
+        continue;
+      }
+      for (let n = 0; n < 50; n++) {
+        const text = phoneFor(currency, '009');
+        const phone = parsePhone(text);
+        assert.ok(phone && text.endsWith('009'), text);
+        assert.equal(routePhone(phone, currency).kind, 'operator', text);
+      }
+    }
+  });
+});
