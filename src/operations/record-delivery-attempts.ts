@@ -1,5 +1,5 @@
 // Records webhook attempts with what follows from them, many in one transaction.
-import { insertAuditEntry } from '../db/audit.ts';
+import { recordServiceAct } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { recordAttempts, type AttemptRecord } from '../db/delivery.ts';
 import { disableEndpoints, setEndpointsFailing, setEndpointsHealthy, type DisabledEndpoint } from '../db/endpoint.ts';
@@ -64,17 +64,11 @@ async function endEndpoints(tx: Tx, { gone, failing, failingLimitMs, at }: ToEnd
   await end(gone, 'answered_gone');
   await end(failing, 'failing', new Date(at.getTime() - failingLimitMs));
   for (const { id, merchantId, reason } of ended) {
-    await insertAuditEntry(tx, {
-      merchantId,
-      userId: null,
-      apiKeyId: null,
+    await recordServiceAct(tx, merchantId, {
       action: 'endpoint.disabled',
-      outcome: 'done',
       subjectId: id,
       before: { state: 'enabled' },
       after: { state: 'disabled', disabled_reason: reason },
-      address: null,
-      requestId: null,
       at,
     });
   }
