@@ -37,35 +37,13 @@ const RECORD_AT_ONCE = 200;
 const CLAIM_PAUSE_MS = 5;
 
 export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempts {
-  const { db, courier, traffic, maxUnderWay, maxPerMerchant, log } = options;
+  const { db, traffic, maxUnderWay, maxPerMerchant, log } = options;
+  const attempter = createAttempter(options);
   const underWay = new Set<Promise<void>>();
   const byMerchant = new Map<MerchantId, number>();
-  let isRunning = false;
+  let running: Promise<void> | null = null;
   let isAskedAgain = false;
   let isStopped = false;
-
-  const recorder = createBatcher<DeliveryAttempt>({
-    maxItems: RECORD_AT_ONCE,
-    handle: async (attempts) => {
-      const { failingLimitMs } = options;
-      const ended = await recordDeliveryAttempts(db, { attempts, failingLimitMs, at: new Date() });
-      for (const endpoint of ended) log.warn(endpoint, 'an endpoint was disabled');
-    },
-  });
-
-  async function attempt(delivery: DueDelivery): Promise<void> {
-    const attemptNumber = delivery.attemptCount + 1;
-    try {
-      const made = await courier.send(delivery, attemptNumber);
-      const step = attemptNumber - delivery.attemptsBeforeReplay;
-      const next = nextStep(step, made.result, options.scheduleMs, Math.random());
-      await recorder.add({ ...delivery, attemptNumber, attempt: made, next, at: new Date() });
-      if (next.state === 'retrying') options.onRetryOwed();
-    } catch (error) {
-      // The lease runs out and the event is sent again.
-      log.error({ error, deliveryId: delivery.id }, 'an attempt could not be made or recorded');
-    }
-  }
 
   /** Whether something may be waiting for the room that the end of this attempt makes. */
   function isFull({ endpointId, merchantId }: DueDelivery): boolean {
@@ -76,7 +54,7 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   function begin(delivery: DueDelivery): void {
     const leave = traffic.enter(delivery.endpointId);
     changeCount(byMerchant, delivery.merchantId, 1);
-    const work = attempt(delivery).then(() => {
+    const work = attempter.attempt(delivery).then(() => {
       const mayOthersWait = isFull(delivery);
       leave();
       changeCount(byMerchant, delivery.merchantId, -1);
@@ -92,28 +70,29 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     });
   }
 
-  async function run(): Promise<void> {
+  function run(): Promise<void> {
     isAskedAgain = true;
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      while (isAskedAgain && !isStopped) {
-        isAskedAgain = false;
-        const limit = maxUnderWay - underWay.size;
-        if (limit <= 0) return;
-        const deliveries = await claimDeliveries(db, {
-          limit,
-          leaseMs: options.leaseMs,
-          perEndpoint: traffic.perEndpoint,
-          perMerchant: maxPerMerchant,
-          underWay: { byEndpoint: traffic.byEndpoint, byMerchant },
-        });
-        deliveries.forEach(begin);
-        isAskedAgain ||= deliveries.length > 0;
-        if (isAskedAgain) await sleep(CLAIM_PAUSE_MS);
-      }
-    } finally {
-      isRunning = false;
+    running ??= claimAll().finally(() => {
+      running = null;
+    });
+    return running;
+  }
+
+  async function claimAll(): Promise<void> {
+    while (isAskedAgain && !isStopped) {
+      isAskedAgain = false;
+      const limit = maxUnderWay - underWay.size;
+      if (limit <= 0) return;
+      const deliveries = await claimDeliveries(db, {
+        limit,
+        leaseMs: options.leaseMs,
+        perEndpoint: traffic.perEndpoint,
+        perMerchant: maxPerMerchant,
+        underWay: { byEndpoint: traffic.byEndpoint, byMerchant },
+      });
+      deliveries.forEach(begin);
+      isAskedAgain ||= deliveries.length > 0;
+      if (isAskedAgain) await sleep(CLAIM_PAUSE_MS);
     }
   }
 
@@ -121,8 +100,49 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     run,
     async drain() {
       isStopped = true;
+      // A claim that fails has logged it.
+      await running?.catch(() => undefined);
       await Promise.all(underWay);
-      await recorder.drain();
+      await attempter.drain();
     },
+  };
+}
+
+type Attempter = {
+  /** One attempt, recorded. Never throws: what could not be recorded is sent again when the lease ran out. */
+  attempt(delivery: DueDelivery): Promise<void>;
+  drain(): Promise<void>;
+};
+
+function createAttempter({
+  db,
+  courier,
+  scheduleMs,
+  failingLimitMs,
+  onRetryOwed,
+  log,
+}: FirstAttemptsOptions): Attempter {
+  const recorder = createBatcher<DeliveryAttempt>({
+    maxItems: RECORD_AT_ONCE,
+    handle: async (attempts) => {
+      const ended = await recordDeliveryAttempts(db, { attempts, failingLimitMs, at: new Date() });
+      for (const endpoint of ended) log.warn(endpoint, 'an endpoint was disabled');
+    },
+  });
+
+  return {
+    async attempt(delivery) {
+      const attemptNumber = delivery.attemptCount + 1;
+      try {
+        const made = await courier.send(delivery, attemptNumber);
+        const step = attemptNumber - delivery.attemptsBeforeReplay;
+        const next = nextStep(step, made.result, scheduleMs, Math.random());
+        await recorder.add({ ...delivery, attemptNumber, attempt: made, next, at: new Date() });
+        if (next.state === 'retrying') onRetryOwed();
+      } catch (error) {
+        log.error({ error, deliveryId: delivery.id }, 'an attempt could not be made or recorded');
+      }
+    },
+    drain: () => recorder.drain(),
   };
 }
