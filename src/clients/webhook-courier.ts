@@ -43,8 +43,11 @@ const MAX_INTERIM_ANSWERS = 10;
 /** Below the five seconds after which common servers close, so that few requests meet one just closed; never longer. */
 const KEPT_FOR_MS = 4000;
 
-export function createWebhookCourier(options: CourierOptions): WebhookCourier {
-  const { connectTimeoutMs, attemptTimeoutMs, keptConnections } = options;
+export function createWebhookCourier(given: CourierOptions): WebhookCourier {
+  const { attemptTimeoutMs, keptConnections } = given;
+  // An attempt cannot be broken off while it connects: so that must not be allowed to take longer than the whole.
+  const connectTimeoutMs = Math.min(given.connectTimeoutMs, attemptTimeoutMs);
+  const options = { ...given, connectTimeoutMs };
   // What is left of the time to connect tells a slow name server from a slow host.
   const guard = createAddressGuard({ ...options, timeoutMs: Math.ceil(connectTimeoutMs * 0.8) });
   const agent = createAgent(guard, connectTimeoutMs);

@@ -1,11 +1,9 @@
 // One attempt at receivers that answer well, badly, half, for ever or not at all: what it takes for an answer, and when it ends.
 import assert from 'node:assert/strict';
-import type { AddressInfo, Socket } from 'node:net';
-import { createServer, type TlsOptions } from 'node:tls';
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { AttemptResult } from '../../src/domain/delivery.ts';
 import { freePort } from '../../src/embedded/ports.ts';
-import { createAuthority, selfSigned } from '../support/certificates.ts';
 import {
   startCountedListener,
   type CountedListener,
@@ -105,7 +103,7 @@ describe('an answer', () => {
     let isClosed = false;
     const { statusCode, body } = await answered((socket) => {
       socket.on('close', () => (isClosed = true));
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10485760\r\n\r\n');
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
       const chunk = Buffer.alloc(64 * 1024, 'y');
       const pour = (): void => {
         while (!socket.destroyed && socket.write(chunk));
@@ -154,6 +152,17 @@ describe('an answer', () => {
     }
     assert.equal(elsewhere.connections(), 0);
   });
+});
+
+describe('a receiver of a name with two addresses', () => {
+  for (const host of ['127.0.0.1', '::1']) {
+    it(`is reached at the one where it listens: ${host}`, async function () {
+      const listener = await listen({ host }).catch(() => this.skip());
+      const { result } = await open().try(`http://localhost:${listener.port}/`);
+      assert.equal(result.kind === 'answered' && result.statusCode, 200);
+      assert.equal(listener.connections(), 1);
+    });
+  }
 });
 
 describe('what is no answer', () => {
@@ -255,6 +264,7 @@ describe('what is no answer', () => {
     const { startedAt, durationMs } = await open({ attemptTimeoutMs: TIMEOUT_MS }).try(urlOf(listener));
     assert.ok(startedAt >= before && startedAt <= new Date());
     assert.ok(durationMs >= TIMEOUT_MS - 5, `${durationMs} ms`);
+    await eventually('the connection to be ended', () => listener.open() === 0);
   });
 });
 
@@ -304,59 +314,6 @@ describe('attempts under way', () => {
     const stillOpen = () => receivers.reduce((sum, receiver) => sum + receiver.open(), 0);
     await eventually('the others to be closed', () => stillOpen() <= KEPT);
     await eventually('all to be closed', () => stillOpen() === 0);
-  });
-});
-
-describe('TLS', () => {
-  /** What one attempt at a TLS receiver brings, and whether the receiver read anything. */
-  async function attemptAt(options: TlsOptions): Promise<{ error: string; bytesRead: number }> {
-    let bytesRead = 0;
-    const server = createServer(options, (socket) => {
-      socket.on('error', () => undefined);
-      socket.on('data', (chunk: Buffer) => {
-        bytesRead += chunk.length;
-        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-      });
-    });
-    server.on('tlsClientError', () => undefined);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { result } = await open().try(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    await new Promise((resolve) => server.close(resolve));
-    return { error: result.kind === 'no_answer' ? result.error : 'answered', bytesRead };
-  }
-  const stranger = createAuthority('Nobody knows');
-
-  it('with a certificate that nobody vouches for is refused before anything is sent', async () => {
-    const selfMade = await attemptAt(selfSigned('127.0.0.1'));
-    assert.deepEqual(selfMade, { error: 'the certificate is self-signed', bytesRead: 0 });
-    const unknown = await attemptAt(stranger.issue({ hosts: ['127.0.0.1'] }));
-    const error = 'the certificate is not signed by an authority that is trusted';
-    assert.deepEqual(unknown, { error, bytesRead: 0 });
-    const { key, cert } = stranger.issue({ hosts: ['127.0.0.1'] });
-    const withChain = await attemptAt({ key, cert: cert + stranger.cert });
-    assert.deepEqual(withChain, { error, bytesRead: 0 });
-  });
-
-  it('is verified even where the environment turns that off', async () => {
-    const NAME = 'NODE_TLS_REJECT_UNAUTHORIZED';
-    const before = process.env[NAME];
-    process.env[NAME] = '0';
-    try {
-      const selfMade = await attemptAt(selfSigned('127.0.0.1'));
-      assert.deepEqual(selfMade, { error: 'the certificate is self-signed', bytesRead: 0 });
-    } finally {
-      if (before === undefined) Reflect.deleteProperty(process.env, NAME);
-      else process.env[NAME] = before;
-    }
-  });
-
-  it('that the two sides cannot agree on says so', async () => {
-    const error = 'no TLS connection could be agreed on';
-    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
-    assert.deepEqual(await attemptAt({ ...selfSigned('127.0.0.1'), ...old }), { error, bytesRead: 0 });
-    const plain = await listen({ greet: (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n') });
-    const { result } = await open().try(`https://127.0.0.1:${plain.port}/`);
-    assert.deepEqual(result, { kind: 'no_answer', error });
   });
 });
 

@@ -1,7 +1,7 @@
 // What a webhook's host name leads to, as real name servers say it: truthfully, falsely, twice differently, or not at all.
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
-import { createAddressGuard } from '../../src/clients/address-guard.ts';
+import { createAddressGuard, type AddressGuardOptions } from '../../src/clients/address-guard.ts';
 import type { AttemptResult } from '../../src/domain/delivery.ts';
 import { startCountedListener, type CountedListener } from '../support/counted-listener.ts';
 import { openCourier, type TestCourier } from '../support/couriers.ts';
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe('the look-up of a name', () => {
-  function lookUp(name: string, options: { timeoutMs?: number; allowsLoopback?: boolean } = {}) {
+  function lookUp(name: string, options: Partial<AddressGuardOptions> = {}) {
     const guard = createAddressGuard({
       allowsLoopback: false,
       timeoutMs: PLENTY_MS,
@@ -116,10 +116,29 @@ describe('the look-up of a name', () => {
     assert.equal(names.questions(name), 0);
   });
 
-  it('ends in time when no name server answers', async () => {
+  it('ends in time when no name server answers, however many there are', async () => {
+    const servers = [names, await startNameServer(), await startNameServer()];
+    for (const server of servers) server.say('dead.example', 'silence');
+    const nameServers = servers.map(({ address }) => address);
+    await assert.rejects(lookUp('dead.example', { timeoutMs: 500, nameServers }), {
+      message: 'no name server answered in time',
+    });
+    // Two questions to each, twice, would take longer.
+    const asked = servers.reduce((sum, server) => sum + server.questions('dead.example'), 0);
+    assert.ok(asked >= 2 && asked < 12, `${asked} questions`);
+    await Promise.all(servers.slice(1).map((server) => server.stop()));
+  });
+
+  it('ends at once when the guard is closed', async () => {
     names.say('dead.example', 'silence');
-    await assert.rejects(lookUp('dead.example', { timeoutMs: 300 }), { message: 'no name server answered in time' });
-    assert.ok(names.questions('dead.example') >= 2);
+    const guard = createAddressGuard({ allowsLoopback: false, timeoutMs: PLENTY_MS, nameServers: [names.address] });
+    const ended = new Promise<Error | null>((resolve) => {
+      guard.lookup('dead.example', { all: true }, resolve);
+    });
+    await eventually('the name to be asked for', () => names.questions('dead.example') > 0);
+    guard.close();
+    assert.equal((await ended)?.message, 'no name server answered in time');
+    assert.ok(names.questions('dead.example') <= 2, 'it was asked for again');
   });
 
   it('asks nobody for the machine’s own name, and gives it where loopback is allowed only', async () => {
