@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lockMerchant } from '../../src/db/endpoint.ts';
 import type { DeliveryState } from '../../src/domain/delivery.ts';
 import type { CollectionState } from '../../src/domain/collection.ts';
 import { makeCollection } from '../db/rows.ts';
@@ -97,6 +98,27 @@ export async function openDesk(house: House): Promise<Desk> {
     assert.equal((await browser.call('DELETE', `${ENDPOINTS}/${id}`)).status, 204);
   }
   return desk;
+}
+
+/** Makes the calls at one moment: none goes on before all of them wait for the merchant's row. */
+export async function atOnce<Value>(
+  { db }: House,
+  { id }: TestMerchant,
+  calls: readonly (() => Promise<Value>)[],
+): Promise<Value[]> {
+  let made: Promise<Value>[] = [];
+  await db.withTransaction(async (tx) => {
+    await lockMerchant(tx, id);
+    made = calls.map((call) => call());
+    await eventually(`${calls.length} to wait`, async () => {
+      const { rows } = await db.pool.query<{ waiting: number }>(
+        `SELECT count(*)::int AS waiting FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows[0]?.waiting === calls.length;
+    });
+  });
+  return Promise.all(made);
 }
 
 /** A moment after all that was made so far: times are of milliseconds. */

@@ -6,7 +6,7 @@ import { API_ONLY, assertError, issuesOf } from '../api/answers.ts';
 import { oneRow } from '../db/rows.ts';
 import { openHouse, type House } from '../support/house.ts';
 import { assertAudited, auditRows, enter } from '../support/people.ts';
-import { ENDPOINTS, openDesk, type Desk, type Fields, type Registered } from './desk.ts';
+import { atOnce, ENDPOINTS, openDesk, type Desk, type Fields, type Registered } from './desk.ts';
 
 const URL = 'https://shop.example/webhooks';
 const LIMIT = 16;
@@ -117,7 +117,8 @@ describe('endpoints at the console', () => {
   it('are at most sixteen, also when two are made at once; a deleted one makes room', async () => {
     const made: Registered[] = [];
     while (made.length < LIMIT - 1) made.push(await desk.register());
-    const both = await Promise.all([create({ url: URL }), create({ url: URL })]);
+    const one = () => create({ url: URL });
+    const both = await atOnce(house, desk.merchant, [one, one]);
     assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409]);
     assertError(await create({ url: URL }), 'state_conflict');
     await desk.browser.call('DELETE', `${ENDPOINTS}/${made[0]!.id}`);
@@ -288,6 +289,8 @@ describe('endpoints at the console', () => {
       assert.deepEqual(await desk.show(endpoint), shown);
       const rotated = await rotate(endpoint);
       assert.equal(rotated.json['previous_secret_until'], null);
+      const previous = 'SELECT previous_secret_sealed FROM endpoints WHERE id = $1';
+      assert.deepEqual(await oneRow(house.db, previous, [endpoint.id]), { previous_secret_sealed: null });
     });
 
     it('and an overlap that is over is shown no more', async () => {
