@@ -1,11 +1,13 @@
 // What the sweep and the check of the ledger do.
 import { cancellationSignal } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
+import type { KeyRing } from '../src/domain/secret-box.ts';
 import type { Log } from '../src/log.ts';
 import { checkLedger } from '../src/operations/check-ledger.ts';
 import { checkRecentPayments } from '../src/operations/check-recent-payments.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { releaseOverdueWork, type ReleasedWork } from '../src/operations/release-overdue-work.ts';
+import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-secrets.ts';
 
 export type ReconciliationActivityDeps = {
   readonly db: Database;
@@ -14,6 +16,7 @@ export type ReconciliationActivityDeps = {
   readonly lateCheckForMs: number;
   readonly idempotencyKeptForMs: number;
   readonly callbacksKeptForMs: number;
+  readonly keyRing: KeyRing;
   readonly log: Log;
 };
 
@@ -63,6 +66,10 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
       return alarm(await checkLedger(db, cancellationSignal()));
     },
 
+    /**
+     * Removes what is over, and seals anew what an older key sealed. The latter is no step of its own in the workflow, so
+     * that a sweep under way while a new version starts goes on.
+     */
     async purgeExpiredRecords(): Promise<number> {
       const now = Date.now();
       let purged = 0;
@@ -76,7 +83,26 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
         purged += removed;
         if (removed === 0) break;
       }
+      await resealAll(deps);
       return purged;
     },
   };
+}
+
+async function resealAll({ db, keyRing, log }: ReconciliationActivityDeps): Promise<void> {
+  let resealed = 0;
+  let last: ResealedSecrets | null = null;
+  for (let batch = 0; batch < MOST_BATCHES && last?.resealed !== 0; batch++) {
+    last = await resealSecrets(db, { keyRing, limit: BATCH });
+    resealed += last.resealed;
+  }
+  const { left = 0, unopenable = 0 } = last ?? {};
+  if (unopenable > 0) {
+    log.error({ unopenable }, 'stored secrets cannot be opened: a key is not in MALIPO_SECRET_KEYS, or is another one');
+  }
+  // Said at every sweep while there are older keys: whoever is to take them away wants to know.
+  if (keyRing.length > 1) {
+    const message = left === 0 ? 'no stored secret needs an older key' : 'stored secrets still need an older key';
+    log.info({ resealed, left }, message);
+  }
 }

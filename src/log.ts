@@ -7,6 +7,7 @@ const REDACTED = [
   'authorization',
   'secret',
   'secretSealed',
+  'secretsSealed',
   'password',
   'token',
   'phone',

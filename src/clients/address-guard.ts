@@ -1,17 +1,32 @@
 // Keeps webhooks from reaching anything but the public internet: checks the URL's form and every address it leads to.
-import { lookup as resolveHost, type LookupAddress, type LookupOptions } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { createNameLookup, type NameLookupOptions } from './name-lookup.ts';
+import { isLoopbackAddress, isPublicAddress } from './public-addresses.ts';
 
 export type AddressGuard = {
-  /** Why this URL may not be sent to, or null. Literal addresses are checked here, names when they are connected to. */
+  /**
+   * Why this URL may not be sent to, as the end of a sentence that begins with the URL; null when it may. Checks all that
+   * the text shows, addresses in every notation too, as the connection will read them; what a name leads to is checked
+   * when it is connected to. Any port but 0 may be named: who answers there must speak TLS and show the name's certificate.
+   */
   refuseUrl(url: string): string | null;
-  /** A `lookup` for connections: gives only addresses that were checked, so a name cannot change in between. */
+  /**
+   * A `lookup` for connections. Each connection looks its name up once and gets nothing but what was checked, so a name
+   * cannot change in between. One address that is not allowed refuses the name: which one is used is not ours to choose.
+   */
   readonly lookup: (
     hostname: string,
     options: LookupOptions,
     callback: (error: Error | null, addresses: LookupAddress[] | string, family?: number) => void,
   ) => void;
+  /** Ends the look-ups that are under way. */
+  close(): void;
+};
+
+export type AddressGuardOptions = Partial<NameLookupOptions> & {
+  /** Opens http and https to loopback: for test environments, never for live ones. */
+  readonly allowsLoopback: boolean;
 };
 
 /** Thrown into a connection whose name leads to an address that is not public. */
@@ -19,54 +34,61 @@ export class RefusedAddressError extends Error {
   readonly code = 'ADDRESS_REFUSED';
 }
 
-const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
+const MAX_URL_LENGTH = 2048;
+const NAME_TIMEOUT_MS = 4000;
+/** A name that leads to thousands of addresses must not make us knock at each. */
+const MAX_ADDRESSES = 8;
+const LOOPBACK: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
 
-/** Whether the address is one of the public internet's. Forms that embed or lead to another address are not. */
-export function isPublicAddress(text: string): boolean {
-  if (!ipaddr.isValid(text)) return false;
-  const address = ipaddr.parse(text);
-  if (address.range() !== 'unicast') return false;
-  return address.kind() === 'ipv4' || address.match(GLOBAL_IPV6);
-}
+export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
+  const { allowsLoopback, timeoutMs = NAME_TIMEOUT_MS } = options;
+  const names = createNameLookup({ ...options, timeoutMs });
+  const isAllowed = (address: string) => isPublicAddress(address) || (allowsLoopback && isLoopbackAddress(address));
 
-/** `allowsLoopback` opens http and https to loopback addresses: for test environments, never for live ones. */
-export function createAddressGuard({ allowsLoopback }: { readonly allowsLoopback: boolean }): AddressGuard {
-  const isAllowed = (address: string) => isPublicAddress(address) || (allowsLoopback && isLoopback(address));
+  async function findAllowed(hostname: string): Promise<LookupAddress[]> {
+    // No name server is asked for the machine's own name, nor may one say where it leads.
+    const addresses = isLoopbackName(hostname) ? LOOPBACK : await names.find(hostname);
+    if (addresses.every(({ address }) => isAllowed(address))) return addresses.slice(0, MAX_ADDRESSES);
+    throw new RefusedAddressError('the name leads to an address that is not of the public internet');
+  }
 
   return {
     refuseUrl(text) {
-      let url: URL;
-      try {
-        url = new URL(text);
-      } catch {
-        return 'it is not an absolute URL';
-      }
+      if (text.length > MAX_URL_LENGTH) return `it is longer than ${MAX_URL_LENGTH} characters`;
+      if (!URL.canParse(text)) return 'it is not an absolute URL';
+      const url = new URL(text);
       if (url.username !== '' || url.password !== '') return 'it holds credentials';
+      if (url.port === '0') return 'it names port 0';
       const host = url.hostname.replace(/^\[|\]$/g, '');
-      if (isIP(host) !== 0 && !isAllowed(host)) return 'its address is not one of the public internet';
-      if (url.protocol === 'https:') return null;
-      const isLocalHost = host === 'localhost' || isLoopback(host);
-      return url.protocol === 'http:' && allowsLoopback && isLocalHost ? null : 'it does not begin with https://';
+      const isLoopback = isLoopbackAddress(host) || isLoopbackName(host);
+      const isRefused = isLoopback ? !allowsLoopback : isIP(host) !== 0 && !isAllowed(host);
+      if (isRefused) return 'its address is not one of the public internet';
+      if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return null;
+      return 'it does not begin with https://';
     },
 
-    lookup(hostname, options, callback) {
-      resolveHost(hostname, { ...options, all: true }, (error, addresses) => {
-        if (error) {
-          callback(error, []);
-          return;
-        }
-        // One bad address is enough to refuse the name: which one is used is not ours to choose.
-        const refused = addresses.find(({ address }) => !isAllowed(address));
-        const [first] = addresses;
-        if (refused || !first) {
-          callback(new RefusedAddressError('the name leads to an address that is not of the public internet'), []);
-        } else if (options.all) callback(null, addresses);
-        else callback(null, first.address, first.family);
-      });
+    lookup(hostname, { all }, callback) {
+      findAllowed(hostname).then(
+        (addresses) => {
+          const [first] = addresses;
+          if (all === true || !first) callback(null, addresses);
+          else callback(null, first.address, first.family);
+        },
+        (error: unknown) => {
+          callback(error as Error, []);
+        },
+      );
+    },
+
+    close() {
+      names.close();
     },
   };
 }
 
-function isLoopback(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
+function isLoopbackName(hostname: string): boolean {
+  return /^(.+\.)?localhost\.?$/i.test(hostname);
 }

@@ -1,18 +1,21 @@
 // Sends one webhook attempt: signed, guarded, bounded in time and in what it reads back.
-import { Agent, request, type Dispatcher } from 'undici';
+import { Agent, request } from 'undici';
 import type { Attempt, AttemptResult } from '../domain/delivery.ts';
 import type { DeliveryId, EndpointId, EventId } from '../domain/ids.ts';
 import { open, type KeyRing } from '../domain/secret-box.ts';
 import { signatureHeader } from '../domain/signature.ts';
 import type { Log } from '../log.ts';
-import { createAddressGuard } from './address-guard.ts';
+import { createAddressGuard, type AddressGuard } from './address-guard.ts';
+import { readAnswer } from './webhook-answer.ts';
+import { describeFailure, InterimAnswersError, type AttemptLimits } from './webhook-failure.ts';
 
-export type CourierOptions = {
+export type CourierOptions = AttemptLimits & {
   readonly keyRing: KeyRing;
   readonly allowsLoopback: boolean;
-  readonly connectTimeoutMs: number;
-  /** The whole attempt, from the look-up of the name to the last byte read. */
-  readonly attemptTimeoutMs: number;
+  /** How many connections may be kept open for later attempts, of all receivers together. */
+  readonly keptConnections: number;
+  /** `address` or `address:port`; the machine's own when absent. */
+  readonly nameServers?: readonly string[];
   readonly log: Log;
 };
 
@@ -21,45 +24,46 @@ export type Parcel = {
   readonly endpointId: EndpointId;
   readonly eventId: EventId;
   readonly url: string;
-  /** The present one first; two while a rotation overlaps. */
+  /** Those in force, the newest first: more than one while a rotation overlaps. */
   readonly secretsSealed: readonly [string, ...string[]];
   readonly body: string;
 };
 
 export type WebhookCourier = {
-  /** Never throws for what the receiver, the network or a lost key does: that is a result, to be recorded like any. */
+  /**
+   * Never throws for what the receiver, the network or a lost key does: that is a result, to be recorded like any. Begins
+   * at once, however many are under way: bounds are the caller's, so that no attempt's time holds another's.
+   */
   send(parcel: Parcel, attemptNumber: number): Promise<Attempt>;
   close(): Promise<void>;
 };
 
-const RESPONSE_KEPT_BYTES = 16 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_INTERIM_ANSWERS = 10;
+/** Below the five seconds after which common servers close, so that few requests meet one just closed; never longer. */
+const KEPT_FOR_MS = 4000;
 
 export function createWebhookCourier(options: CourierOptions): WebhookCourier {
-  const guard = createAddressGuard(options);
-  const agent = new Agent({
-    connect: { lookup: guard.lookup, timeout: options.connectTimeoutMs },
-    pipelining: 1,
-    headersTimeout: options.attemptTimeoutMs,
-    bodyTimeout: options.attemptTimeoutMs,
+  const { connectTimeoutMs, attemptTimeoutMs, keptConnections } = options;
+  // What is left of the time to connect tells a slow name server from a slow host.
+  const guard = createAddressGuard({ ...options, timeoutMs: Math.ceil(connectTimeoutMs * 0.8) });
+  const agent = createAgent(guard, connectTimeoutMs);
+  let connections = 0;
+  let underWay = 0;
+  agent.on('connect', () => {
+    connections += 1;
   });
-
-  return {
-    async send(parcel, attemptNumber) {
-      const startedAt = new Date();
-      const startedMs = performance.now();
-      const result = await attempt(parcel, attemptNumber, startedAt);
-      return { startedAt, durationMs: Math.round(performance.now() - startedMs), result };
-    },
-    // Idle connections of strangers are no reason to wait.
-    close: () => agent.destroy(),
-  };
+  agent.on('disconnect', () => {
+    connections -= 1;
+  });
 
   async function attempt(parcel: Parcel, attemptNumber: number, at: Date): Promise<AttemptResult> {
     const refusal = guard.refuseUrl(parcel.url);
     if (refusal !== null) return { kind: 'no_answer', error: `not sent: ${refusal}` };
-    const secrets = openSecrets(parcel);
+    const secrets = openSecrets(parcel, options);
     if (secrets === null) return { kind: 'no_answer', error: 'not sent: the signing secret cannot be opened' };
     const body = Buffer.from(parcel.body);
+    let interimAnswers = 0;
     try {
       const response = await request(parcel.url, {
         dispatcher: agent,
@@ -73,70 +77,76 @@ export function createWebhookCourier(options: CourierOptions): WebhookCourier {
           'user-agent': 'Malipo-Webhooks/1',
         },
         body,
-        signal: AbortSignal.timeout(options.attemptTimeoutMs),
+        // Not kept for later when there are many: with thousands of receivers they would pile up.
+        reset: connections + underWay > keptConnections,
+        signal: AbortSignal.timeout(attemptTimeoutMs),
+        onInfo() {
+          interimAnswers += 1;
+          if (interimAnswers > MAX_INTERIM_ANSWERS) throw new InterimAnswersError();
+        },
       });
       return await readAnswer(response);
     } catch (error) {
-      return { kind: 'no_answer', error: describe(error, options) };
+      return { kind: 'no_answer', error: nameFailure(error, parcel, options) };
     }
   }
 
-  function openSecrets({ id, endpointId, secretsSealed }: Parcel): string[] | null {
-    try {
-      return secretsSealed.map((sealed) => open(sealed, endpointId, options.keyRing));
-    } catch (error) {
-      // No receiver can mend that: a key is gone from our configuration, or somebody altered the row.
-      options.log.error({ error, deliveryId: id, endpointId }, 'a signing secret cannot be opened');
-      return null;
-    }
-  }
-}
-
-async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<AttemptResult> {
-  const kept: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    kept.push(chunk);
-    bytes += chunk.length;
-    // Leaving the loop ends the connection: what is longer than we keep is not read.
-    if (bytes >= RESPONSE_KEPT_BYTES) break;
-  }
-  const flat = Object.entries(headers).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.join(', ') : (value ?? ''),
-  ]);
   return {
-    kind: 'answered',
-    statusCode,
-    headers: Object.fromEntries(flat) as Record<string, string>,
-    body: Buffer.concat(kept).subarray(0, RESPONSE_KEPT_BYTES),
-    retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
+    async send(parcel, attemptNumber) {
+      const startedAt = new Date();
+      const startedMs = performance.now();
+      underWay += 1;
+      try {
+        const result = await attempt(parcel, attemptNumber, startedAt);
+        return { startedAt, durationMs: Math.round(performance.now() - startedMs), result };
+      } finally {
+        underWay -= 1;
+      }
+    },
+    // Idle connections of strangers are no reason to wait.
+    async close() {
+      guard.close();
+      await agent.destroy();
+    },
   };
 }
 
-/** `Retry-After` in milliseconds from now: seconds or an HTTP date; null when it is neither. */
-export function parseRetryAfter(value: string | string[] | undefined, nowMs: number): number | null {
-  const text = (Array.isArray(value) ? value[0] : value)?.trim();
-  if (text === undefined || text === '') return null;
-  if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000;
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
+function createAgent(guard: AddressGuard, connectTimeoutMs: number): Agent {
+  return new Agent({
+    connect: {
+      lookup: guard.lookup,
+      timeout: connectTimeoutMs,
+      // Said here, it stands above NODE_TLS_REJECT_UNAUTHORIZED.
+      rejectUnauthorized: true,
+      autoSelectFamily: true,
+      // The usual quarter of a second is less than a far network's round trip, and would leave each host too early.
+      autoSelectFamilyAttemptTimeout: Math.max(10, Math.ceil(connectTimeoutMs / 4)),
+    },
+    // A connection of its own for each: none waits for another's answer.
+    connections: null,
+    pipelining: 1,
+    keepAliveTimeout: KEPT_FOR_MS,
+    keepAliveMaxTimeout: KEPT_FOR_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // One clock for all of it: the attempt's own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
 }
 
-function describe(error: unknown, { attemptTimeoutMs, connectTimeoutMs }: CourierOptions): string {
-  if (!(error instanceof Error)) return 'the attempt failed';
-  if (error.name === 'TimeoutError') return `no complete answer within ${attemptTimeoutMs} ms`;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  switch (code) {
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return `no connection within ${connectTimeoutMs} ms`;
-    case 'ECONNREFUSED':
-      return 'the connection was refused';
-    case 'ENOTFOUND':
-      return 'the host name was not found';
-    case 'ADDRESS_REFUSED':
-      return `not sent: ${error.message}`;
-    default:
-      return `the attempt failed: ${code === '' ? error.message : code}`.slice(0, 500);
+function openSecrets({ id, endpointId, secretsSealed }: Parcel, { keyRing, log }: CourierOptions): string[] | null {
+  try {
+    return secretsSealed.map((sealed) => open(sealed, endpointId, keyRing));
+  } catch (error) {
+    // No receiver can mend that: a key is gone from our configuration, or somebody altered the row.
+    log.error({ error, deliveryId: id, endpointId }, 'a signing secret cannot be opened');
+    return null;
   }
+}
+
+function nameFailure(error: unknown, { id, endpointId }: Parcel, options: CourierOptions): string {
+  const described = describeFailure(error, options);
+  if (described !== null) return described;
+  options.log.warn({ error, deliveryId: id, endpointId }, 'an attempt failed in a way that has no wording');
+  return 'the attempt failed';
 }

@@ -61,6 +61,7 @@ type Stoppable = { stop(): Promise<void> };
 const TICK_MS = 1000;
 const START_BATCH = 100;
 const LEASE_MARGIN_MS = 20_000;
+const KEPT_CONNECTIONS = 500;
 const DAY_MS = 86_400_000;
 
 /** Starts the roles that the configuration names. Works while Temporal is away: work is recorded and waits. */
@@ -125,6 +126,7 @@ function assemble(config: Config, log: Log): Parts {
     allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK,
     connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
     attemptTimeoutMs: clocks.deliveryTimeoutMs,
+    keptConnections: KEPT_CONNECTIONS,
     log,
   });
   const traffic = createWebhookTraffic(settings.MALIPO_DELIVERIES_PER_ENDPOINT);
@@ -356,6 +358,7 @@ function createActivities({ config, db, operators, courier, traffic, log }: Part
       log,
       idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
       callbacksKeptForMs: 90 * DAY_MS,
+      keyRing: settings.MALIPO_SECRET_KEYS,
       ...clocks,
     }),
   };

@@ -25,7 +25,7 @@ describe('with a part away', () => {
     let baseUrl: string;
     before(async () => {
       line = await openTcpLine(house.environment['MALIPO_DATABASE_URL']!);
-      const settings = { MALIPO_DATABASE_URL: line.url, MALIPO_DATABASE_TIMEOUT_MS: '300' };
+      const settings = { MALIPO_DATABASE_URL: line.url, MALIPO_DATABASE_TIMEOUT_MS: '1500' };
       ({ baseUrl } = await startAnotherServer(house, settings));
       assert.equal((await get(baseUrl, '/readyz')).json['status'], 'ready');
     });

@@ -110,8 +110,8 @@ describe('a connection that is lost', () => {
     db = openDatabase({
       url: line.url,
       poolSize: 2,
-      statementTimeoutMs: 300,
-      connectTimeoutMs: 300,
+      statementTimeoutMs: 1500,
+      connectTimeoutMs: 1500,
       onIdleError: (error) => idleErrors.push(error),
     });
   });
@@ -160,7 +160,7 @@ describe('a connection that is lost', () => {
       db.withTransaction((tx) => tx.run(statement('test_one', 'SELECT 1'), [])),
       /read timeout/,
     );
-    assert.ok(Date.now() - startedMs < 3000, `${Date.now() - startedMs} ms`);
+    assert.ok(Date.now() - startedMs < 15_000, `${Date.now() - startedMs} ms`);
     await line.mend();
     await ping();
   });

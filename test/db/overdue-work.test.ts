@@ -19,7 +19,7 @@ import { purgeExpiredRecords } from '../../src/operations/purge-expired-records.
 import { releaseOverdueWork } from '../../src/operations/release-overdue-work.ts';
 import { createTestDatabase, testLog, type TestDatabase } from '../support/engines.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release as releasePayout } from './payout-rows.ts';
-import { makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
+import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from './rows.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -208,6 +208,7 @@ describe('the sweep', () => {
       lateCheckForMs: 7 * DAY,
       idempotencyKeptForMs: 30 * DAY,
       callbacksKeptForMs: 90 * DAY,
+      keyRing: KEY_RING,
       log: testLog,
     });
     assert.deepEqual(await activities.releaseOverdueWork(), { ...NOTHING, collections: OVERDUE });

@@ -171,24 +171,25 @@ describe('a delivery', () => {
     assert.equal(house.receiver.all(merchant.id).length, 1);
   });
 
-  const SLOW: readonly (readonly [string, (received: Received, response: ServerResponse) => void])[] = [
-    ['never answers', () => undefined],
+  const SLOW: readonly (readonly [string, (received: Received, response: ServerResponse) => void, came: string])[] = [
+    ['never answers', () => undefined, ''],
     [
       'begins to answer and never ends',
       (_received, response) => {
         response.writeHead(200).write('so far');
       },
+      ': status 200 and 6 bytes of its body came',
     ],
   ];
-  for (const [what, answer] of SLOW) {
+  for (const [what, answer, came] of SLOW) {
     it(`to a receiver that ${what} ends each attempt in time`, async () => {
       const merchant = await oneEvent(answer);
       const delivery = await untilDelivery(house, merchant, 'dead_lettered');
       const attempts = await attemptsOf(house.db, delivery.id);
       assert.equal(attempts.length, ATTEMPTS);
       for (const { status, error, durationMs } of attempts) {
-        assert.deepEqual([status, error], [null, `no complete answer within ${TIMEOUT_MS} ms`]);
-        assert.ok(durationMs >= TIMEOUT_MS - 50 && durationMs < TIMEOUT_MS + 1500, `${durationMs} ms`);
+        assert.deepEqual([status, error], [null, `no complete answer within ${TIMEOUT_MS / 1000} s${came}`]);
+        assert.ok(durationMs >= TIMEOUT_MS - 50 && durationMs < TIMEOUT_MS + 10_000, `${durationMs} ms`);
       }
     });
   }

@@ -4,9 +4,12 @@ import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findApiKeyByHash } from '../../src/db/api-key.ts';
 import { hashApiKey } from '../../src/domain/api-key.ts';
+import type { MerchantId } from '../../src/domain/ids.ts';
 import { verifyPassword } from '../../src/domain/password.ts';
 import { open } from '../../src/domain/secret-box.ts';
 import { findUserByEmail } from '../../src/db/user.ts';
+import { listEndpoints } from '../../src/operations/list-endpoints.ts';
+import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
 import { seedDemoMerchant, type DemoMerchant } from '../../src/processes/demo-merchant.ts';
 import { peopleSettings } from '../../src/processes/demo-people.ts';
 import { KEY_RING } from '../db/rows.ts';
@@ -58,6 +61,23 @@ describe('the demo merchant', () => {
     assert.deepEqual([moved.apiKey, moved.people, moved.merchantId], [demo.apiKey, demo.people, demo.merchantId]);
     assert.notEqual(moved.webhookSecret, demo.webhookSecret);
     assert.deepEqual(read(file), moved);
+  });
+
+  it('has one endpoint where its receiver is now, and those that people registered', async () => {
+    const file = newFile();
+    const demo = await seed(file);
+    const merchantId = demo.merchantId as MerchantId;
+    const own = { url: 'https://shop.example/', description: null, eventTypes: null };
+    await registerEndpoint(database.db, { merchantId, ...own, keyRing: KEY_RING, at: new Date() });
+    await seed(file, 9091);
+    const { items } = await listEndpoints(database.db, merchantId, null, 16);
+    assert.deepEqual(
+      items.map(({ url, state }) => [url, state]),
+      [
+        ['http://127.0.0.1:9091/webhooks', 'enabled'],
+        ['https://shop.example/', 'enabled'],
+      ],
+    );
   });
 
   it('from before there were people gets them, and a key that somebody made; the old key goes on', async () => {

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { DEMO_CLOCKS, REAL_CLOCKS } from '../../src/domain/clocks.ts';
-import { DELIVERY_SCHEDULE_MS, isSuccess, nextStep, type AttemptResult } from '../../src/domain/delivery.ts';
+import {
+  DELIVERY_SCHEDULE_MS,
+  isResponseTruncated,
+  isSuccess,
+  nextStep,
+  RESPONSE_KEPT_BYTES,
+  type AttemptResult,
+} from '../../src/domain/delivery.ts';
 
 const SECOND = 1000;
 const HOUR = 3_600_000;
@@ -119,5 +126,34 @@ describe('Retry-After', () => {
   it('makes no attempt more than there are', () => {
     const step = nextStep(3, answered(503, 15_000), schedule, 0.5);
     assert.deepEqual(step, { state: 'dead_lettered', disableEndpoint: false });
+  });
+});
+
+describe('what is kept of an answer', () => {
+  const isTruncated = (bytes: number | null, headers: Record<string, string> = {}) =>
+    isResponseTruncated({
+      number: 1,
+      startedAt: new Date(0),
+      durationMs: 1,
+      statusCode: bytes === null ? null : 200,
+      error: bytes === null ? 'refused' : null,
+      responseHeaders: bytes === null ? null : headers,
+      responseBody: bytes === null ? null : Buffer.alloc(bytes),
+    });
+
+  it('is all of it where it is less than is kept at the most', () => {
+    assert.deepEqual([isTruncated(0), isTruncated(RESPONSE_KEPT_BYTES - 1)], [false, false]);
+  });
+
+  it('is all or a part of it where it is as much, as the answer said its length', () => {
+    const length = (bytes: number) => ({ 'content-length': String(bytes) });
+    assert.equal(isTruncated(RESPONSE_KEPT_BYTES, length(RESPONSE_KEPT_BYTES)), false);
+    assert.equal(isTruncated(RESPONSE_KEPT_BYTES, length(RESPONSE_KEPT_BYTES + 1)), true);
+  });
+
+  it('is nobody knows which where the answer did not say, and nothing where there was none', () => {
+    assert.equal(isTruncated(RESPONSE_KEPT_BYTES), null);
+    assert.equal(isTruncated(RESPONSE_KEPT_BYTES, { 'content-length': 'long' }), null);
+    assert.equal(isTruncated(null), null);
   });
 });

@@ -79,7 +79,8 @@ describe('embedded Temporal server', () => {
       const task = await client.withDeadline(Date.now() + 10_000, poll);
       assert.equal(task.workflowExecution?.workflowId, `delayed-${count}`);
     }
-    assert.ok(Date.now() - startedAtMs < 2_000, `took ${Date.now() - startedAtMs} ms`);
+    // A second each, had the server not been told otherwise.
+    assert.ok(Date.now() - startedAtMs < 4_500, `took ${Date.now() - startedAtMs} ms`);
   });
 
   it('has one partition for each task queue', async () => {

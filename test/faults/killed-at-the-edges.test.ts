@@ -145,6 +145,47 @@ describe('a server that is killed around a further attempt of a delivery', () =>
   }
 });
 
+describe('a server that is killed between sending a further attempt and recording it', () => {
+  it('sends the same bytes again, under the same attempt number, and records one attempt', async () => {
+    const house = await houseWithoutServer();
+    try {
+      const { merchant, receiver } = house;
+      const doomed = await startServerChild(house);
+      let requests = 0;
+      receiver.answerWith(merchant.id, (_received, response) => {
+        requests += 1;
+        if (requests === 1) response.writeHead(500).end();
+        // No answer: the server dies before it can record anything.
+        else if (requests === 2) void doomed.kill();
+        else response.writeHead(200).end();
+      });
+      await pay(house, '010');
+      await doomed.exited;
+      assert.equal(requests, 2);
+
+      await house.startServer();
+      const delivery = await untilDelivery(house, merchant, 'delivered');
+      const [, lost, repeated, ...others] = receiver.all(merchant.id);
+      assert.deepEqual(others, []);
+      assert.deepEqual(repeated!.rawBody, lost!.rawBody);
+      for (const name of ['malipo-event-id', 'malipo-delivery-id', 'malipo-attempt'] as const) {
+        assert.equal(repeated!.headers[name], lost!.headers[name]);
+      }
+      assert.ok(repeated!.isVerified);
+      const attempts = await attemptsOf(house.db, delivery.id);
+      assert.deepEqual(
+        attempts.map(({ number, status }) => [number, status]),
+        [
+          [1, 500],
+          [2, 200],
+        ],
+      );
+    } finally {
+      await house.stop();
+    }
+  });
+});
+
 async function survive(moment: 'before' | 'after'): Promise<void> {
   const house = await houseWithoutServer();
   try {

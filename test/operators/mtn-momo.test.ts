@@ -26,7 +26,7 @@ async function startWorld(): Promise<AdapterWorld> {
     callbackUrl: `${receiver.url}/${randomUUID()}`,
     collection: CREDENTIALS,
     disbursement: DISBURSEMENT_CREDENTIALS,
-    requestTimeoutMs: 400,
+    requestTimeoutMs: 3000,
     connections: 4,
   };
   const operator = createMtnMomo(config);

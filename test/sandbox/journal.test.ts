@@ -128,7 +128,7 @@ describe('the journal of the sandbox operator', () => {
 
   it('takes up an undecided payment at its own time, and calls back', async () => {
     const receiver = await startReceiver();
-    const times = { decisionMs: 250 };
+    const times = { decisionMs: 1500 };
     const first = await startTestSandbox({ dataFile, times });
     const takenAtMs = performance.now();
     const reference = await pay(wireClient(first.url), '999', { 'X-Callback-Url': receiver.url });

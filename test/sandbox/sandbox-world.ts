@@ -176,9 +176,9 @@ export function refundOf(original: string, reference: string, changes: Record<st
   return { ...payment('', reference), payer: undefined, referenceIdToRefund: original, ...changes };
 }
 
-/** Asks again until `isDone` says so; the last answer after two seconds. */
+/** Asks again until `isDone` says so; the last answer after twenty seconds. */
 export async function until<T>(ask: () => Promise<T> | T, isDone: (value: T) => boolean): Promise<T> {
-  const endMs = performance.now() + 2000;
+  const endMs = performance.now() + 20_000;
   for (;;) {
     const value = await ask();
     if (isDone(value) || performance.now() > endMs) return value;

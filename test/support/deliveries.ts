@@ -57,6 +57,35 @@ export async function attemptsOf(db: Database, deliveryId: DeliveryId): Promise<
   return rows;
 }
 
+/** The decision after an attempt that was not accepted. */
+export type DecidedWait = { readonly attemptNumber: number; readonly waitMs: number; readonly until: Date };
+
+const WATCH_WAITS = `
+  CREATE TABLE decided_waits (delivery_id text, attempt_number int, decided_at timestamptz, until timestamptz);
+  CREATE FUNCTION note_wait() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO decided_waits VALUES (NEW.id, NEW.attempt_count, NEW.updated_at, NEW.next_attempt_at);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER note_wait AFTER UPDATE ON deliveries FOR EACH ROW
+    WHEN (NEW.state = 'retrying' AND NEW.attempt_count > OLD.attempt_count) EXECUTE FUNCTION note_wait()`;
+
+/** Has the test's own database note every wait that is decided on from now on: a row shows only the last. */
+export async function watchWaits(db: Database): Promise<void> {
+  await db.pool.query(WATCH_WAITS);
+}
+
+/** Those of one delivery, in order; `watchWaits` must have been called. */
+export async function decidedWaits(db: Database, deliveryId: DeliveryId): Promise<DecidedWait[]> {
+  const { rows } = await db.pool.query<DecidedWait>(
+    `SELECT attempt_number AS "attemptNumber", until,
+       (extract(epoch FROM until - decided_at) * 1000)::float AS "waitMs"
+     FROM decided_waits WHERE delivery_id = $1 ORDER BY attempt_number`,
+    [deliveryId],
+  );
+  return rows;
+}
+
 /** A merchant whose events go to `url` as well as to the receiver. */
 export async function addEndpoint(house: House, { id }: TestMerchant, url: string): Promise<EndpointId> {
   const endpoint = await registerEndpoint(house.db, {

@@ -1,0 +1,76 @@
+// A server that is killed in the middle of a replay of many: the next one goes on, and each delivery is sent again once.
+import assert from 'node:assert/strict';
+import { makeBacklog } from '../../bench/backlog.ts';
+import type { Person } from '../../src/domain/member.ts';
+import type { EndpointId } from '../../src/domain/ids.ts';
+import { UNDELIVERED_STATES } from '../../src/domain/replay.ts';
+import { createReplay } from '../../src/operations/create-replay.ts';
+import { getReplay } from '../../src/operations/get-replay.ts';
+import { actedBy, makePerson } from '../db/payout-rows.ts';
+import { oneRow } from '../db/rows.ts';
+import { eventually, openHouse, type House } from '../support/house.ts';
+import { expireLeases } from '../support/payments.ts';
+import { startServerChild } from '../support/server-child.ts';
+
+// More than one batch, and a rest.
+const EVENTS = 1200;
+
+describe('a server that is killed while it replays', () => {
+  let house: House;
+  let person: Person;
+  beforeEach(async () => {
+    house = await openHouse({ startsServer: false });
+    person = await makePerson(house.db, house.merchant.id, ['owner']);
+  });
+  afterEach(() => house.stop());
+
+  /** Many events that the merchant's endpoint did not get. */
+  async function miss(): Promise<void> {
+    const { id: merchantId } = house.merchant;
+    const { id: endpointId } = await oneRow<{ id: EndpointId }>(
+      house.db,
+      'SELECT id FROM endpoints WHERE merchant_id = $1',
+      [merchantId],
+    );
+    await makeBacklog(house.db, [{ merchantId, endpointId }], { count: EVENTS });
+    await house.db.pool.query("UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL");
+  }
+
+  for (const moment of ['before', 'after'] as const) {
+    it(`${moment} a batch is recorded leaves a replay that the next server completes, with nothing twice or left out`, async () => {
+      await miss();
+      // Ids made by this process may lie a moment ahead of its clock.
+      const madeBefore = new Date(Date.now() + 60_000);
+      const filter = { endpointId: null, states: UNDELIVERED_STATES, madeFrom: null, madeBefore };
+      const { id, total } = await createReplay(house.db, { filter, by: actedBy(person), at: new Date() });
+      assert.equal(total, EVENTS);
+      const doomed = await startServerChild(house, { crashPoint: { moment, commitOf: 'replay_note_progress' } });
+      await doomed.dies();
+      const broken = await getReplay(house.db, house.merchant.id, id);
+      assert.deepEqual([broken.state, broken.replayed], ['running', moment === 'before' ? 0 : 500]);
+      const again = await oneRow<{ count: number }>(
+        house.db,
+        'SELECT count(*)::int AS count FROM deliveries WHERE replay_count > 0',
+      );
+      assert.equal(again.count, broken.replayed, 'what is counted is what was done');
+      await expireLeases(house.db);
+      await house.startServer();
+      const done = await eventually('the replay to be completed', async () => {
+        const replay = await getReplay(house.db, house.merchant.id, id);
+        return replay.state === 'completed' && replay;
+      });
+      assert.deepEqual([done.replayed, done.skipped], [EVENTS, 0]);
+      await eventually(
+        'all of it to be delivered',
+        async () => {
+          const sql = `SELECT count(*)::int AS count FROM deliveries WHERE state = 'delivered' AND replay_count = 1`;
+          return (await oneRow<{ count: number }>(house.db, sql)).count === EVENTS;
+        },
+        60_000,
+      );
+      const received = house.receiver.all(house.merchant.id);
+      assert.equal(new Set(received.map(({ event }) => event.id)).size, EVENTS);
+      assert.ok(received.every(({ isVerified }) => isVerified));
+    });
+  }
+});
