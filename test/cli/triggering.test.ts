@@ -56,7 +56,7 @@ describe('malipo trigger', function () {
     const triggered = await openDesk(settingsOf(house, other)).run(['trigger', 'payout.queued']);
     assert.equal(triggered.code, 0, triggered.err);
     assert.match(triggered.err, /a collection comes first/);
-    assert.match(triggered.out, /^payout\.queued {2}evt_\w{26} {2}of pay_\w{26}\n\{"id":"evt_/);
+    assert.match(triggered.out, /^payout\.queued {2}evt_\w{26} {2}of pay_\w{26}\n\{\n {2}"id": "evt_/);
   });
 
   it('releases with a second factor that was proved long ago, by proving it again', async () => {
