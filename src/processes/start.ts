@@ -216,6 +216,7 @@ async function showThatItWorks(
 
   The command line of who receives webhooks, here as that maker, with the approver where two are needed:
 
+    set -a; . ${file}; set +a
     npm run -s malipo -- trigger payout.succeeded
 
   Ctrl-C stops all of it; the next start finds its data.
@@ -223,11 +224,10 @@ async function showThatItWorks(
 `);
 }
 
-// Exported, so that what is started from that shell has it too. Plain where a shell reads it as it stands, quoted where it
-// would not.
+// Plain where a shell reads it as it stands, quoted where it would not.
 function shellLines(values: Readonly<Record<string, string>>): string {
   return Object.entries(values)
-    .map(([name, value]) => `export ${name}=${/^[\w:/.,@%+-]*$/.test(value) ? value : `'${value}'`}\n`)
+    .map(([name, value]) => `${name}=${/^[\w:/.,@%+-]*$/.test(value) ? value : `'${value}'`}\n`)
     .join('');
 }
 

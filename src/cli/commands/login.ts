@@ -13,7 +13,7 @@ MALIPO_MERCHANT_ID for a person of several merchants. Nothing of it is taken as 
 
 examples
   malipo login --base-url https://test.malipo.example
-  . var/demo.env && malipo login          # the demo's maker
+  (set -a; . var/demo.env; malipo login)  # the demo's maker
 `;
 
 export const login: Command = {

@@ -43,7 +43,7 @@ With --json: the event, its body as text in it.
 
 examples
   malipo trigger collection.succeeded
-  . var/demo.env && malipo trigger payout.succeeded --json | jq -r .body
+  (set -a; . var/demo.env; malipo trigger payout.succeeded --json | jq -r .body)
 `;
 
 const MOST_SECONDS = 86_400;
