@@ -1,5 +1,9 @@
 // The connection pool, statements and transactions: the only door to PostgreSQL.
+import { createHash } from 'node:crypto';
 import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
+
+/** Longer names are cut by PostgreSQL, and two that are cut alike would run as one. */
+const LONGEST_NAME = 63;
 
 /** A prepared statement: planned once per connection under its name. Write one per exported function. */
 export type Statement = { readonly name: string; readonly text: string };
@@ -61,7 +65,13 @@ const SILENCE_MARGIN_MS = 1000;
 const RETRYABLE = new Set(['40001', '40P01']);
 
 export function statement(name: string, text: string): Statement {
+  if (name.length > LONGEST_NAME) throw new Error(`the name of statement ${name} is too long`);
   return { name, text };
+}
+
+/** For a text that is put together: each of its forms is a statement of its own. */
+export function composedStatement(prefix: string, text: string): Statement {
+  return statement(`${prefix}_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`, text);
 }
 
 export function openDatabase(options: DatabaseOptions): Database {

@@ -1,6 +1,6 @@
 // Pages of payments, newest first, by any combination of filters.
 import { lowestIdAt } from '../domain/ids.ts';
-import { statement, type Statement } from './database.ts';
+import { composedStatement, type Statement } from './database.ts';
 
 export type PaymentFilter<State extends string, Id extends string> = {
   /** Any of these; none of them: nothing. */
@@ -45,7 +45,5 @@ export function listStatement(
   if (filter.createdTo !== undefined) add('id < ?', lowestIdAt(prefix, filter.createdTo.getTime()));
   if (filter.before !== undefined) add('id < ?', filter.before);
   const text = `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
-  // Named by its shape: as many prepared statements as there are combinations of filters.
-  const shape = [...Object.keys(filter).sort(), ...(isOneState ? ['one'] : [])].join('_');
-  return { query: statement(`${table}_list_${shape}`, text), values };
+  return { query: composedStatement(`${table}_list`, text), values };
 }

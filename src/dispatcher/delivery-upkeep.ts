@@ -18,7 +18,7 @@ export type DeliveryUpkeepOptions = {
 
 // Each becomes a workflow, which costs more than a hundred times what a delivery does that is accepted at once. So a long
 // line to a dead endpoint is worked off slowly, and what is left of it when the endpoint is well again goes the short way.
-const HANDED_OVER_PER_TICK = 20;
+const HANDED_OVER_PER_TICK = 10;
 const AT_ONCE = 500;
 // The rest of a long job waits for the next tick, so that a stop does not wait for the job.
 const MOST_BATCHES = 20;

@@ -51,6 +51,10 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     return underWay.size >= maxUnderWay || isMerchantFull || !traffic.hasRoom(endpointId);
   }
 
+  const logFailedClaim = (error: unknown): void => {
+    log.error({ error }, 'deliveries could not be claimed; the next tick tries again');
+  };
+
   function begin(delivery: DueDelivery): void {
     const leave = traffic.enter(delivery.endpointId);
     changeCount(byMerchant, delivery.merchantId, 1);
@@ -59,15 +63,9 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
       leave();
       changeCount(byMerchant, delivery.merchantId, -1);
       underWay.delete(work);
-      if (mayOthersWait) claimOnceMore();
+      if (mayOthersWait) run().catch(logFailedClaim);
     });
     underWay.add(work);
-  }
-
-  function claimOnceMore(): void {
-    run().catch((error: unknown) => {
-      log.error({ error }, 'deliveries could not be claimed; the next tick tries again');
-    });
   }
 
   function run(): Promise<void> {

@@ -127,7 +127,7 @@ export function operationsOf(document: OpenApiDocument): { method: string; path:
 
 /** Fails unless the document is a valid one. */
 export function assertValidDocument(document: OpenApiDocument): void {
-  const ajv = new Ajv2020({ allErrors: true });
+  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
   addFormats.default(ajv);
   assert.ok(ajv.validate(DOCUMENT, document), ajv.errorsText());
   assertReferencesResolve(document);
