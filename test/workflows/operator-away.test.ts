@@ -13,6 +13,7 @@ import {
   switchFaults,
   untilAllReceived,
   untilState,
+  type Payment,
 } from '../support/payments.ts';
 
 describe('a payment whose prompt deadline passed before a worker could take it', () => {
@@ -102,25 +103,19 @@ describe('while the operator does not answer', () => {
 });
 
 describe('when the operator was away until after the prompt deadline', () => {
-  const environment = {
-    MALIPO_PROMPT_DEADLINE_MS: '700',
-    MALIPO_OPERATOR_TIMEOUT_MS: '300',
-    MALIPO_NOT_FOUND_GRACE_MS: '400',
-    MALIPO_RECONCILE_FOR_MS: '3000',
-  };
   let house: House;
-  before(async () => {
-    house = await openHouse({ environment });
-  });
-  beforeEach(async () => {
-    await switchFaults(house, { down: true });
-  });
-  after(async () => {
+  afterEach(async () => {
     await house.stop();
   });
 
+  async function payWhileAway(environment: Readonly<Record<string, string>>): Promise<Payment> {
+    house = await openHouse({ environment: { MALIPO_PROMPT_DEADLINE_MS: '700', ...environment } });
+    await switchFaults(house, { down: true });
+    return pay(house, '000');
+  }
+
   it('and then says that it never took the prompt, the payment expires and no phone rings', async () => {
-    const payment = await pay(house, '000');
+    const payment = await payWhileAway({ MALIPO_NOT_FOUND_GRACE_MS: '3500', MALIPO_RECONCILE_FOR_MS: '60000' });
     await untilState(house, payment, 'reconciling');
     await switchFaults(house, {});
     const shown = await untilState(house, payment, 'expired');
@@ -131,7 +126,11 @@ describe('when the operator was away until after the prompt deadline', () => {
   });
 
   it('and never comes back, the payment expires as unknown, and never as failed', async () => {
-    const payment = await pay(house, '000');
+    const payment = await payWhileAway({
+      MALIPO_OPERATOR_TIMEOUT_MS: '300',
+      MALIPO_NOT_FOUND_GRACE_MS: '400',
+      MALIPO_RECONCILE_FOR_MS: '3000',
+    });
     const shown = await untilState(house, payment, 'expired');
     assert.equal(shown.failure?.code, 'unknown');
     const story = ['initiated > reconciling', 'reconciling > expired'];
