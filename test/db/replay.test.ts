@@ -125,7 +125,9 @@ describe('a replay', () => {
     await makeDead(1);
     const everything = { endpointId: null, madeFrom: null, madeBefore: new Date(Date.now() + 1000) };
     const count = (filter: Partial<Replay>, limit = 100) =>
-      countMatching(db, merchantId, { ...everything, states: ['dead_lettered', 'withheld'], ...filter }, limit);
+      db.withTransaction((tx) =>
+        countMatching(tx, merchantId, { ...everything, states: ['dead_lettered', 'withheld'], ...filter }, limit),
+      );
     assert.deepEqual([await count({}), await count({ endpointId: other }), await count({ endpointId })], [5, 1, 4]);
     assert.deepEqual([await count({}, 5), await count({}, 4), await count({ endpointId }, 2)], [5, 4, 2]);
     assert.deepEqual([await count({ states: ['delivered'] }), await count({ states: ['withheld'] })], [0, 0]);
