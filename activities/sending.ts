@@ -1,13 +1,13 @@
-// What the workflows of payouts and reversals note of the money they send, alike for both.
+// What workflows note alike of whatever payment: how far sending got, and what is said after its end.
 import type { Database } from '../src/db/database.ts';
 import type { Heard } from '../src/domain/operator-word.ts';
 import type { Log } from '../src/log.ts';
 import { lookAgainLater } from '../src/operations/look-again-later.ts';
 import { noteSendBegun, noteTaken, type SentMoney } from '../src/operations/note-sending.ts';
-import { recordDiscrepancy } from '../src/operations/record-discrepancy.ts';
+import { recordDiscrepancy, type EndedPayment } from '../src/operations/record-discrepancy.ts';
 import { withFailures } from './failures.ts';
 
-export type { SentMoney };
+export type { EndedPayment, SentMoney };
 
 export type SendingActivityDeps = { readonly db: Database; readonly overdueAfterMs: number; readonly log: Log };
 
@@ -26,17 +26,17 @@ export function createSendingActivities({ db, overdueAfterMs, log }: SendingActi
     },
 
     /** One transaction: keeps, and says aloud, that the operator contradicts how it ended. No money moves by it. */
-    async recordDiscrepancy({ sent, heard }: { sent: SentMoney; heard: Heard }): Promise<void> {
+    async recordDiscrepancy({ ended, heard }: { ended: EndedPayment; heard: Heard }): Promise<void> {
       const { word } = heard;
-      const kind = await withFailures(() => recordDiscrepancy(db, { sent, word, at: new Date() }));
+      const kind = await withFailures(() => recordDiscrepancy(db, { ended, word, at: new Date() }));
       if (kind === null) return;
-      const { id, merchantId } = sent;
+      const { id, merchantId } = ended;
       log.fatal({ id, merchantId, kind, word }, 'the operator contradicts what is booked: a person must settle it');
     },
 
     /** One transaction: it has ended, and the operator said nothing of use about it. The sweep has it asked again. */
-    async lookAgainLater(sent: SentMoney): Promise<void> {
-      await withFailures(() => lookAgainLater(db, sent, new Date(Date.now() + overdueAfterMs)));
+    async lookAgainLater(ended: EndedPayment): Promise<void> {
+      await withFailures(() => lookAgainLater(db, ended, new Date(Date.now() + overdueAfterMs)));
     },
   };
 }

@@ -1,11 +1,9 @@
 // One collection from recorded to settled: raise the prompt, wait for the operator's word, record it.
 import {
-  ActivityFailure,
   allHandlersFinished,
   condition,
   continueAsNew,
   defineSignal,
-  isCancellation,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -15,12 +13,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CollectionActivities, PromptResult } from '../activities/collection.ts';
+import type { EndedPayment } from '../activities/sending.ts';
 import type { CollectionState } from '../src/domain/collection.ts';
 import { factToRecord, isSettled, type RecordableFact, type Standing } from '../src/domain/collection-progress.ts';
 import type { Heard } from '../src/domain/operator-word.ts';
 import { OPERATOR_CALLED_BACK, SEARCH_ATTRIBUTES, type CollectionWorkflowInput } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, QUICK_QUESTION, raisingPrompt } from './policies.ts';
-import { askUntilAnswered, orNull, unheard } from './settling.ts';
+import { askUntilAnswered, hasEnded, lookAgainUnlessAnswered, noteContradiction, orNull, unheard } from './settling.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
 const { recordCollectionFact } = proxyLocalActivities<CollectionActivities>(OWN_TRANSACTION);
@@ -28,8 +27,8 @@ const quick = proxyLocalActivities<CollectionActivities>(QUICK_QUESTION);
 
 /**
  * Ends when the collection is settled, with the state it settled in. The row is the truth: a run that is lost and
- * started again goes on from the state it finds, and a run for a settled collection changes nothing (for an expired one
- * it asks once whether it was paid after all, for a paid one whether the money went back).
+ * started again goes on from the state it finds, and a run for a settled collection asks once: for an expired one whether
+ * it was paid after all, for a paid one whether the money went back, for a failed one whether that is still so.
  */
 export async function collectionWorkflow(input: CollectionWorkflowInput): Promise<CollectionState> {
   const { timings } = input;
@@ -38,11 +37,12 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
     callbacks.received += 1;
   });
   setCurrentDetails('Asking the operator to raise the prompt on the payer’s phone.');
-  let standing = await raisePrompt(input);
-  // A payment of an expired one may be late: one question tells, and the sweep asks again. That of a paid one may have been
-  // returned, about which nobody asks but whoever was called back.
+  const prompt = await raisePrompt(input);
+  let standing = await standingAfter(prompt, input);
+  // A payment of an expired one may be late: one question tells, and the sweep asks again. What was paid may have been
+  // returned, and what failed may have been paid: about these nobody asks but whoever was called back.
   if (standing.state === 'expired') return (await applyHeard(standing, await askOperator(input), input)).state;
-  if (standing.state === 'succeeded') {
+  if (hasEnded(standing) && prompt?.kind !== 'refused') {
     const heard = await askUntilAnswered(() => askOperator(input), timings.reconcileScheduleMs);
     return (await applyHeard(standing, heard, input)).state;
   }
@@ -75,27 +75,30 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
     standing = await applyHeard(standing, heard, input);
     asked = standing.state === state ? asked + 1 : 0;
   }
-  // One that came while the payment was being recorded may speak of its return.
-  if (standing.state === 'succeeded' && callbacks.received > callbacks.answered) {
+  // One that came while the outcome was being recorded may speak of what followed it.
+  if (hasEnded(standing) && callbacks.received > callbacks.answered) {
     standing = await applyHeard(standing, await askOperator(input), input);
   }
   setCurrentDetails(`Settled: ${standing.state}.`);
   return standing.state;
 }
 
-async function raisePrompt(input: CollectionWorkflowInput): Promise<Standing> {
-  const { raisePromptWithOperator } = proxyActivities<CollectionActivities>(raisingPrompt(input.timings));
-  const { collectionId, merchantId } = input;
-  let result: PromptResult;
-  try {
-    result = await raisePromptWithOperator.executeWithOptions({ summary: `raise the prompt at ${input.operator}` }, [
-      { collectionId, merchantId },
-    ]);
-  } catch (error) {
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    // Tries ran out: the operator may have taken one of them.
-    return record(input, { fact: 'outcome_unknown' }, null);
-  }
+/** Null when tries ran out: the operator may have taken one of them. */
+async function raisePrompt({
+  timings,
+  operator,
+  collectionId,
+  merchantId,
+}: CollectionWorkflowInput): Promise<PromptResult | null> {
+  const { raisePromptWithOperator } = proxyActivities<CollectionActivities>(raisingPrompt(timings));
+  const raising = raisePromptWithOperator.executeWithOptions({ summary: `raise the prompt at ${operator}` }, [
+    { collectionId, merchantId },
+  ]);
+  return orNull(raising);
+}
+
+async function standingAfter(result: PromptResult | null, input: CollectionWorkflowInput): Promise<Standing> {
+  if (result === null) return record(input, { fact: 'outcome_unknown' }, null);
   switch (result.kind) {
     case 'taken':
       return record(input, { fact: 'prompt_taken' }, null);
@@ -136,14 +139,19 @@ async function askQuickly({ operator, collectionId, merchantId }: CollectionWork
 
 /** Records all that follows from the operator's word: a payment whose prompt was never recorded takes two steps. */
 async function applyHeard(before: Standing, heard: Heard, input: CollectionWorkflowInput): Promise<Standing> {
+  const payment: EndedPayment = { table: 'collections', id: input.collectionId, merchantId: input.merchantId };
   let standing = before;
   for (;;) {
+    await noteContradiction(standing, heard, payment);
     const fact = factToRecord(standing, heard.word, Date.now(), input.timings);
-    if (fact === null) return standing;
+    if (fact === null) break;
     const next = await record(input, fact, heard);
-    if (next.state === standing.state) return next;
+    const isMoved = next.state !== standing.state;
     standing = next;
+    if (!isMoved) break;
   }
+  await lookAgainUnlessAnswered(standing, heard, payment);
+  return standing;
 }
 
 async function record(input: CollectionWorkflowInput, fact: RecordableFact, heard: Heard | null): Promise<Standing> {

@@ -9,7 +9,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { SendingActivities, SentMoney } from '../activities/sending.ts';
+import type { EndedPayment, SendingActivities, SentMoney } from '../activities/sending.ts';
 import type { Heard, RecordedFact } from '../src/domain/operator-word.ts';
 import { contradictionIn, type Sending } from '../src/domain/sent-money.ts';
 import type { PayoutTimings } from './contract.ts';
@@ -39,7 +39,7 @@ export type Settling<Stands extends Standing, Fact extends RecordedFact> = {
 };
 
 /** It ended, and yet the operator may come to say more of it: somebody who calls back about it is listened to. */
-function hasEnded({ state }: Standing): boolean {
+export function hasEnded({ state }: { readonly state: string }): boolean {
   return state === 'succeeded' || state === 'failed';
 }
 
@@ -99,11 +99,7 @@ async function applyHeard<Stands extends Standing, Fact extends RecordedFact>(
   // That it is under way there means that it has it, whatever our send was answered.
   let standing = kind === 'pending' && !from.isTaken ? await taken(from, money.sent) : from;
   for (;;) {
-    if (contradictionIn(standing.state, heard.word) !== null) {
-      await recordDiscrepancy.executeWithOptions({ summary: 'the operator contradicts what is booked' }, [
-        { sent: money.sent, heard },
-      ]);
-    }
+    await noteContradiction(standing, heard, money.sent);
     const fact = money.factOf(standing, heard);
     if (fact === null) break;
     const next = await money.record(fact, heard);
@@ -111,10 +107,29 @@ async function applyHeard<Stands extends Standing, Fact extends RecordedFact>(
     standing = next;
     if (!isMoved) break;
   }
-  if (hasEnded(standing) && (kind === 'unknown' || kind === 'pending')) {
-    await lookAgainLater.executeWithOptions({ summary: 'no answer: it is asked about again later' }, [money.sent]);
-  }
+  await lookAgainUnlessAnswered(standing, heard, money.sent);
   return standing;
+}
+
+/** Has it kept, for a person to settle, that the operator says otherwise than how it ended. */
+export async function noteContradiction(
+  { state }: { readonly state: string },
+  heard: Heard,
+  ended: EndedPayment,
+): Promise<void> {
+  if (contradictionIn(state, heard.word) === null) return;
+  const summary = 'the operator contradicts what is booked';
+  await recordDiscrepancy.executeWithOptions({ summary }, [{ ended, heard }]);
+}
+
+/** Of what has ended the operator says one thing or the other; while it does not, a later sweep has it asked again. */
+export async function lookAgainUnlessAnswered(
+  standing: { readonly state: string },
+  { word: { kind } }: Heard,
+  ended: EndedPayment,
+): Promise<void> {
+  if (!hasEnded(standing) || (kind !== 'unknown' && kind !== 'pending')) return;
+  await lookAgainLater.executeWithOptions({ summary: 'no answer: it is asked about again later' }, [ended]);
 }
 
 /** Notes that the operator has it; where it then stands. */

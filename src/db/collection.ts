@@ -160,7 +160,7 @@ const RELEASE_OVERDUE = statement(
   'collection_release_overdue',
   `UPDATE collections
    SET workflow_started_at = NULL,
-       check_due_at = CASE WHEN state = 'succeeded' THEN NULL WHEN state <> 'expired' THEN $2::timestamptz
+       check_due_at = CASE WHEN state IN ('succeeded', 'failed') THEN NULL WHEN state <> 'expired' THEN $2::timestamptz
                            WHEN updated_at >= $4 THEN $3::timestamptz END
    WHERE id IN (
      SELECT id FROM collections WHERE check_due_at <= $1 ORDER BY check_due_at LIMIT $5 FOR UPDATE SKIP LOCKED)

@@ -2,23 +2,21 @@
 import { statement, type Queryable, type Statement } from './database.ts';
 
 // States whose end the operator may contradict, or follow up by giving the money back.
-const STATES = {
-  collections: `('succeeded')`,
-  payouts: `('succeeded', 'failed')`,
-  reversals: `('succeeded', 'failed')`,
-} as const;
+const ENDED = `('succeeded', 'failed')`;
 
-function ask(table: keyof typeof STATES): Statement {
+type Table = 'collections' | 'payouts' | 'reversals';
+
+function ask(table: Table): Statement {
   return statement(
     `${table}_check_settled`,
     `UPDATE ${table} SET check_due_at = least(coalesce(check_due_at, $2), $2)
-     WHERE id = $1 AND state IN ${STATES[table]}`,
+     WHERE id = $1 AND state IN ${ENDED}`,
   );
 }
 
 const CHECKS = { collections: ask('collections'), payouts: ask('payouts'), reversals: ask('reversals') } as const;
 
-export type Settled = { readonly table: keyof typeof STATES; readonly id: string };
+export type Settled = { readonly table: Table; readonly id: string };
 
 /** The sweep looks at it at `dueAt`, or sooner if it was to; what is in another state is left as it is. */
 export async function checkSettled(db: Queryable, { table, id }: Settled, dueAt: Date): Promise<void> {

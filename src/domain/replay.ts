@@ -13,6 +13,14 @@ export const UNDELIVERED_STATES: readonly ReplayableState[] = ['dead_lettered', 
 /** One merchant's jobs at once. */
 export const MAX_RUNNING_REPLAYS = 5;
 
+/** Up to so many matching deliveries are counted when a replay begins: to count on would take longer than a request may. */
+export const MAX_REPLAY_TOTAL = 1_000_000;
+
+/** How many matched, in words that stay true where there were more than are counted. */
+export function replayTotalText(total: number): string {
+  return total < MAX_REPLAY_TOTAL ? String(total) : `${total} or more`;
+}
+
 export type ReplayFilter = {
   /** Null: of all endpoints. */
   readonly endpointId: EndpointId | null;
@@ -26,7 +34,7 @@ export type Replay = ReplayFilter & {
   readonly id: ReplayId;
   readonly merchantId: MerchantId;
   readonly state: 'running' | 'completed';
-  /** How many matched when it began. */
+  /** How many matched when it began; `MAX_REPLAY_TOTAL` means that many or more. */
   readonly total: number;
   readonly replayed: number;
   /** Matched, and left as they were: their endpoint is disabled or deleted. */

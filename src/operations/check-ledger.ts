@@ -2,6 +2,7 @@
 import type { Database } from '../db/database.ts';
 import { findOpenDiscrepancies } from '../db/discrepancy.ts';
 import { findBalanceDrift, findUnpostedCollections, findUnpostedPayouts, type LedgerFault } from '../db/ledger.ts';
+import { discrepancyText } from '../domain/discrepancy.ts';
 
 /** Reading all there is takes minutes once there are millions of payments. */
 const STATEMENT_TIMEOUT_MS = 25 * 60_000;
@@ -17,6 +18,9 @@ export async function checkLedger(db: Database, signal?: AbortSignal): Promise<L
     ...(await findBalanceDrift(reads)),
     ...(await findUnpostedCollections(reads, THE_BEGINNING)),
     ...(await findUnpostedPayouts(reads, THE_BEGINNING)),
-    ...(await findOpenDiscrepancies(reads)),
+    ...(await findOpenDiscrepancies(reads, 100)).map((found) => ({
+      subject: found.subject,
+      fault: discrepancyText(found),
+    })),
   ]);
 }

@@ -7,7 +7,7 @@ import { endpointNotFound } from '../domain/endpoint.ts';
 import { DomainError } from '../domain/errors.ts';
 import { newId } from '../domain/ids.ts';
 import type { ActedBy } from '../domain/member.ts';
-import { MAX_RUNNING_REPLAYS, type Replay, type ReplayFilter } from '../domain/replay.ts';
+import { MAX_REPLAY_TOTAL, MAX_RUNNING_REPLAYS, type Replay, type ReplayFilter } from '../domain/replay.ts';
 
 export type CreateReplay = {
   readonly filter: ReplayFilter;
@@ -16,7 +16,7 @@ export type CreateReplay = {
 };
 
 /**
- * The replay as it begins, with how many match. Throws `endpoint_not_found`, and `state_conflict` while the merchant has
+ * The replay as it begins, with how many match, counted up to `MAX_REPLAY_TOTAL`. Throws `endpoint_not_found`, and `state_conflict` while the merchant has
  * too many running.
  */
 export async function createReplay(db: Database, { filter, by, at }: CreateReplay): Promise<Replay> {
@@ -36,7 +36,7 @@ export async function createReplay(db: Database, { filter, by, at }: CreateRepla
       id: newId('rpl', at.getTime()),
       merchantId,
       state: 'running',
-      total: await countMatching(tx, merchantId, filter),
+      total: await countMatching(tx, merchantId, filter, MAX_REPLAY_TOTAL),
       replayed: 0,
       skipped: 0,
       requestedBy: userId,

@@ -1,9 +1,9 @@
-// Brings sent money whose end is recorded back to the sweep, which has it looked at again.
+// Brings a payment whose end is recorded back to the sweep, which has it looked at again.
 import type { Database } from '../db/database.ts';
-import type { SentMoney } from '../db/sent-money.ts';
+import type { EndedPayment } from '../db/discrepancy.ts';
 import { checkSettled } from '../db/settled-check.ts';
 
 /** The sweep looks at it at `dueAt`, or sooner if it was to. Nothing happens to what has not ended. */
-export async function lookAgainLater(db: Database, { table, id }: SentMoney, dueAt: Date): Promise<void> {
+export async function lookAgainLater(db: Database, { table, id }: EndedPayment, dueAt: Date): Promise<void> {
   await checkSettled(db, { table, id }, dueAt);
 }

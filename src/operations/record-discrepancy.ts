@@ -1,13 +1,15 @@
-// Records that an operator says of sent money what contradicts how it ended.
-import { insertDiscrepancy } from '../db/discrepancy.ts';
-import type { Database } from '../db/database.ts';
+// Records that an operator says of a payment what contradicts how it ended.
+import { findCollection } from '../db/collection.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { insertDiscrepancy, type EndedPayment } from '../db/discrepancy.ts';
 import { findPayout } from '../db/payout.ts';
 import { findReversal } from '../db/reversal.ts';
-import type { SentMoney } from '../db/sent-money.ts';
 import type { OperatorWord } from '../domain/operator-word.ts';
 import { contradictionIn, type Contradiction } from '../domain/sent-money.ts';
 
-export type RecordDiscrepancy = { readonly sent: SentMoney; readonly word: OperatorWord; readonly at: Date };
+export type { EndedPayment };
+
+export type RecordDiscrepancy = { readonly ended: EndedPayment; readonly word: OperatorWord; readonly at: Date };
 
 /**
  * What the word contradicts, or null when it contradicts nothing that is recorded now. One transaction keeps it, once
@@ -15,18 +17,25 @@ export type RecordDiscrepancy = { readonly sent: SentMoney; readonly word: Opera
  */
 export async function recordDiscrepancy(
   db: Database,
-  { sent, word, at }: RecordDiscrepancy,
+  { ended, word, at }: RecordDiscrepancy,
 ): Promise<Contradiction | null> {
   return db.withTransaction(async (tx) => {
-    const { merchantId } = sent;
-    const row =
-      sent.table === 'payouts'
-        ? await findPayout(tx, merchantId, sent.id)
-        : await findReversal(tx, merchantId, sent.id);
+    const row = await findEnded(tx, ended);
     const kind = row && contradictionIn(row.state, word);
     if (kind === null) return null;
     const operatorReceipt = 'operatorReceipt' in word ? word.operatorReceipt : null;
-    await insertDiscrepancy(tx, { ...sent, kind, operatorReceipt, foundAt: at });
+    await insertDiscrepancy(tx, { ...ended, kind, operatorReceipt, foundAt: at });
     return kind;
   });
+}
+
+async function findEnded(tx: Tx, { table, id, merchantId }: EndedPayment): Promise<{ readonly state: string } | null> {
+  switch (table) {
+    case 'collections':
+      return findCollection(tx, merchantId, id);
+    case 'payouts':
+      return findPayout(tx, merchantId, id);
+    case 'reversals':
+      return findReversal(tx, merchantId, id);
+  }
 }

@@ -1,6 +1,4 @@
 // The commands of `npm run merchant`, each as the text that it prints.
-import { loadConfig } from '../config.ts';
-import { openDatabase, type Database } from '../db/database.ts';
 import { isId, type MerchantId } from '../domain/ids.ts';
 import type { Role } from '../domain/member.ts';
 import type { Currency } from '../domain/money.ts';
@@ -11,8 +9,7 @@ import { decideMemberChange } from '../operations/decide-member-change.ts';
 import { listInvitations } from '../operations/list-invitations.ts';
 import { listMembers } from '../operations/list-members.ts';
 import { startRecovery } from '../operations/start-recovery.ts';
-
-type Place = { readonly db: Database; readonly baseUrl: string };
+import { onServer } from './on-server.ts';
 
 export function createOwned(options: {
   readonly name: string;
@@ -112,20 +109,4 @@ Who holds it sets a new password with it; the second factor is gone then, and ev
   curl -sS ${baseUrl}/v1/console/recovery --data-urlencode 'token=…' --data-urlencode 'new_password=…'
 `;
   });
-}
-
-async function onServer(run: (place: Place) => Promise<string>): Promise<string> {
-  const { settings } = loadConfig(process.env);
-  const db = openDatabase({
-    url: settings.MALIPO_DATABASE_URL.reveal(),
-    poolSize: 1,
-    statementTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
-    connectTimeoutMs: settings.MALIPO_DATABASE_TIMEOUT_MS,
-    onIdleError: () => undefined,
-  });
-  try {
-    return await run({ db, baseUrl: settings.MALIPO_PUBLIC_URL.replace(/\/$/, '') });
-  } finally {
-    await db.close();
-  }
 }

@@ -2,12 +2,15 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { CURRENCIES, type Currency } from '../domain/money.ts';
+import { settleFound, showDiscrepancies } from './discrepancy-commands.ts';
 import { approveWaiting, createOwned, recoverPerson, showWaiting } from './merchant-commands.ts';
 
 const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS [--email ADDRESS]
        npm run merchant -- waiting --merchant ID
        npm run merchant -- approve --merchant ID --change ID
        npm run merchant -- recover --email ADDRESS
+       npm run merchant -- discrepancies
+       npm run merchant -- settle --id NUMBER --how TEXT
 
 create   makes a merchant and prints an invitation for each of its first owners, one or two. Who holds it becomes that
          owner: hand it to them and to nobody else. It works once, for 7 days.
@@ -18,6 +21,9 @@ approve  agrees to one of these in the place of a second person who is gone. Mak
          console, that it is what the merchant wants. Its audit log says that the service did it.
 recover  prints a token with which a person who lost their password or second factor sets a new password. It works once,
          for 24 hours, and takes the second factor away and ends their sessions. Make sure first who they are.
+discrepancies  shows what operators say otherwise of payments that have ended here, of all merchants, until it is settled.
+settle   writes down how one of these was settled, with the operator and the merchant. It moves no money. The check of the
+         ledger names it no more, and the merchant's audit log shows the words, and that the service wrote them.
 
 Settings are those of the server, from the environment.
 
@@ -26,6 +32,8 @@ Settings are those of the server, from the environment.
   --email ADDRESS    a person's; nothing is sent to it
   --merchant ID      mer_…
   --change ID        mch_… or inv_…, as waiting shows it
+  --id NUMBER        as discrepancies shows it
+  --how TEXT         1 to 500 characters, for the merchant to read
   --help             this page
 
 exit codes: 0 done, 1 it could not be done, 2 the command is not as above
@@ -61,6 +69,15 @@ const createSchema = z.strictObject({
 });
 const waitingSchema = z.strictObject({ merchant });
 const approveSchema = z.strictObject({ merchant, change: id('change', 'mch|inv') });
+const discrepanciesSchema = z.strictObject({});
+const settleSchema = z.strictObject({
+  id: z
+    .string({ error: '--id is missing' })
+    .regex(/^[1-9][0-9]{0,17}$/, { error: '--id must be a number as discrepancies shows it' }),
+  how: z
+    .string({ error: '--how is missing' })
+    .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,500}$/u, { error: '--how must be 1 to 500 printable characters' }),
+});
 const recoverSchema = z.strictObject({
   email: z
     .array(email, { error: '--email is missing' })
@@ -78,8 +95,10 @@ function readCommand(args: string[]): () => Promise<string> {
     if (word === 'waiting') return withOptions(waitingSchema, options, showWaiting);
     if (word === 'approve') return withOptions(approveSchema, options, approveWaiting);
     if (word === 'recover') return withOptions(recoverSchema, options, recoverPerson);
+    if (word === 'discrepancies') return withOptions(discrepanciesSchema, options, showDiscrepancies);
+    if (word === 'settle') return withOptions(settleSchema, options, settleFound);
   }
-  throw new UsageError('the commands there are: create, waiting, approve, recover');
+  throw new UsageError('the commands there are: create, waiting, approve, recover, discrepancies, settle');
 }
 
 function withOptions<Options>(
@@ -105,6 +124,8 @@ function parse(args: string[]) {
     email: { type: 'string', multiple: true },
     merchant: text,
     change: text,
+    id: text,
+    how: text,
     help: { type: 'boolean', short: 'h' },
   } as const;
   try {

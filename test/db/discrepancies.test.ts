@@ -1,16 +1,20 @@
-// Operators that contradict how sent money ended: kept once, shown until it is settled, and never booked by itself.
+// Operators that contradict how a payment ended: kept once, shown until it is settled, and never booked by itself.
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
+import type { Collection } from '../../src/domain/collection.ts';
 import type { Payout } from '../../src/domain/payout.ts';
 import type { Reversal } from '../../src/domain/reversal.ts';
 import type { OperatorWord } from '../../src/domain/operator-word.ts';
 import { checkLedger } from '../../src/operations/check-ledger.ts';
 import { getBalance } from '../../src/operations/get-balance.ts';
+import { getCollection } from '../../src/operations/get-collection.ts';
 import { getPayout } from '../../src/operations/get-payout.ts';
 import { getReversal } from '../../src/operations/get-reversal.ts';
 import { listAuditEntries } from '../../src/operations/list-audit-entries.ts';
+import { listDiscrepancies } from '../../src/operations/list-discrepancies.ts';
 import { noteTaken } from '../../src/operations/note-sending.ts';
 import { recordDiscrepancy } from '../../src/operations/record-discrepancy.ts';
+import { settleDiscrepancy } from '../../src/operations/settle-discrepancy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import {
   askBack,
@@ -29,7 +33,7 @@ import { makeCollection, record, TIMINGS, untilOneWaits } from './rows.ts';
 const PAID: OperatorWord = { kind: 'paid', operatorReceipt: '4711' };
 const DECLINED: OperatorWord = { kind: 'declined', failureCode: 'operator_rejected' };
 
-describe('an operator that contradicts how sent money ended', () => {
+describe('an operator that contradicts how a payment ended', () => {
   let database: TestDatabase;
   let db: Database;
   let shop: Shop;
@@ -42,7 +46,9 @@ describe('an operator that contradicts how sent money ended', () => {
   afterEach(() => database.drop());
 
   const hear = ({ id }: Pick<Payout, 'id'>, word: OperatorWord) =>
-    recordDiscrepancy(db, { sent: { table: 'payouts', id, merchantId: shop.merchantId }, word, at: new Date() });
+    recordDiscrepancy(db, { ended: { table: 'payouts', id, merchantId: shop.merchantId }, word, at: new Date() });
+  const hearOfCollection = ({ id }: Collection, word: OperatorWord) =>
+    recordDiscrepancy(db, { ended: { table: 'collections', id, merchantId: shop.merchantId }, word, at: new Date() });
   const balance = async () => {
     const { availableMinor, heldMinor } = await getBalance(db, shop.merchantId);
     return [availableMinor, heldMinor];
@@ -76,11 +82,84 @@ describe('an operator that contradicts how sent money ended', () => {
     await hear(payout, PAID);
     const [fault, ...others] = await checkLedger(db);
     assert.deepEqual([fault?.subject, others], [payout.id, []]);
-    assert.match(fault!.fault, /the operator says that it paid it \(its receipt: 4711\)$/);
-    await db.pool.query(`UPDATE discrepancies SET settled_at = now(), settlement = 'the payee sent it back'`);
-    assert.deepEqual(await checkLedger(db), []);
+    assert.match(fault!.fault, /the operator says that it was paid \(its receipt: 4711\)$/);
+    const [open] = await listDiscrepancies(db, 10);
+    const { merchantId } = shop;
+    assert.deepEqual([open?.merchantId, open?.subject, open?.kind], [merchantId, payout.id, 'paid_after_failed']);
+    const settle = (id: string) => settleDiscrepancy(db, { id, how: 'the payee sent it back', at: new Date() });
+    assert.equal(await settle(String(BigInt(open!.id) + 1n)), null);
+    assert.equal((await checkLedger(db)).length, 1);
+    // Of several who settle it at once, one does, and one is on record.
+    const answers = await Promise.all([1, 2, 3].map(() => settle(open!.id)));
+    assert.deepEqual(
+      answers.filter((answer) => answer !== null),
+      [open],
+    );
+    assert.deepEqual([await checkLedger(db), await listDiscrepancies(db, 10)], [[], []]);
     await hear(payout, PAID);
     assert.deepEqual(await checkLedger(db), [], 'what is settled stays so');
+    const { items } = await listAuditEntries(db, merchantId, null, 100);
+    const settled = items.filter(({ action }) => action.endsWith('.discrepancy_settled'));
+    assert.deepEqual(
+      settled.map(({ user, action, subjectId, after }) => [user, action, subjectId, after]),
+      [
+        [
+          null,
+          'payout.discrepancy_settled',
+          payout.id,
+          { kind: 'paid_after_failed', settlement: 'the payee sent it back' },
+        ],
+      ],
+    );
+  });
+
+  it('by a payer’s money that was taken for a collection that failed is on record, and nothing is credited', async () => {
+    const { merchantId } = shop;
+    const collection = await makeCollection(db, merchantId, 'failed');
+    const before = await balance();
+    for (let i = 0; i < 2; i++) assert.equal(await hearOfCollection(collection, PAID), 'paid_after_failed');
+    assert.deepEqual(await found(), [
+      ['collection.discrepancy_found', collection.id, { kind: 'paid_after_failed', operator_receipt: '4711' }],
+    ]);
+    const [fault, ...others] = await checkLedger(db);
+    assert.deepEqual([fault?.subject, others], [collection.id, []]);
+    assert.deepEqual([await balance(), await getCollection(db, merchantId, collection.id)], [before, collection]);
+    const [open] = await listDiscrepancies(db, 10);
+    await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer by hand', at: new Date() });
+    const { items } = await listAuditEntries(db, merchantId, null, 1);
+    assert.deepEqual([items[0]?.action, items[0]?.subjectId], ['collection.discrepancy_settled', collection.id]);
+  });
+
+  it('by a collection that is booked as paid and was not is on record too', async () => {
+    const collection = await makeCollection(db, shop.merchantId, 'succeeded');
+    assert.equal(await hearOfCollection(collection, DECLINED), 'declined_after_paid');
+    assert.equal((await checkLedger(db)).length, 1);
+  });
+
+  it('is not one that says what a collection’s own course has room for', async () => {
+    const { merchantId } = shop;
+    const expired = await makeCollection(db, merchantId, 'expired');
+    const reversed = await makeCollection(db, merchantId, 'reversed');
+    const failed = await makeCollection(db, merchantId, 'failed');
+    const RETURNED: OperatorWord = { kind: 'returned', operatorReceipt: '4711' };
+    const said = [
+      [expired, PAID],
+      [reversed, PAID],
+      [reversed, DECLINED],
+      [failed, DECLINED],
+      [failed, RETURNED],
+    ] as const;
+    for (const [collection, word] of said) assert.equal(await hearOfCollection(collection, word), null);
+    assert.deepEqual(await found(), []);
+  });
+
+  it('is listed the oldest first, as many as are asked for', async () => {
+    const first = await makePayout(db, shop, 'failed');
+    const second = await makeCollection(db, shop.merchantId, 'failed');
+    await hear(first, PAID);
+    await hearOfCollection(second, PAID);
+    const subjects = async (limit: number) => (await listDiscrepancies(db, limit)).map(({ subject }) => subject);
+    assert.deepEqual([await subjects(1), await subjects(10)], [[first.id], [first.id, second.id]]);
   });
 
   it('is not one that agrees, or speaks of what has not ended', async () => {
@@ -97,8 +176,8 @@ describe('an operator that contradicts how sent money ended', () => {
     const reversal = await makeReversal(db, shop.approver, paid);
     await recordReversal(db, reversal, { fact: 'declined', failureCode: 'operator_rejected' });
     const { id, merchantId } = reversal;
-    const sent = { table: 'reversals', id, merchantId } as const;
-    assert.equal(await recordDiscrepancy(db, { sent, word: PAID, at: new Date() }), 'paid_after_failed');
+    const ended = { table: 'reversals', id, merchantId } as const;
+    assert.equal(await recordDiscrepancy(db, { ended, word: PAID, at: new Date() }), 'paid_after_failed');
     assert.deepEqual(
       (await checkLedger(db)).map(({ subject }) => subject),
       [id],

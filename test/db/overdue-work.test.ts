@@ -15,6 +15,7 @@ import {
   markPayoutsStarted,
   markReversalsStarted,
 } from '../../src/operations/mark-work-started.ts';
+import { recordOperatorCallback } from '../../src/operations/record-operator-callback.ts';
 import { purgeExpiredRecords } from '../../src/operations/purge-expired-records.ts';
 import { releaseOverdueWork } from '../../src/operations/release-overdue-work.ts';
 import { createTestDatabase, testLog, type TestDatabase } from '../support/engines.ts';
@@ -117,6 +118,28 @@ describe('work', () => {
     await makeCollection(db, merchantId, 'succeeded');
     await makeCollection(db, merchantId, 'failed');
     assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
+  });
+
+  it('of a collection that failed is given back once after callbacks, however many there were', async () => {
+    const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
+    await markCollectionsStarted(db, [id], new Date());
+    const call = () =>
+      recordOperatorCallback(db, {
+        operator: 'mtn-momo',
+        operatorReference,
+        body: '{}',
+        contentType: 'application/json',
+        sourceAddress: '127.0.0.1',
+        receivedAt: new Date(),
+      });
+    // More than are kept: the row remembers that somebody called.
+    for (let i = 0; i < 25; i++) await call();
+    assert.deepEqual(await release(inMs(1000)), { ...NOTHING, collections: 1 });
+    assert.deepEqual(await unstarted(), [id]);
+    await markCollectionsStarted(db, [id], new Date());
+    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
+    await call();
+    assert.deepEqual(await release(inMs(1000)), { ...NOTHING, collections: 1 });
   });
 
   it('of a delivery is given back when its next attempt is overdue and was started before', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
 import type { DueDelivery } from '../../src/db/delivery.ts';
 import { disableEndpoints } from '../../src/db/endpoint.ts';
-import { insertReplay, rearmDelivery } from '../../src/db/replay.ts';
+import { countMatching, insertReplay, rearmDelivery } from '../../src/db/replay.ts';
 import type { AttemptResult, NextStep } from '../../src/domain/delivery.ts';
 import { newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
 import { UNDELIVERED_STATES, type Replay } from '../../src/domain/replay.ts';
@@ -114,6 +114,27 @@ describe('a replay', () => {
     assert.equal(await continueReplay(db, 100, new Date()), 0);
     const { rows } = await db.pool.query('SELECT endpoint_id FROM deliveries WHERE replay_count > 0');
     assert.deepEqual(rows, [{ endpoint_id: other }]);
+  });
+
+  it('counts what its filter says and nothing of others, up to a limit', async () => {
+    await makeDead(3);
+    const other = await makeEndpoint(db, merchantId);
+    const stranger = await makeMerchant(db);
+    await makeEndpoint(db, stranger);
+    await makeCollection(db, stranger, 'prompted');
+    await makeDead(1);
+    const everything = { endpointId: null, madeFrom: null, madeBefore: new Date(Date.now() + 1000) };
+    const count = (filter: Partial<Replay>, limit = 100) =>
+      db.withTransaction((tx) =>
+        countMatching(tx, merchantId, { ...everything, states: ['dead_lettered', 'withheld'], ...filter }, limit),
+      );
+    assert.deepEqual([await count({}), await count({ endpointId: other }), await count({ endpointId })], [5, 1, 4]);
+    assert.deepEqual([await count({}, 5), await count({}, 4), await count({ endpointId }, 2)], [5, 4, 2]);
+    assert.deepEqual([await count({ states: ['delivered'] }), await count({ states: ['withheld'] })], [0, 0]);
+    await db.pool.query("UPDATE deliveries SET state = 'withheld' WHERE endpoint_id = $1", [other]);
+    assert.deepEqual([await count({ states: ['withheld'] }), await count({}), await count({}, 4)], [1, 5, 4]);
+    const aMinuteAgo = new Date(Date.now() - 60_000);
+    assert.deepEqual([await count({ madeBefore: aMinuteAgo }), await count({ madeFrom: aMinuteAgo })], [0, 5]);
   });
 
   it('leaves what its endpoint, being disabled, would not get, and counts it', async () => {

@@ -4,6 +4,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { newId } from '../../src/domain/ids.ts';
 import { findProjectRoot } from '../../src/embedded/project-root.ts';
+import { recordDiscrepancy } from '../../src/operations/record-discrepancy.ts';
+import { makeCollection } from '../db/rows.ts';
 import { call } from '../support/api.ts';
 import { openHouse, type House } from '../support/house.ts';
 import { addPerson, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
@@ -55,8 +57,8 @@ describe('npm run merchant', () => {
     assert.equal(help.code, 0);
     assert.match(help.out, /^usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS/);
     assert.match(help.out, /UGX.*KES/);
-    for (const command of ['create', 'waiting', 'approve', 'recover']) {
-      assert.match(help.out, new RegExp(`npm run merchant -- ${command} `));
+    for (const command of ['create', 'waiting', 'approve', 'recover', 'discrepancies', 'settle']) {
+      assert.match(help.out, new RegExp(`npm run merchant -- ${command}\\b`));
     }
   });
 
@@ -108,6 +110,37 @@ describe('npm run merchant', () => {
     assert.match(elsewhere.err, /nothing was done: There is no such proposal/);
   });
 
+  it('shows what operators say otherwise, and writes down how it was settled', async () => {
+    assert.deepEqual((await run(['discrepancies'])).out, 'nothing is open\n');
+    const { db } = house;
+    const { id: merchantId } = await house.addMerchant();
+    const { id } = await makeCollection(db, merchantId, 'failed');
+    const word = { kind: 'paid', operatorReceipt: '4711' } as const;
+    await recordDiscrepancy(db, { ended: { table: 'collections', id, merchantId }, word, at: new Date() });
+    const shown = await run(['discrepancies']);
+    const text = 'it failed here, and the operator says that it was paid (its receipt: 4711)';
+    const [number, ...rest] = shown.out.split('  ');
+    assert.match(rest.join('  '), new RegExp(`^${id} of ${merchantId}, [^ ]+Z: ${text.replace(/[()]/g, '\\$&')}\n$`));
+    const settle = () => run(['settle', '--id', String(number), '--how', 'given back to the payer by hand']);
+    const settled = await settle();
+    assert.deepEqual([settled.code, settled.out], [0, `settled     ${id} of ${merchantId}: ${text}\n`], settled.err);
+    assert.deepEqual((await run(['discrepancies'])).out, 'nothing is open\n');
+    const owner = await logIn(house, await addPerson(house, merchantId, ['owner']));
+    const { json } = await owner.call('GET', '/v1/console/audit?limit=100');
+    const entry = (json['data'] as Record<string, unknown>[]).find(({ action }) => String(action).endsWith('_settled'));
+    assert.deepEqual(
+      [entry?.['action'], entry?.['person'], entry?.['subject_id'], entry?.['after']],
+      [
+        'collection.discrepancy_settled',
+        null,
+        id,
+        { kind: 'paid_after_failed', settlement: 'given back to the payer by hand' },
+      ],
+    );
+    const again = await settle();
+    assert.deepEqual([again.code, again.err], [1, `nothing was done: no discrepancy ${String(number)} is open\n`]);
+  });
+
   it('makes a token with which a person comes in again', async () => {
     const person = await addPerson(house, house.merchant.id, ['viewer']);
     const made = await run(['recover', '--email', person.email]);
@@ -127,8 +160,8 @@ describe('npm run merchant', () => {
   it('refuses a command that it does not know, all that is wrong at once, and makes nothing', async () => {
     const before = await merchantCount();
     const cases: readonly (readonly [string[], RegExp])[] = [
-      [[], /the commands there are: create, waiting, approve, recover/],
-      [['remove'], /the commands there are: create, waiting, approve, recover/],
+      [[], /the commands there are: create, waiting, approve, recover, discrepancies, settle/],
+      [['remove'], /the commands there are: create, waiting, approve, recover, discrepancies, settle/],
       [['create', 'another'], /the commands there are/],
       [['waiting'], /--merchant is missing/],
       [
@@ -137,6 +170,9 @@ describe('npm run merchant', () => {
       ],
       [['approve', '--merchant', newId('mer'), '--change', newId('pch')], /--change must be an id as shown/],
       [['recover'], /--email is missing/],
+      [['discrepancies', '--merchant', newId('mer')], /this command does not take --merchant/],
+      [['settle'], /--id is missing\n--how is missing/],
+      [['settle', '--id', '0x1', '--how', ' '], /--id must be a number.*\n--how must be 1 to 500 printable/],
       [['create'], /--name is missing\n--currency is missing\n--email is missing/],
       [
         ['create', '--name', ' ', '--currency', 'EUR', '--email', 'amina'],

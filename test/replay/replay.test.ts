@@ -86,7 +86,7 @@ describe('a change that the histories do not allow', () => {
       'a collection that no longer raises the prompt',
       'collection-paid-after-callback',
       'await raisePrompt(input)',
-      `{ state: 'prompted', promptDeadlineAtMs: 0, promptExpiresAtMs: null }`,
+      `{ kind: 'not_raised', standing: { state: 'prompted', promptDeadlineAtMs: 0, promptExpiresAtMs: null } }`,
     ],
     [
       'a payout that is sent before anybody decided',

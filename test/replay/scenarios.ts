@@ -98,6 +98,19 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'collection-looked-at-again-after-it-failed',
+    environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
+    async play(house) {
+      const payment = await pay(house, '001');
+      await untilState(house, payment, 'failed');
+      await callBack(house, payment.operatorReference, 'SUCCESSFUL');
+      const workflowId = lookWorkflowId(payment.id as CollectionId);
+      const handle = (await temporalClient()).workflow.getHandle(workflowId);
+      await eventually('the look', () => handle.describe().catch(() => null));
+      return { workflowId };
+    },
+  },
+  {
     name: 'collection-never-prompted',
     environment: {
       MALIPO_PROMPT_DEADLINE_MS: '300',

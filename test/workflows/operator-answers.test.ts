@@ -1,6 +1,7 @@
 // Answers of the operator that are not to be believed, or only in part.
 import assert from 'node:assert/strict';
 import { json } from '../operators/stub-operator.ts';
+import { temporalClient } from '../support/engines.ts';
 import { eventually, openHouse, type House } from '../support/house.ts';
 import {
   assertLedgerIsSound,
@@ -97,6 +98,9 @@ describe('what the operator answers', () => {
     assert.equal(shown.failure?.code, 'payer_not_found');
     assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > failed']);
     assert.equal(operator.prompts(payment.operatorReference), 1);
+    const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
+    assert.equal(await handle.result(), 'failed');
+    assert.equal(operator.questions(payment.operatorReference), 0, 'what was refused at once is not asked about');
   });
 
   it('counts as taken when it says to a second try that it has this prompt already', async () => {

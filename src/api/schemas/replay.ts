@@ -1,7 +1,13 @@
 // Replays of many deliveries on the wire.
 import { z } from 'zod';
 import { isId, type EndpointId, type ReplayId } from '../../domain/ids.ts';
-import { REPLAYABLE_STATES, UNDELIVERED_STATES, type Replay, type ReplayFilter } from '../../domain/replay.ts';
+import {
+  MAX_REPLAY_TOTAL,
+  REPLAYABLE_STATES,
+  UNDELIVERED_STATES,
+  type Replay,
+  type ReplayFilter,
+} from '../../domain/replay.ts';
 import { pageQuery, pageSchema } from './page.ts';
 import { userId } from './person.ts';
 import { instant, time } from './primitives.ts';
@@ -56,7 +62,13 @@ export const replaySchema = z
     created_from: time.nullable(),
     created_to: time,
     state: z.enum(['running', 'completed']),
-    total: z.int().min(0).meta({ description: 'How many deliveries matched when it began.' }),
+    total: z
+      .int()
+      .min(0)
+      .max(MAX_REPLAY_TOTAL)
+      .meta({
+        description: `How many deliveries matched when it began, counted up to ${MAX_REPLAY_TOTAL}: that many means that many or more. All of them are replayed.`,
+      }),
     replayed: z.int().min(0).meta({ description: 'How many are on their way again.' }),
     skipped: z.int().min(0).meta({ description: 'Left as they were: their endpoint is disabled or deleted.' }),
     requested_by: userId,

@@ -1,6 +1,6 @@
 // `malipo replay`: sends deliveries to their endpoints again.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { REPLAYABLE_STATES, UNDELIVERED_STATES } from '../../domain/replay.ts';
+import { REPLAYABLE_STATES, replayTotalText, UNDELIVERED_STATES } from '../../domain/replay.ts';
 import { deliverySchema, read, replaySchema, type DeliveryObject, type ReplayObject } from '../answers.ts';
 import type { Api } from '../api.ts';
 import { FLAG, readCount, readMoment, readWords, TEXT, type Command, type Context, type Line } from '../command.ts';
@@ -87,13 +87,13 @@ async function replayMany(filter: object, line: Line, { context, giveUpAtMs }: W
   const { api } = await signIn(line, context);
   const { terminal } = context;
   const begun = read(replaySchema, await api.call('POST', '/v1/console/deliveries/replay', { json: filter }));
-  if (!line.isJson) terminal.say(`${begun.id}: ${begun.total} to send again`);
+  if (!line.isJson) terminal.say(`${begun.id}: ${replayTotalText(begun.total)} to send again`);
   const ended = line.flag('wait') ? await watch(api, begun, { context, giveUpAtMs }) : begun;
   const { id, state, total, replayed, skipped } = ended;
   terminal.print(
     line.isJson
       ? JSON.stringify(ended)
-      : `${id} is ${state}: ${replayed} of ${total} sent again${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+      : `${id} is ${state}: ${replayed} of ${replayTotalText(total)} sent again${skipped > 0 ? `, ${skipped} skipped` : ''}`,
   );
   if (line.flag('wait') && state !== 'completed') {
     throw new CliFailure('timedOut', 'it goes on without us; look at malipo deliveries for what becomes of it');
@@ -106,7 +106,7 @@ async function watch(api: Api, begun: ReplayObject, { context, giveUpAtMs }: Wai
     await sleep(POLL_EVERY_MS, undefined, { signal: context.stop });
     const now = read(replaySchema, await api.call('GET', `/v1/console/replays/${begun.id}`));
     if (now.replayed + now.skipped > seen.replayed + seen.skipped) {
-      context.terminal.say(`${now.replayed + now.skipped} of ${now.total}`);
+      context.terminal.say(`${now.replayed + now.skipped} of ${replayTotalText(now.total)}`);
     }
     seen = now;
   }
