@@ -1,6 +1,6 @@
 // The service's HTTP API as a person's client calls it: with a session's cookie, in JSON, bounded in time.
 import { z } from 'zod';
-import { CliFailure } from './failure.ts';
+import { CliFailure, usage } from './failure.ts';
 
 const CALL_LIMIT_MS = 30_000;
 
@@ -36,7 +36,7 @@ export type Answer = { readonly json: unknown; readonly date: Date | null; reado
 
 export type Api = {
   readonly baseUrl: string;
-  /** Throws `ApiRefusal` for what is not 2xx, and a `CliFailure` when nothing answers. */
+  /** Throws `ApiRefusal` for what is not 2xx, and a `CliFailure` for what is no path or when nothing answers. */
   call(method: 'GET' | 'POST' | 'DELETE', path: string, call?: Call): Promise<Answer>;
 };
 
@@ -58,6 +58,8 @@ export function createApi(options: ApiOptions): Api {
     baseUrl,
     async call(method, path, { query = {}, json, idempotencyKey } = {}) {
       const url = new URL(path, `${baseUrl}/`);
+      // An id of dots is a step to another route: `deliveries/./replay` would send everything again, and not one.
+      if (url.pathname !== path || /\/(\/|$)/.test(path)) throw usage('what was given is no id');
       for (const [name, value] of Object.entries(query)) {
         if (value !== null && value !== undefined) url.searchParams.set(name, String(value));
       }

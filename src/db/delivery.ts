@@ -115,24 +115,30 @@ export async function claimDeliveries(db: Queryable, claim: ClaimDeliveries): Pr
   return rows.map(toDueDelivery);
 }
 
+// Who comes first among equals is left to chance: by age, a few dead endpoints with old lines would come first every time,
+// and one whose single event waits would wait until those lines are at its end.
 const HAND_OVER = statement(
   'delivery_hand_over',
   `WITH RECURSIVE ${DUE_ENDPOINTS},
+   failing AS (
+     SELECT e.id, e.merchant_id, greatest(4, $1 / count(*) OVER ()) AS room
+     FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NOT NULL),
    candidates AS (
-     SELECT d.id, d.place
-     FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NOT NULL
+     SELECT d.id, row_number() OVER (PARTITION BY e.merchant_id ORDER BY d.place, random()) AS turn
+     FROM failing e
      CROSS JOIN LATERAL (
        SELECT free.id, row_number() OVER (ORDER BY free.id) AS place
        FROM (SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND ${IS_FREE}
-             ORDER BY d.id LIMIT $1 FOR UPDATE SKIP LOCKED) AS free) AS d)
+             ORDER BY d.id LIMIT e.room FOR UPDATE SKIP LOCKED) AS free) AS d)
    UPDATE deliveries SET state = 'retrying', leased_until = NULL, workflow_started_at = NULL
-   WHERE id IN (SELECT id FROM candidates ORDER BY place, id LIMIT $1)
+   WHERE id IN (SELECT id FROM candidates ORDER BY turn, random() LIMIT $1)
    RETURNING id`,
 );
 
 /**
- * Leaves up to `limit` pending deliveries of endpoints that fail to workflows, of each endpoint in turn: a receiver that is
- * dead must not take the dispatcher's time, and a long line to it must not become as many workflows at once.
+ * Leaves up to `limit` pending deliveries of endpoints that fail to workflows, of each merchant in turn and of each of its
+ * endpoints: a receiver that is dead must not take the dispatcher's time, and a long line to it must not become as many
+ * workflows at once.
  */
 export async function handOverDeliveries(db: Queryable, limit: number): Promise<number> {
   return (await db.run(HAND_OVER, [limit])).length;
@@ -174,20 +180,22 @@ export type AttemptRecord = {
   readonly id: DeliveryId;
   /** 1 is the first; an attempt recorded twice under one number is recorded once. */
   readonly attemptNumber: number;
-  /** As it was when the attempt was made. */
+  /** Both as they were when the attempt was made. */
   readonly replayCount: number;
+  readonly attemptsBeforeReplay: number;
   readonly attempt: Attempt;
   readonly next: NextStep;
   readonly at: Date;
 };
 
-// An attempt of before a replay is kept and decides nothing; one that was under way when its endpoint was disabled still
-// tells whether the event arrived.
+// An attempt of before a replay is kept and decides nothing, and takes nobody's place: what decides is how many were
+// recorded since the replay, and the number in the record is the next one that is free. An attempt that was under way when
+// its endpoint was disabled still tells whether the event arrived.
 const RECORD = statement(
   'delivery_record_attempts',
   `WITH moved AS (
      UPDATE deliveries d
-     SET attempt_count = r.attempt_number,
+     SET attempt_count = d.attempt_count + 1,
          attempts_before_replay = d.attempts_before_replay + (d.replay_count <> r.replay_count)::int,
          state = CASE WHEN d.replay_count <> r.replay_count OR d.state = 'withheld' AND r.state = 'retrying'
                  THEN d.state ELSE r.state END,
@@ -196,14 +204,16 @@ const RECORD = statement(
          leased_until = CASE WHEN d.replay_count <> r.replay_count THEN d.leased_until END,
          updated_at = r.at
      FROM unnest($1::text[], $2::int[], $3::int[], $10::text[], $11::timestamptz[], $12::timestamptz[])
-       AS r (id, attempt_number, replay_count, state, next_attempt_at, at)
-     WHERE d.id = r.id AND d.state IN ('pending', 'retrying', 'withheld') AND d.attempt_count = r.attempt_number - 1
-     RETURNING d.id),
+       AS r (id, step, replay_count, state, next_attempt_at, at)
+     WHERE d.id = r.id AND d.state IN ('pending', 'retrying', 'withheld')
+       AND (d.replay_count > r.replay_count OR d.attempt_count - d.attempts_before_replay = r.step - 1)
+     RETURNING d.id, d.attempt_count),
    made AS (
      INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, error,
        response_headers, response_body)
-     SELECT a.* FROM unnest($1::text[], $2::int[], $4::timestamptz[], $5::int[], $6::int[], $7::text[], $8::json[], $9::bytea[])
-       AS a (id, attempt_number, started_at, duration_ms, status_code, error, response_headers, response_body)
+     SELECT id, moved.attempt_count, started_at, duration_ms, status_code, error, response_headers, response_body
+     FROM unnest($1::text[], $4::timestamptz[], $5::int[], $6::int[], $7::text[], $8::json[], $9::bytea[])
+       AS a (id, started_at, duration_ms, status_code, error, response_headers, response_body)
      JOIN moved USING (id))
    SELECT id FROM moved`,
 );
@@ -216,7 +226,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRe
   const records = firstOfEach(attempts);
   const rows = await db.run<{ id: DeliveryId }>(RECORD, [
     records.map((record) => record.id),
-    records.map((record) => record.attemptNumber),
+    records.map((record) => record.attemptNumber - record.attemptsBeforeReplay),
     records.map((record) => record.replayCount),
     records.map((record) => record.attempt.startedAt),
     records.map((record) => record.attempt.durationMs),
@@ -228,10 +238,13 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRe
   return rows.map((row) => row.id);
 }
 
-// One statement cannot say which of two records for one row it lets stand.
+// One statement cannot say which of two records for one row it lets stand. Of before and after a replay it is the one that
+// decides something.
 function firstOfEach(records: readonly AttemptRecord[]): AttemptRecord[] {
   const firsts = new Map<DeliveryId, AttemptRecord>();
-  for (const record of records) if (!firsts.has(record.id)) firsts.set(record.id, record);
+  for (const record of records) {
+    if (record.replayCount > (firsts.get(record.id)?.replayCount ?? -1)) firsts.set(record.id, record);
+  }
   return [...firsts.values()];
 }
 
@@ -279,11 +292,19 @@ export async function listDeliveriesNotStarted(db: Queryable, limit: number): Pr
 
 const MARK_STARTED = statement(
   'delivery_mark_started',
-  'UPDATE deliveries SET workflow_started_at = $2 WHERE id = ANY($1) AND workflow_started_at IS NULL',
+  `UPDATE deliveries d SET workflow_started_at = $3 FROM unnest($1::text[], $2::int[]) AS started (id, replay_count)
+   WHERE d.id = started.id AND d.replay_count = started.replay_count AND d.workflow_started_at IS NULL`,
 );
 
-export async function markDeliveriesStarted(db: Queryable, ids: readonly DeliveryId[], at: Date): Promise<void> {
-  await db.run(MARK_STARTED, [ids, at]);
+export type StartedDelivery = Pick<DeliveryNotStarted, 'id' | 'replayCount'>;
+
+/** Leaves alone what was replayed since: the workflow that was started is not the one that it then needs. */
+export async function markDeliveriesStarted(
+  db: Queryable,
+  started: readonly StartedDelivery[],
+  at: Date,
+): Promise<void> {
+  await db.run(MARK_STARTED, [started.map(({ id }) => id), started.map(({ replayCount }) => replayCount), at]);
 }
 
 const RELEASE_OVERDUE = statement(

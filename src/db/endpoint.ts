@@ -22,7 +22,8 @@ export async function insertEndpoint(tx: Tx, endpoint: Endpoint, secretSealed: s
   ]);
 }
 
-const LOCK_MERCHANT = statement('endpoint_lock_merchant', 'SELECT id FROM merchants WHERE id = $1 FOR UPDATE');
+// Not FOR UPDATE: that would keep the merchant's payments waiting too, as each refers to its merchant.
+const LOCK_MERCHANT = statement('endpoint_lock_merchant', 'SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE');
 const COUNT = statement(
   'endpoint_count',
   'SELECT count(*)::int AS count FROM endpoints WHERE merchant_id = $1 AND deleted_at IS NULL',
@@ -46,6 +47,17 @@ const EXISTS = statement(
 
 export async function endpointExists(tx: Tx, merchantId: MerchantId, id: EndpointId): Promise<boolean> {
   return (await tx.run(EXISTS, [id, merchantId])).length > 0;
+}
+
+const LOCK_URLS = statement(
+  'endpoint_lock_urls',
+  'SELECT id, url FROM endpoints WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE',
+);
+
+/** Where the endpoints are, which no other transaction changes until this one ends. */
+export async function lockEndpointUrls(tx: Tx, ids: readonly EndpointId[]): Promise<ReadonlyMap<EndpointId, string>> {
+  const rows = await tx.run<{ id: EndpointId; url: string }>(LOCK_URLS, [ids]);
+  return new Map(rows.map(({ id, url }) => [id, url]));
 }
 
 const SET_HEALTHY = statement(

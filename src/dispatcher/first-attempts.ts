@@ -42,8 +42,7 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   const underWay = new Set<Promise<void>>();
   const byMerchant = new Map<MerchantId, number>();
   let running: Promise<void> | null = null;
-  let isAskedAgain = false;
-  let isStopped = false;
+  let [isAskedAgain, isStopped] = [false, false];
 
   /** Whether something may be waiting for the room that the end of this attempt makes. */
   function isFull({ endpointId, merchantId }: DueDelivery): boolean {

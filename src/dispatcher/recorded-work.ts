@@ -46,7 +46,12 @@ export async function startRecordedWork(options: RecordedWorkOptions): Promise<n
     new Date(),
   );
   await markReversalsStarted(db, await startAll(reversals, (work) => temporal.startReversal(work), log), new Date());
-  await markDeliveriesStarted(db, await startAll(deliveries, (work) => temporal.startDelivery(work), log), new Date());
+  const begun = new Set(await startAll(deliveries, (work) => temporal.startDelivery(work), log));
+  await markDeliveriesStarted(
+    db,
+    deliveries.filter(({ id }) => begun.has(id)),
+    new Date(),
+  );
   return collections.length + payouts.length + reversals.length + deliveries.length;
 }
 

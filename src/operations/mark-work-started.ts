@@ -1,18 +1,23 @@
 // Notes that workflows run for recorded work, so that it is not started over and over.
 import { markCollectionsStarted as markCollections } from '../db/collection.ts';
 import type { Database } from '../db/database.ts';
-import { markDeliveriesStarted as markDeliveries } from '../db/delivery.ts';
+import { markDeliveriesStarted as markDeliveries, type StartedDelivery } from '../db/delivery.ts';
 import { markPayoutsStarted as markPayouts, type ToldPayout } from '../db/payout.ts';
 import { markReversalsStarted as markReversals } from '../db/reversal.ts';
-import type { CollectionId, DeliveryId, ReversalId } from '../domain/ids.ts';
+import type { CollectionId, ReversalId } from '../domain/ids.ts';
 
 /** Repeating it changes nothing; losing it costs one start that finds the workflow there already. */
 export async function markCollectionsStarted(db: Database, ids: readonly CollectionId[], at: Date): Promise<void> {
   if (ids.length > 0) await markCollections(db, ids, at);
 }
 
-export async function markDeliveriesStarted(db: Database, ids: readonly DeliveryId[], at: Date): Promise<void> {
-  if (ids.length > 0) await markDeliveries(db, ids, at);
+/** One that was replayed since it was as it is given here is started again. */
+export async function markDeliveriesStarted(
+  db: Database,
+  started: readonly StartedDelivery[],
+  at: Date,
+): Promise<void> {
+  if (started.length > 0) await markDeliveries(db, started, at);
 }
 
 export type { ToldPayout };

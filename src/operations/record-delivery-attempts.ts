@@ -2,13 +2,20 @@
 import { recordServiceAct } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { recordAttempts, type AttemptRecord } from '../db/delivery.ts';
-import { disableEndpoints, setEndpointsFailing, setEndpointsHealthy, type DisabledEndpoint } from '../db/endpoint.ts';
+import {
+  disableEndpoints,
+  lockEndpointUrls,
+  setEndpointsFailing,
+  setEndpointsHealthy,
+  type DisabledEndpoint,
+} from '../db/endpoint.ts';
 import type { DisabledReason } from '../domain/endpoint.ts';
 import type { EndpointId } from '../domain/ids.ts';
 
 export type DeliveryAttempt = AttemptRecord & {
   readonly endpointId: EndpointId;
-  /** As it was known when the attempt was made. */
+  /** Both as they were known when the attempt was made. */
+  readonly url: string;
   readonly isEndpointFailing: boolean;
 };
 
@@ -24,7 +31,7 @@ export type EndpointEnd = DisabledEndpoint & { readonly reason: DisabledReason }
 /**
  * Attempts, the deliveries' next states and the endpoints' health, in one transaction; returns the endpoints that were
  * disabled by it, which the audit log tells too. Of two records for one attempt number the first stands, so recording again
- * changes nothing.
+ * changes nothing. What an address answered says nothing of an endpoint that has another one since.
  */
 export async function recordDeliveryAttempts(db: Database, input: RecordDeliveryAttempts): Promise<EndpointEnd[]> {
   // One written order of locks: deliveries by id, then endpoints by id.
@@ -37,7 +44,8 @@ export async function recordDeliveryAttempts(db: Database, input: RecordDelivery
   }
   return db.withTransaction(async (tx) => {
     const recorded = new Set(await recordAttempts(tx, records));
-    const effective = records.filter((record) => recorded.has(record.id));
+    const urls = await lockEndpointUrls(tx, endpointsOf(records));
+    const effective = records.filter((record) => recorded.has(record.id) && urls.get(record.endpointId) === record.url);
     const failing = endpointsOf(effective.filter(({ next }) => next.state !== 'delivered'));
     const healthy = endpointsOf(effective.filter(({ next }) => next.state === 'delivered'));
     const gone = endpointsOf(effective.filter(({ next }) => next.state === 'dead_lettered' && next.disableEndpoint));

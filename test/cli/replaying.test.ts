@@ -98,6 +98,24 @@ describe('malipo replay, and what to look at before', function () {
     await eventually('all of them to be delivered', async () => (await deadOnes()).length === 0, 60_000);
   });
 
+  it('sends nothing again, and shows nothing, for what is no id but a step to another route', async () => {
+    await payUnheard();
+    const replays = async () => (await house.db.pool.query('SELECT 1 FROM replays')).rows.length;
+    const before = await replays();
+    for (const args of [
+      ['replay', '.'],
+      ['replay', '..'],
+      ['replay', ''],
+      ['events', '.'],
+      ['events', ''],
+    ]) {
+      const outcome = await desk.run(args);
+      assert.equal(outcome.code, 2, `malipo ${args.join(' ')}: ${outcome.err}`);
+      assert.match(outcome.err, /is no id/);
+    }
+    assert.equal(await replays(), before);
+  });
+
   it('skips what goes to a disabled endpoint, and says so', async () => {
     await payUnheard();
     const dead = await deadOnes();

@@ -118,4 +118,33 @@ describe('of deliveries that wait', () => {
     const handed = (shop: Shop) => rows.find((row) => row.endpoint_id === shop.endpointId)?.count;
     assert.deepEqual([long, short].map(handed), [4, 2]);
   });
+
+  it('one of a failing endpoint is left to its workflow soon, however old and long the lines of other dead ones are', async () => {
+    const dead = [await makeShop(30), await makeShop(30), await makeShop(30)];
+    const young = await makeShop(1);
+    await setEndpointsFailing(
+      db,
+      [...dead, young].map(({ endpointId }) => endpointId),
+      new Date(),
+    );
+    for (let pass = 0; pass < 30; pass++) await handOverDeliveries(db, 2);
+    const { rows } = await db.pool.query('SELECT state FROM deliveries WHERE endpoint_id = $1', [young.endpointId]);
+    assert.deepEqual(rows, [{ state: 'retrying' }], 'by chance once in 2^30 runs');
+  });
+
+  it('those of a merchant’s failing endpoints together have its one turn', async () => {
+    const many = await makeShop(0);
+    for (let more = 0; more < 3; more++) await makeEndpoint(db, many.merchantId);
+    await makeWaiting(many.merchantId, 10);
+    const other = await makeShop(10);
+    await db.pool.query('UPDATE endpoints SET failing_since = now()');
+    await handOverDeliveries(db, 4);
+    const { rows } = await db.pool.query(
+      "SELECT merchant_id, count(*)::int AS count FROM deliveries WHERE state = 'retrying' GROUP BY 1 ORDER BY 1",
+    );
+    assert.deepEqual(rows, [
+      { merchant_id: many.merchantId, count: 2 },
+      { merchant_id: other.merchantId, count: 2 },
+    ]);
+  });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
 import { type DueDelivery } from '../../src/db/delivery.ts';
-import { disableEndpoints, setEndpointsFailing } from '../../src/db/endpoint.ts';
+import { disableEndpoints, lockMerchant, setEndpointsFailing } from '../../src/db/endpoint.ts';
 import type { AttemptResult, NextStep } from '../../src/domain/delivery.ts';
 import type { EndpointId, MerchantId } from '../../src/domain/ids.ts';
 import { open } from '../../src/domain/secret-box.ts';
@@ -18,7 +18,7 @@ const DELIVERED: NextStep = { state: 'delivered' };
 const RETRYING: NextStep = { state: 'retrying', delayMs: 5000 };
 
 function attemptOf(delivery: DueDelivery, statusCode: number, next: NextStep, attemptNumber = 1): DeliveryAttempt {
-  const { id, endpointId, replayCount, isEndpointFailing } = delivery;
+  const { id, endpointId, url, replayCount, attemptsBeforeReplay, isEndpointFailing } = delivery;
   const result: AttemptResult = {
     kind: 'answered',
     statusCode,
@@ -29,7 +29,9 @@ function attemptOf(delivery: DueDelivery, statusCode: number, next: NextStep, at
   return {
     id,
     endpointId,
+    url,
     replayCount,
+    attemptsBeforeReplay,
     isEndpointFailing,
     attemptNumber,
     attempt: { startedAt: new Date(), durationMs: 12, result },
@@ -275,6 +277,17 @@ describe('deliveries', () => {
       assert.deepEqual(await endpoint(), { state: 'disabled', is_failing: true, reason: 'answered_gone' });
     });
 
+    it('neither failing nor disabled by what the address of before answers', async () => {
+      await makePending(2);
+      const [first, second] = await claim(db, 2);
+      await db.pool.query("UPDATE endpoints SET url = 'https://merchant.example/new'");
+      const gone: NextStep = { state: 'dead_lettered', disableEndpoint: true };
+      assert.deepEqual(await record(db, [attemptOf(first!, 410, gone)]), []);
+      await record(db, [attemptOf(second!, 500, RETRYING)]);
+      assert.deepEqual(await endpoint(), { state: 'enabled', is_failing: false, reason: null });
+      assert.equal((await rowOf(first!.id)).state, 'dead_lettered');
+    });
+
     it('disabled when all failed for the limit, with an entry in the audit log', async () => {
       await makePending(2);
       const [first, second] = await claim(db, 2);
@@ -342,6 +355,14 @@ describe('deliveries', () => {
       }
       await makePending(1);
       assert.equal((await targets()).length, 16);
+    });
+
+    it('without waiting for who counts the merchant’s endpoints or deliveries', async () => {
+      await db.withTransaction(async (tx) => {
+        await lockMerchant(tx, merchantId);
+        await makePending(1);
+      });
+      assert.equal((await targets()).length, 1);
     });
   });
 });

@@ -9,6 +9,9 @@ import { newId, type EndpointId, type MerchantId, type UserId } from '../../src/
 import { UNDELIVERED_STATES, type Replay } from '../../src/domain/replay.ts';
 import { continueReplay } from '../../src/operations/continue-replay.ts';
 import { getRetryingDelivery } from '../../src/operations/get-retrying-delivery.ts';
+import { handOverDeliveries } from '../../src/operations/hand-over-deliveries.ts';
+import { listUnstartedDeliveries } from '../../src/operations/list-unstarted-work.ts';
+import { markDeliveriesStarted } from '../../src/operations/mark-work-started.ts';
 import { withholdDeliveries } from '../../src/operations/withhold-deliveries.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { claim, record } from './deliveries.ts';
@@ -214,6 +217,56 @@ describe('a replay', () => {
       const { rows } = await db.pool.query('SELECT attempt_number FROM delivery_attempts ORDER BY 1');
       assert.deepEqual(rows, [{ attempt_number: 1 }, { attempt_number: 2 }]);
     });
+  });
+
+  describe('of a delivery that is being sent by both, before and after it,', () => {
+    for (const isOldFirst of [true, false]) {
+      it(`keeps both attempts when that of ${isOldFirst ? 'before' : 'after'} ends first`, async () => {
+        await makeCollection(db, merchantId, 'prompted');
+        const [first] = await claim(db, 1);
+        await record(db, [attemptOf(first!, RETRYING)]);
+        await db.pool.query('UPDATE endpoints SET failing_since = NULL');
+        const before = await getRetryingDelivery(db, first!.id, 0);
+        await db.withTransaction((tx) => rearmDelivery(tx, first!.id, new Date()));
+        const [after] = await claim(db, 1);
+        const both = [attemptOf(before!, DEAD), attemptOf(after!, RETRYING)];
+        for (const attempt of isOldFirst ? both : both.reverse()) await record(db, [attempt]);
+        const { rows } = await db.pool.query('SELECT state, attempt_count, attempts_before_replay FROM deliveries');
+        assert.deepEqual(rows, [{ state: 'retrying', attempt_count: 3, attempts_before_replay: 2 }]);
+        const { rows: kept } = await db.pool.query('SELECT attempt_number FROM delivery_attempts ORDER BY 1');
+        assert.deepEqual(
+          kept.map((row: { attempt_number: number }) => row.attempt_number),
+          [1, 2, 3],
+        );
+        assert.equal((await getRetryingDelivery(db, first!.id, 1))?.attemptCount, 3);
+      });
+    }
+
+    it('goes by the one of after when both end at once', async () => {
+      await makeCollection(db, merchantId, 'prompted');
+      const [first] = await claim(db, 1);
+      await record(db, [attemptOf(first!, RETRYING)]);
+      await db.pool.query('UPDATE endpoints SET failing_since = NULL');
+      const before = await getRetryingDelivery(db, first!.id, 0);
+      await db.withTransaction((tx) => rearmDelivery(tx, first!.id, new Date()));
+      const [after] = await claim(db, 1);
+      await record(db, [attemptOf(before!, DEAD), attemptOf(after!, DELIVERED)]);
+      assert.deepEqual(await states(), ['delivered']);
+    });
+  });
+
+  it('is started as its own, also when the start of what was before is noted after it', async () => {
+    await makeCollection(db, merchantId, 'prompted');
+    const [first] = await claim(db, 1);
+    await record(db, [attemptOf(first!, RETRYING)]);
+    const old = await listUnstartedDeliveries(db, 10);
+    await db.withTransaction((tx) => rearmDelivery(tx, first!.id, new Date()));
+    await markDeliveriesStarted(db, old, new Date());
+    await handOverDeliveries(db, 10);
+    assert.deepEqual(
+      (await listUnstartedDeliveries(db, 10)).map(({ replayCount }) => replayCount),
+      [1],
+    );
   });
 
   describe('an attempt that was under way when the endpoint was disabled', () => {
