@@ -1,6 +1,7 @@
 // Changes what a member may do, or takes them out of the merchant: at once, or as a proposal where two must agree.
 import { recordAct } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
+import { listOpenInvitations } from '../db/invitation.ts';
 import { listMembers, lockMembers } from '../db/member.ts';
 import { insertMemberChange, putRoles, replaceMemberChanges } from '../db/member-change.ts';
 import { newId, type UserId } from '../domain/ids.ts';
@@ -48,7 +49,8 @@ export async function changeMember(db: Database, input: ChangeMember): Promise<C
     }
     requireOwnerLeft(member, roles, members);
     const { userId } = member;
-    const agreement = agreementOn({ before: member.roles, after, proposer, userId }, members);
+    const invitations = await listOpenInvitations(tx, merchantId, at);
+    const agreement = agreementOn({ before: member.roles, after, proposer, userId }, { members, invitations });
     if (agreement !== null) {
       const change = await propose(tx, { member, roles, own, input });
       return { kind: 'waiting', change, agreement };
