@@ -22,7 +22,7 @@ export type MemberChange = {
   readonly merchantId: MerchantId;
   readonly member: NamedPerson;
   readonly state: MemberChangeState;
-  /** The roles that the member had then: the change is made to no others. */
+  /** The roles that the member had then: they are changed from no others. */
   readonly before: readonly Role[];
   /** Null: removed. */
   readonly after: readonly Role[] | null;
@@ -138,19 +138,20 @@ export function mayAgree({ people }: Agreement, userId: UserId): boolean {
 
 /**
  * The member as they are, if the change can be made to them now: who proposed it still may, the member still has the roles that
- * it was proposed for, and an owner is left. Throws `state_conflict`.
+ * it was proposed for, and an owner is left. A removal is of whatever they are by then: nobody escapes it by changing what they
+ * are. Throws `state_conflict`.
  */
 export function requireApplicable(change: MemberChange, members: readonly Member[]): Member {
   const { before, after, proposedBy } = change;
   const held = members.find(({ userId }) => userId === proposedBy.id)?.roles ?? [];
   const member = members.find(({ userId }) => userId === change.member.id);
-  if (member === undefined || !haveSame(member.roles, before)) {
+  if (member === undefined || (after !== null && !haveSame(member.roles, before))) {
     throw new DomainError(
       'state_conflict',
       'The member is not what they were when this was proposed. Propose it anew.',
     );
   }
-  if (!mayEdit(held, before, after ?? [])) {
+  if (!mayEdit(held, member.roles, after ?? [])) {
     throw new DomainError('state_conflict', 'Who proposed this may not any more. Propose it anew.');
   }
   requireOwnerLeft(member, after, members);
@@ -181,6 +182,6 @@ export function memberChangeNotFound(): DomainError {
   );
 }
 
-function haveSame(one: readonly Role[], other: readonly Role[]): boolean {
+export function haveSame(one: readonly Role[], other: readonly Role[]): boolean {
   return one.length === other.length && one.every((role) => other.includes(role));
 }
