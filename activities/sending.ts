@@ -6,14 +6,20 @@ import { lookAgainLater } from '../src/operations/look-again-later.ts';
 import { noteSendBegun, noteTaken, type SentMoney } from '../src/operations/note-sending.ts';
 import { recordDiscrepancy, type EndedPayment } from '../src/operations/record-discrepancy.ts';
 import { withFailures } from './failures.ts';
+import type { Witness } from './witness.ts';
 
 export type { EndedPayment, SentMoney };
 
-export type SendingActivityDeps = { readonly db: Database; readonly overdueAfterMs: number; readonly log: Log };
+export type SendingActivityDeps = {
+  readonly db: Database;
+  readonly overdueAfterMs: number;
+  readonly witness: Witness;
+  readonly log: Log;
+};
 
 export type SendingActivities = ReturnType<typeof createSendingActivities>;
 
-export function createSendingActivities({ db, overdueAfterMs, log }: SendingActivityDeps) {
+export function createSendingActivities({ db, overdueAfterMs, witness, log }: SendingActivityDeps) {
   return {
     /** One transaction, before the first try: whether it is the first. Losing the answer makes it no longer the first. */
     async noteSendBegun(sent: SentMoney): Promise<boolean> {
@@ -25,8 +31,12 @@ export function createSendingActivities({ db, overdueAfterMs, log }: SendingActi
       await withFailures(() => noteTaken(db, sent, new Date()));
     },
 
-    /** One transaction: keeps, and says aloud, that the operator contradicts how it ended. No money moves by it. */
+    /**
+     * One transaction: keeps, and says aloud, that the operator contradicts how it ended. No money moves by it. That the
+     * operator said so must have been heard by us.
+     */
     async recordDiscrepancy({ ended, heard }: { ended: EndedPayment; heard: Heard }): Promise<void> {
+      witness.requireProof(ended.id, heard);
       const { word } = heard;
       const kind = await withFailures(() => recordDiscrepancy(db, { ended, word, at: new Date() }));
       if (kind === null) return;

@@ -30,6 +30,11 @@ export function createWitness({ keyRing, log }: { readonly keyRing: KeyRing; rea
     return proveHeard(id, word, askedAtMs, keyRing);
   }
 
+  function neverHeard(id: PaymentId, fact: RecordedFact['fact'] | 'contradiction'): ApplicationFailure {
+    log.fatal({ id, fact }, 'an answer of the operator that we never heard was about to be recorded');
+    return ApplicationFailure.nonRetryable(`nobody heard of ${id} what would be recorded`, 'NeverHeard');
+  }
+
   return {
     /** What the operator says now. A paid amount that is not what we asked for, to the unit, is not believed. */
     hearStatus(asking: Asking, outcome: StatusOutcome, asked: Money): Heard {
@@ -64,8 +69,12 @@ export function createWitness({ keyRing, log }: { readonly keyRing: KeyRing; rea
     /** Throws, never to be tried again, unless we heard it and the fact is what it says; and somebody must look. */
     requireHeard(id: PaymentId, fact: RecordedFact, heard: Heard | null): void {
       if (!needsWord(fact) || (heard && isProven(id, heard, keyRing) && followsFrom(fact, heard))) return;
-      log.fatal({ id, fact: fact.fact }, 'an answer of the operator that we never heard was about to be recorded');
-      throw ApplicationFailure.nonRetryable(`nobody heard of ${id} what would be recorded`, 'NeverHeard');
+      throw neverHeard(id, fact.fact);
+    },
+
+    /** The same of a contradiction: settled by a person, a made-up one would hide the true one that comes after it. */
+    requireProof(id: PaymentId, heard: Heard): void {
+      if (!isProven(id, heard, keyRing)) throw neverHeard(id, 'contradiction');
     },
   };
 }

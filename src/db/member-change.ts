@@ -39,19 +39,22 @@ const REPLACE_PENDING = statement(
   'member_change_replace_pending',
   `UPDATE member_changes SET state = 'replaced', decided_at = $4
    WHERE merchant_id = $1 AND user_id = $2 AND proposed_by = coalesce($3, proposed_by) AND state = 'pending'
+     AND (roles_after IS NOT NULL OR $5)
    RETURNING id`,
 );
 
+/** Whose roles changed; or of whom `proposer` proposes something else. */
+export type OutdatedAbout = { readonly merchantId: MerchantId; readonly userId: UserId } & (
+  { readonly proposer: UserId } | { readonly proposer: null; readonly isGone: boolean }
+);
+
 /**
- * The pending proposals about a member make way: those of one person for another of theirs, or all of them (`proposer` null)
- * because the member is not what they were. The ids of those that did.
+ * The pending proposals about a member make way: those of one person for another of theirs; or, as the member is not what they
+ * were, all to change their roles, and those to remove them too if they are gone. The ids of those that did.
  */
-export async function replaceMemberChanges(
-  tx: Tx,
-  about: { readonly merchantId: MerchantId; readonly userId: UserId; readonly proposer: UserId | null },
-  at: Date,
-): Promise<MemberChangeId[]> {
-  const values = [about.merchantId, about.userId, about.proposer, at];
+export async function replaceMemberChanges(tx: Tx, about: OutdatedAbout, at: Date): Promise<MemberChangeId[]> {
+  const { merchantId, userId, proposer } = about;
+  const values = [merchantId, userId, proposer, at, about.proposer !== null || about.isGone];
   return (await tx.run<{ id: MemberChangeId }>(REPLACE_PENDING, values)).map(({ id }) => id);
 }
 

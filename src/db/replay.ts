@@ -5,9 +5,6 @@ import type { Replay, ReplayableState, ReplayFilter } from '../domain/replay.ts'
 import { statement, type Queryable, type Tx } from './database.ts';
 
 // Every condition on time is one on the id, which begins with it. $1 to $5: merchant, endpoint, states, from, before.
-const MATCHES = `d.merchant_id = $1 AND ($2::text IS NULL OR d.endpoint_id = $2) AND d.state = ANY($3)
-   AND d.id >= $4 AND d.id < $5`;
-
 function filterValues(merchantId: MerchantId, filter: ReplayFilter): unknown[] {
   const from = lowestIdAt('dlv', filter.madeFrom?.getTime() ?? 0);
   return [merchantId, filter.endpointId, filter.states, from, lowestIdAt('dlv', filter.madeBefore.getTime())];
@@ -130,35 +127,44 @@ export async function takeRunningReplay(tx: Tx): Promise<ReplayUnderWay | null> 
 const ARMED = `state = 'pending', replay_count = d.replay_count + 1, attempts_before_replay = d.attempt_count,
   next_attempt_at = $AT, leased_until = NULL, workflow_started_at = NULL, updated_at = $AT`;
 
+// Stretch by stretch along the merchant's deliveries, whether many of them match or none: no batch reads more than that.
 const REARM_BATCH = statement(
   'replay_rearm_batch',
-  `WITH batch AS (
-     SELECT d.id, e.state = 'enabled' AS is_enabled FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id
-     WHERE ${MATCHES} AND ($6::text IS NULL OR d.id > $6)
-     ORDER BY d.id LIMIT $7 FOR UPDATE OF d),
+  `WITH stretch AS MATERIALIZED (
+     SELECT d.id FROM deliveries d
+     WHERE d.merchant_id = $1 AND d.id >= $4 AND d.id < $5 AND d.id > coalesce($6::text, '') ORDER BY d.id LIMIT $7),
+   batch AS (
+     SELECT d.id, e.state = 'enabled' AS is_enabled
+     FROM stretch JOIN deliveries d USING (id) JOIN endpoints e ON e.id = d.endpoint_id
+     WHERE d.state = ANY($3) AND ($2::text IS NULL OR d.endpoint_id = $2)
+     ORDER BY d.id FOR UPDATE OF d),
    armed AS (
      UPDATE deliveries d SET ${ARMED.replaceAll('$AT', '$8::timestamptz')}
      WHERE d.id IN (SELECT id FROM batch WHERE is_enabled) RETURNING d.id),
    told AS (SELECT pg_notify('malipo_deliveries', '') FROM armed LIMIT 1)
-   SELECT (SELECT count(*)::int FROM batch) AS seen, (SELECT count(*)::int FROM armed) AS replayed,
-          (SELECT max(id) FROM batch) AS last_id, (SELECT count(*) FROM told) AS told`,
+   SELECT (SELECT count(*)::int FROM stretch) AS read, (SELECT count(*)::int FROM batch) AS matched,
+          (SELECT count(*)::int FROM armed) AS replayed, (SELECT max(id) FROM stretch) AS last_id,
+          (SELECT count(*) FROM told) AS told`,
 );
 
 export type ReplayedBatch = {
-  readonly seen: number;
+  /** How many were looked at; the last of them is `lastDeliveryId`. */
+  readonly read: number;
+  readonly matched: number;
   readonly replayed: number;
   readonly lastDeliveryId: DeliveryId | null;
 };
 
-/** The next deliveries that match, sent again where their endpoint is enabled. */
+/** Looks at the merchant's next `limit` deliveries, and sends again what matches where its endpoint is enabled. */
 export async function rearmBatch(tx: Tx, replay: ReplayUnderWay, limit: number, at: Date): Promise<ReplayedBatch> {
-  const [row] = await tx.run<{ seen: number; replayed: number; last_id: DeliveryId | null }>(REARM_BATCH, [
-    ...filterValues(replay.merchantId, replay),
-    replay.lastDeliveryId,
-    limit,
-    at,
-  ]);
-  return { seen: row?.seen ?? 0, replayed: row?.replayed ?? 0, lastDeliveryId: row?.last_id ?? null };
+  const values = [...filterValues(replay.merchantId, replay), replay.lastDeliveryId, limit, at];
+  const [row] = await tx.run<Omit<ReplayedBatch, 'lastDeliveryId'> & { last_id: DeliveryId | null }>(
+    REARM_BATCH,
+    values,
+  );
+  if (!row) throw new Error('a batch of a replay gave no figures');
+  const { read, matched, replayed, last_id: lastDeliveryId } = row;
+  return { read, matched, replayed, lastDeliveryId };
 }
 
 const NOTE_PROGRESS = statement(
@@ -174,8 +180,8 @@ export async function noteReplayProgress(
   id: ReplayId,
   batch: ReplayedBatch & { readonly isLast: boolean; readonly at: Date },
 ): Promise<void> {
-  const { seen, replayed, lastDeliveryId, isLast, at } = batch;
-  await tx.run(NOTE_PROGRESS, [id, replayed, seen - replayed, lastDeliveryId, isLast, at]);
+  const { matched, replayed, lastDeliveryId, isLast, at } = batch;
+  await tx.run(NOTE_PROGRESS, [id, replayed, matched - replayed, lastDeliveryId, isLast, at]);
 }
 
 const LOCK_ONE = statement(

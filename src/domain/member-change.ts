@@ -22,7 +22,7 @@ export type MemberChange = {
   readonly merchantId: MerchantId;
   readonly member: NamedPerson;
   readonly state: MemberChangeState;
-  /** The roles that the member had then: the change is made to no others. */
+  /** The roles that the member had then: they are changed from no others. */
   readonly before: readonly Role[];
   /** Null: removed. */
   readonly after: readonly Role[] | null;
@@ -67,19 +67,32 @@ type Asked = {
   readonly userId: UserId | null;
 };
 
+/** Those whom a question of who must agree is about. */
+export type People = {
+  readonly members: readonly Member[];
+  /** Invitations that are open. */
+  readonly invitations: readonly Invitation[];
+};
+
 /**
  * Who must agree before a change of roles counts; null: nobody must. One is enough for what has no part in moving money out, for
- * leaving or giving up roles of one's own, and where the merchant has no other owner or admin at all.
+ * leaving or giving up roles of one's own, and where the merchant has no other owner or admin at all, and none whom the service
+ * invited: until that one comes in, it waits for them.
  */
-export function agreementOn(asked: Asked, members: readonly Member[]): Agreement | null {
+export function agreementOn(asked: Asked, { members, invitations }: People): Agreement | null {
   const { proposer, userId } = asked;
   if (proposer === null || proposer === userId) return null;
   const role = secondRoleFor(asked.before, asked.after);
   if (role === null) return null;
   const others = members.filter((member) => member.userId !== proposer && holdsOneOf(member.roles, RULING_ROLES));
-  if (others.length === 0) return null;
+  if (others.length === 0 && !invitations.some(isOfRuler)) return null;
   const people = others.filter(({ roles }) => holdsOneOf(roles, [role]));
   return { role, people: people.map(({ userId: id, name }) => ({ id, name })) };
+}
+
+/** Whether whoever runs the service asked for this owner or admin: no member makes such an invitation undone. */
+export function isOfRuler({ createdBy, roles }: Invitation): boolean {
+  return createdBy === null && holdsOneOf(roles, RULING_ROLES);
 }
 
 /** What the second person must be for a change of somebody's roles: an owner makes owners. Null: there need be none. */
@@ -93,14 +106,14 @@ export function secondRoleFor(before: readonly Role[], after: readonly Role[]): 
 }
 
 /** An approval stands only while who gave it may still give it; without one, what it needs is judged on the people of now. */
-export function approvalOf(invitation: Invitation, members: readonly Member[]): InvitationApproval {
+export function approvalOf(invitation: Invitation, people: People): InvitationApproval {
   const { roles, createdBy, approvedAt, approvedBy } = invitation;
-  const approver = members.find(({ userId }) => userId === approvedBy?.id);
+  const approver = people.members.find(({ userId }) => userId === approvedBy?.id);
   const role = secondRoleFor([], roles) ?? 'admin';
   const isStanding = approvedBy === null || (approver !== undefined && holdsOneOf(approver.roles, [role]));
   if (approvedAt !== null && isStanding) return { state: 'approved', by: approvedBy };
   const asked = { before: [], after: roles, proposer: createdBy?.id ?? null, userId: null };
-  const agreement = agreementOn(asked, members);
+  const agreement = agreementOn(asked, people);
   return agreement === null ? { state: 'not_needed' } : { state: 'waiting', agreement };
 }
 
@@ -125,19 +138,20 @@ export function mayAgree({ people }: Agreement, userId: UserId): boolean {
 
 /**
  * The member as they are, if the change can be made to them now: who proposed it still may, the member still has the roles that
- * it was proposed for, and an owner is left. Throws `state_conflict`.
+ * it was proposed for, and an owner is left. A removal is of whatever they are by then: nobody escapes it by changing what they
+ * are. Throws `state_conflict`.
  */
 export function requireApplicable(change: MemberChange, members: readonly Member[]): Member {
   const { before, after, proposedBy } = change;
   const held = members.find(({ userId }) => userId === proposedBy.id)?.roles ?? [];
   const member = members.find(({ userId }) => userId === change.member.id);
-  if (member === undefined || !haveSame(member.roles, before)) {
+  if (member === undefined || (after !== null && !haveSame(member.roles, before))) {
     throw new DomainError(
       'state_conflict',
       'The member is not what they were when this was proposed. Propose it anew.',
     );
   }
-  if (!mayEdit(held, before, after ?? [])) {
+  if (!mayEdit(held, member.roles, after ?? [])) {
     throw new DomainError('state_conflict', 'Who proposed this may not any more. Propose it anew.');
   }
   requireOwnerLeft(member, after, members);
@@ -168,6 +182,6 @@ export function memberChangeNotFound(): DomainError {
   );
 }
 
-function haveSame(one: readonly Role[], other: readonly Role[]): boolean {
+export function haveSame(one: readonly Role[], other: readonly Role[]): boolean {
   return one.length === other.length && one.every((role) => other.includes(role));
 }

@@ -1,7 +1,12 @@
 // Makes the person who holds an invitation a member: a new one, or one who is known already.
 import { insertAuditEntry } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { findInvitationByToken, markInvitationAccepted, type InvitationTokens } from '../db/invitation.ts';
+import {
+  findInvitationByToken,
+  listOpenInvitations,
+  markInvitationAccepted,
+  type InvitationTokens,
+} from '../db/invitation.ts';
 import { findMember, listMembers, lockMembers, putMember } from '../db/member.ts';
 import { uncountProofs } from '../db/proof-counter.ts';
 import { useTotpCode } from '../db/second-factor.ts';
@@ -92,7 +97,8 @@ async function isStillGood(tx: Tx, { tokens, at }: AcceptInvitation): Promise<bo
   const invitation = await findInvitationByToken(tx, tokens, at);
   if (!invitation) return false;
   const members = await listMembers(tx, invitation.merchantId);
-  return isStillMeant(invitation, members) && approvalOf(invitation, members).state !== 'waiting';
+  const invitations = await listOpenInvitations(tx, invitation.merchantId, at);
+  return isStillMeant(invitation, members) && approvalOf(invitation, { members, invitations }).state !== 'waiting';
 }
 
 function record(tx: Tx, input: AcceptInvitation, userId: UserId | null): Promise<void> {

@@ -1,12 +1,14 @@
 // Changes what a member may do, or takes them out of the merchant: at once, or as a proposal where two must agree.
 import { recordAct } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
+import { listOpenInvitations } from '../db/invitation.ts';
 import { listMembers, lockMembers } from '../db/member.ts';
 import { insertMemberChange, putRoles, replaceMemberChanges } from '../db/member-change.ts';
 import { newId, type UserId } from '../domain/ids.ts';
 import { mayEdit, memberNotFound, permissionDenied, type ActedBy, type Member, type Role } from '../domain/member.ts';
 import {
   agreementOn,
+  haveSame,
   MEMBER_CHANGE_LIFE_MS,
   requireOwnerLeft,
   type Agreement,
@@ -27,7 +29,7 @@ export type ChangedMember =
   | { readonly kind: 'waiting'; readonly change: MemberChange; readonly agreement: Agreement };
 
 /**
- * What became of it. Where a second person must agree, nothing of the member changes, and a proposal of the same person about
+ * What became of it: nothing, where they are the roles that the member has. Where a second person must agree, nothing of the member changes, and a proposal of the same person about
  * them is replaced. Otherwise it counts from their next request; who is removed has no session here when this returns, and keys
  * that they made create no payouts any more. Decided on the roles of this moment: no two changes of one merchant's people run at
  * once. Throws `member_not_found`, `permission_denied` for a role that is not theirs to give or take, and `state_conflict` when
@@ -46,9 +48,11 @@ export async function changeMember(db: Database, input: ChangeMember): Promise<C
     if (!own || !mayEdit(own.roles, member.roles, after)) {
       throw permissionDenied('grants or takes a role that is not theirs to give');
     }
+    if (roles !== null && haveSame(member.roles, roles)) return { kind: 'changed', member };
     requireOwnerLeft(member, roles, members);
     const { userId } = member;
-    const agreement = agreementOn({ before: member.roles, after, proposer, userId }, members);
+    const invitations = await listOpenInvitations(tx, merchantId, at);
+    const agreement = agreementOn({ before: member.roles, after, proposer, userId }, { members, invitations });
     if (agreement !== null) {
       const change = await propose(tx, { member, roles, own, input });
       return { kind: 'waiting', change, agreement };
@@ -96,10 +100,12 @@ async function propose(tx: Tx, { member, roles, own, input }: Proposal): Promise
   return change;
 }
 
-// With a proposal in their place: only those of the same person. Without one, the member is not what they were: all of them.
-async function replace(tx: Tx, { by, at }: ChangeMember, userId: UserId, next: MemberChange | null): Promise<void> {
+// With a proposal in their place: only those of the same person. Without one, the member is not what they were.
+async function replace(tx: Tx, input: ChangeMember, userId: UserId, next: MemberChange | null): Promise<void> {
+  const { by, at, roles } = input;
   const { merchantId, userId: proposer } = by.person;
-  const about = { merchantId, userId, proposer: next === null ? null : proposer };
+  const outdated = next === null ? ({ proposer: null, isGone: roles === null } as const) : { proposer };
+  const about = { merchantId, userId, ...outdated };
   for (const id of await replaceMemberChanges(tx, about, at)) {
     await recordAct(tx, by, {
       action: 'member_change.replaced',

@@ -1,4 +1,4 @@
-// Brings a replay of many forward by one batch.
+// Brings a replay of many forward by one stretch.
 import type { Database } from '../db/database.ts';
 import { noteReplayProgress, rearmBatch, takeRunningReplay } from '../db/replay.ts';
 
@@ -11,7 +11,7 @@ export async function continueReplay(db: Database, limit: number, at: Date): Pro
     const replay = await takeRunningReplay(tx);
     if (replay === null) return null;
     const batch = await rearmBatch(tx, replay, limit, at);
-    await noteReplayProgress(tx, replay.id, { ...batch, isLast: batch.seen < limit, at });
+    await noteReplayProgress(tx, replay.id, { ...batch, isLast: batch.read < limit, at });
     return batch.replayed;
   });
 }

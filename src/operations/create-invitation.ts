@@ -16,7 +16,7 @@ import {
   type Invitation,
   type Role,
 } from '../domain/member.ts';
-import { approvalOf, type InvitationApproval } from '../domain/member-change.ts';
+import { approvalOf, isOfRuler, type InvitationApproval } from '../domain/member-change.ts';
 import { newToken } from '../domain/token.ts';
 
 export type CreateInvitation = {
@@ -34,8 +34,8 @@ export type MadeInvitation = {
 
 /**
  * The invitation with its token, which is shown this once and, where a second person must agree, opens nothing before they did.
- * An open one for the same e-mail is withdrawn. Throws `permission_denied` for a role that the person does not hold,
- * `parameter_invalid` for the e-mail of a member, and `state_conflict` when there are too many people or invitations.
+ * An open one for the same e-mail is withdrawn. Throws `permission_denied` for a role that the person does not hold and for the
+ * e-mail of an owner or admin whom the service invited, `parameter_invalid` for the e-mail of a member, and `state_conflict` when there are too many people or invitations.
  */
 export async function createInvitation(
   db: Database,
@@ -58,9 +58,13 @@ export async function createInvitation(
         },
       ]);
     }
-    const withdrawn = await withdrawInvitationsOf(tx, merchantId, email, at);
     const open = await listOpenInvitations(tx, merchantId, at);
-    if (members.length >= MAX_MEMBERS_PER_MERCHANT || open.length >= MAX_OPEN_INVITATIONS_PER_MERCHANT) {
+    if (open.some((other) => other.email === email && isOfRuler(other))) {
+      throw permissionDenied('would take the place of an owner or admin whom the service invited');
+    }
+    const withdrawn = await withdrawInvitationsOf(tx, merchantId, email, at);
+    const invitations = open.filter((other) => !withdrawn.includes(other.id));
+    if (members.length >= MAX_MEMBERS_PER_MERCHANT || invitations.length >= MAX_OPEN_INVITATIONS_PER_MERCHANT) {
       throw new DomainError('state_conflict', 'There are too many members or invitations. Remove some first.');
     }
     const id = newId('inv', at.getTime());
@@ -73,7 +77,7 @@ export async function createInvitation(
     }
     const createdBy = { id: userId, name: creator.name };
     const invitation: Invitation = { ...made, createdBy, approvedAt: null, approvedBy: null };
-    const approval = approvalOf(invitation, members);
+    const approval = approvalOf(invitation, { members, invitations });
     const after = { email, roles, waits_for_approval: approval.state === 'waiting' };
     await recordAct(tx, by, { action: 'invitation.created', subjectId: id, after, at });
     return { invitation, approval, token };

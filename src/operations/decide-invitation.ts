@@ -1,12 +1,20 @@
 // A second person's word on an invitation that waits for it.
 import { recordDecision } from '../db/audit.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { approveInvitation, findOpenInvitation, withdrawInvitation } from '../db/invitation.ts';
+import { approveInvitation, findOpenInvitation, listOpenInvitations, withdrawInvitation } from '../db/invitation.ts';
 import { listMembers, lockMembers } from '../db/member.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isId } from '../domain/ids.ts';
 import { holdsOneOf, invitationNotFound, permissionDenied, type Invitation, type Member } from '../domain/member.ts';
-import { approvalOf, isService, isStillMeant, mayAgree, merchantOf, type Decider } from '../domain/member-change.ts';
+import {
+  approvalOf,
+  isService,
+  isStillMeant,
+  mayAgree,
+  merchantOf,
+  type Decider,
+  type People,
+} from '../domain/member-change.ts';
 import { newToken } from '../domain/token.ts';
 
 export type DecideInvitation = {
@@ -35,7 +43,7 @@ export async function decideInvitation(db: Database, input: DecideInvitation): P
     const invitation = isId('inv', id) ? await findOpenInvitation(tx, merchantId, id, at) : null;
     if (!invitation) throw invitationNotFound();
     const members = await listMembers(tx, merchantId);
-    requireSecond(invitation, members, input);
+    requireSecond(invitation, { members, invitations: await listOpenInvitations(tx, merchantId, at) }, input);
     if (input.decision === 'approved') return approve(tx, invitation, members, input);
     await withdrawInvitation(tx, merchantId, invitation.id, at);
     const { email, roles } = invitation;
@@ -44,11 +52,11 @@ export async function decideInvitation(db: Database, input: DecideInvitation): P
   });
 }
 
-function requireSecond(invitation: Invitation, members: readonly Member[], { decision, by }: DecideInvitation): void {
-  const approval = approvalOf(invitation, members);
+function requireSecond(invitation: Invitation, people: People, { decision, by }: DecideInvitation): void {
+  const approval = approvalOf(invitation, people);
   if (!isService(by)) {
     const { userId } = by.person;
-    const own = members.find((member) => member.userId === userId);
+    const own = people.members.find((member) => member.userId === userId);
     if (!own || !holdsOneOf(own.roles, ['admin'])) throw permissionDenied('no longer an admin');
     if (invitation.createdBy?.id === userId) throw permissionDenied('decides on an invitation of their own');
     const mayDecide = approval.state !== 'waiting' || decision === 'rejected' || mayAgree(approval.agreement, userId);

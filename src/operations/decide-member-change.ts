@@ -26,8 +26,8 @@ export type DecideMemberChange = {
 
 /**
  * The decided proposal; approved, it counts from the member's next request. The member themself may agree, if they are an owner
- * or admin. Decided once: of two at the same moment, one decides. All is judged again on the people of this moment. Throws
- * `member_change_not_found`; `permission_denied` for who proposed it and for who may not agree to it; and `state_conflict` when it
+ * or admin, and never reject. Decided once: of two at the same moment, one decides. All is judged again on the people of this moment. Throws
+ * `member_change_not_found`; `permission_denied` for who proposed it, who may not agree to it or may not reject it; and `state_conflict` when it
  * is over, its proposer may propose it no more, or the member is not what they were.
  */
 export async function decideMemberChange(db: Database, input: DecideMemberChange): Promise<MemberChange> {
@@ -43,8 +43,8 @@ export async function decideMemberChange(db: Database, input: DecideMemberChange
     if (!(await endMemberChange(tx, change.id, { state: decision, by: userId, at }))) {
       throw new DomainError('state_conflict', 'This proposal was decided, withdrawn or replaced, or its time is over.');
     }
-    if (decision === 'approved') requireApplicable(change, members);
-    const before = { member: change.member.id, roles: change.before };
+    const roles = decision === 'approved' ? requireApplicable(change, members).roles : change.before;
+    const before = { member: change.member.id, roles };
     const after = { roles: change.after, proposed_by: change.proposedBy.id };
     await recordDecision(tx, by, { action: `member_change.${decision}`, subjectId: change.id, before, after, at });
     if (decision === 'approved') await apply(tx, change, input);
@@ -60,6 +60,8 @@ function requireSecond(change: MemberChange, members: readonly Member[], { decis
   const own = members.find((member) => member.userId === userId);
   if (!own || !holdsOneOf(own.roles, ['admin'])) throw permissionDenied('no longer an admin');
   if (change.proposedBy.id === userId) throw permissionDenied('decides on a proposal of their own');
+  // Who is to lose something would never let anybody take it.
+  if (decision === 'rejected' && change.member.id === userId) throw permissionDenied('rejects a change of their own');
   if (decision === 'approved' && !mayAgree(agreementOnChange(change, members), userId)) {
     throw permissionDenied('only an owner agrees to another owner');
   }
@@ -69,7 +71,7 @@ async function apply(tx: Tx, change: MemberChange, { by, at }: DecideMemberChang
   const { merchantId, member } = change;
   await putRoles(tx, { merchantId, userId: member.id }, change.after, at);
   // The member is not what the others were proposed for.
-  const about = { merchantId, userId: member.id, proposer: null };
+  const about = { merchantId, userId: member.id, proposer: null, isGone: change.after === null };
   for (const id of await replaceMemberChanges(tx, about, at)) {
     const after = { replaced_by: change.id };
     await recordDecision(tx, by, { action: 'member_change.replaced', subjectId: id, after, at });

@@ -1,6 +1,6 @@
 // Finds the open invitation that a person may accept with what they were handed, and whether they are known.
 import type { Database } from '../db/database.ts';
-import { findInvitationByToken, type InvitationTokens } from '../db/invitation.ts';
+import { findInvitationByToken, listOpenInvitations, type InvitationTokens } from '../db/invitation.ts';
 import { listMembers } from '../db/member.ts';
 import { findUserByEmail } from '../db/user.ts';
 import { invitationNotFound, type Invitation } from '../domain/member.ts';
@@ -16,7 +16,8 @@ export async function getInvitation(
     const invitation = await findInvitationByToken(tx, tokens, at);
     if (!invitation) throw invitationNotFound();
     const members = await listMembers(tx, invitation.merchantId);
-    if (approvalOf(invitation, members).state === 'waiting') throw invitationNotFound();
+    const invitations = await listOpenInvitations(tx, invitation.merchantId, at);
+    if (approvalOf(invitation, { members, invitations }).state === 'waiting') throw invitationNotFound();
     return { invitation, isKnownPerson: (await findUserByEmail(tx, invitation.email)) !== null };
   });
 }

@@ -37,9 +37,8 @@ export async function getOwnSession(db: Database, token: string, at: Date): Prom
 async function countWaiting(tx: Tx, { merchantId, userId, roles }: Person, at: Date): Promise<WaitsForYou> {
   if (!holdsOneOf(roles, ['admin'])) return { invitations: 0, memberChanges: 0, policyChanges: 0 };
   const members = await listMembers(tx, merchantId);
-  const approvals = (await listOpenInvitations(tx, merchantId, at)).map((invitation) =>
-    approvalOf(invitation, members),
-  );
+  const invitations = await listOpenInvitations(tx, merchantId, at);
+  const approvals = invitations.map((invitation) => approvalOf(invitation, { members, invitations }));
   const memberChanges = await listPendingMemberChanges(tx, merchantId, at);
   const policyChanges = await listPendingPolicyChanges(tx, merchantId, at);
   return {

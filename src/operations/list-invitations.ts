@@ -13,6 +13,9 @@ export async function listInvitations(db: Database, merchantId: MerchantId, at: 
   return db.withTransaction(async (tx) => {
     const members = await listMembers(tx, merchantId);
     const invitations = await listOpenInvitations(tx, merchantId, at);
-    return invitations.map((invitation) => ({ invitation, approval: approvalOf(invitation, members) }));
+    return invitations.map((invitation) => ({
+      invitation,
+      approval: approvalOf(invitation, { members, invitations }),
+    }));
   });
 }

@@ -347,7 +347,7 @@ function createActivities({ config, db, operators, courier, traffic, log }: Part
       ...createCollectionActivities({ ...common, timings: clocks }),
       ...createPayoutActivities({ ...common, ...clocks }),
       ...createReversalActivities({ ...common, timings: clocks }),
-      ...createSendingActivities({ db, overdueAfterMs: clocks.overdueAfterMs, log }),
+      ...createSendingActivities({ db, overdueAfterMs: clocks.overdueAfterMs, witness, log }),
     },
     delivery: createDeliveryActivities({
       db,

@@ -14,8 +14,8 @@ const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --em
 
 create   makes a merchant and prints an invitation for each of its first owners, one or two. Who holds it becomes that
          owner: hand it to them and to nobody else. It works once, for 7 days.
-         Name two, if there are two people. From then on nobody gets a part in moving money out unless two agree; an only
-         owner can let in a second self, and then move money alone.
+         Name two, if there are two people. From then on nobody gets a part in moving money out unless two agree, also
+         while the second has not come in yet; an only owner can let in a second self, and then move money alone.
 waiting  shows what waits for a second owner or admin of a merchant.
 approve  agrees to one of these in the place of a second person who is gone. Make sure first, by another way than the
          console, that it is what the merchant wants. Its audit log says that the service did it.

@@ -161,6 +161,41 @@ describe('a second person agrees to a change of roles', () => {
     assertError(await rulers.decide(two, again, 'approve'), 'state_conflict');
   });
 
+  it('to remove somebody, who cannot keep two others from it by whatever they do with their own roles', async () => {
+    const { merchantId, one, two } = await rulers.twoOwners();
+    const rogue = await rulers.ruler(merchantId, 'owner');
+    const removal = (await rulers.remove(one, rogue.person.id)).json['id'];
+    const rejected = await rulers.decide(rogue, removal, 'reject');
+    assertError(rejected, 'permission_denied');
+    await assertAudited(house, rejected, { outcome: 'refused', after: { reason: 'rejects a change of their own' } });
+    const demotion = (await rulers.change(two, rogue.person.id, ['viewer'])).json['id'];
+    const same = await rulers.change(rogue, rogue.person.id, ['owner']);
+    assert.deepEqual([same.status, same.json['roles']], [200, ['owner']]);
+    assert.deepEqual(await auditRows(house, same), []);
+    const escape = await rulers.change(rogue, rogue.person.id, ['viewer', 'owner']);
+    assert.deepEqual(
+      (await auditRows(house, escape)).map(({ action, subject_id: subject }) => [action, subject]),
+      [
+        ['member.roles_changed', rogue.person.id],
+        ['member_change.replaced', demotion],
+      ],
+    );
+    const approved = await rulers.decide(two, removal, 'approve');
+    assert.equal(approved.status, 200, approved.text);
+    const before = { member: rogue.person.id, roles: ['viewer', 'owner'] };
+    await assertAudited(house, approved, { action: 'member_change.approved', before });
+    assertError(await rogue.browser.call('GET', MEMBERS), 'permission_denied');
+  });
+
+  it('to remove somebody, unless they have become more than its proposer may remove', async () => {
+    const { merchantId, one, two } = await rulers.twoOwners();
+    const [proposer, admin] = [await rulers.ruler(merchantId, 'admin'), await rulers.ruler(merchantId, 'admin')];
+    const removal = (await rulers.remove(proposer, admin.person.id)).json['id'];
+    const promotion = (await rulers.change(one, admin.person.id, ['owner'])).json['id'];
+    assert.equal((await rulers.decide(two, promotion, 'approve')).status, 200);
+    assertError(await rulers.decide(two, removal, 'approve'), 'state_conflict');
+  });
+
   it('that its proposer may still propose', async () => {
     const { merchantId, two } = await rulers.twoOwners();
     const proposer = await rulers.ruler(merchantId, 'admin', 'maker');

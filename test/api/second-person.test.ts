@@ -1,10 +1,13 @@
 // Who gets a part in moving money out comes in on two people's word, and no detour leads around it.
 import assert from 'node:assert/strict';
+import type { UserId } from '../../src/domain/ids.ts';
+import { newToken } from '../../src/domain/token.ts';
+import { createMerchant } from '../../src/operations/create-merchant.ts';
 import { decideInvitation } from '../../src/operations/decide-invitation.ts';
 import { openHouse, type House } from '../support/house.ts';
-import { addPerson, assertAudited } from '../support/people.ts';
+import { addPerson, assertAudited, logIn } from '../support/people.ts';
 import { API_ONLY, assertError } from './answers.ts';
-import { rulersOf, type Rulers } from './rulers.ts';
+import { rulersOf, type Ruler, type Rulers } from './rulers.ts';
 
 describe('a second person', () => {
   let house: House;
@@ -188,6 +191,39 @@ describe('a second person', () => {
       await house.db.pool.query('UPDATE invitations SET expires_at = now() WHERE id = $1', [id]);
       assertError(await rulers.decide(two, id, 'approve'), 'invitation_not_found');
     });
+  });
+
+  it('is waited for from the start, where two owners were invited: the first to come in lets in no second self', async () => {
+    const owners = [rulers.newEmail(), rulers.newEmail()].map((email) => ({ email, ...newToken() }));
+    const [first, other] = owners as [(typeof owners)[0], (typeof owners)[0]];
+    const invited = owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 }));
+    const input = { name: 'Duka', currency: 'UGX', owners: invited, at: new Date() } as const;
+    const merchantId = await createMerchant(house.db, input);
+    const comeIn = async ({ email, token }: typeof first): Promise<Ruler> => {
+      const accepted = await rulers.accept({ token });
+      assert.equal(accepted.status, 201, accepted.text);
+      const person = { id: accepted.json['id'] as UserId, merchantId, email, totpSecret: null };
+      return { person, browser: await logIn(house, person) };
+    };
+    const one = await comeIn(first);
+    const self = await rulers.invite(one, ['approver']);
+    rulers.assertWaits(self);
+    assertError(await rulers.accept({ token: self.json['token'] }), 'invitation_not_found');
+    const viewer = await rulers.accept({ token: (await rulers.invite(one, ['viewer'])).json['token'] });
+    rulers.assertWaits(await rulers.change(one, String(viewer.json['id']), ['approver']));
+    const awaited = (await rulers.invitationsOf(one)).find(({ email }) => email === other.email)!;
+    const withdrawn = await one.browser.call('DELETE', `/v1/console/invitations/${awaited.id}`);
+    assertError(withdrawn, 'permission_denied');
+    await assertAudited(house, withdrawn, { outcome: 'refused', subject_id: awaited.id });
+    assertError(await rulers.invite(one, ['viewer'], other.email), 'permission_denied');
+    const two = await comeIn(other);
+    assert.deepEqual(
+      (await rulers.invitationsOf(two)).map(({ approval, waits_for: people }) => [
+        approval,
+        people.map(({ id }) => id),
+      ]),
+      [['waiting', [two.person.id]]],
+    );
   });
 
   it('sees what waits for them, and everybody sees for whom it waits', async () => {

@@ -8,6 +8,7 @@ import {
   requireApplicable,
   secondRoleFor,
   type MemberChange,
+  type People,
 } from '../../src/domain/member-change.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
@@ -36,6 +37,10 @@ function invitation(createdBy: UserId | null, roles: readonly Role[], fields: Pa
     approvedBy: null,
     ...fields,
   };
+}
+
+function ofMembers(...members: Member[]): People {
+  return { members, invitations: [] };
 }
 
 describe('what needs a second person', () => {
@@ -69,52 +74,64 @@ describe('what needs a second person', () => {
 
   it('is nothing that one does to oneself, or that the service does, or where nobody else rules', () => {
     const [owner, admin, viewer] = [member('owner'), member('admin'), member('viewer')];
-    const members = [owner, admin, viewer];
+    const people = ofMembers(owner, admin, viewer);
     const removal = (proposer: Member | null, of: Member) => ({
       before: of.roles,
       after: [],
       proposer: proposer?.userId ?? null,
       userId: of.userId,
     });
-    assert.equal(agreementOn(removal(admin, admin), members), null);
-    assert.equal(agreementOn(removal(null, admin), members), null);
+    assert.equal(agreementOn(removal(admin, admin), people), null);
+    assert.equal(agreementOn(removal(null, admin), people), null);
     assert.deepEqual(
-      agreementOn(removal(owner, admin), members)?.people.map(({ id }) => id),
+      agreementOn(removal(owner, admin), people)?.people.map(({ id }) => id),
       [admin.userId],
     );
     const grant = { before: ['viewer'], after: ['maker'], proposer: owner.userId, userId: viewer.userId } as const;
-    assert.equal(agreementOn(grant, [owner, viewer]), null);
-    assert.equal(agreementOn(grant, members)?.role, 'admin');
-    assert.deepEqual(agreementOn({ ...grant, after: ['owner'] }, members), { role: 'owner', people: [] });
+    assert.equal(agreementOn(grant, ofMembers(owner, viewer)), null);
+    assert.equal(agreementOn(grant, people)?.role, 'admin');
+    assert.deepEqual(agreementOn({ ...grant, after: ['owner'] }, people), { role: 'owner', people: [] });
+  });
+
+  it('waits for an owner or admin whom the service invited, and for nobody whom a member invited', () => {
+    const [owner, viewer] = [member('owner'), member('viewer')];
+    const grant = { before: ['viewer'], after: ['maker'], proposer: owner.userId, userId: viewer.userId } as const;
+    const agreement = (by: UserId | null, ...roles: Role[]) =>
+      agreementOn(grant, { members: [owner, viewer], invitations: [invitation(by, roles)] });
+    for (const role of ['owner', 'admin'] as const) {
+      assert.deepEqual(agreement(null, role), { role: 'admin', people: [] });
+      assert.equal(agreement(owner.userId, role), null);
+    }
+    assert.equal(agreement(null, 'viewer', 'approver'), null);
   });
 });
 
 describe('an approval of an invitation', () => {
   const [owner, admin] = [member('owner'), member('admin')];
-  const members = [owner, admin];
+  const people = ofMembers(owner, admin);
 
   it('stands while who gave it may give it, and the service’s stands', () => {
     const by = { approvedAt: NOW, approvedBy: { id: admin.userId, name: 'admin' } };
     const approved = invitation(owner.userId, ['maker'], by);
-    assert.equal(approvalOf(approved, members).state, 'approved');
+    assert.equal(approvalOf(approved, people).state, 'approved');
     const third = member('owner');
-    assert.equal(approvalOf(approved, [owner, third]).state, 'waiting', 'the approver left');
-    assert.equal(approvalOf(approved, [owner, third, { ...admin, roles: ['viewer'] }]).state, 'waiting');
+    assert.equal(approvalOf(approved, ofMembers(owner, third)).state, 'waiting', 'the approver left');
+    assert.equal(approvalOf(approved, ofMembers(owner, third, { ...admin, roles: ['viewer'] })).state, 'waiting');
     assert.equal(
-      approvalOf(invitation(owner.userId, ['owner'], by), members).state,
+      approvalOf(invitation(owner.userId, ['owner'], by), people).state,
       'waiting',
       'an admin makes no owner',
     );
     const service = { approvedAt: NOW, approvedBy: null };
-    assert.equal(approvalOf(invitation(owner.userId, ['owner'], service), members).state, 'approved');
+    assert.equal(approvalOf(invitation(owner.userId, ['owner'], service), people).state, 'approved');
   });
 
   it('is judged on the people there are', () => {
     const open = invitation(owner.userId, ['approver']);
-    assert.equal(approvalOf(open, [owner]).state, 'not_needed');
-    assert.equal(approvalOf(open, members).state, 'waiting');
-    assert.equal(approvalOf(invitation(null, ['owner']), members).state, 'not_needed', 'made by the service');
-    assert.equal(approvalOf(invitation(owner.userId, ['viewer', 'developer']), members).state, 'not_needed');
+    assert.equal(approvalOf(open, ofMembers(owner)).state, 'not_needed');
+    assert.equal(approvalOf(open, people).state, 'waiting');
+    assert.equal(approvalOf(invitation(null, ['owner']), people).state, 'not_needed', 'made by the service');
+    assert.equal(approvalOf(invitation(owner.userId, ['viewer', 'developer']), people).state, 'not_needed');
   });
 });
 

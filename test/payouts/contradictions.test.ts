@@ -278,6 +278,15 @@ describe('an operator, asked about what has ended,', () => {
     assert.deepEqual(await balanceOf(house, merchant), [20_000, 0]);
   });
 
+  it('is not believed so about what has ended: a contradiction that nobody heard hides no true one', async () => {
+    const payout = await ended(PAID);
+    operator.keepSilent(true);
+    await callBack(house, payout.operatorReference, 'FAILED');
+    await answerByHand(lookWorkflowId(payout.id as PayoutId), { kind: 'declined', failureCode: 'operator_rejected' });
+    assert.deepEqual(await discrepanciesSeenBy(owner), []);
+    operator.keepSilent(false);
+  });
+
   /** Completes the workflow's open question as who runs the Temporal server can; returns when the workflow has failed. */
   async function answerByHand(workflowId: string, word: OperatorWord): Promise<void> {
     const client = await temporalClient();

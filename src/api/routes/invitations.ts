@@ -74,7 +74,7 @@ function createRoute(deps: ApiDeps): Route {
       description:
         'Who grants a role holds it. It expires after 7 days; one for the same e-mail that is open is withdrawn. Where the ' +
         'merchant has another owner or admin, an invitation to be `owner`, `admin`, `maker` or `approver` opens nothing until a ' +
-        'second one approved it: an owner, if it makes an owner.',
+        'second one approved it: an owner, if it makes an owner. So it does while one is expected whom the service invited.',
       roles: ROLES,
       body: createInvitationSchema,
       answer: {
@@ -155,6 +155,7 @@ function withdrawRoute(deps: ApiDeps): Route {
       operationId: 'withdrawInvitation',
       tag: TAG,
       summary: 'Withdraw an invitation',
+      description: 'Not that of an owner or admin whom whoever runs the service invited.',
       roles: ROLES,
       id: 'inv',
       answer: { status: 204, description: 'Its token opens nothing any more.' },

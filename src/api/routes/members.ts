@@ -129,7 +129,7 @@ function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
       description:
         verb === 'approve'
           ? 'Never by the person who proposed it; by the member themself, if they are an owner or admin; by an owner, if it makes one.'
-          : 'Never by the person who proposed it: they withdraw it.',
+          : 'Never by the person who proposed it, who withdraws it, nor by the member whom it is about.',
       roles: ROLES,
       id: 'mch',
       answer: { status: 200, description: 'The proposal, decided.', schema: memberChangeSchema },

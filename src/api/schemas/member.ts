@@ -16,7 +16,9 @@ export const memberChangeSchema = z
     id: z.string().regex(/^mch_/),
     state: z.enum(['pending', 'approved', 'rejected', 'withdrawn', 'replaced']),
     member: namedPerson,
-    roles_before: shownRoles.meta({ description: 'When it was proposed. The change is made to no others.' }),
+    roles_before: shownRoles.meta({
+      description: 'When it was proposed. They are changed from no others; a removal is of whatever the member is.',
+    }),
     roles_after: shownRoles.nullable().meta({ description: 'Null: to be removed.' }),
     proposed_by: namedPerson,
     created_at: time,
