@@ -101,6 +101,14 @@ describe('a replay', () => {
     assert.deepEqual(await states(), ['dead_lettered', 'dead_lettered', 'pending', 'pending', 'pending']);
   });
 
+  it('of few among many goes on stretch by stretch, past all that does not match', async () => {
+    await makeDead(6);
+    await db.pool.query("UPDATE deliveries SET state = 'delivered' WHERE id <> (SELECT max(id) FROM deliveries)");
+    const { id } = await begin();
+    for (const replayed of [0, 0, 1, 0]) assert.equal(await continueReplay(db, 2, new Date()), replayed);
+    assert.deepEqual(await progress(id), { state: 'completed', replayed: 1, skipped: 0 });
+  });
+
   it('takes what its filter says and nothing of others', async () => {
     await makeDead(1);
     const other = await makeEndpoint(db, merchantId);
