@@ -5,7 +5,7 @@ import type { Role } from '../domain/member.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
 import { requireIdempotencyKey } from './middleware/idempotency-key.ts';
 import { readBody } from './middleware/body.ts';
-import { requireRole, requireSession } from './middleware/session.ts';
+import { requireRole, requireSession, requireSessionStill } from './middleware/session.ts';
 import { SESSION_ONLY } from './openapi.ts';
 import { errorResponses, IDEMPOTENCY_ERRORS, KEPT_ANSWER_HEADERS, REQUEST_ID_HEADER, type Route } from './route.ts';
 import { idempotencyKeyHeader, noParameters, pathId } from './schemas/primitives.ts';
@@ -49,7 +49,8 @@ const BODY_ERRORS: readonly ErrorCode[] = [
 /** The route with its session, role, query and body checks before `handle`. Body and query are for `handle` to read. */
 export function consoleRoute(deps: ApiDeps, route: ConsoleRoute, handle: ApiMiddleware): Route {
   const enter = route.roles ? requireRole(deps, ...route.roles) : requireSession(deps);
-  return { ...described(route, ['permission_denied']), pipeline: [enter, ...checksOf(route), handle] };
+  const again = route.body ? [requireSessionStill(deps, route.roles)] : [];
+  return { ...described(route, ['permission_denied']), pipeline: [enter, ...checksOf(route), ...again, handle] };
 }
 
 /** The same for what people do before they have a session. */

@@ -48,6 +48,22 @@ export function requireRole(deps: SessionDeps, ...roles: readonly [Role, ...Role
 }
 
 /**
+ * After a body, which may have been under way for minutes: the session lives still, in one of these roles if they are given. Where
+ * a key was let in there is nothing to look at.
+ */
+export function requireSessionStill(deps: SessionDeps, roles?: readonly Role[]): ApiMiddleware {
+  return async (ctx, next) => {
+    if (ctx.state.session) {
+      const session = await authenticateSession(deps.db, readSessionToken(ctx, deps.publicUrl) ?? '', new Date());
+      const isStillIn = session !== null && (!roles || holdsOneOf(session.person.roles, roles));
+      if (!isStillIn) throw permissionDenied('the session or the role ended while the request came in');
+      ctx.state.session = session;
+    }
+    await next();
+  };
+}
+
+/**
  * For what opens a session, where there is none yet that another site could misuse: a browser says from which site it comes,
  * and another site's log-in is not taken. Other clients need not say it.
  */

@@ -17,6 +17,7 @@ import { sendKeptAnswer } from '../kept-answer.ts';
 import { requireScope } from '../middleware/api-key.ts';
 import { isForm, readBody } from '../middleware/body.ts';
 import { requireIdempotencyKey } from '../middleware/idempotency-key.ts';
+import { requireSessionStill } from '../middleware/session.ts';
 import {
   AUTHENTICATION_ERRORS,
   CREATE_PAYMENT_ERRORS,
@@ -59,7 +60,13 @@ function createRoute(deps: ApiDeps): Route {
         ...errorResponses([...AUTHENTICATION_ERRORS, ...CREATE_PAYMENT_ERRORS, 'balance_insufficient']),
       },
     },
-    pipeline: [requireScope('payouts:write', deps), requireIdempotencyKey(), readBody(), create(deps)],
+    pipeline: [
+      requireScope('payouts:write', deps),
+      requireIdempotencyKey(),
+      readBody(),
+      requireSessionStill(deps, ['maker']),
+      create(deps),
+    ],
   };
 }
 
