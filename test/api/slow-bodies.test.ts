@@ -1,6 +1,7 @@
 // Requests whose body is still under way when their session ends, or when the person loses the role: nothing comes of them.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { openHouse, type House } from '../support/house.ts';
 import { askForPayout, balanceOf, fetchPayout, fund } from '../support/payouts.ts';
@@ -42,7 +43,9 @@ describe('a request whose body is slow', () => {
         }, reject);
       });
     });
-    await new Promise((resolve) => sending.once('continue', resolve).flushHeaders());
+    const isAwaited = once(sending, 'continue');
+    sending.flushHeaders();
+    await isAwaited;
     // Whatever the server looks at before the body, it has looked at by the time that these were answered.
     for (let i = 0; i < 3; i++) await owner.call('GET', '/v1/console/session');
     await meanwhile();
@@ -65,8 +68,9 @@ describe('a request whose body is slow', () => {
     const person = await addPerson(house, house.merchant.id, ['maker']);
     const maker = await logIn(house, person);
     const change = { json: { roles: ['viewer'] } };
-    const demote = async () =>
+    const demote = async () => {
       assert.equal((await owner.call('PATCH', `/v1/console/members/${person.id}`, change)).status, 200);
+    };
     const other = await enter(house, house.merchant.id, 'maker');
     const kept = { ...other };
     const logOut = () => other.call('DELETE', '/v1/console/session');
