@@ -20,8 +20,6 @@ export type DeliveryActivityDeps = {
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
-const ROOM_WAIT_MS = 1000;
-
 export function createDeliveryActivities(deps: DeliveryActivityDeps) {
   const { db, courier, traffic, scheduleMs, failingLimitMs, log } = deps;
   return {
@@ -40,7 +38,8 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
       const delivery = await getRetryingDelivery(db, deliveryId, replayCount);
       if (delivery === null) return 'not_owed';
       if (!traffic.hasRoom(delivery.endpointId)) {
-        throw notAccepted('too many attempts to this endpoint are under way', ROOM_WAIT_MS * (1 + 2 * Math.random()));
+        const againInMs = traffic.askAgainInMs(delivery.endpointId);
+        throw notAccepted('too many attempts to this endpoint are under way', againInMs);
       }
       const attemptNumber = delivery.attemptCount + 1;
       const leave = traffic.enter(delivery.endpointId);

@@ -8,11 +8,20 @@ export type WebhookTraffic = {
   enter(endpointId: EndpointId): () => void;
   /** Whether one more to this endpoint keeps to the bound. */
   hasRoom(endpointId: EndpointId): boolean;
+  /**
+   * For one that found no room: in how many milliseconds it may ask again. However many they are, no more of an endpoint
+   * ask within a second than there may be under way: else a crowd at one slow receiver would keep the whole service busy.
+   */
+  askAgainInMs(endpointId: EndpointId, nowMs?: number): number;
   readonly byEndpoint: ReadonlyMap<EndpointId, number>;
 };
 
+const ROOM_WAIT_MS = 1000;
+
 export function createWebhookTraffic(perEndpoint: number): WebhookTraffic {
   const byEndpoint = new Map<EndpointId, number>();
+  // When the last of those who found no room asks again.
+  const lastAskMs = new Map<EndpointId, number>();
   return {
     perEndpoint,
     enter(endpointId) {
@@ -22,6 +31,13 @@ export function createWebhookTraffic(perEndpoint: number): WebhookTraffic {
       };
     },
     hasRoom: (endpointId) => (byEndpoint.get(endpointId) ?? 0) < perEndpoint,
+    askAgainInMs(endpointId, nowMs = performance.now()) {
+      for (const [id, askMs] of lastAskMs) if (askMs < nowMs) lastAskMs.delete(id);
+      const last = lastAskMs.get(endpointId) ?? 0;
+      const askMs = Math.max(nowMs + ROOM_WAIT_MS, last + ROOM_WAIT_MS / perEndpoint);
+      lastAskMs.set(endpointId, askMs);
+      return Math.ceil(askMs - nowMs);
+    },
     byEndpoint,
   };
 }

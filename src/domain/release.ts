@@ -29,12 +29,17 @@ export function checkRelease(attempt: ReleaseAttempt): void {
   if (payout.expiresAt <= at) {
     throw new DomainError('state_conflict', 'This payout ran out before it was released. Create a new one.');
   }
-  if ((person.hasSecondFactor || policy.secondFactorRequired) && !hasFreshSecondFactor(person, at)) {
-    throw permissionDenied('no fresh second factor');
-  }
+  checkSecondFactor(person, policy, at);
   const limit = policy.approverDailyLimitMinor;
   if (limit !== null && attempt.releasedMinor + payout.amountMinor > limit) {
     throw permissionDenied('more than this person may release in 24 hours');
+  }
+}
+
+/** Throws `permission_denied` when this person must prove the second factor anew before they release anything. */
+export function checkSecondFactor(person: Person, policy: Policy, at: Date): void {
+  if ((person.hasSecondFactor || policy.secondFactorRequired) && !hasFreshSecondFactor(person, at)) {
+    throw permissionDenied('no fresh second factor');
   }
 }
 

@@ -16,10 +16,10 @@ import { DomainError } from '../domain/errors.ts';
 import type { Environment } from '../domain/event.ts';
 import { isId } from '../domain/ids.ts';
 import { requestFingerprint } from '../domain/idempotency.ts';
-import { holdsOneOf, permissionDenied, type ActedBy } from '../domain/member.ts';
+import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../domain/member.ts';
 import { approvalState, payoutObject, type Payout } from '../domain/payout.ts';
 import { changePayout } from '../domain/payout-change.ts';
-import { approvalsRequired, checkRelease, DAILY_LIMIT_WINDOW_MS } from '../domain/release.ts';
+import { approvalsRequired, checkRelease, checkSecondFactor, DAILY_LIMIT_WINDOW_MS } from '../domain/release.ts';
 
 type Release = {
   readonly by: ActedBy;
@@ -68,7 +68,8 @@ const MANY = '/v1/console/payouts/release';
  * The same for several, all in one transaction: each is approved or refused by itself, in the order asked for, and the
  * kept answer says which. Whatever breaks off before the commit leaves nothing done and the key free; who comes beside
  * it with the same key is told `idempotency_key_in_flight`. A payout that this person released before counts as
- * released. Refusals of the person are on record. Throws what `claimIdempotencyKey` throws.
+ * released. Refusals of the person are on record. Throws `permission_denied` for who may release nothing at this moment, and
+ * what `claimIdempotencyKey` throws.
  */
 export async function releasePayouts(db: Database, input: ReleasePayouts): Promise<ReleasedPayouts> {
   const { person } = input.by;
@@ -78,7 +79,9 @@ export async function releasePayouts(db: Database, input: ReleasePayouts): Promi
     const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
     // In the order in which a release of one takes them: the person, then the payout.
-    await findMemberRolesLocked(tx, person.merchantId, person.userId);
+    await requireApprover(tx, person);
+    // Said of all at once and not kept: after a step-up the same key goes through.
+    checkSecondFactor(person, await findPolicy(tx, person.merchantId), input.at);
     await lockPayouts(tx, person.merchantId, ids);
     const payouts: Payout[] = [];
     const data = [];
@@ -129,12 +132,16 @@ function keyed({ by, idempotencyKey: key, at, idempotencyKeptForMs }: Release, f
   return { merchantId: by.person.merchantId, key, fingerprint, at, keptForMs: idempotencyKeptForMs };
 }
 
+async function requireApprover(tx: Tx, { merchantId, userId }: Person): Promise<void> {
+  const roles = await findMemberRolesLocked(tx, merchantId, userId);
+  if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
+}
+
 async function approve(tx: Tx, payoutId: string, input: Release): Promise<Payout> {
   const { at } = input;
   const { person } = input.by;
   const { merchantId, userId } = person;
-  const roles = await findMemberRolesLocked(tx, merchantId, userId);
-  if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
+  await requireApprover(tx, person);
   const payout = isId('pay', payoutId) ? await findPayoutLocked(tx, merchantId, payoutId) : null;
   if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
   // A repeat, by a person whose approval is there already: it releases nothing while another's is awaited.

@@ -180,10 +180,15 @@ describe('the rule of two persons', () => {
       [person.id],
     );
     assertError(await release(browser, payout), 'permission_denied');
+    const many = { json: { ids: [(await askForPayout(house, '000')).id] }, idempotencyKey: randomUUID() };
+    const releaseMany = () => browser.call('POST', '/v1/console/payouts/release', many);
+    assertError(await releaseMany(), 'permission_denied');
     const totp = codeOf(person.totpSecret, 1);
     const stepped = await browser.call('POST', '/v1/console/session/step-up', { json: { totp } });
     assert.ok(stepped.status < 300, stepped.text);
     assert.equal((await release(browser, payout)).status, 200);
+    const released = await releaseMany();
+    assert.match(released.text, /"state":"released"/, 'the refusal was not kept under the key');
   });
 
   it('is in the audit log, with who was refused', async () => {
