@@ -121,7 +121,11 @@ function rejected(): Case[] {
     },
     { name: 't is no number', header: `t=now,${v1}`, why: 't must be digits.' },
     { name: 't is a number in another form', header: `t=${NOW}.0,${v1}`, why: 't must be digits.' },
-    { name: 't has thousands of digits', header: `t=${'9'.repeat(5000)},${v1}`, why: 'Far in the future, and no error.' },
+    {
+      name: 't has thousands of digits',
+      header: `t=${'9'.repeat(5000)},${v1}`,
+      why: 'Far in the future, and no error.',
+    },
     { name: 't is empty', header: `t=,${v1}`, why: 't must be digits; an empty one is not 0.' },
     { name: 'v1 is empty', header: `${t},v1=`, why: 'Another length than the expected one.' },
     { name: 'v1 is shorter', header: withHex((hex) => hex.slice(0, -1)), why: 'Another length than the expected one.' },

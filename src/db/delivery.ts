@@ -14,6 +14,7 @@ export type DueDelivery = {
   readonly replayCount: number;
   /** The schedule begins anew with a replay. */
   readonly attemptsBeforeReplay: number;
+  readonly nextAttemptAt: Date | null;
   /** Whether the endpoint's last attempt failed. */
   readonly isEndpointFailing: boolean;
   readonly url: string;
@@ -30,6 +31,7 @@ type DueDeliveryRow = {
   attempt_count: number;
   replay_count: number;
   attempts_before_replay: number;
+  next_attempt_at: Date | null;
   is_failing: boolean;
   url: string;
   secret_sealed: string;
@@ -37,8 +39,8 @@ type DueDeliveryRow = {
   body: string;
 };
 
-const ARMED =
-  'd.id, d.merchant_id, d.endpoint_id, d.event_id, d.attempt_count, d.replay_count, d.attempts_before_replay';
+const ARMED = `d.id, d.merchant_id, d.endpoint_id, d.event_id, d.attempt_count, d.replay_count, d.attempts_before_replay,
+  d.next_attempt_at`;
 const DUE_COLUMNS = `${ARMED}, e.failing_since IS NOT NULL AS is_failing, e.url, e.secret_sealed,
   CASE WHEN e.previous_secret_until > now() THEN e.previous_secret_sealed END AS previous_secret_sealed, v.body`;
 
@@ -329,6 +331,7 @@ function toDueDelivery(row: DueDeliveryRow): DueDelivery {
     attemptCount: row.attempt_count,
     replayCount: row.replay_count,
     attemptsBeforeReplay: row.attempts_before_replay,
+    nextAttemptAt: row.next_attempt_at,
     isEndpointFailing: row.is_failing,
     url: row.url,
     secretsSealed:

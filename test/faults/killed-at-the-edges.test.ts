@@ -186,6 +186,32 @@ describe('a server that is killed between sending a further attempt and recordin
   });
 });
 
+describe('a server that is killed when it has recorded a further attempt that failed', () => {
+  it('leaves the wait before the next one as long as it was decided', async () => {
+    const house = await houseWithoutServer({ MALIPO_DELIVERY_SCHEDULE_MS: '0,100,20000,100' });
+    try {
+      const { merchant, receiver } = house;
+      const doomed = await startServerChild(house, { crashPoint: { moment: 'after', activity: 'sendDelivery' } });
+      receiver.answerWith(merchant.id, (_received, response) => response.writeHead(500).end());
+      await pay(house, '010');
+      await doomed.dies();
+      const { rows } = await house.db.pool.query<{ due: Date }>('SELECT next_attempt_at AS due FROM deliveries');
+      receiver.answerWith(merchant.id, null);
+      await house.startServer();
+      const delivery = await untilDelivery(house, merchant, 'delivered', 50_000);
+      const attempts = await attemptsOf(house.db, delivery.id);
+      assert.deepEqual(
+        attempts.map(({ status }) => status),
+        [500, 500, 200],
+      );
+      // Not sooner; half a second is what clocks may differ by.
+      assert.ok(attempts[2]!.startedAt.getTime() >= rows[0]!.due.getTime() - 500);
+    } finally {
+      await house.stop();
+    }
+  });
+});
+
 async function survive(moment: 'before' | 'after'): Promise<void> {
   const house = await houseWithoutServer();
   try {

@@ -40,11 +40,13 @@ export async function untilDelivery(
   house: House,
   merchant: TestMerchant,
   state: StoredDelivery['state'],
+  timeoutMs?: number,
 ): Promise<StoredDelivery> {
-  return eventually(`the delivery to be ${state}`, async () => {
+  const look = async () => {
     const [delivery] = await deliveriesOf(house.db, merchant);
     return delivery?.state === state && delivery;
-  });
+  };
+  return eventually(`the delivery to be ${state}`, look, timeoutMs);
 }
 
 export async function attemptsOf(db: Database, deliveryId: DeliveryId): Promise<StoredAttempt[]> {
