@@ -37,9 +37,10 @@ export async function recordDeliveryAttempts(db: Database, input: RecordDelivery
   // One written order of locks: deliveries by id, then endpoints by id.
   const records = [...input.attempts].sort((a, b) => (a.id < b.id ? -1 : 1));
   if (records.every(({ next, isEndpointFailing }) => next.state === 'delivered' && !isEndpointFailing)) {
-    // The common case leaves every endpoint as it is, and one statement is a transaction by itself. An endpoint that
-    // failed since these attempts began is made healthy by the next one that arrives.
+    // The common case, where one statement is a transaction by itself. The second finds nothing to change, unless an
+    // endpoint failed since these attempts began: then it must not count as failing until the next event, days from now.
     await recordAttempts(db, records);
+    await setEndpointsHealthy(db, endpointsOf(records));
     return [];
   }
   return db.withTransaction(async (tx) => {

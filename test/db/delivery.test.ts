@@ -269,6 +269,14 @@ describe('deliveries', () => {
       assert.equal((await endpoint()).is_failing, false);
     });
 
+    it('healthy by one that began before another one failed', async () => {
+      await makePending(2);
+      const [first, second] = await claim(db, 2);
+      await record(db, [attemptOf(first!, 500, RETRYING)]);
+      await record(db, [attemptOf(second!, 200, DELIVERED)]);
+      assert.equal((await endpoint()).is_failing, false);
+    });
+
     it('disabled when it answers that it is gone for good', async () => {
       await makePending(1);
       const gone: NextStep = { state: 'dead_lettered', disableEndpoint: true };
