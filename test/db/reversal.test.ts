@@ -207,7 +207,9 @@ describe('money that goes back', () => {
       await Promise.allSettled([recordReversal(db, reversal, REFUNDED), record(db, paid, RETURNED)]);
       assert.equal((await recordReversal(db, reversal, REFUNDED)).state, 'succeeded');
       // The provider's word first means that money left twice, which is said and not booked.
-      const { rowCount } = await db.pool.query(`UPDATE discrepancies SET settled_at = now(), settlement = 'by a test'`);
+      const { rowCount } = await db.pool.query(
+        `UPDATE discrepancies SET settled_at = now(), settlement = 'by a test' WHERE settled_at IS NULL`,
+      );
       assert.ok(rowCount === 0 || rowCount === 1);
       assert.deepEqual([await available(), await reversedEvents(paid)], [0n, 1]);
     });
