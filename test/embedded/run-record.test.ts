@@ -107,6 +107,8 @@ describe('run record', () => {
     const late = command('sleep', ['60']);
     record.add({ name: 'what the start still began', pid: late.pid });
     await untilGone(late.pid);
+    // Until this process has heard of the end too.
+    await late.kill();
     assert.equal(late.process.signalCode, 'SIGTERM');
     record.close();
   });
