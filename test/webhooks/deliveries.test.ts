@@ -242,6 +242,7 @@ describe('deliveries at the console', () => {
         traffic: createWebhookTraffic(10),
         scheduleMs: clocks.deliveryScheduleMs,
         failingLimitMs: clocks.endpointFailingLimitMs,
+        tryNumber: () => 1,
         log: testLog,
       });
       const [deliveryId] = [delivery.id].filter((id) => isId('dlv', id));
