@@ -75,13 +75,16 @@ export const temporalBinary = once(() =>
 );
 
 export const temporal = once(async (): Promise<TemporalServer> => {
-  const server = await startTemporalServer({
-    binary: await temporalBinary(),
-    host: '127.0.0.1',
-    port: await freePort(),
-    namespaces: [NAMESPACE],
-    logFile: join(runFolder(), 'temporal.log'),
-  });
+  const start = async (): Promise<TemporalServer> =>
+    startTemporalServer({
+      binary: await temporalBinary(),
+      host: '127.0.0.1',
+      port: await freePort(),
+      namespaces: [NAMESPACE],
+      logFile: join(runFolder(), 'temporal.log'),
+    });
+  // The server picks a further port by itself, and ends when somebody else takes it first.
+  const server = await start().catch(start);
   stops.push(() => server.stop());
   await prepareTemporal({ address: server.address, namespace: NAMESPACE });
   return server;
