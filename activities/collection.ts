@@ -1,18 +1,18 @@
 // What the collection workflow does: ask the operator, record what it said.
 import { activityInfo } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
-import type { Collection } from '../src/domain/collection.ts';
-import type { ChangeTimings } from '../src/domain/collection-change.ts';
-import type { RecordableFact, Standing } from '../src/domain/collection-progress.ts';
+import type { Collection } from '../src/domain/payments/collection.ts';
+import type { ChangeTimings } from '../src/domain/payments/collection-change.ts';
+import type { RecordableFact, Standing } from '../src/domain/payments/collection-progress.ts';
 import type { Environment } from '../src/domain/event.ts';
 import type { CollectionId, MerchantId } from '../src/domain/ids.ts';
-import type { OperatorId } from '../src/domain/operator-catalogue.ts';
-import type { Heard } from '../src/domain/operator-word.ts';
-import { getCollection } from '../src/operations/get-collection.ts';
-import { recordCollectionFact } from '../src/operations/record-collection-fact.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import type { Heard } from '../src/domain/payments/operator-status.ts';
+import { getCollection } from '../src/queries/payments/get-collection.ts';
+import { recordCollectionFact } from '../src/operations/payments/record-collection-transition.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { withFailures } from './failures.ts';
-import type { Witness } from './witness.ts';
+import type { Witness } from './attestation.ts';
 
 export type CollectionActivityDeps = {
   readonly db: Database;

@@ -1,14 +1,14 @@
 // What the delivery workflow does: send, and record what came back.
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { WebhookCourier } from '../src/clients/webhook-courier.ts';
-import type { WebhookTraffic } from '../src/clients/webhook-traffic.ts';
+import type { WebhookCourier } from '../src/webhooks/sender.ts';
+import type { WebhookTraffic } from '../src/webhooks/endpoint-concurrency.ts';
 import type { Database } from '../src/db/database.ts';
-import { nextStep } from '../src/domain/delivery.ts';
+import { nextStep } from '../src/domain/webhooks/delivery.ts';
 import type { DeliveryId } from '../src/domain/ids.ts';
 import type { Log } from '../src/log.ts';
-import { getRetryingDelivery } from '../src/operations/get-retrying-delivery.ts';
-import { recordDeliveryAttempts } from '../src/operations/record-delivery-attempts.ts';
+import { getRetryingDelivery } from '../src/queries/webhooks/get-retrying-delivery.ts';
+import { recordDeliveryAttempts } from '../src/operations/webhooks/record-delivery-attempts.ts';
 
 export type DeliveryActivityDeps = {
   readonly db: Database;

@@ -4,16 +4,16 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import type { Environment } from '../src/domain/event.ts';
 import type { MerchantId, PayoutId } from '../src/domain/ids.ts';
-import type { OperatorId } from '../src/domain/operator-catalogue.ts';
-import type { Payout } from '../src/domain/payout.ts';
-import type { PayoutStanding, RecordablePayoutFact } from '../src/domain/payout-progress.ts';
-import { isReleasedByOthers } from '../src/domain/release.ts';
-import type { Heard } from '../src/domain/operator-word.ts';
-import { getPayout } from '../src/operations/get-payout.ts';
-import { recordPayoutFact } from '../src/operations/record-payout-fact.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import type { Payout } from '../src/domain/payments/payout.ts';
+import type { PayoutStanding, RecordablePayoutFact } from '../src/domain/payments/payout-progress.ts';
+import { isReleasedByOthers } from '../src/domain/payments/release.ts';
+import type { Heard } from '../src/domain/payments/operator-status.ts';
+import { getPayout } from '../src/queries/payments/get-payout.ts';
+import { recordPayoutFact } from '../src/operations/payments/record-payout-transition.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { withFailures } from './failures.ts';
-import type { SendResult, Witness } from './witness.ts';
+import type { SendResult, Witness } from './attestation.ts';
 
 export type PayoutActivityDeps = {
   readonly db: Database;

@@ -1,12 +1,12 @@
 // What the sweep and the check of the ledger do.
 import { cancellationSignal } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
-import type { KeyRing } from '../src/domain/secret-box.ts';
+import type { KeyRing } from '../src/security/sealing.ts';
 import type { Log } from '../src/log.ts';
-import { checkLedger } from '../src/operations/check-ledger.ts';
-import { checkRecentPayments } from '../src/operations/check-recent-payments.ts';
+import { checkLedger } from '../src/queries/payments/check-ledger.ts';
+import { checkRecentPayments } from '../src/queries/payments/check-recent-payments.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
-import { releaseOverdueWork, type ReleasedWork } from '../src/operations/release-overdue-work.ts';
+import { releaseOverdueWork, type ReleasedWork } from '../src/operations/requeue-stale-work.ts';
 import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-secrets.ts';
 
 export type ReconciliationActivityDeps = {

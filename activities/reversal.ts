@@ -1,20 +1,20 @@
 // What the reversal workflow does: ask the operator for the refund, ask how it went, record what it said.
 import { activityInfo } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
-import type { ChangeTimings } from '../src/domain/collection-change.ts';
+import type { ChangeTimings } from '../src/domain/payments/collection-change.ts';
 import type { Environment } from '../src/domain/event.ts';
 import type { MerchantId, ReversalId } from '../src/domain/ids.ts';
-import type { OperatorId } from '../src/domain/operator-catalogue.ts';
-import type { Reversal } from '../src/domain/reversal.ts';
-import type { ReversalFact, ReversalStanding } from '../src/domain/reversal-progress.ts';
-import type { Heard } from '../src/domain/operator-word.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import type { Reversal } from '../src/domain/payments/reversal.ts';
+import type { ReversalFact, ReversalStanding } from '../src/domain/payments/reversal-progress.ts';
+import type { Heard } from '../src/domain/payments/operator-status.ts';
 import type { Log } from '../src/log.ts';
-import { getCollection } from '../src/operations/get-collection.ts';
-import { getReversal } from '../src/operations/get-reversal.ts';
-import { recordReversalFact } from '../src/operations/record-reversal-fact.ts';
+import { getCollection } from '../src/queries/payments/get-collection.ts';
+import { getReversal } from '../src/queries/payments/get-reversal.ts';
+import { recordReversalFact } from '../src/operations/payments/record-reversal-transition.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { withFailures } from './failures.ts';
-import type { SendResult, Witness } from './witness.ts';
+import type { SendResult, Witness } from './attestation.ts';
 
 export type ReversalActivityDeps = {
   readonly db: Database;

@@ -1,12 +1,12 @@
 // What workflows note alike of whatever payment: how far sending got, and what is said after its end.
 import type { Database } from '../src/db/database.ts';
-import type { Heard } from '../src/domain/operator-word.ts';
+import type { Heard } from '../src/domain/payments/operator-status.ts';
 import type { Log } from '../src/log.ts';
-import { lookAgainLater } from '../src/operations/look-again-later.ts';
-import { noteSendBegun, noteTaken, type SentMoney } from '../src/operations/note-sending.ts';
-import { recordDiscrepancy, type EndedPayment } from '../src/operations/record-discrepancy.ts';
+import { lookAgainLater } from '../src/operations/payments/look-again-later.ts';
+import { noteSendBegun, noteTaken, type SentMoney } from '../src/operations/payments/note-sending.ts';
+import { recordDiscrepancy, type EndedPayment } from '../src/operations/payments/record-discrepancy.ts';
 import { withFailures } from './failures.ts';
-import type { Witness } from './witness.ts';
+import type { Witness } from './attestation.ts';
 
 export type { EndedPayment, SentMoney };
 

@@ -2,13 +2,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
-import { SCOPES } from '../src/domain/api-key.ts';
-import { createApiKey } from '../src/operations/create-api-key.ts';
-import { createMerchant } from '../src/operations/create-merchant.ts';
-import { registerEndpoint } from '../src/operations/register-endpoint.ts';
+import { SCOPES } from '../src/domain/accounts/api-key.ts';
+import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
+import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
+import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { loadConfig } from '../src/config.ts';
 import { cpuSecondsOf, ownCpuSeconds } from './cpu.ts';
-import { forkEntry, messageFrom, NAMESPACE, openPlace, type Place } from './place.ts';
+import { forkEntry, messageFrom, NAMESPACE, openPlace, type Place } from './bench-environment.ts';
 import { percentile, printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 400);

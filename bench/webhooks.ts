@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../src/config.ts';
-import { createMerchant } from '../src/operations/create-merchant.ts';
-import { registerEndpoint } from '../src/operations/register-endpoint.ts';
+import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
+import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { makeBacklog, type BacklogTarget } from './backlog.ts';
 import { cpuSecondsOf } from './cpu.ts';
-import { forkEntry, messageFrom, openPlace, type Place } from './place.ts';
+import { forkEntry, messageFrom, openPlace, type Place } from './bench-environment.ts';
 import { printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 20_000);

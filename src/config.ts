@@ -1,8 +1,8 @@
 // All configuration, read once at start: checked as a whole, frozen, and safe to print.
 import { createSecretKey } from 'node:crypto';
 import { z } from 'zod';
-import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from './domain/clocks.ts';
-import type { KeyRing } from './domain/secret-box.ts';
+import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from './domain/durations.ts';
+import type { KeyRing } from './security/sealing.ts';
 
 /** Text that prints as `***`; `reveal()` gives it. */
 export class Secret {

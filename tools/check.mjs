@@ -13,7 +13,11 @@ const STEPS = [
   ['types', bin('tsc'), ['--noEmit', '-p', '.']],
   ['lint', bin('eslint'), ['.']],
   ['unused', bin('knip'), []],
-  ['tidy and unit tests', bin('mocha'), ['--reporter=dot', 'test/tidy.test.ts', 'test/domain/**/*.test.ts']],
+  [
+    'tidy and unit tests',
+    bin('mocha'),
+    ['--reporter=dot', 'test/tidy.test.ts', 'test/domain/**/*.test.ts', 'test/security/**/*.test.ts'],
+  ],
 ];
 
 /** Runs the steps, says how long each took, and returns the names of those that failed. */

@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HTTP_STATUS } from '../src/api/errors.ts';
 import { clockSetting, describeSettings } from '../src/config.ts';
-import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../src/domain/clocks.ts';
-import { COLLECTION_TRANSITIONS } from '../src/domain/collection.ts';
+import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../src/domain/durations.ts';
+import { COLLECTION_TRANSITIONS } from '../src/domain/payments/collection.ts';
 import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
-import { FAILURE_CODES, failure } from '../src/domain/failure.ts';
-import { approvalState, PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payout.ts';
-import { findProjectRoot } from '../src/embedded/project-root.ts';
+import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
+import { approvalState, PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payments/payout.ts';
+import { findProjectRoot } from '../src/dev/project-root.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';
 
 const NOTICE = 'Made from the code by `npm run docs`; do not edit by hand.';

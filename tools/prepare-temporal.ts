@@ -1,5 +1,5 @@
 // Finds or builds the Temporal server before the tests, whose own time limits are far too short for a first build.
-import { resolveTemporalBinary } from '../src/embedded/temporal-binary.ts';
+import { resolveTemporalBinary } from '../src/dev/temporal-binary.ts';
 
 await resolveTemporalBinary({
   env: process.env,

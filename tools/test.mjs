@@ -22,7 +22,7 @@ if (prepared.status !== 0) failedChecks.push('Temporal server');
 
 const startedMs = performance.now();
 // Two at once, with servers of their own, since much of a test is waiting; weighed so that both end at about the same time.
-const IN_THE_FIRST = ['faults', 'embedded', 'db', 'isolation', 'operators', 'sandbox'];
+const IN_THE_FIRST = ['faults', 'dev', 'db', 'isolation', 'operators', 'sandbox'];
 const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'support')
   .map((entry) => entry.name);

@@ -1,5 +1,5 @@
 // Signed and mis-signed webhooks for receivers in any language: what is to be accepted, what rejected, and why.
-import { signatureHeader } from '../src/domain/signature.ts';
+import { signatureHeader } from '../src/security/webhook-signature.ts';
 
 export type WebhookTestVector = {
   readonly name: string;

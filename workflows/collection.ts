@@ -14,12 +14,24 @@ import {
 } from '@temporalio/workflow';
 import type { CollectionActivities, PromptResult } from '../activities/collection.ts';
 import type { EndedPayment } from '../activities/sending.ts';
-import type { CollectionState } from '../src/domain/collection.ts';
-import { factToRecord, isSettled, type RecordableFact, type Standing } from '../src/domain/collection-progress.ts';
-import type { Heard } from '../src/domain/operator-word.ts';
+import type { CollectionState } from '../src/domain/payments/collection.ts';
+import {
+  factToRecord,
+  isSettled,
+  type RecordableFact,
+  type Standing,
+} from '../src/domain/payments/collection-progress.ts';
+import type { Heard } from '../src/domain/payments/operator-status.ts';
 import { OPERATOR_CALLED_BACK, SEARCH_ATTRIBUTES, type CollectionWorkflowInput } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, QUICK_QUESTION, raisingPrompt } from './policies.ts';
-import { askUntilAnswered, hasEnded, lookAgainUnlessAnswered, noteContradiction, orNull, unheard } from './settling.ts';
+import {
+  askUntilAnswered,
+  hasEnded,
+  lookAgainUnlessAnswered,
+  noteContradiction,
+  orNull,
+  unheard,
+} from './await-outcome.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
 const { recordCollectionFact } = proxyLocalActivities<CollectionActivities>(OWN_TRANSACTION);

@@ -1,7 +1,7 @@
 // The workflows' public face: names, inputs, signals, ids and search attributes. Starters, activities and tests read this.
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { CollectionId, DeliveryId, EndpointId, MerchantId, PayoutId, ReversalId } from '../src/domain/ids.ts';
-import type { OperatorId } from '../src/domain/operator-catalogue.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 
 export const COLLECTION_WORKFLOW = 'collectionWorkflow';
 export const PAYOUT_WORKFLOW = 'payoutWorkflow';

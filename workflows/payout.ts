@@ -16,10 +16,14 @@ import {
 } from '@temporalio/workflow';
 import type { PayoutActivities } from '../activities/payout.ts';
 import type { SendingActivities, SentMoney } from '../activities/sending.ts';
-import type { SendResult } from '../activities/witness.ts';
-import type { PayoutState } from '../src/domain/payout.ts';
-import { payoutFactToRecord, type PayoutStanding, type RecordablePayoutFact } from '../src/domain/payout-progress.ts';
-import type { Heard } from '../src/domain/operator-word.ts';
+import type { SendResult } from '../activities/attestation.ts';
+import type { PayoutState } from '../src/domain/payments/payout.ts';
+import {
+  payoutFactToRecord,
+  type PayoutStanding,
+  type RecordablePayoutFact,
+} from '../src/domain/payments/payout-progress.ts';
+import type { Heard } from '../src/domain/payments/operator-status.ts';
 import {
   OPERATOR_CALLED_BACK,
   PAYOUT_DECISION_RECORDED,
@@ -27,7 +31,7 @@ import {
   type PayoutWorkflowInput,
 } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, QUICK_QUESTION, sendingMoney } from './policies.ts';
-import { orNull, taken, unheard, untilSettled, type Knocks, type Settling } from './settling.ts';
+import { orNull, taken, unheard, untilSettled, type Knocks, type Settling } from './await-outcome.ts';
 
 const decisionRecorded = defineSignal(PAYOUT_DECISION_RECORDED);
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);

@@ -9,12 +9,16 @@ import {
 } from '@temporalio/workflow';
 import type { ReversalActivities } from '../activities/reversal.ts';
 import type { SendingActivities, SentMoney } from '../activities/sending.ts';
-import type { ReversalState } from '../src/domain/reversal.ts';
-import { reversalFactToRecord, type ReversalFact, type ReversalStanding } from '../src/domain/reversal-progress.ts';
-import type { Heard } from '../src/domain/operator-word.ts';
+import type { ReversalState } from '../src/domain/payments/reversal.ts';
+import {
+  reversalFactToRecord,
+  type ReversalFact,
+  type ReversalStanding,
+} from '../src/domain/payments/reversal-progress.ts';
+import type { Heard } from '../src/domain/payments/operator-status.ts';
 import { OPERATOR_CALLED_BACK, type ReversalWorkflowInput } from './contract.ts';
 import { askingOperator, OWN_TRANSACTION, sendingMoney } from './policies.ts';
-import { orNull, taken, unheard, untilSettled, type Knocks, type Settling } from './settling.ts';
+import { orNull, taken, unheard, untilSettled, type Knocks, type Settling } from './await-outcome.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
 const { loadReversalStanding, recordReversalFact } = proxyLocalActivities<ReversalActivities>(OWN_TRANSACTION);

@@ -1,7 +1,7 @@
 // A route of the console as data: what it takes, answers and refuses, and in which roles, said once for router and document.
 import type { z } from 'zod';
 import type { ErrorCode } from '../domain/errors.ts';
-import type { Role } from '../domain/member.ts';
+import type { Role } from '../domain/accounts/member.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
 import { requireIdempotencyKey } from './middleware/idempotency-key.ts';
 import { readBody } from './middleware/body.ts';

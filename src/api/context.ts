@@ -1,21 +1,21 @@
 // What requests carry through the middleware, and what every route may use.
 import type { Middleware } from 'koa';
-import type { TemporalClient } from '../clients/temporal-client.ts';
+import type { TemporalClient } from '../temporal/client.ts';
 import type { Database } from '../db/database.ts';
-import type { Collection } from '../domain/collection.ts';
-import type { Scope } from '../domain/api-key.ts';
+import type { Collection } from '../domain/payments/collection.ts';
+import type { Scope } from '../domain/accounts/api-key.ts';
 import type { Environment } from '../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
-import type { ActedBy, Person } from '../domain/member.ts';
+import type { ActedBy, Person } from '../domain/accounts/member.ts';
 import type { Currency } from '../domain/money.ts';
-import type { OperatorId } from '../domain/operator-catalogue.ts';
-import type { Payout } from '../domain/payout.ts';
-import type { Reversal } from '../domain/reversal.ts';
-import { plainAddress } from '../domain/proof-limit.ts';
-import type { KeyRing } from '../domain/secret-box.ts';
-import type { Session } from '../domain/session.ts';
+import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
+import type { Payout } from '../domain/payments/payout.ts';
+import type { Reversal } from '../domain/payments/reversal.ts';
+import { plainAddress } from '../security/attempt-limit.ts';
+import type { KeyRing } from '../security/sealing.ts';
+import type { Session } from '../domain/accounts/session.ts';
 import type { Log } from '../log.ts';
-import type { CalledBackWork } from '../operations/record-operator-callback.ts';
+import type { CalledBackWork } from '../operations/payments/record-operator-callback.ts';
 
 /** Who acts: a key, for which a person stands, or a person in a session. */
 export type Actor =

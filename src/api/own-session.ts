@@ -1,10 +1,10 @@
 // What the routes of a person's own session share: proving the password again, and answering with the new cookie.
-import { addressLimit, personLimit } from '../domain/proof-limit.ts';
-import { verifyPassword } from '../domain/password.ts';
-import { beginProof } from '../operations/begin-proof.ts';
-import { getOwnSession } from '../operations/get-own-session.ts';
+import { addressLimit, personLimit } from '../security/attempt-limit.ts';
+import { verifyPassword } from '../security/password.ts';
+import { beginProof } from '../operations/accounts/begin-authentication.ts';
+import { getOwnSession } from '../queries/accounts/get-own-session.ts';
 import { addressOf, sessionOf, type ApiDeps, type ApiMiddleware } from './context.ts';
-import { sessionObject } from './schemas/session.ts';
+import { sessionObject } from './schemas/accounts/session.ts';
 import { sendSessionToken } from './session-cookie.ts';
 
 type Context = Parameters<ApiMiddleware>[0];

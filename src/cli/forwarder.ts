@@ -3,7 +3,7 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../domain/ids.ts';
-import { signatureHeader } from '../domain/signature.ts';
+import { signatureHeader } from '../security/webhook-signature.ts';
 import { usage } from './failure.ts';
 
 /** The whole attempt, as with the service. */

@@ -1,6 +1,6 @@
 // Who a command acts as: the session of an earlier log-in, or a new one by what the environment says.
 import { z } from 'zod';
-import { totpCode, totpStepAt } from '../domain/totp.ts';
+import { totpCode, totpStepAt } from '../security/totp.ts';
 import { read, sessionSchema, type SessionObject } from './answers.ts';
 import { ApiRefusal, createApi, type Api } from './api.ts';
 import type { Context, Environment, Line } from './command.ts';

@@ -1,9 +1,9 @@
 // What pending deliveries need beside their first attempts: those to endpoints that fail go to workflows, those to endpoints
 // that are disabled wait, and replays of many are brought forward.
 import type { Database } from '../db/database.ts';
-import { continueReplay } from '../operations/continue-replay.ts';
-import { handOverDeliveries } from '../operations/hand-over-deliveries.ts';
-import { withholdDeliveries } from '../operations/withhold-deliveries.ts';
+import { continueReplay } from '../operations/webhooks/continue-replay.ts';
+import { handOverDeliveries } from '../operations/webhooks/hand-over-deliveries.ts';
+import { withholdDeliveries } from '../operations/webhooks/withhold-deliveries.ts';
 
 export type DeliveryUpkeep = {
   /** Once per tick. */

@@ -1,13 +1,13 @@
 // Makes the first attempt of every pending delivery: claimed under a lease, sent, recorded.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WebhookCourier } from '../clients/webhook-courier.ts';
-import { changeCount, type WebhookTraffic } from '../clients/webhook-traffic.ts';
+import type { WebhookCourier } from '../webhooks/sender.ts';
+import { changeCount, type WebhookTraffic } from '../webhooks/endpoint-concurrency.ts';
 import type { Database } from '../db/database.ts';
-import { nextStep } from '../domain/delivery.ts';
+import { nextStep } from '../domain/webhooks/delivery.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
-import { claimDeliveries, type DueDelivery } from '../operations/claim-deliveries.ts';
-import { recordDeliveryAttempts, type DeliveryAttempt } from '../operations/record-delivery-attempts.ts';
+import { claimDeliveries, type DueDelivery } from '../operations/webhooks/claim-deliveries.ts';
+import { recordDeliveryAttempts, type DeliveryAttempt } from '../operations/webhooks/record-delivery-attempts.ts';
 import { createBatcher } from './batcher.ts';
 
 export type FirstAttempts = {

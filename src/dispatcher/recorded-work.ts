@@ -1,5 +1,5 @@
 // Starts what is recorded and not started: work whose first starter died, was over its bound, or found Temporal away.
-import type { TemporalClient } from '../clients/temporal-client.ts';
+import type { TemporalClient } from '../temporal/client.ts';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
 import {
@@ -7,13 +7,13 @@ import {
   listUnstartedDeliveries,
   listUnstartedPayouts,
   listUnstartedReversals,
-} from '../operations/list-unstarted-work.ts';
+} from '../queries/payments/list-unstarted-work.ts';
 import {
   markCollectionsStarted,
   markDeliveriesStarted,
   markPayoutsStarted,
   markReversalsStarted,
-} from '../operations/mark-work-started.ts';
+} from '../operations/payments/mark-work-started.ts';
 
 export type RecordedWorkOptions = {
   readonly db: Database;

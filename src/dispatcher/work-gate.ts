@@ -1,7 +1,7 @@
 // Says whether new work may be accepted: not when too much of what was accepted still waits to be started.
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
-import { measureBacklog, type Backlog } from '../operations/list-unstarted-work.ts';
+import { measureBacklog, type Backlog } from '../queries/payments/list-unstarted-work.ts';
 
 export type WorkGate = {
   isOpen(): boolean;

@@ -1,10 +1,10 @@
 // Starts workflows for recorded work. Two callers, one function: the API right after it recorded, and the dispatcher.
-import type { TemporalClient } from '../clients/temporal-client.ts';
-import type { CollectionToStart, PayoutToStart, ReversalToStart } from '../clients/workflow-starts.ts';
-import { COLLECTION_TRANSITIONS } from '../domain/collection.ts';
-import { PAYOUT_TRANSITIONS } from '../domain/payout.ts';
-import { markPayoutsStarted, type ToldPayout } from '../operations/mark-work-started.ts';
-import type { CalledBackWork } from '../operations/record-operator-callback.ts';
+import type { TemporalClient } from '../temporal/client.ts';
+import type { CollectionToStart, PayoutToStart, ReversalToStart } from '../temporal/workflow-starts.ts';
+import { COLLECTION_TRANSITIONS } from '../domain/payments/collection.ts';
+import { PAYOUT_TRANSITIONS } from '../domain/payments/payout.ts';
+import { markPayoutsStarted, type ToldPayout } from '../operations/payments/mark-work-started.ts';
+import type { CalledBackWork } from '../operations/payments/record-operator-callback.ts';
 import { startRecordedWork, type RecordedWorkOptions } from './recorded-work.ts';
 
 export type WorkStarter = {

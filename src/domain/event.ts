@@ -1,8 +1,8 @@
 // Events: what merchants are told, as bytes that are made once and never again.
-import { collectionObject, isLateSuccess, type Collection, type CollectionState } from './collection.ts';
+import { collectionObject, isLateSuccess, type Collection, type CollectionState } from './payments/collection.ts';
 import { DomainError } from './errors.ts';
 import type { CollectionId, EndpointId, EventId, PayoutId } from './ids.ts';
-import { payoutObject, type Payout, type PayoutState } from './payout.ts';
+import { payoutObject, type Payout, type PayoutState } from './payments/payout.ts';
 
 export const ENVIRONMENTS = ['test', 'live'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];

@@ -1,11 +1,11 @@
 // Removes what is over: idempotency keys, operators' raw callbacks, sessions, recoveries, failed proofs, rotated secrets.
 import type { Database } from '../db/database.ts';
-import { eraseEndedSecrets } from '../db/endpoint.ts';
-import { deleteIdempotencyKeys } from '../db/idempotency-key.ts';
-import { deleteOperatorCallbacks } from '../db/operator-callback.ts';
-import { deleteEndedCounters } from '../db/proof-counter.ts';
-import { deleteEndedRecoveries } from '../db/recovery.ts';
-import { deleteEndedSessions } from '../db/session.ts';
+import { eraseEndedSecrets } from '../db/webhooks/endpoint.ts';
+import { deleteIdempotencyKeys } from '../db/payments/idempotency-key.ts';
+import { deleteOperatorCallbacks } from '../db/payments/operator-callback.ts';
+import { deleteEndedCounters } from '../db/accounts/attempt-counter.ts';
+import { deleteEndedRecoveries } from '../db/accounts/recovery.ts';
+import { deleteEndedSessions } from '../db/accounts/session.ts';
 
 export type PurgeExpiredRecords = {
   readonly idempotencyKeysBefore: Date;

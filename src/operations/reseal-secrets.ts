@@ -1,7 +1,7 @@
 // Seals stored secrets anew that an older key sealed, so that the older key can be taken away.
 import type { Database } from '../db/database.ts';
 import { SEALED_PLACES, type SealedSecret } from '../db/sealed-secret.ts';
-import { open, seal, type KeyRing } from '../domain/secret-box.ts';
+import { open, seal, type KeyRing } from '../security/sealing.ts';
 
 export type ResealSecrets = {
   readonly keyRing: KeyRing;

@@ -1,7 +1,7 @@
 // What Malipo needs of a mobile-money operator, whatever its wire looks like.
-import type { FailureCode } from '../domain/failure.ts';
+import type { FailureCode } from '../domain/payments/failure.ts';
 import type { Money } from '../domain/money.ts';
-import type { OperatorId } from '../domain/operator-catalogue.ts';
+import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 
 export type PromptRequest = {
   /** UUID v4, recorded before the first send and the same on every retry: the operator's own idempotency key. */

@@ -2,8 +2,8 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { CURRENCIES, type Currency } from '../domain/money.ts';
-import { settleFound, showDiscrepancies } from './discrepancy-commands.ts';
-import { approveWaiting, createOwned, recoverPerson, showWaiting } from './merchant-commands.ts';
+import { settleFound, showDiscrepancies } from '../admin/discrepancy-commands.ts';
+import { approveWaiting, createOwned, recoverPerson, showWaiting } from '../admin/merchant-commands.ts';
 
 const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS [--email ADDRESS]
        npm run merchant -- waiting --merchant ID

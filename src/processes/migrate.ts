@@ -1,5 +1,5 @@
 // Entry: brings the database and the Temporal cluster to what this version needs, then ends. Safe to repeat.
-import { prepareTemporal } from '../clients/temporal-setup.ts';
+import { prepareTemporal } from '../temporal/setup.ts';
 import { ConfigError, loadConfig } from '../config.ts';
 import { prepareDatabase } from './prepare-database.ts';
 

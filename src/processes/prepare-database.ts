@@ -1,7 +1,7 @@
 // Brings the database to what this version needs: its schema, and the rows that the code itself asks for.
 import { openDatabase } from '../db/database.ts';
 import { migrate } from '../db/migrate.ts';
-import { ensureOperatorAccounts } from '../operations/ensure-operator-accounts.ts';
+import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 
 const TIMEOUT_MS = 10_000;
 

@@ -1,6 +1,6 @@
 // What every process of ours does alike: says what is wrong at start, stops in order, and ends with its parent.
 import { ConfigError } from '../config.ts';
-import { exitWithParent, reportReady } from '../embedded/parent-link.ts';
+import { exitWithParent, reportReady } from '../dev/parent-link.ts';
 
 type Stoppable = { stop(): Promise<void> };
 

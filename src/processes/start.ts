@@ -1,20 +1,20 @@
 // Entry of `npm start`: all of Malipo on one machine, from nothing to a paid collection and its verified webhook.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { prepareTemporal } from '../clients/temporal-setup.ts';
+import { prepareTemporal } from '../temporal/setup.ts';
 import { loadConfig, loadStartSettings } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
-import type { SupervisedChild } from '../embedded/child-process.ts';
-import { findProjectRoot } from '../embedded/project-root.ts';
-import { openRunRecord } from '../embedded/run-record.ts';
-import { DEMO_PHONE, runDemoCollection } from './demo-collection.ts';
-import { seedDemoMerchant, type DemoMerchant } from './demo-merchant.ts';
-import { peopleSettings } from './demo-people.ts';
-import { demoSecrets } from './demo-secrets.ts';
-import { processEntry, receiverEntry, startOwnProcess, type ChildPlan } from './embedded-children.ts';
-import { HOST, portFor, startEngines, type EngineOptions, type Engines } from './embedded-engines.ts';
+import type { SupervisedChild } from '../dev/child-process.ts';
+import { findProjectRoot } from '../dev/project-root.ts';
+import { openRunRecord } from '../dev/run-record.ts';
+import { DEMO_PHONE, runDemoCollection } from '../dev/demo-collection.ts';
+import { seedDemoMerchant, type DemoMerchant } from '../dev/demo-merchant.ts';
+import { peopleSettings } from '../dev/demo-people.ts';
+import { demoSecrets } from '../dev/demo-secrets.ts';
+import { processEntry, receiverEntry, startOwnProcess, type ChildPlan } from '../dev/embedded-children.ts';
+import { HOST, portFor, startEngines, type EngineOptions, type Engines } from '../dev/embedded-engines.ts';
 import { prepareDatabase } from './prepare-database.ts';
-import { writePrivateFile } from './private-file.ts';
+import { writePrivateFile } from '../dev/private-file.ts';
 
 type Started = { readonly engines: Engines; readonly children: SupervisedChild[] };
 type Ports = { readonly http: number; readonly metrics: number; readonly sandbox: number; readonly receiver: number };

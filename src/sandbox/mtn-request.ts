@@ -1,7 +1,7 @@
 // Reads what is asked for as strictly as MTN does, and says what MTN would say of a wrong request.
 import { z } from 'zod';
 import { INVALID_CALLBACK_HOST, INVALID_CURRENCY, type MtnRefusal } from './mtn-refusals.ts';
-import type { RefundOrder } from './payment-desk.ts';
+import type { RefundOrder } from './payment-intake.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { Order } from './transaction.ts';
 

@@ -7,7 +7,7 @@ import { cutConnection } from './fault-switches.ts';
 import { createMtnAccess, type MtnAccess } from './mtn-access.ts';
 import { DUPLICATE, INTERNAL, NOT_ALLOWED, NOT_FOUND, refuse, UNAVAILABLE, WRONG_ENVIRONMENT } from './mtn-refusals.ts';
 import { readRefund, readRequestToPay, readTransfer, type MtnReading, type RawRequest } from './mtn-request.ts';
-import type { PaymentDesk } from './payment-desk.ts';
+import type { PaymentDesk } from './payment-intake.ts';
 import type { SandboxCredentials, SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import { toWire } from './transaction.ts';

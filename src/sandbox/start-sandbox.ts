@@ -7,7 +7,7 @@ import { createDecisions } from './decisions.ts';
 import { createFaultSwitches } from './fault-switches.ts';
 import { createInspectionRouter } from './inspection-routes.ts';
 import { createMtnRouter } from './mtn-routes.ts';
-import { createPaymentDesk } from './payment-desk.ts';
+import { createPaymentDesk } from './payment-intake.ts';
 import { createPersonRouter } from './person-routes.ts';
 import { withDefaults, type SandboxConfig, type SandboxSettings } from './sandbox-config.ts';
 import { openTransactionStore, type TransactionStore } from './transaction-store.ts';

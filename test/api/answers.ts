@@ -1,10 +1,10 @@
 // What every error answer must be, whatever it says, and servers beside the one a house has.
 import assert from 'node:assert/strict';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
-import { freePort } from '../../src/embedded/ports.ts';
+import { freePort } from '../../src/dev/ports.ts';
 import { errorCategory, errorType, type ErrorCode } from '../../src/domain/errors.ts';
 import type { ApiAnswer } from '../support/api.ts';
-import type { House } from '../support/house.ts';
+import type { House } from '../support/test-environment.ts';
 
 export type ErrorIssue = { readonly param: string; readonly code: string; readonly message: string };
 type ErrorBody = {

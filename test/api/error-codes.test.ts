@@ -1,15 +1,15 @@
 // Every error code there is, provoked over HTTP: none is unreachable, and each answer is whole.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { generateApiKey, hashApiKey } from '../../src/domain/api-key.ts';
+import { generateApiKey, hashApiKey } from '../../src/domain/accounts/api-key.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import { fund, release } from '../support/payouts.ts';
 import { enter } from '../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from './answers.ts';
-import { holdIdempotencyKey } from './held-key.ts';
+import { holdIdempotencyKey } from './payments/held-key.ts';
 
 const COLLECTIONS = '/v1/api/collections';
 const BALANCE = '/v1/api/balance';

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../src/embedded/ports.ts';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import { API_ONLY, assertError, startAnotherServer } from './answers.ts';
 
 /** What comes back on a connection of its own until it ends. */

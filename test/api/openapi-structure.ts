@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { ROLES } from '../../src/domain/member.ts';
+import { ROLES } from '../../src/domain/accounts/member.ts';
 
 type Content = Readonly<Record<string, { readonly schema: object }>>;
 export type Parameter = {

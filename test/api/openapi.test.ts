@@ -4,7 +4,7 @@ import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps } from '../../src/api/context.ts';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
 import { ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import { call } from '../support/api.ts';
 import { openApiOf } from '../support/openapi-check.ts';
 import { API_ONLY, assertError } from './answers.ts';

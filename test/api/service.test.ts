@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createConnection } from 'node:net';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import { record } from '../db/rows.ts';
 import { call, collectionFields } from '../support/api.ts';
 import { API_ONLY, assertError, assertHeaders, startAnotherServer } from './answers.ts';

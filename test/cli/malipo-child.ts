@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProjectRoot } from '../../src/embedded/project-root.ts';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { runFolder } from '../support/engines.ts';
-import { eventually, type House } from '../support/house.ts';
+import { eventually, type House } from '../support/test-environment.ts';
 import { PASSWORD, type TestPerson } from '../support/people.ts';
 
 const root = findProjectRoot();

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProjectRoot } from '../../src/embedded/project-root.ts';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { API_ONLY } from '../api/answers.ts';
 import { runFolder } from '../support/engines.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import { addPerson, codeOf, PASSWORD } from '../support/people.ts';
 
 // Gives the command a terminal of its own, and answers each question once it is asked.

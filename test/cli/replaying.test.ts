@@ -1,6 +1,6 @@
 // `malipo replay`, and what a developer looks at before: events, deliveries and endpoints of a real service.
 import assert from 'node:assert/strict';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
 import { jsonOf, openDesk, settingsOf, type Desk } from './malipo-child.ts';

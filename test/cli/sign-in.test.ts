@@ -1,10 +1,10 @@
 // `malipo` and who it acts as: help, exit codes, log-in, what it keeps and what it refuses.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { freePort } from '../../src/embedded/ports.ts';
-import { totpCode, totpStepAt } from '../../src/domain/totp.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { totpCode, totpStepAt } from '../../src/security/totp.ts';
 import { API_ONLY, startAnotherServer } from '../api/answers.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import { addPerson, PASSWORD, type TestPerson } from '../support/people.ts';
 import { jsonOf, openDesk, settingsOf, type Desk } from './malipo-child.ts';
 

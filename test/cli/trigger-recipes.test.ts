@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { phoneFor, RECIPES } from '../../src/cli/trigger-recipes.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { CURRENCIES } from '../../src/domain/money.ts';
-import { OPERATORS, routePhone } from '../../src/domain/operator-catalogue.ts';
-import { parsePhone } from '../../src/domain/phone.ts';
+import { OPERATORS, routePhone } from '../../src/domain/payments/operator-catalogue.ts';
+import { parsePhone } from '../../src/domain/payments/phone.ts';
 
 describe('the recipes of malipo trigger', () => {
   it('are there for every type of event', () => {

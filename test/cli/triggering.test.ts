@@ -1,7 +1,7 @@
 // `malipo trigger`: every type of event made to happen at a real service, through its sandbox operator.
 import assert from 'node:assert/strict';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
 import { approverSettings, jsonOf, openDesk, settingsOf, untilSaid, type Desk } from './malipo-child.ts';
 

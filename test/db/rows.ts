@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { insertCollection } from '../../src/db/collection.ts';
+import { insertCollection } from '../../src/db/payments/collection.ts';
 import type { Database } from '../../src/db/database.ts';
-import type { Collection, CollectionState } from '../../src/domain/collection.ts';
-import type { ChangeTimings } from '../../src/domain/collection-change.ts';
-import type { RecordableFact } from '../../src/domain/collection-progress.ts';
+import type { Collection, CollectionState } from '../../src/domain/payments/collection.ts';
+import type { ChangeTimings } from '../../src/domain/payments/collection-change.ts';
+import type { RecordableFact } from '../../src/domain/payments/collection-progress.ts';
 import { idTimeMs, newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
-import type { Role } from '../../src/domain/member.ts';
-import type { KeyRing } from '../../src/domain/secret-box.ts';
-import { createMerchant } from '../../src/operations/create-merchant.ts';
-import { enrolMember } from '../../src/operations/enrol-member.ts';
-import { recordCollectionFact } from '../../src/operations/record-collection-fact.ts';
-import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
+import type { Role } from '../../src/domain/accounts/member.ts';
+import type { KeyRing } from '../../src/security/sealing.ts';
+import { createMerchant } from '../../src/operations/accounts/create-merchant.ts';
+import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
+import { recordCollectionFact } from '../../src/operations/payments/record-collection-transition.ts';
+import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 
 export const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomBytes(32)) }];
 

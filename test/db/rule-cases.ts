@@ -1,7 +1,7 @@
 // The database's own rules: rows that are sound, and the means to say how a wrong one differs from them.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '../../src/db/database.ts';
-import { COLLECTION_STATES, type CollectionState } from '../../src/domain/collection.ts';
+import { COLLECTION_STATES, type CollectionState } from '../../src/domain/payments/collection.ts';
 import {
   isId,
   newId,
@@ -12,8 +12,8 @@ import {
   type ReversalId,
   type UserId,
 } from '../../src/domain/ids.ts';
-import { PAYOUT_STATES, type PayoutState } from '../../src/domain/payout.ts';
-import { makePayout, makePerson, makeReversal, queue, recordReversal, type Shop } from './payout-rows.ts';
+import { PAYOUT_STATES, type PayoutState } from '../../src/domain/payments/payout.ts';
+import { makePayout, makePerson, makeReversal, queue, recordReversal, type Shop } from './payments/payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
 
 /** By which rule a statement is refused: a constraint's name, or words of a trigger. */

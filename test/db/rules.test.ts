@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { DatabaseError, type PoolClient } from 'pg';
 import type { Database } from '../../src/db/database.ts';
-import { COLLECTION_TRANSITIONS } from '../../src/domain/collection.ts';
-import { PAYOUT_TRANSITIONS } from '../../src/domain/payout.ts';
+import { COLLECTION_TRANSITIONS } from '../../src/domain/payments/collection.ts';
+import { PAYOUT_TRANSITIONS } from '../../src/domain/payments/payout.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
-import { DISCREPANCY_RULE_CASES } from './discrepancy-rule-cases.ts';
-import { LEDGER_RULE_CASES } from './ledger-rule-cases.ts';
-import { PAYMENT_RULE_CASES } from './payment-rule-cases.ts';
-import { PAYOUT_MONEY_RULE_CASES } from './payout-money-rule-cases.ts';
-import { PAYOUT_RULE_CASES } from './payout-rule-cases.ts';
-import { PEOPLE_RULE_CASES } from './people-rule-cases.ts';
-import { REVERSAL_RULE_CASES } from './reversal-rule-cases.ts';
+import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
+import { LEDGER_RULE_CASES } from './payments/ledger-rule-cases.ts';
+import { PAYMENT_RULE_CASES } from './payments/payment-rule-cases.ts';
+import { PAYOUT_MONEY_RULE_CASES } from './payments/payout-money-rule-cases.ts';
+import { PAYOUT_RULE_CASES } from './payments/payout-rule-cases.ts';
+import { PEOPLE_RULE_CASES } from './accounts/people-rule-cases.ts';
+import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
 import { insert, makeWorld, SOUND_ROWS, type RuleCase, type Sql, type SoundTable, type World } from './rule-cases.ts';
-import { WEBHOOK_RULE_CASES } from './webhook-rule-cases.ts';
+import { WEBHOOK_RULE_CASES } from './webhooks/webhook-rule-cases.ts';
 
 const CASES: readonly RuleCase[] = [
   ...PAYMENT_RULE_CASES,

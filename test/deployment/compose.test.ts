@@ -7,7 +7,7 @@ import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { sessionCookieName } from '../../src/api/session-cookie.ts';
 import { loadConfig, loadSandboxSettings } from '../../src/config.ts';
-import { findProjectRoot } from '../../src/embedded/project-root.ts';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
 
 type Service = {
   readonly image?: string;

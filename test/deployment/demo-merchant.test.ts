@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findApiKeyByHash } from '../../src/db/api-key.ts';
-import { hashApiKey } from '../../src/domain/api-key.ts';
+import { findApiKeyByHash } from '../../src/db/accounts/api-key.ts';
+import { hashApiKey } from '../../src/domain/accounts/api-key.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
-import { verifyPassword } from '../../src/domain/password.ts';
-import { open } from '../../src/domain/secret-box.ts';
-import { findUserByEmail } from '../../src/db/user.ts';
-import { listEndpoints } from '../../src/operations/list-endpoints.ts';
-import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
-import { seedDemoMerchant, type DemoMerchant } from '../../src/processes/demo-merchant.ts';
-import { peopleSettings } from '../../src/processes/demo-people.ts';
+import { verifyPassword } from '../../src/security/password.ts';
+import { open } from '../../src/security/sealing.ts';
+import { findUserByEmail } from '../../src/db/accounts/user.ts';
+import { listEndpoints } from '../../src/queries/webhooks/list-endpoints.ts';
+import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
+import { seedDemoMerchant, type DemoMerchant } from '../../src/dev/demo-merchant.ts';
+import { peopleSettings } from '../../src/dev/demo-people.ts';
 import { KEY_RING } from '../db/rows.ts';
 import { createTestDatabase, runFolder, type TestDatabase } from '../support/engines.ts';
 

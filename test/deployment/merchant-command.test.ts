@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { newId } from '../../src/domain/ids.ts';
-import { findProjectRoot } from '../../src/embedded/project-root.ts';
-import { recordDiscrepancy } from '../../src/operations/record-discrepancy.ts';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
 import { makeCollection } from '../db/rows.ts';
 import { call } from '../support/api.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import { addPerson, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
 import { API_ONLY } from '../api/answers.ts';
 

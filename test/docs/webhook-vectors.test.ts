@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { signatureHeader } from '../../src/domain/signature.ts';
-import { findProjectRoot } from '../../src/embedded/project-root.ts';
+import { signatureHeader } from '../../src/security/webhook-signature.ts';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
 import type { WebhookTestVector } from '../../tools/webhook-test-vectors.ts';
 
 const root = findProjectRoot();

@@ -1,6 +1,6 @@
 // A server that is told to stop in the middle of its work: it ends in order, and leaves nothing undone or done twice.
 import assert from 'node:assert/strict';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import { assertLedgerIsSound, pay, promptsRaised, storyOf, untilAllReceived, untilState } from '../support/payments.ts';
 import { startServerChild, type ServerChild } from '../support/server-child.ts';
 

@@ -1,8 +1,8 @@
 // A server that is killed before or after any step of a payment: the next one goes on, and nothing happens twice.
 import assert from 'node:assert/strict';
-import type { CollectionState } from '../../src/domain/collection.ts';
+import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { type CrashPoint } from '../support/crash-points.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,

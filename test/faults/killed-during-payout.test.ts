@@ -1,8 +1,8 @@
 // Servers that die around the steps of a payout: it is sent once, and ends as the operator says.
 import assert from 'node:assert/strict';
-import type { PayoutState } from '../../src/domain/payout.ts';
+import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import type { CrashPoint } from '../support/crash-points.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import { assertLedgerIsSound, expireLeases, storyOf, untilAllReceived } from '../support/payments.ts';
 import { askForPayout, balanceOf, fund, release, transfersTaken, untilPayoutState } from '../support/payouts.ts';
 import { enter } from '../support/people.ts';

@@ -1,7 +1,7 @@
 // A server that dies while it releases several payouts: the repeat with the same key finds each released once.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import { assertLedgerIsSound } from '../support/payments.ts';
 import { askForPayout, fetchPayout, fund, transfersTaken, untilPayoutState } from '../support/payouts.ts';
 import { addPerson, logIn } from '../support/people.ts';

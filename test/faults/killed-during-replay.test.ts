@@ -1,14 +1,14 @@
 // A server that is killed in the middle of a replay of many: the next one goes on, and each delivery is sent again once.
 import assert from 'node:assert/strict';
 import { makeBacklog } from '../../bench/backlog.ts';
-import type { Person } from '../../src/domain/member.ts';
+import type { Person } from '../../src/domain/accounts/member.ts';
 import type { EndpointId } from '../../src/domain/ids.ts';
-import { UNDELIVERED_STATES } from '../../src/domain/replay.ts';
-import { createReplay } from '../../src/operations/create-replay.ts';
-import { getReplay } from '../../src/operations/get-replay.ts';
-import { actedBy, makePerson } from '../db/payout-rows.ts';
+import { UNDELIVERED_STATES } from '../../src/domain/webhooks/replay.ts';
+import { createReplay } from '../../src/operations/webhooks/create-replay.ts';
+import { getReplay } from '../../src/queries/webhooks/get-replay.ts';
+import { actedBy, makePerson } from '../db/payments/payout-rows.ts';
 import { oneRow } from '../db/rows.ts';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import { expireLeases } from '../support/payments.ts';
 import { startServerChild } from '../support/server-child.ts';
 

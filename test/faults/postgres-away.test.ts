@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { freePort } from '../../src/embedded/ports.ts';
-import { startPostgresServer, type PostgresServer } from '../../src/embedded/postgres-server.ts';
-import { findProjectRoot } from '../../src/embedded/project-root.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { startPostgresServer, type PostgresServer } from '../../src/dev/postgres-server.ts';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { call, collectionFields, type ApiAnswer } from '../support/api.ts';
 import { runFolder, temporalClient, type TestDatabase } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   callBack,

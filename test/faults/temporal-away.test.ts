@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { prepareTemporal } from '../../src/clients/temporal-setup.ts';
-import { freePort } from '../../src/embedded/ports.ts';
-import type { Exit } from '../../src/embedded/supervised-process.ts';
-import { startTemporalServer, type TemporalServer } from '../../src/embedded/temporal-server.ts';
+import { prepareTemporal } from '../../src/temporal/setup.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import type { Exit } from '../../src/dev/supervised-process.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/dev/temporal-server.ts';
 import { call, collectionFields, type ApiAnswer } from '../support/api.ts';
 import { NAMESPACE, runFolder, temporalBinary } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   fetchPayment,

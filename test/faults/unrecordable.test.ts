@@ -1,6 +1,6 @@
 // Payments whose change the database refuses again and again: they wait by themselves, and hold up no other payment.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import { assertLedgerIsSound, pay, untilState, type Payment } from '../support/payments.ts';
 
 /** More than a worker has slots for workflow tasks. */

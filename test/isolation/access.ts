@@ -1,7 +1,7 @@
 // Who may call what, written out once more from the contract: the tests hold the document and the server against it.
-import type { Scope } from '../../src/domain/api-key.ts';
+import type { Scope } from '../../src/domain/accounts/api-key.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
-import type { Role } from '../../src/domain/member.ts';
+import type { Role } from '../../src/domain/accounts/member.ts';
 
 const ANY: readonly Role[] = ['owner', 'admin', 'developer', 'maker', 'approver', 'viewer'];
 const PEOPLE: readonly Role[] = ['owner', 'admin'];

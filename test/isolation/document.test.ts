@@ -1,6 +1,6 @@
 // Holds what the isolation tests know of the API against the server's own document, so that no route can be forgotten.
 import assert from 'node:assert/strict';
-import { ROLES } from '../../src/domain/member.ts';
+import { ROLES } from '../../src/domain/accounts/member.ts';
 import {
   API_SCOPES,
   BEFORE_A_SESSION,
@@ -15,7 +15,7 @@ import {
 } from './access.ts';
 import { looksLikeId, prefixOf, type PublishedOperation } from './published.ts';
 import { SAMPLES } from './samples.ts';
-import { openWorld, type World } from './world.ts';
+import { openWorld, type World } from './tenants.ts';
 
 describe('the operations that isolation is proved of', () => {
   let world: World;

@@ -8,7 +8,7 @@ import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.t
 import { idsOf } from './belongings.ts';
 import { sampleOf, type Sample } from './samples.ts';
 import { dumpOfOthers } from './traces.ts';
-import { openWorld, type Headers, type Shop, type Visitor, type World } from './world.ts';
+import { openWorld, type Headers, type Shop, type Visitor, type World } from './tenants.ts';
 
 type Prefix = Parameters<typeof newId>[0];
 

@@ -7,7 +7,7 @@ import { API_SCOPES, BEHIND_A_SESSION, isRead, PATH_IDS } from './access.ts';
 import { idsOf } from './belongings.ts';
 import { looksLikeId, type PublishedOperation } from './published.ts';
 import { NEED_SECOND_FACTOR, sampleOf, SAMPLES } from './samples.ts';
-import { openWorld, type Headers, type Shop, type World } from './world.ts';
+import { openWorld, type Headers, type Shop, type World } from './tenants.ts';
 
 type Page = { readonly data: readonly { readonly id: string }[]; readonly next_cursor?: string | null };
 

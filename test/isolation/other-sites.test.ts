@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { BEFORE_A_SESSION, BEHIND_A_SESSION, isRead } from './access.ts';
 import { NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused } from './traces.ts';
-import { openWorld, type Headers, type Shop, type Visitor, type World } from './world.ts';
+import { openWorld, type Headers, type Shop, type Visitor, type World } from './tenants.ts';
 
 describe('another site', () => {
   let world: World;

@@ -1,12 +1,12 @@
 // Every operation of the console in every single role, and with no session: let in exactly as the contract says.
 import assert from 'node:assert/strict';
-import { SCOPES, type Scope } from '../../src/domain/api-key.ts';
-import { ROLES, type Role } from '../../src/domain/member.ts';
-import { newToken } from '../../src/domain/token.ts';
+import { SCOPES, type Scope } from '../../src/domain/accounts/api-key.ts';
+import { ROLES, type Role } from '../../src/domain/accounts/member.ts';
+import { newToken } from '../../src/security/token.ts';
 import { API_SCOPES, CONSOLE_ROLES, SCOPE_ROLES } from './access.ts';
 import { addKey, NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused, type Attempt } from './traces.ts';
-import { openWorld, ownPages, type Shop, type Visitor, type World } from './world.ts';
+import { openWorld, ownPages, type Shop, type Visitor, type World } from './tenants.ts';
 
 describe('a session', () => {
   let world: World;

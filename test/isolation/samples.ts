@@ -1,29 +1,29 @@
 // A sound call of every operation, with all that must be there for it to succeed.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { findRoles } from '../../src/db/member.ts';
-import type { Scope } from '../../src/domain/api-key.ts';
-import { MAX_ENDPOINTS_PER_MERCHANT } from '../../src/domain/endpoint.ts';
+import { findRoles } from '../../src/db/accounts/member.ts';
+import type { Scope } from '../../src/domain/accounts/api-key.ts';
+import { MAX_ENDPOINTS_PER_MERCHANT } from '../../src/domain/webhooks/endpoint.ts';
 import type { CollectionId, DeliveryId, EndpointId, EventId, ReplayId } from '../../src/domain/ids.ts';
-import { UNDELIVERED_STATES } from '../../src/domain/replay.ts';
-import { continueReplay } from '../../src/operations/continue-replay.ts';
-import { holdsOneOf, type Person, type Role } from '../../src/domain/member.ts';
-import { changeMember } from '../../src/operations/change-member.ts';
-import { createApiKey } from '../../src/operations/create-api-key.ts';
-import { createInvitation } from '../../src/operations/create-invitation.ts';
-import { createReplay } from '../../src/operations/create-replay.ts';
-import { getReplay } from '../../src/operations/get-replay.ts';
-import { listEndpoints } from '../../src/operations/list-endpoints.ts';
-import { proposePolicyChange } from '../../src/operations/propose-policy-change.ts';
-import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
-import { startRecovery } from '../../src/operations/start-recovery.ts';
-import { startSecondFactor } from '../../src/operations/start-second-factor.ts';
-import { actedBy, makeReversal, queue } from '../db/payout-rows.ts';
+import { UNDELIVERED_STATES } from '../../src/domain/webhooks/replay.ts';
+import { continueReplay } from '../../src/operations/webhooks/continue-replay.ts';
+import { holdsOneOf, type Person, type Role } from '../../src/domain/accounts/member.ts';
+import { changeMember } from '../../src/operations/accounts/change-member.ts';
+import { createApiKey } from '../../src/operations/accounts/create-api-key.ts';
+import { createInvitation } from '../../src/operations/accounts/create-invitation.ts';
+import { createReplay } from '../../src/operations/webhooks/create-replay.ts';
+import { getReplay } from '../../src/queries/webhooks/get-replay.ts';
+import { listEndpoints } from '../../src/queries/webhooks/list-endpoints.ts';
+import { proposePolicyChange } from '../../src/operations/accounts/propose-policy-change.ts';
+import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
+import { startRecovery } from '../../src/operations/accounts/start-recovery.ts';
+import { startSecondFactor } from '../../src/operations/accounts/start-second-factor.ts';
+import { actedBy, makeReversal, queue } from '../db/payments/payout-rows.ts';
 import { makeCollection, makeMember } from '../db/rows.ts';
 import { collectionFields } from '../support/api.ts';
-import type { House } from '../support/house.ts';
+import type { House } from '../support/test-environment.ts';
 import { codeOf, PASSWORD, passwordHash, type TestPerson } from '../support/people.ts';
-import type { Shop } from './world.ts';
+import type { Shop } from './tenants.ts';
 
 export type Sample = {
   /** In the path. */

@@ -7,7 +7,7 @@ import { assertError } from '../api/answers.ts';
 import type { ApiAnswer } from '../support/api.ts';
 import type { TestPerson } from '../support/people.ts';
 import type { Sample } from './samples.ts';
-import type { Headers, World } from './world.ts';
+import type { Headers, World } from './tenants.ts';
 
 /** A digest of the rows of every table, by table. */
 export type Dump = Readonly<Record<string, string>>;

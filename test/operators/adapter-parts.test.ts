@@ -1,9 +1,9 @@
 // The pure parts behind the adapters: notes, codes, what was paid, and the life of a token.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { FAILURE_CODES } from '../../src/domain/failure.ts';
+import { FAILURE_CODES } from '../../src/domain/payments/failure.ts';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toDecimalString } from '../../src/domain/money.ts';
-import { normaliseReason } from '../../src/operators/mtn-momo-codes.ts';
+import { normaliseReason } from '../../src/operators/mtn-momo/codes.ts';
 import { isPaidAsAsked } from '../../src/operators/paid-money.ts';
 import { cleanNote } from '../../src/operators/payer-note.ts';
 import { createTokenCache, type FetchedToken } from '../../src/operators/token-cache.ts';

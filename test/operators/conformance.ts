@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { FailureCode } from '../../src/domain/failure.ts';
+import type { FailureCode } from '../../src/domain/payments/failure.ts';
 import { isPaidAsAsked } from '../../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
-import { until } from '../sandbox/sandbox-world.ts';
-import { callbacksOf, collected, final, WAYS, type AdapterWorld, type Way } from './ways.ts';
+import { until } from '../sandbox/sandbox-harness.ts';
+import { callbacksOf, collected, final, WAYS, type AdapterWorld, type Way } from './directions.ts';
 
 type Row = { row: string; sends: SendOutcome['kind'][]; ends: 'succeeded' | FailureCode; callbacks: number };
 

@@ -1,6 +1,6 @@
 // A real HTTP server that answers an adapter with whatever a test wants to put on the wire.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { closeNow, listen } from '../sandbox/sandbox-world.ts';
+import { closeNow, listen } from '../sandbox/sandbox-harness.ts';
 
 export type Received = {
   readonly method: string;

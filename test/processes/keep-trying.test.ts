@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { keepTrying } from '../../src/processes/keep-trying.ts';
 import { testLog } from '../support/engines.ts';
-import { eventually } from '../support/house.ts';
+import { eventually } from '../support/test-environment.ts';
 
 describe('work that is kept trying', () => {
   const failure = 'the test could not be done';

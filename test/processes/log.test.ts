@@ -1,7 +1,7 @@
 // What the log says of errors: enough to mend them, and nothing that is personal or secret.
 import assert from 'node:assert/strict';
 import { DatabaseError } from 'pg';
-import { insertCollection } from '../../src/db/collection.ts';
+import { insertCollection } from '../../src/db/payments/collection.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDatabase } from '../support/engines.ts';
 import { makeMerchant, newCollection } from '../db/rows.ts';

@@ -1,10 +1,10 @@
 // A server whose surroundings are made only after it started: it makes up for what it could not do at its start.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { prepareTemporal } from '../../src/clients/temporal-setup.ts';
+import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { reconciliationScheduleId } from '../../workflows/contract.ts';
 import { temporal, temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 
 describe('a server that was started before its Temporal namespace was made', () => {

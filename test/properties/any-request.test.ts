@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import { API_ONLY, assertError } from '../api/answers.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 

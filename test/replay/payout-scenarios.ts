@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { lookWorkflowId, reversalWorkflowId } from '../../workflows/contract.ts';
 import type { PayoutId, ReversalId } from '../../src/domain/ids.ts';
-import { eventually, type House } from '../support/house.ts';
+import { eventually, type House } from '../support/test-environment.ts';
 import { callBack, pay, untilState } from '../support/payments.ts';
 import { temporalClient } from '../support/engines.ts';
 import { askForPayout, fund, release, untilPayoutState, type Payout } from '../support/payouts.ts';

@@ -10,7 +10,7 @@ import {
 import type { CollectionId } from '../../src/domain/ids.ts';
 import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import { callBack, pay, switchFaults, untilState } from '../support/payments.ts';
 import { PAYOUT_SCENARIOS } from './payout-scenarios.ts';
 

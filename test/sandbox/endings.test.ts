@@ -15,7 +15,7 @@ import {
   type Answer,
   type Receiver,
   type WireClient,
-} from './sandbox-world.ts';
+} from './sandbox-harness.ts';
 
 type Expected = {
   row: string;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
-import { payment, payout, startTestSandbox, wireClient, type WireClient } from './sandbox-world.ts';
+import { payment, payout, startTestSandbox, wireClient, type WireClient } from './sandbox-harness.ts';
 
 describe('looking into the sandbox operator', () => {
   let sandbox: Sandbox;

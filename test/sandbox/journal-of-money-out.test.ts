@@ -19,7 +19,7 @@ import {
   type Answer,
   type Receiver,
   type WireClient,
-} from './sandbox-world.ts';
+} from './sandbox-harness.ts';
 
 describe('the journal of money that went out or back', () => {
   let folder: string;

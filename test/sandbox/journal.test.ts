@@ -18,7 +18,7 @@ import {
   until,
   wireClient,
   type WireClient,
-} from './sandbox-world.ts';
+} from './sandbox-harness.ts';
 
 describe('the journal of the sandbox operator', () => {
   let folder: string;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
-import { payment, startTestSandbox, until, wireClient, type WireClient } from './sandbox-world.ts';
+import { payment, startTestSandbox, until, wireClient, type WireClient } from './sandbox-harness.ts';
 
 describe("the sandbox operator on MTN's wire", () => {
   let sandbox: Sandbox;

@@ -14,7 +14,7 @@ import {
   wireClient,
   type Receiver,
   type WireClient,
-} from './sandbox-world.ts';
+} from './sandbox-harness.ts';
 
 /** A person in a test is quicker than this, also on a busy machine. */
 const TIMES = { ...SHORT_TIMES, decisionMs: 700 };

@@ -15,7 +15,7 @@ import {
   type Answer,
   type Receiver,
   type WireClient,
-} from './sandbox-world.ts';
+} from './sandbox-harness.ts';
 
 /** Long enough for a refund to come first. */
 const TIMES = { ...SHORT_TIMES, reversalMs: 600 };

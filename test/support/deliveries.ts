@@ -1,11 +1,11 @@
 // Webhook deliveries of a merchant as they are recorded, and endpoints that are not the receiver's own.
 import { deliveryWorkflowId } from '../../workflows/contract.ts';
 import type { Database } from '../../src/db/database.ts';
-import type { DeliveryState } from '../../src/domain/delivery.ts';
+import type { DeliveryState } from '../../src/domain/webhooks/delivery.ts';
 import type { DeliveryId, EndpointId } from '../../src/domain/ids.ts';
-import { registerEndpoint } from '../../src/operations/register-endpoint.ts';
+import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { temporalClient } from './engines.ts';
-import { eventually, type House, type TestMerchant } from './house.ts';
+import { eventually, type House, type TestMerchant } from './test-environment.ts';
 
 export type StoredDelivery = {
   readonly id: DeliveryId;

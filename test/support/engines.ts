@@ -11,14 +11,14 @@ import {
   type WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
 import { Client as PgClient } from 'pg';
-import { prepareTemporal } from '../../src/clients/temporal-setup.ts';
+import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { freePort } from '../../src/embedded/ports.ts';
-import { startPostgresServer, type PostgresServer } from '../../src/embedded/postgres-server.ts';
-import { findProjectRoot } from '../../src/embedded/project-root.ts';
-import { resolveTemporalBinary } from '../../src/embedded/temporal-binary.ts';
-import { startTemporalServer, type TemporalServer } from '../../src/embedded/temporal-server.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { startPostgresServer, type PostgresServer } from '../../src/dev/postgres-server.ts';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { resolveTemporalBinary } from '../../src/dev/temporal-binary.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/dev/temporal-server.ts';
 import { createLog } from '../../src/log.ts';
 import { installRuntime } from '../../src/processes/worker.ts';
 

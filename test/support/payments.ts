@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { collectionWorkflowId } from '../../workflows/contract.ts';
 import type { Database } from '../../src/db/database.ts';
-import type { CollectionState } from '../../src/domain/collection.ts';
-import { checkLedger } from '../../src/operations/check-ledger.ts';
+import type { CollectionState } from '../../src/domain/payments/collection.ts';
+import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { call, collectionFields, type CollectionFields } from './api.ts';
-import { eventually, type House, type TestMerchant } from './house.ts';
+import { eventually, type House, type TestMerchant } from './test-environment.ts';
 import type { ReceivedEvent } from './receiver.ts';
 
 export type Payment = {

@@ -1,13 +1,13 @@
 // Makes payouts at a house's API, lets people decide on them, and looks at what became of them.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { PayoutState } from '../../src/domain/payout.ts';
-import { insertCollection } from '../../src/db/collection.ts';
-import { recordCollectionFact } from '../../src/operations/record-collection-fact.ts';
+import type { PayoutState } from '../../src/domain/payments/payout.ts';
+import { insertCollection } from '../../src/db/payments/collection.ts';
+import { recordCollectionFact } from '../../src/operations/payments/record-collection-transition.ts';
 import { payoutWorkflowId } from '../../workflows/contract.ts';
 import { newCollection } from '../db/rows.ts';
 import { call, collectionFields, type ApiAnswer } from './api.ts';
-import { eventually, type House, type TestMerchant } from './house.ts';
+import { eventually, type House, type TestMerchant } from './test-environment.ts';
 import { sandboxTransactions, phoneFor } from './payments.ts';
 import type { Browser } from './people.ts';
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { MerchantId, UserId } from '../../src/domain/ids.ts';
-import type { Role } from '../../src/domain/member.ts';
-import { hashPassword } from '../../src/domain/password.ts';
-import { generateTotpSecret, totpCode, totpStepAt } from '../../src/domain/totp.ts';
-import { enrolMember } from '../../src/operations/enrol-member.ts';
+import type { Role } from '../../src/domain/accounts/member.ts';
+import { hashPassword } from '../../src/security/password.ts';
+import { generateTotpSecret, totpCode, totpStepAt } from '../../src/security/totp.ts';
+import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
 import { call, type ApiAnswer, type CallOptions } from './api.ts';
-import type { House } from './house.ts';
+import type { House } from './test-environment.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 

@@ -4,11 +4,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { READY_MESSAGE } from '../../src/embedded/parent-link.ts';
-import { describeExit, superviseChild, type Exit } from '../../src/embedded/supervised-process.ts';
+import { READY_MESSAGE } from '../../src/dev/parent-link.ts';
+import { describeExit, superviseChild, type Exit } from '../../src/dev/supervised-process.ts';
 import type { CrashPoint } from './crash-points.ts';
 import { runFolder, workflowBundle } from './engines.ts';
-import type { House } from './house.ts';
+import type { House } from './test-environment.ts';
 
 export type ServerChild = {
   readonly exited: Promise<Exit>;

@@ -2,7 +2,7 @@
 import type { ScheduleHandle } from '@temporalio/client';
 import { reconciliationScheduleId } from '../../workflows/contract.ts';
 import { temporalClient } from './engines.ts';
-import { eventually, type House } from './house.ts';
+import { eventually, type House } from './test-environment.ts';
 
 export async function scheduleOf({ config }: House, idFor = reconciliationScheduleId): Promise<ScheduleHandle> {
   const client = await temporalClient();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { json } from '../operators/stub-operator.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,

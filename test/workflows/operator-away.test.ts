@@ -1,7 +1,7 @@
 // What becomes of payments while the operator, or our own worker, is away.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHouse, type House } from '../support/house.ts';
+import { openHouse, type House } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,

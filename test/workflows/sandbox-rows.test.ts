@@ -1,8 +1,8 @@
 // Every row of the sandbox's table, from the request to the last webhook.
 import assert from 'node:assert/strict';
-import type { CollectionState } from '../../src/domain/collection.ts';
+import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { COLLECTION_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,

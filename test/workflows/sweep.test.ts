@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
-import { checkLedger } from '../../src/operations/check-ledger.ts';
+import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/house.ts';
+import { eventually, openHouse, type House } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,

@@ -1,8 +1,8 @@
 // Lets in who has a key in force with the scope that the route needs, or a session in a role that has it.
-import type { Scope } from '../../domain/api-key.ts';
+import type { Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { permissionDenied, scopesOfRoles, type Person } from '../../domain/member.ts';
-import { authenticateApiKey } from '../../operations/authenticate-api-key.ts';
+import { permissionDenied, scopesOfRoles, type Person } from '../../domain/accounts/member.ts';
+import { authenticateApiKey } from '../../operations/accounts/authenticate-api-key.ts';
 import { addressOf, routeOf, sessionOf, type ApiDeps, type ApiMiddleware, type Caller } from '../context.ts';
 import { readSessionToken } from '../session-cookie.ts';
 import { requireSession } from './session.ts';

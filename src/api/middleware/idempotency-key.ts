@@ -1,6 +1,6 @@
 // Refuses a money-moving call without a usable Idempotency-Key before anything of it is read.
 import { DomainError } from '../../domain/errors.ts';
-import { isIdempotencyKey } from '../../domain/idempotency.ts';
+import { isIdempotencyKey } from '../../security/request-fingerprint.ts';
 import type { ApiMiddleware } from '../context.ts';
 
 export function requireIdempotencyKey(): ApiMiddleware {

@@ -1,9 +1,9 @@
 // Lets in who has a session, from our own pages, in a role that may; keeps on record whom it refuses.
-import { REFUSALS } from '../../domain/audit.ts';
+import { REFUSALS } from '../../domain/accounts/audit.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { holdsOneOf, permissionDenied, type Role } from '../../domain/member.ts';
-import { authenticateSession } from '../../operations/authenticate-session.ts';
-import { recordRefusal } from '../../operations/record-refusal.ts';
+import { holdsOneOf, permissionDenied, type Role } from '../../domain/accounts/member.ts';
+import { authenticateSession } from '../../operations/accounts/authenticate-session.ts';
+import { recordRefusal } from '../../operations/accounts/record-refusal.ts';
 import { auditOf, routeOf, sessionOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
 import { readSessionToken } from '../session-cookie.ts';
 

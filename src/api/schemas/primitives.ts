@@ -1,7 +1,7 @@
 // The building blocks of request and response schemas.
 import { z } from 'zod';
 import { MAX_AMOUNT_MINOR } from '../../domain/money.ts';
-import { parsePhone, PHONE_FORM } from '../../domain/phone.ts';
+import { parsePhone, PHONE_FORM } from '../../domain/payments/phone.ts';
 
 /** Text people can read in one line: no control characters, no line breaks, something other than space in it. */
 export function printable(name: string, max: number) {

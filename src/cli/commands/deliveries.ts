@@ -1,5 +1,5 @@
 // `malipo deliveries`: what was sent where, and what was answered.
-import { DELIVERY_STATES } from '../../domain/delivery.ts';
+import { DELIVERY_STATES } from '../../domain/webhooks/delivery.ts';
 import { deliverySchema, read, shownDeliverySchema } from '../answers.ts';
 import { readCount, readMoment, readWords, table, TEXT, type Command, type Context, type Line } from '../command.ts';
 import { usage } from '../failure.ts';

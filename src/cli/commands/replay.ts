@@ -1,6 +1,6 @@
 // `malipo replay`: sends deliveries to their endpoints again.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { REPLAYABLE_STATES, replayTotalText, UNDELIVERED_STATES } from '../../domain/replay.ts';
+import { REPLAYABLE_STATES, replayTotalText, UNDELIVERED_STATES } from '../../domain/webhooks/replay.ts';
 import { deliverySchema, read, replaySchema, type DeliveryObject, type ReplayObject } from '../answers.ts';
 import type { Api } from '../api.ts';
 import { FLAG, readCount, readMoment, readWords, TEXT, type Command, type Context, type Line } from '../command.ts';

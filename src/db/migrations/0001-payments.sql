@@ -44,7 +44,7 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
--- The transition table of src/domain/collection.ts, for the database's own check; a test holds the two equal.
+-- The transition table of src/domain/payments/collection.ts, for the database's own check; a test holds the two equal.
 CREATE TABLE collection_transitions (
   from_state text NOT NULL,
   to_state text NOT NULL,

@@ -4,7 +4,7 @@ ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_response_status_ch
 ALTER TABLE idempotency_keys ADD CONSTRAINT idempotency_keys_response_status_check
   CHECK (response_status IN (200, 202, 402));
 
--- The transition table of src/domain/payout.ts, for the database's own check; a test holds the two equal.
+-- The transition table of src/domain/payments/payout.ts, for the database's own check; a test holds the two equal.
 CREATE TABLE payout_transitions (
   from_state text NOT NULL,
   to_state text NOT NULL,

@@ -1,0 +1,133 @@
+// Where a benchmark runs: engines, sandbox operator and server, each a process of its own, as in a real start.
+import { fork, type ChildProcess } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { prepareTemporal } from '../src/temporal/setup.ts';
+import { openDatabase, type Database } from '../src/db/database.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { startChild, type SupervisedChild } from '../src/dev/child-process.ts';
+import { freePort } from '../src/dev/ports.ts';
+import { startPostgresServer, type PostgresServer } from '../src/dev/postgres-server.ts';
+import { findProjectRoot } from '../src/dev/project-root.ts';
+import { resolveTemporalBinary } from '../src/dev/temporal-binary.ts';
+import { startTemporalServer, type TemporalServer } from '../src/dev/temporal-server.ts';
+
+export const NAMESPACE = 'malipo-test';
+
+export type Place = {
+  readonly postgres: PostgresServer;
+  readonly temporal: TemporalServer;
+  readonly sandbox: SupervisedChild;
+  readonly server: SupervisedChild;
+  readonly baseUrl: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly db: Database;
+  stop(): Promise<void>;
+};
+
+export type PlaceOptions = {
+  readonly sandboxDecisionMs: number;
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+export async function openPlace(options: PlaceOptions): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'malipo-bench-'));
+  const root = findProjectRoot();
+  const binary = await resolveTemporalBinary({ report: (line) => process.stderr.write(`${line}\n`), env: process.env });
+  const postgres = await startPostgresServer({
+    dataDir: join(folder, 'postgres'),
+    fallbackDataDir: `${folder}-postgres`,
+    port: await freePort(),
+    logFile: join(folder, 'postgres.log'),
+  });
+  await postgres.ensureDatabase('malipo');
+  const temporal = await startTemporalServer({
+    binary,
+    databaseFile: join(folder, 'temporal.db'),
+    host: '127.0.0.1',
+    port: await freePort(),
+    namespaces: [NAMESPACE],
+    logFile: join(folder, 'temporal.log'),
+  });
+  await migrate(postgres.urlFor('malipo'));
+  await prepareTemporal({ address: temporal.address, namespace: NAMESPACE });
+  const environment = await settingsFor(postgres, temporal, options);
+  const own = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
+    startChild({
+      name,
+      entry: join(root, `dist/src/processes/${name}.js`),
+      execArgv: [],
+      env: { ...process.env, ...environment },
+      logFile: join(folder, `${name}.log`),
+      ready,
+    });
+  const sandbox = await own('sandbox', 'message');
+  const server = await own('server', { url: `${environment.MALIPO_PUBLIC_URL}/readyz` });
+  const db = openDatabase({
+    url: postgres.urlFor('malipo'),
+    poolSize: 4,
+    statementTimeoutMs: 30_000,
+    connectTimeoutMs: 10_000,
+    onIdleError: () => undefined,
+  });
+  return {
+    postgres,
+    temporal,
+    sandbox,
+    server,
+    baseUrl: environment.MALIPO_PUBLIC_URL,
+    environment,
+    db,
+    async stop() {
+      await db.close();
+      await server.stop();
+      await sandbox.stop();
+      await temporal.stop();
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+      rmSync(`${folder}-postgres`, { recursive: true, force: true });
+    },
+  };
+}
+
+async function settingsFor(postgres: PostgresServer, temporal: TemporalServer, options: PlaceOptions) {
+  const [port, sandboxPort] = [await freePort(), await freePort()];
+  return {
+    MALIPO_DATABASE_URL: postgres.urlFor('malipo'),
+    MALIPO_TEMPORAL_ADDRESS: temporal.address,
+    MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,
+    MALIPO_HTTP_PORT: String(port),
+    MALIPO_METRICS_PORT: '0',
+    MALIPO_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    MALIPO_RATE_LIMIT_PER_SECOND: '0',
+    MALIPO_LOG_LEVEL: 'warn',
+    MALIPO_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
+    MALIPO_SANDBOX_PORT: String(sandboxPort),
+    MALIPO_SANDBOX_DECISION_MS: String(options.sandboxDecisionMs),
+    MALIPO_MTN_MOMO_BASE_URL: `http://127.0.0.1:${sandboxPort}`,
+    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
+    MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'bench',
+    MALIPO_MTN_MOMO_COLLECTION_API_USER: randomUUID(),
+    MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'bench',
+    MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'bench',
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: randomUUID(),
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'bench',
+    ...options.environment,
+  };
+}
+
+/** A TypeScript entry of this folder as a child with a channel. */
+export function forkEntry(name: string, args: readonly string[] = []): ChildProcess {
+  const entry = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
+  return fork(entry, args, { execArgv: ['--import=tsx/esm'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+}
+
+export async function messageFrom<Message>(child: ChildProcess): Promise<Message> {
+  const [message] = (await once(child, 'message')) as [Message];
+  return message;
+}

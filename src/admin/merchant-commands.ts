@@ -1,0 +1,112 @@
+// The commands of `npm run merchant`, each as the text that it prints.
+import { isId, type MerchantId } from '../domain/ids.ts';
+import type { Role } from '../domain/accounts/member.ts';
+import type { Currency } from '../domain/money.ts';
+import { newToken } from '../security/token.ts';
+import { createMerchant } from '../operations/accounts/create-merchant.ts';
+import { decideInvitation } from '../operations/accounts/decide-invitation.ts';
+import { decideMemberChange } from '../operations/accounts/decide-member-change.ts';
+import { listInvitations } from '../queries/accounts/list-invitations.ts';
+import { listMembers } from '../queries/accounts/list-members.ts';
+import { startRecovery } from '../operations/accounts/start-recovery.ts';
+import { onServer } from './on-server.ts';
+
+export function createOwned(options: {
+  readonly name: string;
+  readonly currency: Currency;
+  readonly email: readonly string[];
+}): Promise<string> {
+  return onServer(async ({ db, baseUrl }) => {
+    const owners = options.email.map((email) => ({ email, ...newToken() }));
+    const invited = owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 }));
+    const { name, currency } = options;
+    const id = await createMerchant(db, { name, currency, owners: invited, at: new Date() });
+    const invitations = owners.map(
+      ({ email, token }) => `invitation  ${token}
+            for ${email}, as owner; it works once, for 7 days, and is not shown again
+`,
+    );
+    return `merchant    ${id}
+${invitations.join('')}
+Who holds an invitation accepts it with a name and a password of 12 characters or more; a person who is known here
+already, with the password they have, and keeps their name:
+
+  curl -sS ${baseUrl}/v1/console/invitations/accept \\
+    --data-urlencode 'token=…' --data-urlencode 'name=…' --data-urlencode 'password=…'
+${owners.length === 1 ? `\n${ALONE}` : ''}`;
+  });
+}
+
+const ALONE = `An only owner can let in a second self, and then move money alone. With a second owner or admin, that takes
+two: let the owner invite one first of all, or name two owners here.
+`;
+
+export function showWaiting({ merchant }: { readonly merchant: string }): Promise<string> {
+  return onServer(async ({ db }) => {
+    const at = new Date();
+    const merchantId = merchant as MerchantId;
+    const members = await listMembers(db, merchantId, at);
+    if (members.length === 0) throw new Error(`there is no merchant ${merchantId} with people`);
+    const changes = members.flatMap(({ waiting }) =>
+      waiting.map(({ change, agreement: { people } }) => {
+        const after = change.after === null ? 'to be removed' : rolesText(change.after);
+        return `${change.id}  ${change.member.name}: ${rolesText(change.before)} → ${after}; ${byWhom(change.proposedBy.name, people)}`;
+      }),
+    );
+    const invitations = (await listInvitations(db, merchantId, at)).flatMap(({ invitation, approval }) => {
+      if (approval.state !== 'waiting') return [];
+      const { id, email, roles, createdBy } = invitation;
+      return [
+        `${id}  ${email} invited as ${rolesText(roles)}; ${byWhom(createdBy?.name ?? '', approval.agreement.people)}`,
+      ];
+    });
+    const lines = [...changes, ...invitations];
+    return lines.length === 0 ? 'nothing waits\n' : `${lines.join('\n')}\n`;
+  });
+}
+
+function byWhom(proposer: string, people: readonly { readonly name: string }[]): string {
+  const names = people.map(({ name }) => name).join(', ');
+  return `proposed by ${proposer}, waits for ${names === '' ? 'nobody there is' : names}`;
+}
+
+function rolesText(roles: readonly Role[]): string {
+  return roles.join(' and ');
+}
+
+export function approveWaiting(options: { readonly merchant: string; readonly change: string }): Promise<string> {
+  return onServer(async ({ db }) => {
+    const by = { serviceFor: options.merchant as MerchantId };
+    const input = { id: options.change, decision: 'approved', by, at: new Date() } as const;
+    if (isId('mch', options.change)) {
+      const { member, before, after } = await decideMemberChange(db, input);
+      const now = after === null ? 'no member any more' : rolesText(after);
+      return `approved    ${member.name} (${member.id}) was ${rolesText(before)} and is ${now}\n`;
+    }
+    const decided = await decideInvitation(db, input);
+    if (decided.kind !== 'approved') throw new Error('an approval was recorded as a rejection');
+    const { email, roles } = decided.invitation;
+    return `approved    the invitation of ${email} as ${rolesText(roles)}
+token       ${decided.approvalToken}
+            to be sent as approval_token besides the token that they were invited with; hand it to the person
+            themselves, and to nobody else. It is not shown again
+`;
+  });
+}
+
+export function recoverPerson({ email }: { readonly email: string }): Promise<string> {
+  return onServer(async ({ db, baseUrl }) => {
+    const recovery = await startRecovery(db, email, new Date());
+    if (!recovery) throw new Error(`nobody is known as ${email}`);
+    const { userId, name, merchants, token } = recovery;
+    return `person      ${userId}, ${name}
+merchants   ${merchants.length === 0 ? 'none' : merchants.join(', ')}
+recovery    ${token}
+            it works once, for 24 hours, in the place of any earlier one, and is not shown again
+
+Who holds it sets a new password with it; the second factor is gone then, and every session has ended:
+
+  curl -sS ${baseUrl}/v1/console/recovery --data-urlencode 'token=…' --data-urlencode 'new_password=…'
+`;
+  });
+}

@@ -1,0 +1,176 @@
+// Members and invitations on the wire.
+import { z } from 'zod';
+import type { Invitation, Member } from '../../../domain/accounts/member.ts';
+import type { Agreement, InvitationApproval, MemberChange } from '../../../domain/accounts/member-change.ts';
+import type { ListedMember } from '../../../queries/accounts/list-members.ts';
+import { email, givenRoles, namedPerson, newPassword, shownRoles, userId } from './person.ts';
+import { printable, time } from '../primitives.ts';
+
+const waitsFor = z.array(namedPerson).meta({ description: 'Who may approve it as things are now.' });
+const needsSecondPerson = z.boolean().meta({
+  description: 'True: it waits, and nobody there is may approve it. Ask whoever runs the service.',
+});
+
+export const memberChangeSchema = z
+  .strictObject({
+    id: z.string().regex(/^mch_/),
+    state: z.enum(['pending', 'approved', 'rejected', 'withdrawn', 'replaced']),
+    member: namedPerson,
+    roles_before: shownRoles.meta({
+      description: 'When it was proposed. They are changed from no others; a removal is of whatever the member is.',
+    }),
+    roles_after: shownRoles.nullable().meta({ description: 'Null: to be removed.' }),
+    proposed_by: namedPerson,
+    created_at: time,
+    expires_at: time,
+    decided_by: namedPerson.nullable().meta({ description: 'Null of an approved one: by whoever runs the service.' }),
+    decided_at: time.nullable(),
+    waits_for: waitsFor,
+    needs_second_person: needsSecondPerson,
+  })
+  .meta({ id: 'MemberChange' });
+
+const memberFields = {
+  id: userId,
+  name: z.string(),
+  email: z.string(),
+  roles: shownRoles,
+  has_second_factor: z.boolean(),
+  created_at: time,
+};
+
+export const memberSchema = z.strictObject(memberFields).meta({ id: 'Member' });
+
+export const memberListSchema = z
+  .strictObject({
+    data: z.array(
+      z
+        .strictObject({
+          ...memberFields,
+          waiting_changes: z
+            .array(memberChangeSchema)
+            .meta({ description: 'Proposed about this member, and not decided yet.' }),
+        })
+        .meta({ id: 'ListedMember' }),
+    ),
+  })
+  .meta({ id: 'MemberList' });
+export const changeMemberSchema = z.strictObject({ roles: givenRoles }).meta({ id: 'ChangeMember' });
+
+export const createInvitationSchema = z.strictObject({ email, roles: givenRoles }).meta({ id: 'CreateInvitation' });
+
+const invitationFields = {
+  id: z.string().regex(/^inv_/),
+  email: z.string(),
+  roles: shownRoles,
+  created_by: namedPerson.nullable().meta({ description: 'Null: by whoever runs the service.' }),
+  created_at: time,
+  expires_at: time,
+  approval: z.enum(['not_needed', 'waiting', 'approved']).meta({
+    description: 'While it waits for a second person, its token opens nothing.',
+  }),
+  approved_by: namedPerson.nullable().meta({ description: 'Null of an approved one: by whoever runs the service.' }),
+  waits_for: waitsFor,
+  needs_second_person: needsSecondPerson,
+};
+
+export const approvedInvitationSchema = z
+  .strictObject({
+    ...invitationFields,
+    approval_token: z.string().meta({
+      description:
+        'Needed besides the token that the one who invited has. Shown this once: hand it to the person yourself.',
+    }),
+  })
+  .meta({ id: 'ApprovedInvitation' });
+
+export const invitationListSchema = z
+  .strictObject({ data: z.array(z.strictObject(invitationFields).meta({ id: 'Invitation' })) })
+  .meta({ id: 'InvitationList' });
+
+export const madeInvitationSchema = z
+  .strictObject({
+    ...invitationFields,
+    token: z.string().meta({ description: 'What opens it, once. Shown this once: hand it to the person yourself.' }),
+    url: z.string().meta({ description: 'The same as an address of the console.' }),
+  })
+  .meta({ id: 'MadeInvitation' });
+
+export const acceptInvitationSchema = z
+  .strictObject({
+    token: z.string().max(200),
+    approval_token: z
+      .string()
+      .max(200)
+      .optional()
+      .meta({ description: 'Of an invitation that a second person approved: what they handed over.' }),
+    name: printable('name', 100).meta({ description: 'Of a person who is new here. Others keep the one they have.' }),
+    password: newPassword('password').meta({
+      description: 'To be set by a person who is new here; that which they have, by others. 12 to 200 characters.',
+    }),
+    totp: z
+      .string()
+      .max(20)
+      .optional()
+      .meta({ description: 'The one-time code of a person who is known here and has a second factor.' }),
+  })
+  .meta({ id: 'AcceptInvitation' });
+
+export function memberObject(member: Member): z.input<typeof memberSchema> {
+  return {
+    id: member.userId,
+    name: member.name,
+    email: member.email,
+    roles: [...member.roles],
+    has_second_factor: member.hasSecondFactor,
+    created_at: member.createdAt.toISOString(),
+  };
+}
+
+export function listedMemberObject({ member, waiting }: ListedMember) {
+  const changes = waiting.map(({ change, agreement }) => memberChangeObject(change, agreement));
+  return { ...memberObject(member), waiting_changes: changes };
+}
+
+/** `agreement` is null of one that is decided. */
+export function memberChangeObject(change: MemberChange, agreement: Agreement | null) {
+  return {
+    id: change.id,
+    state: change.state,
+    member: change.member,
+    roles_before: [...change.before],
+    roles_after: change.after === null ? null : [...change.after],
+    proposed_by: change.proposedBy,
+    created_at: change.createdAt.toISOString(),
+    expires_at: change.expiresAt.toISOString(),
+    decided_by: change.decidedBy,
+    decided_at: change.decidedAt?.toISOString() ?? null,
+    ...waitingFields(agreement),
+  };
+}
+
+function waitingFields(agreement: Agreement | null) {
+  return {
+    waits_for: [...(agreement?.people ?? [])],
+    needs_second_person: agreement !== null && agreement.people.length === 0,
+  };
+}
+
+export function invitationObject(invitation: Invitation, approval: InvitationApproval) {
+  return {
+    id: invitation.id,
+    email: invitation.email,
+    roles: [...invitation.roles],
+    created_by: invitation.createdBy,
+    created_at: invitation.createdAt.toISOString(),
+    expires_at: invitation.expiresAt.toISOString(),
+    approval: approval.state,
+    approved_by: approval.state === 'approved' ? approval.by : null,
+    ...waitingFields(approval.state === 'waiting' ? approval.agreement : null),
+  };
+}
+
+/** The token stands behind the `#`: what is there no server log ever sees. */
+export function invitationUrl(publicUrl: string, token: string): string {
+  return `${publicUrl.replace(/\/$/, '')}/console/invitation#token=${token}`;
+}

@@ -1,0 +1,57 @@
+// People on the wire: what they type, and how they are named.
+import { z } from 'zod';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../security/password.ts';
+import { ROLES } from '../../../domain/accounts/member.ts';
+
+const EMAIL_MESSAGE = 'email must be an e-mail address.';
+const LENGTH_MESSAGE = `must be ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
+
+/** Lower case: one address is one person. */
+export const email = z
+  .string({ error: (issue) => (issue.input === undefined ? undefined : EMAIL_MESSAGE) })
+  .max(254, { error: EMAIL_MESSAGE })
+  .regex(/^[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}$/, { error: EMAIL_MESSAGE })
+  .transform((text) => text.toLowerCase())
+  .meta({ example: 'amina@shop.example', override: { type: 'string', format: 'email', maxLength: 254 } });
+
+/** A password to be set: long enough, and that is all. */
+export function newPassword(name: string) {
+  return z
+    .string({ error: (issue) => (issue.input === undefined ? undefined : `${name} must be text.`) })
+    .min(MIN_PASSWORD_LENGTH, { error: `${name} ${LENGTH_MESSAGE}` })
+    .max(MAX_PASSWORD_LENGTH, { error: `${name} ${LENGTH_MESSAGE}` })
+    .meta({ description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters of any kind.` });
+}
+
+/** A password to be compared: what cannot be one is simply wrong. */
+export const givenPassword = z.string().max(1000).meta({ description: 'The password as it is now.' });
+
+/** A code to be compared, with or without the space that apps show in it. */
+export const givenCode = z
+  .string()
+  .max(20)
+  .transform((text) => text.replace(/\s+/g, ''))
+  .meta({
+    description: 'The six digits that the authenticator app shows. Each works once.',
+    example: '287082',
+    override: { type: 'string', maxLength: 20 },
+  });
+
+const role = z.enum(ROLES).meta({ id: 'Role' });
+
+/** Roles to be given: at least one, each once. */
+export const givenRoles = z
+  .array(role, { error: (issue) => (issue.input === undefined ? undefined : 'roles must be a list of roles.') })
+  .min(1, { error: 'roles must name at least one role.' })
+  .refine((list) => new Set(list).size === list.length, { error: 'roles must name each role once.' })
+  .meta({ example: ['maker'], uniqueItems: true });
+
+export const shownRoles = z.array(role);
+
+export const userId = z
+  .string()
+  .regex(/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+  .meta({ example: 'usr_01j9z3k5m7n9p1q3r5s7t9v1w3' });
+
+/** A person as others' records name them. */
+export const namedPerson = z.strictObject({ id: userId, name: z.string() }).meta({ id: 'NamedPerson' });

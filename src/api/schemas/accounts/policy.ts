@@ -1,0 +1,84 @@
+// The policy and proposals to change it on the wire.
+import { z } from 'zod';
+import type { PolicyChange, PolicyObject } from '../../../domain/accounts/policy.ts';
+import { namedPerson } from './person.ts';
+import { time } from '../primitives.ts';
+
+const MAX_EXPIRY_SECONDS = 30 * 24 * 60 * 60;
+
+function wholeNumber(name: string, min: number, max: number) {
+  const error = `${name} must be null or a whole number from ${min} to ${max}.`;
+  return z
+    .int({ error: (issue) => (issue.input === undefined ? undefined : error) })
+    .min(min, { error })
+    .max(max, { error });
+}
+
+const fields = {
+  second_factor_required: z.boolean({
+    error: (issue) => (issue.input === undefined ? undefined : 'second_factor_required must be true or false.'),
+  }),
+  two_approvers_above: wholeNumber('two_approvers_above', 0, Number.MAX_SAFE_INTEGER)
+    .nullable()
+    .meta({ description: 'Above this amount two approvers must release. Null: one is enough for any.' }),
+  approver_daily_limit: wholeNumber('approver_daily_limit', 1, Number.MAX_SAFE_INTEGER)
+    .nullable()
+    .meta({ description: 'The most that one person releases in 24 hours. Null: no limit.' }),
+  payout_expires_after_seconds: wholeNumber('payout_expires_after_seconds', 1, MAX_EXPIRY_SECONDS)
+    .nullable()
+    .meta({ description: 'How long a payout waits for its release. Null: 7 days.' }),
+};
+
+/** The fields that a form says otherwise than JSON does. */
+export const POLICY_INTEGERS = ['two_approvers_above', 'approver_daily_limit', 'payout_expires_after_seconds'] as const;
+export const POLICY_FLAGS = ['second_factor_required'] as const;
+
+const shown = z.strictObject(fields);
+const changed = shown.partial();
+
+export const changePolicySchema = z
+  .strictObject(changed.shape)
+  .refine((changes) => Object.keys(changes).length > 0, { error: 'Name at least one field of the policy to change.' })
+  .meta({ id: 'ChangePolicy' });
+
+const changeFields = {
+  id: z.string().regex(/^pch_/),
+  state: z.enum(['pending', 'approved', 'rejected', 'replaced']),
+  changes: changed,
+  proposed_by: namedPerson,
+  created_at: time,
+  expires_at: time,
+  decided_by: namedPerson.nullable(),
+  decided_at: time.nullable(),
+};
+
+export const policyChangeSchema = z.strictObject(changeFields).meta({ id: 'PolicyChange' });
+
+export const proposedPolicyChangeSchema = z
+  .strictObject({
+    ...changeFields,
+    needs_second_person: z.boolean().meta({
+      description: 'True: nobody there is can approve it. Invite a second owner or admin first.',
+    }),
+  })
+  .meta({ id: 'ProposedPolicyChange' });
+
+export const policySchema = shown.extend({ pending_changes: z.array(policyChangeSchema) }).meta({ id: 'Policy' });
+
+/** The changes with only the fields that were given. */
+export function toPolicyChanges(body: z.output<typeof changePolicySchema>): Partial<PolicyObject> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+export function policyChangeObject(change: PolicyChange) {
+  return {
+    id: change.id,
+    state: change.state,
+    changes: change.changes,
+    proposed_by: change.proposedBy,
+    created_at: change.createdAt.toISOString(),
+    expires_at: change.expiresAt.toISOString(),
+    decided_by: change.decidedBy,
+    decided_at: change.decidedAt?.toISOString() ?? null,
+  };
+}

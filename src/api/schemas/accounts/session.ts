@@ -1,0 +1,109 @@
+// Sessions on the wire.
+import { z } from 'zod';
+import { SCOPES } from '../../../domain/accounts/api-key.ts';
+import { ENVIRONMENTS, type Environment } from '../../../domain/event.ts';
+import { scopesOfRoles } from '../../../domain/accounts/member.ts';
+import { sessionEndsAt } from '../../../domain/accounts/session.ts';
+import type { OwnSession } from '../../../queries/accounts/get-own-session.ts';
+import { email, givenCode, givenPassword, newPassword, shownRoles, userId } from './person.ts';
+import { time } from '../primitives.ts';
+
+export const logInSchema = z
+  .strictObject({
+    // Not checked for its form: what is no e-mail address names nobody.
+    email: z
+      .string()
+      .max(1000)
+      // The one character that the database has no place for.
+      .regex(/^[^\0]*$/, { error: 'email must be an e-mail address.' })
+      .transform((text) => text.trim().toLowerCase())
+      .meta({ example: 'amina@shop.example', override: { type: 'string', maxLength: 1000 } }),
+    password: givenPassword,
+    totp: givenCode.optional(),
+    merchant_id: z
+      .string()
+      .max(100)
+      .optional()
+      .meta({ description: 'For a person of several merchants; without it the one they joined first.' }),
+  })
+  .meta({ id: 'LogIn' });
+
+export const stepUpSchema = z
+  .strictObject({
+    totp: givenCode.optional().meta({ description: 'Of a person who has a second factor.' }),
+    password: givenPassword.optional().meta({ description: 'Of a person who has none.' }),
+  })
+  .meta({ id: 'StepUp' });
+
+export const changePasswordSchema = z
+  .strictObject({ current_password: givenPassword, new_password: newPassword('new_password') })
+  .meta({ id: 'ChangePassword' });
+
+export const recoverSchema = z
+  .strictObject({ token: z.string().max(200), new_password: newPassword('new_password') })
+  .meta({ id: 'Recover' });
+
+export const startSecondFactorSchema = z.strictObject({ password: givenPassword }).meta({ id: 'StartSecondFactor' });
+export const confirmSecondFactorSchema = z.strictObject({ totp: givenCode }).meta({ id: 'ConfirmSecondFactor' });
+export const removeSecondFactorSchema = z
+  .strictObject({ password: givenPassword, totp: givenCode })
+  .meta({ id: 'RemoveSecondFactor' });
+
+export const startedSecondFactorSchema = z
+  .strictObject({
+    secret: z
+      .string()
+      .regex(/^[A-Z2-7]{32}$/)
+      .meta({ description: 'Base32, to be typed into an authenticator app. Shown this once.' }),
+    otpauth_url: z.string().meta({ description: 'The same for a QR code.' }),
+  })
+  .meta({ id: 'StartedSecondFactor' });
+
+const merchant = z.strictObject({ id: z.string(), name: z.string() });
+
+export const sessionSchema = z
+  .strictObject({
+    person: z.strictObject({ id: userId, name: z.string(), email }),
+    merchant: merchant.extend({ currency: z.string() }).meta({ description: 'The one that this session acts for.' }),
+    environment: z.enum(ENVIRONMENTS).meta({ description: 'Of this service: only `live` moves real money.' }),
+    roles: shownRoles,
+    scopes: z.array(z.enum(SCOPES)).meta({ description: 'What the roles may do under `/v1/api`.' }),
+    has_second_factor: z.boolean(),
+    second_factor_at: time
+      .nullable()
+      .meta({ description: 'When this session last proved it. Fresh for five minutes.' }),
+    created_at: time,
+    ends_at: time.meta({ description: 'If it is not used again before.' }),
+    expires_at: time.meta({ description: 'However much it is used.' }),
+    waits_for_you: z
+      .strictObject({
+        invitations: z.int(),
+        member_changes: z.int(),
+        policy_changes: z.int(),
+      })
+      .meta({ description: 'How much waits for this person’s word as a second one, at the merchant of the session.' }),
+    merchants: z.array(merchant).meta({ description: 'All that the person can log in to.' }),
+  })
+  .meta({ id: 'Session' });
+
+export function sessionObject(session: OwnSession, environment: Environment): z.input<typeof sessionSchema> {
+  const { person } = session;
+  return {
+    person: { id: person.userId, name: session.name, email: session.email },
+    merchant: { id: person.merchantId, name: session.merchantName, currency: person.merchantCurrency },
+    environment,
+    roles: [...person.roles],
+    scopes: scopesOfRoles(person.roles),
+    has_second_factor: person.hasSecondFactor,
+    second_factor_at: person.secondFactorAt?.toISOString() ?? null,
+    created_at: session.createdAt.toISOString(),
+    ends_at: sessionEndsAt(session).toISOString(),
+    expires_at: session.expiresAt.toISOString(),
+    waits_for_you: {
+      invitations: session.waitsForYou.invitations,
+      member_changes: session.waitsForYou.memberChanges,
+      policy_changes: session.waitsForYou.policyChanges,
+    },
+    merchants: session.merchants.map(({ id, name }) => ({ id, name })),
+  };
+}

@@ -1,0 +1,98 @@
+// Payouts and reversals on the wire.
+import { z } from 'zod';
+import { APPROVAL_STATES, PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
+import { REVERSAL_STATES } from '../../../domain/payments/reversal.ts';
+import { failure, listFields, operator, paymentFields } from './collection.ts';
+import { printable, time } from '../primitives.ts';
+
+const state = z.enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]]).meta({ id: 'PayoutState' });
+const approvalState = z.enum(APPROVAL_STATES).meta({ id: 'ApprovalState' });
+const userId = z.string().regex(/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+
+export const createPayoutSchema = z.strictObject(paymentFields).meta({ id: 'CreatePayout' });
+
+export const payoutSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^pay_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+      .meta({ example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+    state,
+    approval_state: approvalState,
+    amount: z.int().min(1),
+    currency: z.string().regex(/^[A-Z]{3}$/),
+    reference: z.string(),
+    phone: z.string(),
+    operator,
+    description: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    failure: failure.meta({ description: 'Why the operator did not pay.' }),
+    operator_reference: z.uuid().meta({ description: 'What the operator knows the payment by.' }),
+    amount_reversed: z.int().min(0),
+    created_by: userId.meta({ description: 'The person who asked, or who made the key that asked.' }),
+    approvals_required: z.int().min(1).meta({ description: 'How many other people must release it.' }),
+    approvals: z.array(z.strictObject({ user_id: userId, approved_at: time })).meta({ description: 'Oldest first.' }),
+    rejection_reason: z.string().nullable(),
+    created_at: time,
+    updated_at: time,
+    expires_at: time.meta({ description: 'From then on it cannot be released.' }),
+  })
+  .meta({ id: 'Payout' });
+
+export const payoutListSchema = z
+  .strictObject({
+    data: z.array(payoutSchema),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor` for the next page.' }),
+  })
+  .meta({ id: 'PayoutList' });
+
+export const listPayoutsSchema = z.strictObject({
+  ...listFields('pay'),
+  state: state.optional(),
+  approval_state: approvalState.optional(),
+});
+
+export const rejectPayoutSchema = z
+  .strictObject({ reason: printable('reason', 200).meta({ description: 'Why; the maker reads it.' }) })
+  .meta({ id: 'RejectPayout' });
+
+export const MOST_RELEASES = 100;
+
+export const releasePayoutsSchema = z
+  .strictObject({
+    ids: z
+      .array(z.string({ error: 'ids must be a list of payout ids.' }), { error: 'ids must be a list of payout ids.' })
+      .min(1, { error: 'ids must name at least one payout.' })
+      .max(MOST_RELEASES, { error: `ids can name at most ${MOST_RELEASES} payouts.` })
+      .refine((ids) => new Set(ids).size === ids.length, { error: 'ids must name each payout once.' }),
+  })
+  .meta({ id: 'ReleasePayouts' });
+
+export const releasedPayoutsSchema = z
+  .strictObject({
+    data: z.array(
+      z.strictObject({
+        id: z.string(),
+        payout: payoutSchema.nullable().meta({ description: 'As it stands after the approval; null when refused.' }),
+        error: z
+          .strictObject({ code: z.string(), message: z.string() })
+          .nullable()
+          .meta({ description: 'Why this one was refused.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'ReleasedPayouts' });
+
+export const reversalSchema = z
+  .strictObject({
+    id: z.string().regex(/^rev_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+    collection_id: z.string(),
+    state: z.enum(REVERSAL_STATES),
+    failure,
+    operator_reference: z.uuid().meta({ description: 'What the operator knows the refund by.' }),
+    requested_by: userId,
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Reversal' });

@@ -1,0 +1,111 @@
+// Deliveries, their attempts and replays on the wire.
+import { z } from 'zod';
+import {
+  DELIVERY_STATES,
+  isResponseTruncated,
+  SHOWN_ATTEMPTS,
+  type ListedDelivery,
+  type RecordedAttempt,
+} from '../../../domain/webhooks/delivery.ts';
+import { EVENT_TYPES, type EventType } from '../../../domain/event.ts';
+import { isId, type DeliveryId, type EndpointId, type EventId } from '../../../domain/ids.ts';
+import { pageQuery, pageSchema } from '../page.ts';
+import { instant, time } from '../primitives.ts';
+
+export const eventType = z.enum(EVENT_TYPES as [EventType, ...EventType[]]).meta({ id: 'EventType' });
+const deliveryState = z.enum(DELIVERY_STATES).meta({ id: 'DeliveryState' });
+
+const fields = {
+  id: z.string().regex(/^dlv_/),
+  event_id: z.string().regex(/^evt_/),
+  event_type: eventType,
+  endpoint_id: z.string().regex(/^whe_/),
+  state: deliveryState.meta({
+    description:
+      '`pending`: to be sent now; `retrying`: failed, to be sent again; `delivered`: accepted; `dead_lettered`: never ' +
+      'accepted; `withheld`: the endpoint is disabled or deleted. The last two are sent when somebody replays them.',
+  }),
+  attempt_count: z.int().min(0),
+  replay_count: z.int().min(0),
+  next_attempt_at: time.nullable(),
+  created_at: time,
+  updated_at: time,
+};
+
+export const deliverySchema = z.strictObject(fields).meta({ id: 'Delivery' });
+
+const attemptSchema = z
+  .strictObject({
+    number: z.int().min(1).meta({ description: 'Counted on through replays.' }),
+    started_at: time,
+    duration_ms: z.int().min(0),
+    status_code: z.int().nullable().meta({ description: 'Null: there was no answer.' }),
+    error: z.string().nullable().meta({ description: 'Why there was no answer.' }),
+    response_headers: z.record(z.string(), z.string()).nullable(),
+    response_body: z.string().nullable().meta({
+      description: 'The first 16 KiB of the answer, read as UTF-8; bytes that are none are shown as U+FFFD.',
+    }),
+    response_truncated: z.boolean().nullable().meta({
+      description: 'Whether the answer was longer. Null: it cannot be known.',
+    }),
+  })
+  .meta({ id: 'DeliveryAttempt' });
+
+export const deliveryWithAttemptsSchema = z
+  .strictObject({
+    ...fields,
+    attempts: z.array(attemptSchema).meta({ description: `Oldest first; of very many, the last ${SHOWN_ATTEMPTS}.` }),
+  })
+  .meta({ id: 'DeliveryWithAttempts' });
+
+export const deliveryListSchema = pageSchema(deliverySchema, 'DeliveryList');
+
+/** An id to choose by. One that is nobody's, or another merchant's, chooses nothing. */
+function idFilter<Id extends string>(name: string, prefix: string, isKey: (text: string) => text is Id) {
+  return z
+    .string()
+    .refine(isKey, { error: `${name} must be an id that begins with ${prefix}_.` })
+    .optional();
+}
+
+/** When what is listed was made. */
+export const timeFilters = {
+  created_from: instant('created_from').optional().meta({ description: 'Inclusive. RFC 3339.' }),
+  created_to: instant('created_to').optional().meta({ description: 'Exclusive. RFC 3339.' }),
+};
+
+export const listDeliveriesSchema = z.strictObject({
+  ...pageQuery((text): text is DeliveryId => isId('dlv', text)).shape,
+  endpoint_id: idFilter('endpoint_id', 'whe', (text): text is EndpointId => isId('whe', text)),
+  event_id: idFilter('event_id', 'evt', (text): text is EventId => isId('evt', text)),
+  state: deliveryState.optional(),
+  ...timeFilters,
+});
+
+export function deliveryObject(delivery: ListedDelivery): z.input<typeof deliverySchema> {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    endpoint_id: delivery.endpointId,
+    state: delivery.state,
+    attempt_count: delivery.attemptCount,
+    replay_count: delivery.replayCount,
+    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+    created_at: delivery.createdAt.toISOString(),
+    updated_at: delivery.updatedAt.toISOString(),
+  };
+}
+
+export function attemptObject(attempt: RecordedAttempt): z.input<typeof attemptSchema> {
+  return {
+    number: attempt.number,
+    started_at: attempt.startedAt.toISOString(),
+    duration_ms: attempt.durationMs,
+    status_code: attempt.statusCode,
+    error: attempt.error,
+    response_headers: attempt.responseHeaders,
+    response_body: attempt.responseBody?.toString('utf8') ?? null,
+    response_truncated: isResponseTruncated(attempt),
+  };
+}

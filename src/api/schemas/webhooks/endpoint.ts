@@ -1,0 +1,116 @@
+// Webhook endpoints on the wire.
+import { z } from 'zod';
+import { ENDPOINT_STATES, MAX_SECRET_OVERLAP_MS, SHOWN_DISABLED_REASONS } from '../../../domain/webhooks/endpoint.ts';
+import { PAYMENT_EVENT_TYPES, type PaymentEventType } from '../../../domain/event.ts';
+import { isId, type EndpointId } from '../../../domain/ids.ts';
+import { pageQuery, pageSchema } from '../page.ts';
+import { printable, time } from '../primitives.ts';
+
+const MAX_KEEP_SECONDS = MAX_SECRET_OVERLAP_MS / 1000;
+const KEEP_MESSAGE = `keep_previous_for must be a whole number of seconds from 0 to ${MAX_KEEP_SECONDS}.`;
+const URL_MESSAGE = 'url must be an address of at most 2048 visible ASCII characters.';
+
+const paymentEventType = z
+  .enum(PAYMENT_EVENT_TYPES as [PaymentEventType, ...PaymentEventType[]])
+  .meta({ id: 'PaymentEventType' });
+const endpointState = z.enum(ENDPOINT_STATES).meta({ id: 'EndpointState' });
+
+/** Why nothing may be sent to this address; null: something may. */
+export type RefuseUrl = (url: string) => string | null;
+
+/** What people set. `refuseUrl` is asked when a request comes, and not before. */
+export function endpointSettingsSchemas(refuseUrl: RefuseUrl) {
+  const fields = {
+    url: z
+      .string({ error: (issue) => (issue.input === undefined ? undefined : URL_MESSAGE) })
+      .regex(/^[\x21-\x7e]{1,2048}$/, { error: URL_MESSAGE, abort: true })
+      .refine((url) => refuseUrl(url) === null, {
+        error: ({ input }) => `Nothing can be sent to this url: ${String(refuseUrl(String(input)))}.`,
+      })
+      .meta({
+        description: 'An `https` address of the public internet, without credentials.',
+        example: 'https://shop.example/webhooks',
+        override: { type: 'string', format: 'uri', maxLength: 2048 },
+      }),
+    description: printable('description', 200)
+      .nullable()
+      .optional()
+      .meta({ description: 'For people to tell endpoints apart.', example: 'Shop server' }),
+    event_types: z
+      .array(paymentEventType, {
+        error: (issue) =>
+          issue.input === undefined ? undefined : 'event_types must be a list of event types, or null for all of them.',
+      })
+      .min(1, { error: 'event_types must name at least one type, or be null for all of them.' })
+      .refine((list) => new Set(list).size === list.length, { error: 'event_types must name each type once.' })
+      .nullable()
+      .optional()
+      .meta({ description: 'Null: all of them, those that are still to come too.', uniqueItems: true }),
+  };
+  return {
+    create: z.strictObject(fields).meta({ id: 'CreateEndpoint' }),
+    change: z
+      .strictObject({ ...fields, url: fields.url.optional(), state: endpointState.optional() })
+      .refine((changes) => Object.keys(changes).length > 0, { error: 'Name at least one field to change.' })
+      .meta({ id: 'ChangeEndpoint' }),
+  };
+}
+
+/** The fields in which a form says null by saying nothing, and those that are lists. */
+export const ENDPOINT_NULLS = ['description', 'event_types'] as const;
+export const ENDPOINT_LISTS = ['event_types'] as const;
+
+export const rotateEndpointSecretSchema = z
+  .strictObject({
+    keep_previous_for: z
+      .int({ error: KEEP_MESSAGE })
+      .min(0, { error: KEEP_MESSAGE })
+      .max(MAX_KEEP_SECONDS, { error: KEEP_MESSAGE })
+      .default(0)
+      .meta({ description: 'Seconds that the present secret signs too, 24 hours at the most. 0: it ends now.' }),
+  })
+  .meta({ id: 'RotateEndpointSecret' });
+
+export const endpointId = z
+  .string()
+  .regex(/^whe_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+  .meta({ example: 'whe_01j9z3k5m7n9p1q3r5s7t9v1w3' });
+
+const fields = {
+  id: endpointId,
+  url: z.string(),
+  description: z.string().nullable(),
+  event_types: z.array(paymentEventType).nullable().meta({ description: 'What goes to it. Null: every type.' }),
+  state: endpointState,
+  disabled_reason: z.enum(SHOWN_DISABLED_REASONS).nullable().meta({
+    description:
+      '`by_person`; `answered_gone`: it answered 410; `failing`: all that was sent to it failed for too long. Null: it is enabled.',
+  }),
+  disabled_at: time.nullable(),
+  failing_since: time.nullable().meta({ description: 'Since then nothing was accepted that was sent to it.' }),
+  will_be_disabled_at: time.nullable().meta({ description: 'If it goes on failing until then.' }),
+  previous_secret_until: time.nullable().meta({
+    description: 'Until then the secret of before the last rotation signs too, after the present one.',
+  }),
+  created_at: time,
+  updated_at: time,
+};
+
+export const endpointSchema = z.strictObject(fields).meta({ id: 'Endpoint' });
+
+export const endpointWithSecretSchema = z
+  .strictObject({
+    ...fields,
+    secret: z
+      .string()
+      .regex(/^whsec_/)
+      .meta({ description: 'What its events are signed with. Shown this once.' }),
+  })
+  .meta({ id: 'EndpointWithSecret' });
+
+export const sentTestEventSchema = z
+  .strictObject({ event_id: z.string().regex(/^evt_/), delivery_id: z.string().regex(/^dlv_/) })
+  .meta({ id: 'SentTestEvent' });
+
+export const endpointListSchema = pageSchema(endpointSchema, 'EndpointList');
+export const listEndpointsSchema = pageQuery((text): text is EndpointId => isId('whe', text));

@@ -1,0 +1,39 @@
+// Events on the wire.
+import { z } from 'zod';
+import type { ListedEvent } from '../../../domain/event.ts';
+import { isId, type EventId } from '../../../domain/ids.ts';
+import { deliverySchema, eventType, timeFilters } from './delivery.ts';
+import { pageQuery, pageSchema } from '../page.ts';
+import { time } from '../primitives.ts';
+
+const fields = {
+  id: z.string().regex(/^evt_/),
+  type: eventType,
+  created_at: time,
+  object_id: z
+    .string()
+    .regex(/^(?:col|pay|whe)_/)
+    .meta({ description: 'The collection, payout or endpoint that it tells of.' }),
+};
+
+const eventSchema = z.strictObject(fields).meta({ id: 'Event' });
+
+export const eventWithDeliveriesSchema = z
+  .strictObject({
+    ...fields,
+    body: z.string().meta({ description: 'To the letter what is signed and sent.' }),
+    deliveries: z.array(deliverySchema).meta({ description: 'One for each endpoint that it is owed to.' }),
+  })
+  .meta({ id: 'EventWithDeliveries' });
+
+export const eventListSchema = pageSchema(eventSchema, 'EventList');
+
+export const listEventsSchema = z.strictObject({
+  ...pageQuery((text): text is EventId => isId('evt', text)).shape,
+  type: eventType.optional(),
+  ...timeFilters,
+});
+
+export function eventObject(event: ListedEvent): z.input<typeof eventSchema> {
+  return { id: event.id, type: event.type, created_at: event.createdAt.toISOString(), object_id: event.objectId };
+}

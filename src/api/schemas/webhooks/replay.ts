@@ -1,0 +1,98 @@
+// Replays of many deliveries on the wire.
+import { z } from 'zod';
+import { isId, type EndpointId, type ReplayId } from '../../../domain/ids.ts';
+import {
+  MAX_REPLAY_TOTAL,
+  REPLAYABLE_STATES,
+  UNDELIVERED_STATES,
+  type Replay,
+  type ReplayFilter,
+} from '../../../domain/webhooks/replay.ts';
+import { pageQuery, pageSchema } from '../page.ts';
+import { userId } from '../accounts/person.ts';
+import { instant, time } from '../primitives.ts';
+
+const replayableState = z.enum(REPLAYABLE_STATES);
+
+export const createReplaySchema = z
+  .strictObject({
+    endpoint_id: z
+      .string({ error: (issue) => (issue.input === undefined ? undefined : 'endpoint_id must be text.') })
+      .refine((text): text is EndpointId => isId('whe', text), {
+        error: 'endpoint_id must be an id that begins with whe_.',
+      })
+      .optional()
+      .meta({ description: 'Without it: of all endpoints.' }),
+    states: z
+      .array(replayableState, {
+        error: (issue) => (issue.input === undefined ? undefined : 'states must be a list of states.'),
+      })
+      .min(1, { error: 'states must name at least one state.' })
+      .refine((list) => new Set(list).size === list.length, { error: 'states must name each state once.' })
+      .optional()
+      .meta({
+        description: `Without it: ${UNDELIVERED_STATES.map((state) => `\`${state}\``).join(' and ')}.`,
+        uniqueItems: true,
+      }),
+    created_from: instant('created_from')
+      .optional()
+      .meta({ description: 'Deliveries that were made then or later. RFC 3339.' }),
+    created_to: instant('created_to')
+      .optional()
+      .meta({ description: 'Deliveries that were made before then; without it, before now. RFC 3339.' }),
+  })
+  .meta({ id: 'CreateReplay' });
+
+/** What is made after `at` is never chosen: a replay is of what is there. */
+export function toReplayFilter(body: z.output<typeof createReplaySchema>, at: Date): ReplayFilter {
+  const { endpoint_id: endpointId, states, created_from: madeFrom, created_to: to } = body;
+  return {
+    endpointId: (endpointId as EndpointId | undefined) ?? null,
+    states: states ?? UNDELIVERED_STATES,
+    madeFrom: madeFrom ?? null,
+    madeBefore: to !== undefined && to < at ? to : at,
+  };
+}
+
+export const replaySchema = z
+  .strictObject({
+    id: z.string().regex(/^rpl_/),
+    endpoint_id: z.string().nullable().meta({ description: 'Null: of all endpoints.' }),
+    states: z.array(replayableState),
+    created_from: time.nullable(),
+    created_to: time,
+    state: z.enum(['running', 'completed']),
+    total: z
+      .int()
+      .min(0)
+      .max(MAX_REPLAY_TOTAL)
+      .meta({
+        description: `How many deliveries matched when it began, counted up to ${MAX_REPLAY_TOTAL}: that many means that many or more. All of them are replayed.`,
+      }),
+    replayed: z.int().min(0).meta({ description: 'How many are on their way again.' }),
+    skipped: z.int().min(0).meta({ description: 'Left as they were: their endpoint is disabled or deleted.' }),
+    requested_by: userId,
+    created_at: time,
+    completed_at: time.nullable(),
+  })
+  .meta({ id: 'Replay' });
+
+export const replayListSchema = pageSchema(replaySchema, 'ReplayList');
+export const listReplaysSchema = pageQuery((text): text is ReplayId => isId('rpl', text));
+
+export function replayObject(replay: Replay): z.input<typeof replaySchema> {
+  return {
+    id: replay.id,
+    endpoint_id: replay.endpointId,
+    states: [...replay.states],
+    created_from: replay.madeFrom?.toISOString() ?? null,
+    created_to: replay.madeBefore.toISOString(),
+    state: replay.state,
+    total: replay.total,
+    replayed: replay.replayed,
+    skipped: replay.skipped,
+    requested_by: replay.requestedBy,
+    created_at: replay.createdAt.toISOString(),
+    completed_at: replay.completedAt?.toISOString() ?? null,
+  };
+}

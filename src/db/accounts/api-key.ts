@@ -1,0 +1,189 @@
+// Rows of API keys: a digest and what the key may do, never the key.
+import type { ListedApiKey, Scope } from '../../domain/accounts/api-key.ts';
+import type { Environment } from '../../domain/event.ts';
+import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
+import type { Currency } from '../../domain/money.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+export type ApiKey = {
+  readonly id: ApiKeyId;
+  readonly merchantId: MerchantId;
+  readonly merchantCurrency: Currency;
+  readonly environment: Environment;
+  readonly scopes: readonly Scope[];
+  /** Who counts as the maker of what is made with it; null when the key's creator is no member any more. */
+  readonly maker: UserId | null;
+  readonly lastUsedAt: Date | null;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+};
+
+type ApiKeyRow = {
+  id: ApiKeyId;
+  merchant_id: MerchantId;
+  merchant_currency: Currency;
+  environment: Environment;
+  scopes: Scope[];
+  maker: UserId | null;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+};
+
+const INSERT = statement(
+  'api_key_insert',
+  `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_by, created_at, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+);
+
+export type NewApiKey = {
+  readonly id: ApiKeyId;
+  readonly merchantId: MerchantId;
+  readonly name: string;
+  readonly environment: Environment;
+  readonly hint: string;
+  readonly sha256: Buffer;
+  readonly scopes: readonly Scope[];
+  /** Null only without the scope `payouts:write`. */
+  readonly createdBy: UserId | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+};
+
+export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
+  await tx.run(INSERT, [
+    key.id,
+    key.merchantId,
+    key.name,
+    key.environment,
+    key.hint,
+    key.sha256,
+    key.scopes,
+    key.createdBy,
+    key.createdAt,
+    key.expiresAt,
+  ]);
+}
+
+const FIND = statement(
+  'api_key_find',
+  `SELECT k.id, k.merchant_id, m.currency AS merchant_currency, k.environment, k.scopes, c.user_id AS maker,
+          k.last_used_at, k.expires_at, k.revoked_at
+   FROM api_keys k
+     JOIN merchants m ON m.id = k.merchant_id
+     LEFT JOIN members c ON c.merchant_id = k.merchant_id AND c.user_id = k.created_by AND c.removed_at IS NULL
+       AND c.roles && ARRAY['owner', 'admin', 'maker']
+   WHERE k.key_sha256 = $1`,
+);
+
+export async function findApiKeyByHash(db: Queryable, sha256: Buffer): Promise<ApiKey | null> {
+  const [row] = await db.run<ApiKeyRow>(FIND, [sha256]);
+  if (!row) return null;
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    merchantCurrency: row.merchant_currency,
+    environment: row.environment,
+    scopes: row.scopes,
+    maker: row.maker,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  };
+}
+
+const TOUCH = statement('api_key_touch', 'UPDATE api_keys SET last_used_at = $2 WHERE id = $1');
+
+export async function touchApiKey(db: Queryable, id: ApiKeyId, at: Date): Promise<void> {
+  await db.run(TOUCH, [id, at]);
+}
+
+type ListedRow = {
+  id: ApiKeyId;
+  name: string;
+  environment: Environment;
+  hint: string;
+  scopes: Scope[];
+  created_by: UserId | null;
+  creator_name: string | null;
+  created_at: Date;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  replaced_by: ApiKeyId | null;
+};
+
+const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, k.created_by, u.name AS creator_name,
+    k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.replaced_by
+  FROM api_keys k LEFT JOIN users u ON u.id = k.created_by
+  WHERE k.merchant_id = $1`;
+
+const LIST = statement('api_key_list', `${SELECT_LISTED} AND k.id < coalesce($2, 'key_~') ORDER BY k.id DESC LIMIT $3`);
+
+/** The newest keys, at most `limit`, those revoked and expired included; only older ones than `before`. */
+export async function listApiKeys(
+  db: Queryable,
+  merchantId: MerchantId,
+  before: ApiKeyId | null,
+  limit: number,
+): Promise<ListedApiKey[]> {
+  return (await db.run<ListedRow>(LIST, [merchantId, before, limit])).map(toListed);
+}
+
+const FIND_ONE = statement('api_key_find_one', `${SELECT_LISTED} AND k.id = $2`);
+
+export async function findApiKey(db: Queryable, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey | null> {
+  const [row] = await db.run<ListedRow>(FIND_ONE, [merchantId, id]);
+  return row ? toListed(row) : null;
+}
+
+const FIND_LOCKED = statement('api_key_find_locked', `${SELECT_LISTED} AND k.id = $2 FOR NO KEY UPDATE OF k`);
+
+/** The key; no other transaction rolls or revokes it until this one ends. */
+export async function findApiKeyLocked(tx: Tx, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey | null> {
+  const [row] = await tx.run<ListedRow>(FIND_LOCKED, [merchantId, id]);
+  return row ? toListed(row) : null;
+}
+
+const COUNT_IN_FORCE = statement(
+  'api_key_count_in_force',
+  `SELECT count(*)::int AS count FROM api_keys
+   WHERE merchant_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
+);
+
+export async function countApiKeysInForce(db: Queryable, merchantId: MerchantId, at: Date): Promise<number> {
+  const [row] = await db.run<{ count: number }>(COUNT_IN_FORCE, [merchantId, at]);
+  return row?.count ?? 0;
+}
+
+const END = statement(
+  'api_key_end',
+  'UPDATE api_keys SET expires_at = $2, revoked_at = $3, replaced_by = $4 WHERE id = $1',
+);
+
+export type ApiKeyEnd = {
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly replacedBy: ApiKeyId | null;
+};
+
+/** Sets when the key ends and which one took its place, if any. */
+export async function endApiKey(tx: Tx, id: ApiKeyId, end: ApiKeyEnd): Promise<void> {
+  await tx.run(END, [id, end.expiresAt, end.revokedAt, end.replacedBy]);
+}
+
+function toListed(row: ListedRow): ListedApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    environment: row.environment,
+    hint: row.hint,
+    scopes: row.scopes,
+    createdBy: row.created_by === null ? null : { id: row.created_by, name: row.creator_name ?? '' },
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    replacedBy: row.replaced_by,
+  };
+}

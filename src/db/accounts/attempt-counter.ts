@@ -1,0 +1,62 @@
+// Counters of failed proofs of identity and of refusals, each with the end of its window.
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+// One statement under the row's own lock: attempts at the same moment cannot slip past the limit together.
+const COUNT = statement(
+  'proof_counter_count',
+  `INSERT INTO proof_counters AS c (subject, failures, window_ends_at) VALUES ($1, 1, $4)
+   ON CONFLICT (subject) DO UPDATE SET
+     failures = CASE WHEN c.window_ends_at <= $3 THEN 1 ELSE c.failures + 1 END,
+     window_ends_at = CASE WHEN c.window_ends_at <= $3 THEN excluded.window_ends_at ELSE c.window_ends_at END
+   WHERE c.window_ends_at <= $3 OR c.failures < $2
+   RETURNING 1`,
+);
+
+/** Counts one more. False when as many as `max` were counted in the window under way; nothing changed then. */
+export async function countProof(
+  tx: Tx,
+  subject: string,
+  max: number,
+  window: { readonly at: Date; readonly endsAt: Date },
+): Promise<boolean> {
+  const rows = await tx.run(COUNT, [subject, max, window.at, window.endsAt]);
+  return rows.length === 1;
+}
+
+const FIND_WINDOW_END = statement(
+  'proof_counter_find_window_end',
+  'SELECT window_ends_at FROM proof_counters WHERE subject = $1',
+);
+
+export async function findWindowEnd(db: Queryable, subject: string): Promise<Date | null> {
+  const [row] = await db.run<{ window_ends_at: Date }>(FIND_WINDOW_END, [subject]);
+  return row?.window_ends_at ?? null;
+}
+
+// In the order of their names, as counting does, so that no two wait for each other.
+const UNCOUNT = statement(
+  'proof_counter_uncount',
+  `UPDATE proof_counters SET failures = failures - 1 WHERE subject IN (
+     SELECT subject FROM proof_counters WHERE subject = ANY ($1) AND failures > 0 AND window_ends_at > $2
+     ORDER BY subject FOR UPDATE)`,
+);
+
+/** Takes one back of each: what was counted before it was tried turned out to be right. */
+export async function uncountProofs(tx: Tx, subjects: readonly string[], at: Date): Promise<void> {
+  await tx.run(UNCOUNT, [subjects, at]);
+}
+
+const DELETE_ENDED = statement(
+  'proof_counter_delete_ended',
+  `WITH gone AS (
+     DELETE FROM proof_counters WHERE subject IN (
+       SELECT subject FROM proof_counters WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT $2
+       FOR UPDATE SKIP LOCKED)
+     RETURNING 1)
+   SELECT count(*)::int AS count FROM gone`,
+);
+
+export async function deleteEndedCounters(db: Queryable, at: Date, limit: number): Promise<number> {
+  const [row] = await db.run<{ count: number }>(DELETE_ENDED, [at, limit]);
+  return row?.count ?? 0;
+}

@@ -1,0 +1,168 @@
+// Rows of invitations: who is asked to join a merchant, in which roles, and what became of it.
+import type { InvitationId, MerchantId, UserId } from '../../domain/ids.ts';
+import type { Invitation, Role } from '../../domain/accounts/member.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+type InvitationRow = {
+  id: InvitationId;
+  merchant_id: MerchantId;
+  email: string;
+  roles: Role[];
+  created_by: UserId | null;
+  creator_name: string | null;
+  created_at: Date;
+  expires_at: Date;
+  approved_at: Date | null;
+  approved_by: UserId | null;
+  approver_name: string | null;
+};
+
+const INSERT = statement(
+  'invitation_insert',
+  `INSERT INTO invitations (id, merchant_id, email, roles, token_sha256, created_by, created_at, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+);
+
+export type NewInvitation = Omit<Invitation, 'createdBy' | 'approvedAt' | 'approvedBy'> & {
+  readonly createdBy: UserId | null;
+  readonly tokenSha256: Buffer;
+};
+
+export async function insertInvitation(tx: Tx, invitation: NewInvitation): Promise<void> {
+  await tx.run(INSERT, [
+    invitation.id,
+    invitation.merchantId,
+    invitation.email,
+    invitation.roles,
+    invitation.tokenSha256,
+    invitation.createdBy,
+    invitation.createdAt,
+    invitation.expiresAt,
+  ]);
+}
+
+const SELECT = `SELECT i.id, i.merchant_id, i.email, i.roles, i.created_by, u.name AS creator_name, i.created_at,
+    i.expires_at, i.approved_at, i.approved_by, a.name AS approver_name
+  FROM invitations i LEFT JOIN users u ON u.id = i.created_by LEFT JOIN users a ON a.id = i.approved_by`;
+const IS_OPEN = 'i.accepted_at IS NULL AND i.withdrawn_at IS NULL';
+
+const LIST_OPEN = statement(
+  'invitation_list_open',
+  `${SELECT} WHERE i.merchant_id = $1 AND ${IS_OPEN} AND i.expires_at > $2 ORDER BY i.id DESC`,
+);
+
+export async function listOpenInvitations(db: Queryable, merchantId: MerchantId, at: Date): Promise<Invitation[]> {
+  return (await db.run<InvitationRow>(LIST_OPEN, [merchantId, at])).map(toInvitation);
+}
+
+const FIND_BY_TOKEN = statement(
+  'invitation_find_by_token',
+  `${SELECT} WHERE i.token_sha256 = $1 AND (i.approval_sha256 IS NULL OR i.approval_sha256 = $2)
+     AND ${IS_OPEN} AND i.expires_at > $3`,
+);
+
+/** Digests of the tokens that a person came with. */
+export type InvitationTokens = {
+  readonly tokenSha256: Buffer;
+  /** Of the second person who agreed, if there is one. */
+  readonly approvalSha256: Buffer | null;
+};
+
+/** The open invitation of the token; of one that somebody agreed to, only with their token too. */
+export async function findInvitationByToken(
+  db: Queryable,
+  { tokenSha256, approvalSha256 }: InvitationTokens,
+  at: Date,
+): Promise<Invitation | null> {
+  const [row] = await db.run<InvitationRow>(FIND_BY_TOKEN, [tokenSha256, approvalSha256, at]);
+  return row ? toInvitation(row) : null;
+}
+
+const FIND_OPEN = statement(
+  'invitation_find_open',
+  `${SELECT} WHERE i.merchant_id = $1 AND i.id = $2 AND ${IS_OPEN} AND i.expires_at > $3`,
+);
+
+export async function findOpenInvitation(
+  db: Queryable,
+  merchantId: MerchantId,
+  id: InvitationId,
+  at: Date,
+): Promise<Invitation | null> {
+  const [row] = await db.run<InvitationRow>(FIND_OPEN, [merchantId, id, at]);
+  return row ? toInvitation(row) : null;
+}
+
+const APPROVE = statement(
+  'invitation_approve',
+  `UPDATE invitations i SET approved_by = $2, approved_at = $3, approval_sha256 = $4 WHERE i.id = $1 AND ${IS_OPEN}`,
+);
+
+/** Somebody's word on it, in place of an earlier one that counts no more. `by` is null for whoever runs the service. */
+export async function approveInvitation(
+  tx: Tx,
+  id: InvitationId,
+  approval: { readonly by: UserId | null; readonly at: Date; readonly tokenSha256: Buffer },
+): Promise<void> {
+  await tx.run(APPROVE, [id, approval.by, approval.at, approval.tokenSha256]);
+}
+
+const ACCEPT = statement(
+  'invitation_accept',
+  `UPDATE invitations i SET accepted_by = $2, accepted_at = $3
+   WHERE i.id = $1 AND ${IS_OPEN} AND i.expires_at > $3 RETURNING 1`,
+);
+
+/** Whether it was still open; now it is accepted. Of two at once, one. */
+export async function markInvitationAccepted(tx: Tx, id: InvitationId, by: UserId, at: Date): Promise<boolean> {
+  const rows = await tx.run(ACCEPT, [id, by, at]);
+  return rows.length === 1;
+}
+
+const WITHDRAW = statement(
+  'invitation_withdraw',
+  `UPDATE invitations i SET withdrawn_at = $3
+   WHERE i.merchant_id = $1 AND i.id = $2 AND ${IS_OPEN} AND i.expires_at > $3 RETURNING i.email`,
+);
+
+/** The e-mail of the open invitation that is withdrawn now; null when there is none. */
+export async function withdrawInvitation(
+  tx: Tx,
+  merchantId: MerchantId,
+  id: InvitationId,
+  at: Date,
+): Promise<string | null> {
+  const [row] = await tx.run<{ email: string }>(WITHDRAW, [merchantId, id, at]);
+  return row?.email ?? null;
+}
+
+const WITHDRAW_OF_EMAIL = statement(
+  'invitation_withdraw_of_email',
+  `UPDATE invitations i SET withdrawn_at = $3
+   WHERE i.merchant_id = $1 AND i.email = $2 AND ${IS_OPEN} AND i.expires_at > $3 RETURNING i.id`,
+);
+
+/** The ids of the open invitations that are withdrawn now. */
+export async function withdrawInvitationsOf(
+  tx: Tx,
+  merchantId: MerchantId,
+  email: string,
+  at: Date,
+): Promise<InvitationId[]> {
+  const rows = await tx.run<{ id: InvitationId }>(WITHDRAW_OF_EMAIL, [merchantId, email, at]);
+  return rows.map(({ id }) => id);
+}
+
+function toInvitation(row: InvitationRow): Invitation {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    email: row.email,
+    roles: row.roles,
+    createdBy: row.created_by === null ? null : { id: row.created_by, name: row.creator_name ?? '' },
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    approvedAt: row.approved_at,
+    approvedBy: row.approved_by === null ? null : { id: row.approved_by, name: row.approver_name ?? '' },
+  };
+}

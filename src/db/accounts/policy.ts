@@ -1,0 +1,51 @@
+// Rows of policies: one per merchant that ever changed it.
+import type { MerchantId } from '../../domain/ids.ts';
+import { DEFAULT_POLICY, type Policy } from '../../domain/accounts/policy.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+const FIND = statement(
+  'policy_find',
+  `SELECT second_factor_required, two_approvers_above_minor, approver_daily_limit_minor, payout_expires_after_ms
+   FROM policies WHERE merchant_id = $1`,
+);
+
+/** The merchant's policy, or the defaults when it never changed it. */
+export async function findPolicy(db: Queryable, merchantId: MerchantId): Promise<Policy> {
+  const [row] = await db.run<{
+    second_factor_required: boolean;
+    two_approvers_above_minor: string | null;
+    approver_daily_limit_minor: string | null;
+    payout_expires_after_ms: string | null;
+  }>(FIND, [merchantId]);
+  if (!row) return DEFAULT_POLICY;
+  return {
+    secondFactorRequired: row.second_factor_required,
+    twoApproversAboveMinor: row.two_approvers_above_minor === null ? null : BigInt(row.two_approvers_above_minor),
+    approverDailyLimitMinor: row.approver_daily_limit_minor === null ? null : BigInt(row.approver_daily_limit_minor),
+    payoutExpiresAfterMs: row.payout_expires_after_ms === null ? null : Number(row.payout_expires_after_ms),
+  };
+}
+
+const PUT = statement(
+  'policy_put',
+  `INSERT INTO policies (merchant_id, second_factor_required, two_approvers_above_minor, approver_daily_limit_minor,
+                         payout_expires_after_ms, updated_at)
+   VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (merchant_id) DO UPDATE SET
+     second_factor_required = excluded.second_factor_required,
+     two_approvers_above_minor = excluded.two_approvers_above_minor,
+     approver_daily_limit_minor = excluded.approver_daily_limit_minor,
+     payout_expires_after_ms = excluded.payout_expires_after_ms,
+     updated_at = excluded.updated_at`,
+);
+
+export async function putPolicy(tx: Tx, merchantId: MerchantId, policy: Policy, at: Date): Promise<void> {
+  await tx.run(PUT, [
+    merchantId,
+    policy.secondFactorRequired,
+    policy.twoApproversAboveMinor,
+    policy.approverDailyLimitMinor,
+    policy.payoutExpiresAfterMs,
+    at,
+  ]);
+}

@@ -1,0 +1,166 @@
+// Rows of sessions: the digest of a token, whose it is, for which merchant, and until when.
+import type { MerchantId, UserId } from '../../domain/ids.ts';
+import type { Role } from '../../domain/accounts/member.ts';
+import type { Currency } from '../../domain/money.ts';
+import type { Session } from '../../domain/accounts/session.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+type SessionRow = {
+  token_sha256: Buffer;
+  user_id: UserId;
+  merchant_id: MerchantId;
+  merchant_currency: Currency;
+  merchant_name: string;
+  roles: Role[];
+  name: string;
+  email: string;
+  has_second_factor: boolean;
+  second_factor_at: Date | null;
+  created_at: Date;
+  last_used_at: Date;
+  expires_at: Date;
+};
+
+const INSERT = statement(
+  'session_insert',
+  `INSERT INTO sessions (token_sha256, merchant_id, user_id, created_at, last_used_at, expires_at, second_factor_at)
+   VALUES ($1, $2, $3, $4, $4, $5, $6)`,
+);
+
+export type NewSession = {
+  readonly tokenSha256: Buffer;
+  readonly merchantId: MerchantId;
+  readonly userId: UserId;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly secondFactorAt: Date | null;
+};
+
+export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
+  const { tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt } = session;
+  await tx.run(INSERT, [tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt]);
+}
+
+// Roles, removal and the second factor are read anew each time: a change of any counts from the next request.
+const FIND = statement(
+  'session_find',
+  `SELECT s.token_sha256, s.user_id, s.merchant_id, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
+          u.name, u.email, u.totp_secret_sealed IS NOT NULL AS has_second_factor, s.second_factor_at, s.created_at,
+          s.last_used_at, s.expires_at
+   FROM sessions s
+     JOIN members m ON m.merchant_id = s.merchant_id AND m.user_id = s.user_id AND m.removed_at IS NULL
+     JOIN users u ON u.id = s.user_id
+     JOIN merchants c ON c.id = s.merchant_id
+   WHERE s.token_sha256 = $1 AND s.expires_at > $2 AND s.last_used_at > $3`,
+);
+
+/** The session with this token, if at `at` it is not over, was used after `usedAfter`, and its person is a member. */
+export async function findSession(
+  db: Queryable,
+  tokenSha256: Buffer,
+  at: Date,
+  usedAfter: Date,
+): Promise<Session | null> {
+  const [row] = await db.run<SessionRow>(FIND, [tokenSha256, at, usedAfter]);
+  return row ? toSession(row) : null;
+}
+
+const TOUCH = statement(
+  'session_touch',
+  'UPDATE sessions SET last_used_at = $2 WHERE token_sha256 = $1 AND last_used_at < $2',
+);
+
+export async function touchSession(db: Queryable, tokenSha256: Buffer, at: Date): Promise<void> {
+  await db.run(TOUCH, [tokenSha256, at]);
+}
+
+const RENEW = statement(
+  'session_renew',
+  `UPDATE sessions SET token_sha256 = $2, last_used_at = $3, second_factor_at = $4 WHERE token_sha256 = $1 RETURNING 1`,
+);
+
+/** The session goes on under a new token; the old one is dead. False when it was dead already. */
+export async function renewSession(
+  tx: Tx,
+  tokenSha256: Buffer,
+  renewed: { readonly tokenSha256: Buffer; readonly at: Date; readonly secondFactorAt: Date | null },
+): Promise<boolean> {
+  const rows = await tx.run(RENEW, [tokenSha256, renewed.tokenSha256, renewed.at, renewed.secondFactorAt]);
+  return rows.length === 1;
+}
+
+const DELETE = statement('session_delete', 'DELETE FROM sessions WHERE token_sha256 = $1');
+
+export async function deleteSession(tx: Tx, tokenSha256: Buffer): Promise<void> {
+  await tx.run(DELETE, [tokenSha256]);
+}
+
+const DELETE_OTHERS = statement(
+  'session_delete_others',
+  'DELETE FROM sessions WHERE user_id = $1 AND token_sha256 <> $2',
+);
+
+/** Ends every session of the person but this one, at every merchant. */
+export async function deleteOtherSessions(tx: Tx, userId: UserId, kept: Buffer): Promise<void> {
+  await tx.run(DELETE_OTHERS, [userId, kept]);
+}
+
+const DELETE_OF_USER = statement('session_delete_of_user', 'DELETE FROM sessions WHERE user_id = $1');
+
+/** Ends every session of the person, at every merchant. */
+export async function deleteSessionsOfUser(tx: Tx, userId: UserId): Promise<void> {
+  await tx.run(DELETE_OF_USER, [userId]);
+}
+
+const DELETE_OF_MEMBER = statement(
+  'session_delete_of_member',
+  'DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2',
+);
+
+export async function deleteSessionsOfMember(tx: Tx, merchantId: MerchantId, userId: UserId): Promise<void> {
+  await tx.run(DELETE_OF_MEMBER, [merchantId, userId]);
+}
+
+const FORGET_SECOND_FACTOR = statement(
+  'session_forget_second_factor',
+  'UPDATE sessions SET second_factor_at = NULL WHERE user_id = $1',
+);
+
+/** What was proved with a factor that is gone counts no more. */
+export async function forgetSecondFactor(tx: Tx, userId: UserId): Promise<void> {
+  await tx.run(FORGET_SECOND_FACTOR, [userId]);
+}
+
+const DELETE_ENDED = statement(
+  'session_delete_ended',
+  `WITH gone AS (
+     DELETE FROM sessions WHERE token_sha256 IN (
+       SELECT token_sha256 FROM sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+     RETURNING 1)
+   SELECT count(*)::int AS count FROM gone`,
+);
+
+export async function deleteEndedSessions(db: Queryable, at: Date, limit: number): Promise<number> {
+  const [row] = await db.run<{ count: number }>(DELETE_ENDED, [at, limit]);
+  return row?.count ?? 0;
+}
+
+function toSession(row: SessionRow): Session {
+  return {
+    tokenSha256: row.token_sha256,
+    person: {
+      userId: row.user_id,
+      merchantId: row.merchant_id,
+      merchantCurrency: row.merchant_currency,
+      roles: row.roles,
+      hasSecondFactor: row.has_second_factor,
+      secondFactorAt: row.second_factor_at,
+    },
+    name: row.name,
+    email: row.email,
+    merchantName: row.merchant_name,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+  };
+}

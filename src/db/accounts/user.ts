@@ -1,0 +1,116 @@
+// Rows of users: people, the digests of their passwords, and their second factors.
+import type { UserId } from '../../domain/ids.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+export type User = {
+  readonly id: UserId;
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
+  /** Null: no second factor. */
+  readonly totpSecretSealed: string | null;
+  readonly totpPendingSealed: string | null;
+};
+
+type UserRow = {
+  id: UserId;
+  email: string;
+  name: string;
+  password_hash: string;
+  totp_secret_sealed: string | null;
+  totp_pending_sealed: string | null;
+};
+
+const COLUMNS = 'id, email, name, password_hash, totp_secret_sealed, totp_pending_sealed';
+
+const INSERT = statement(
+  'user_insert',
+  `INSERT INTO users (id, email, name, password_hash, totp_secret_sealed, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (email) DO NOTHING RETURNING 1`,
+);
+
+export type NewUser = Omit<User, 'totpPendingSealed'> & { readonly createdAt: Date };
+
+/** False when somebody has this e-mail; nothing changed then. */
+export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
+  const { id, email, name, passwordHash, totpSecretSealed, createdAt } = user;
+  const rows = await tx.run(INSERT, [id, email, name, passwordHash, totpSecretSealed, createdAt]);
+  return rows.length === 1;
+}
+
+const FIND_BY_EMAIL = statement('user_find_by_email', `SELECT ${COLUMNS} FROM users WHERE email = $1`);
+
+export async function findUserByEmail(db: Queryable, email: string): Promise<User | null> {
+  const [row] = await db.run<UserRow>(FIND_BY_EMAIL, [email]);
+  return row ? toUser(row) : null;
+}
+
+const FIND = statement('user_find', `SELECT ${COLUMNS} FROM users WHERE id = $1`);
+
+export async function findUser(db: Queryable, id: UserId): Promise<User | null> {
+  const [row] = await db.run<UserRow>(FIND, [id]);
+  return row ? toUser(row) : null;
+}
+
+const FIND_LOCKED = statement('user_find_locked', `SELECT ${COLUMNS} FROM users WHERE id = $1 FOR NO KEY UPDATE`);
+
+/** The user; no other transaction changes their password or factor until this one ends. */
+export async function findUserLocked(tx: Tx, id: UserId): Promise<User | null> {
+  const [row] = await tx.run<UserRow>(FIND_LOCKED, [id]);
+  return row ? toUser(row) : null;
+}
+
+const SET_PASSWORD = statement('user_set_password', 'UPDATE users SET password_hash = $2 WHERE id = $1');
+
+export async function setPassword(tx: Tx, id: UserId, passwordHash: string): Promise<void> {
+  await tx.run(SET_PASSWORD, [id, passwordHash]);
+}
+
+const USE_TOTP_STEP = statement(
+  'user_use_totp_step',
+  `UPDATE users SET totp_last_step = $2
+   WHERE id = $1 AND totp_secret_sealed IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $2) RETURNING 1`,
+);
+
+/** Whether the code of this time step was still unused; now it is used, and so is every earlier one. */
+export async function useTotpStep(tx: Tx, id: UserId, step: number): Promise<boolean> {
+  const rows = await tx.run(USE_TOTP_STEP, [id, step]);
+  return rows.length === 1;
+}
+
+const SET_PENDING_TOTP = statement('user_set_pending_totp', 'UPDATE users SET totp_pending_sealed = $2 WHERE id = $1');
+
+export async function setPendingTotp(tx: Tx, id: UserId, sealed: string): Promise<void> {
+  await tx.run(SET_PENDING_TOTP, [id, sealed]);
+}
+
+const CONFIRM_TOTP = statement(
+  'user_confirm_totp',
+  `UPDATE users SET totp_secret_sealed = totp_pending_sealed, totp_pending_sealed = NULL, totp_last_step = $2
+   WHERE id = $1`,
+);
+
+/** The pending secret becomes the second factor; the step that confirmed it is used. */
+export async function confirmTotp(tx: Tx, id: UserId, step: number): Promise<void> {
+  await tx.run(CONFIRM_TOTP, [id, step]);
+}
+
+const REMOVE_TOTP = statement(
+  'user_remove_totp',
+  'UPDATE users SET totp_secret_sealed = NULL, totp_pending_sealed = NULL, totp_last_step = NULL WHERE id = $1',
+);
+
+export async function removeTotp(tx: Tx, id: UserId): Promise<void> {
+  await tx.run(REMOVE_TOTP, [id]);
+}
+
+function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    passwordHash: row.password_hash,
+    totpSecretSealed: row.totp_secret_sealed,
+    totpPendingSealed: row.totp_pending_sealed,
+  };
+}

@@ -1,0 +1,43 @@
+// Writes a change of a collection: state, money, event and what it owes to webhooks, in one statement.
+import { collectionPosting, type CollectionChange } from '../../domain/payments/collection-change.ts';
+import { collectionEvent, type Environment } from '../../domain/event.ts';
+import type { Queryable } from '../database.ts';
+import { changeStatement, consequencesAt, consequenceValues } from './recorded-change.ts';
+
+const RECORD = changeStatement(
+  'collection_change_record',
+  'collection_id',
+  `UPDATE collections
+   SET state = $13, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $14,
+       operator_receipt = coalesce($15, operator_receipt), prompt_expires_at = $16, check_due_at = $17,
+       amount_reversed_minor = $18, workflow_started_at = coalesce(workflow_started_at, $1)
+   WHERE id = $11 AND version = $12
+   RETURNING id, merchant_id, version`,
+);
+
+/**
+ * Compare-and-set on the version the change was decided on: true when all of it is written, false when the collection
+ * has changed since and nothing is.
+ */
+export async function recordCollectionChange(
+  db: Queryable,
+  change: CollectionChange,
+  environment: Environment,
+): Promise<boolean> {
+  const { before, after } = change;
+  const consequences = consequencesAt(after.updatedAt, collectionPosting(after), (event) =>
+    collectionEvent(after, { ...event, environment }),
+  );
+  const rows = await db.run(RECORD, [
+    ...consequenceValues(consequences),
+    before.id,
+    before.version,
+    after.state,
+    after.failureCode,
+    change.operatorReceipt,
+    after.promptExpiresAt,
+    change.checkDueAt,
+    after.amountReversedMinor,
+  ]);
+  return rows.length === 1;
+}

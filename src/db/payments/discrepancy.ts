@@ -1,0 +1,97 @@
+// Rows of discrepancies: what an operator says of a payment whose end is recorded otherwise.
+import type { Discrepancy, DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
+import type { CollectionId, MerchantId } from '../../domain/ids.ts';
+import { insertAuditEntry, recordServiceAct } from '../accounts/audit.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+import type { SentMoney } from './send-progress.ts';
+
+/** A payment, in or out, or a refund, of which somebody may say more after its end. */
+export type EndedPayment =
+  SentMoney | { readonly merchantId: MerchantId; readonly table: 'collections'; readonly id: CollectionId };
+
+export type NewDiscrepancy = EndedPayment & {
+  readonly kind: DiscrepancyKind;
+  readonly operatorReceipt: string | null;
+  readonly foundAt: Date;
+};
+
+const NOUNS = { collections: 'collection', payouts: 'payout', reversals: 'reversal' } as const;
+
+const INSERT = statement(
+  'discrepancy_insert',
+  `INSERT INTO discrepancies (merchant_id, collection_id, payout_id, reversal_id, kind, operator_receipt, found_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING 1`,
+);
+
+/** Keeps it, with an entry of the audit log for the merchant to see. Repeating it changes nothing. */
+export async function insertDiscrepancy(tx: Tx, found: NewDiscrepancy): Promise<void> {
+  const { merchantId, table, id, kind, operatorReceipt, foundAt: at } = found;
+  const ids = (['collections', 'payouts', 'reversals'] as const).map((each) => (each === table ? id : null));
+  const rows = await tx.run(INSERT, [merchantId, ...ids, kind, operatorReceipt, at]);
+  if (rows.length === 0) return;
+  await insertAuditEntry(tx, {
+    merchantId,
+    userId: null,
+    apiKeyId: null,
+    action: `${NOUNS[table]}.discrepancy_found`,
+    outcome: 'done',
+    subjectId: id,
+    before: null,
+    after: { kind, operator_receipt: operatorReceipt },
+    address: null,
+    requestId: null,
+    at,
+  });
+}
+
+const COLUMNS = `id, merchant_id, coalesce(collection_id, payout_id, reversal_id) AS subject, kind, operator_receipt,
+  found_at`;
+
+type DiscrepancyRow = {
+  id: string;
+  merchant_id: MerchantId;
+  subject: Discrepancy['subject'];
+  kind: DiscrepancyKind;
+  operator_receipt: string | null;
+  found_at: Date;
+};
+
+const FIND_OPEN = statement(
+  'discrepancy_find_open',
+  `SELECT ${COLUMNS} FROM discrepancies WHERE settled_at IS NULL ORDER BY id LIMIT $1`,
+);
+
+/** Those that nobody settled yet, of all merchants, the oldest first, at most `limit`. */
+export async function findOpenDiscrepancies(db: Queryable, limit: number): Promise<Discrepancy[]> {
+  return (await db.run<DiscrepancyRow>(FIND_OPEN, [limit])).map(toDiscrepancy);
+}
+
+const SETTLE = statement(
+  'discrepancy_settle',
+  `UPDATE discrepancies SET settled_at = $2, settlement = $3 WHERE id = $1 AND settled_at IS NULL
+   RETURNING ${COLUMNS}, CASE WHEN collection_id IS NOT NULL THEN 'collection'
+                              WHEN payout_id IS NOT NULL THEN 'payout' ELSE 'reversal' END AS noun`,
+);
+
+export type Settlement = { readonly id: string; readonly how: string; readonly at: Date };
+
+/** Notes how the service settled it, with an entry of the audit log; null when none with this id is open. */
+export async function putSettlement(tx: Tx, { id, how, at }: Settlement): Promise<Discrepancy | null> {
+  const [row] = await tx.run<DiscrepancyRow & { noun: string }>(SETTLE, [id, at, how]);
+  if (!row) return null;
+  const action = `${row.noun}.discrepancy_settled`;
+  const after = { kind: row.kind, settlement: how };
+  await recordServiceAct(tx, row.merchant_id, { action, subjectId: row.subject, after, at });
+  return toDiscrepancy(row);
+}
+
+function toDiscrepancy(row: DiscrepancyRow): Discrepancy {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    subject: row.subject,
+    kind: row.kind,
+    operatorReceipt: row.operator_receipt,
+    foundAt: row.found_at,
+  };
+}

@@ -1,0 +1,133 @@
+// Idempotency keys and the answers kept under them.
+import { DomainError } from '../../domain/errors.ts';
+import type { MerchantId } from '../../domain/ids.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+export type StoredAnswer = { readonly status: number; readonly body: string };
+
+// One advisory lock per merchant and key: held from the look-up to the commit, let go by any end of the connection.
+const TRY_LOCK = statement(
+  'idempotency_key_try_lock',
+  `SELECT pg_try_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0)) AS is_locked`,
+);
+
+/** False while another call with this key is under way. Two keys of one digest make a false "in flight", never harm. */
+export async function tryLockIdempotencyKey(tx: Tx, merchantId: MerchantId, key: string): Promise<boolean> {
+  const [row] = await tx.run<{ is_locked: boolean }>(TRY_LOCK, [merchantId, key]);
+  return row?.is_locked === true;
+}
+
+const FIND = statement(
+  'idempotency_key_find',
+  `SELECT request_sha256, response_status, response_body FROM idempotency_keys
+   WHERE merchant_id = $1 AND key = $2 AND created_at >= $3`,
+);
+
+export async function findIdempotencyKey(
+  tx: Tx,
+  merchantId: MerchantId,
+  key: string,
+  keptSince: Date,
+): Promise<{ fingerprint: Buffer; answer: StoredAnswer } | null> {
+  const [row] = await tx.run<{ request_sha256: Buffer; response_status: number; response_body: string }>(FIND, [
+    merchantId,
+    key,
+    keptSince,
+  ]);
+  if (!row) return null;
+  return { fingerprint: row.request_sha256, answer: { status: row.response_status, body: row.response_body } };
+}
+
+// An expired key that the sweep has not removed yet may be used anew.
+const PUT = statement(
+  'idempotency_key_put',
+  `INSERT INTO idempotency_keys (merchant_id, key, request_sha256, response_status, response_body, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (merchant_id, key) DO UPDATE
+     SET request_sha256 = excluded.request_sha256, response_status = excluded.response_status,
+         response_body = excluded.response_body, created_at = excluded.created_at
+     WHERE idempotency_keys.created_at < $7
+   RETURNING 1`,
+);
+
+export type NewIdempotencyKey = {
+  readonly merchantId: MerchantId;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+  readonly answer: StoredAnswer;
+  readonly at: Date;
+  readonly keptSince: Date;
+};
+
+/** Claims the key for this answer. False when it holds another answer that is still kept; nothing changed then. */
+export async function putIdempotencyKey(tx: Tx, entry: NewIdempotencyKey): Promise<boolean> {
+  const rows = await tx.run(PUT, [
+    entry.merchantId,
+    entry.key,
+    entry.fingerprint,
+    entry.answer.status,
+    entry.answer.body,
+    entry.at,
+    entry.keptSince,
+  ]);
+  return rows.length === 1;
+}
+
+/** A request under a key, and since when answers count. */
+export type KeyedRequest = {
+  readonly merchantId: MerchantId;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+  readonly at: Date;
+  readonly keptForMs: number;
+};
+
+/**
+ * The answer that was kept for this very request, or null: then the key is this transaction's until it ends. Throws
+ * `idempotency_key_in_flight` while another call has it and `idempotency_key_reused` when it was for another request.
+ */
+export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promise<StoredAnswer | null> {
+  const { merchantId, key, fingerprint } = request;
+  if (!(await tryLockIdempotencyKey(tx, merchantId, key))) throw inFlight();
+  const kept = await findIdempotencyKey(tx, merchantId, key, keptSince(request));
+  if (kept === null) return null;
+  if (kept.fingerprint.equals(fingerprint)) return kept.answer;
+  throw new DomainError(
+    'idempotency_key_reused',
+    'This Idempotency-Key was reused with different parameters. Use a new key for a new request.',
+  );
+}
+
+/** Keeps the answer to a request whose key was claimed in this transaction. */
+export async function keepAnswer(tx: Tx, request: KeyedRequest, answer: StoredAnswer): Promise<void> {
+  const { merchantId, key, fingerprint, at } = request;
+  const entry = { merchantId, key, fingerprint, answer, at, keptSince: keptSince(request) };
+  if (!(await putIdempotencyKey(tx, entry))) throw inFlight();
+}
+
+function keptSince({ at, keptForMs }: KeyedRequest): Date {
+  return new Date(at.getTime() - keptForMs);
+}
+
+function inFlight(): DomainError {
+  return new DomainError(
+    'idempotency_key_in_flight',
+    'A call with this Idempotency-Key is still under way. Wait a second and ask again with the same key.',
+    { retryAfterSeconds: 1 },
+  );
+}
+
+const DELETE_EXPIRED = statement(
+  'idempotency_key_delete_expired',
+  `WITH gone AS (
+     DELETE FROM idempotency_keys WHERE (merchant_id, key) IN (
+       SELECT merchant_id, key FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT $2
+       FOR UPDATE SKIP LOCKED)
+     RETURNING 1)
+   SELECT count(*)::int AS count FROM gone`,
+);
+
+export async function deleteIdempotencyKeys(db: Queryable, usedBefore: Date, limit: number): Promise<number> {
+  const [row] = await db.run<{ count: number }>(DELETE_EXPIRED, [usedBefore, limit]);
+  return row?.count ?? 0;
+}

@@ -1,0 +1,116 @@
+// The ledger's accounts. Transfers are written with the change they belong to; the database keeps the balances.
+import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
+import { availableAccount, heldAccount } from '../../domain/payments/ledger.ts';
+import type { Currency } from '../../domain/money.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+const ENSURE_OPERATOR_ACCOUNT = statement(
+  'ledger_account_ensure_operator',
+  `INSERT INTO ledger_accounts (id, kind, operator, currency)
+   VALUES ('operator/' || $1::text || '/' || $2::text, 'operator', $1, $2) ON CONFLICT (id) DO NOTHING`,
+);
+
+export async function ensureOperatorAccount(db: Queryable, operator: string, currency: Currency): Promise<void> {
+  await db.run(ENSURE_OPERATOR_ACCOUNT, [operator, currency]);
+}
+
+const BALANCES = statement(
+  'ledger_account_balances',
+  'SELECT id, balance_minor, currency FROM ledger_accounts WHERE id = ANY($1)',
+);
+
+export type Balance = { readonly availableMinor: bigint; readonly heldMinor: bigint; readonly currency: Currency };
+
+/** Both amounts as of one instant. */
+export async function findBalance(db: Queryable, merchantId: MerchantId): Promise<Balance | null> {
+  const available = availableAccount(merchantId);
+  const held = heldAccount(merchantId);
+  const rows = await db.run<{ id: string; balance_minor: string; currency: Currency }>(BALANCES, [[available, held]]);
+  const availableRow = rows.find((row) => row.id === available);
+  const heldRow = rows.find((row) => row.id === held);
+  if (!availableRow || !heldRow) return null;
+  return {
+    availableMinor: BigInt(availableRow.balance_minor),
+    heldMinor: BigInt(heldRow.balance_minor),
+    currency: availableRow.currency,
+  };
+}
+
+const DRIFT = statement(
+  'ledger_drift',
+  `SELECT a.id, a.balance_minor, coalesce(sum(e.amount_minor), 0)::bigint AS entries_minor
+   FROM ledger_accounts a LEFT JOIN ledger_entries e ON e.account_id = a.id
+   WHERE a.merchant_id IS NOT NULL GROUP BY a.id
+   HAVING a.balance_minor <> coalesce(sum(e.amount_minor), 0) LIMIT 100`,
+);
+
+export type LedgerFault = { readonly subject: string; readonly fault: string };
+
+/** Accounts whose balance is not the sum of their entries. Always empty, or somebody went around the database's checks. */
+export async function findBalanceDrift(db: Queryable): Promise<LedgerFault[]> {
+  const rows = await db.run<{ id: string; balance_minor: string; entries_minor: string }>(DRIFT, []);
+  return rows.map((row) => ({
+    subject: row.id,
+    fault: `balance is ${row.balance_minor} but its entries sum to ${row.entries_minor}`,
+  }));
+}
+
+const UNPAID = statement(
+  'ledger_collections_against_transfers',
+  `SELECT c.id FROM collections c
+   LEFT JOIN ledger_transfers paid ON paid.collection_id = c.id AND paid.kind = 'collection_paid'
+   LEFT JOIN ledger_transfers back ON back.collection_id = c.id AND back.kind = 'collection_reversed'
+   WHERE c.id >= $1 AND ((c.state IN ('succeeded', 'reversed')) <> (paid.id IS NOT NULL)
+      OR (c.state = 'reversed') <> (back.id IS NOT NULL)
+      OR paid.amount_minor <> c.amount_minor OR back.amount_minor <> c.amount_minor) LIMIT 100`,
+);
+
+const UNPOSTED_PAYOUTS = statement(
+  'ledger_payouts_against_transfers',
+  `SELECT p.id FROM payouts p LEFT JOIN ledger_transfers t ON t.payout_id = p.id
+   WHERE p.id >= $1
+   GROUP BY p.id
+   HAVING coalesce(array_agg(t.kind ORDER BY t.kind) FILTER (WHERE t.id IS NOT NULL), '{}') <>
+       CASE WHEN p.state IN ('queued', 'released', 'reconciling') THEN ARRAY['payout_held']
+            WHEN p.state = 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
+            WHEN p.state = 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
+            ELSE ARRAY['payout_held', 'payout_voided'] END
+      OR bool_or(t.amount_minor <> p.amount_minor) LIMIT 100`,
+);
+
+/** Collections made since then whose state and ledger disagree. Always empty too. */
+export async function findUnpostedCollections(db: Queryable, madeSince: Date): Promise<LedgerFault[]> {
+  return (await db.run<{ id: string }>(UNPAID, [lowestIdAt('col', madeSince.getTime())])).map(disagreement);
+}
+
+/** The same of payouts. */
+export async function findUnpostedPayouts(db: Queryable, madeSince: Date): Promise<LedgerFault[]> {
+  return (await db.run<{ id: string }>(UNPOSTED_PAYOUTS, [lowestIdAt('pay', madeSince.getTime())])).map(disagreement);
+}
+
+function disagreement(row: { id: string }): LedgerFault {
+  return { subject: row.id, fault: 'its state and its transfers disagree' };
+}
+
+const LOCK_AVAILABLE = statement(
+  'ledger_account_lock_available',
+  'SELECT balance_minor FROM ledger_accounts WHERE id = $1 FOR NO KEY UPDATE',
+);
+
+const SUM_OPEN_REVERSALS = statement(
+  'reversal_sum_open',
+  `SELECT coalesce(sum(c.amount_minor), 0)::text AS amount_minor
+   FROM reversals r JOIN collections c ON c.id = r.collection_id
+   WHERE r.merchant_id = $1 AND r.state IN ('requested', 'reconciling') AND c.state = 'succeeded'`,
+);
+
+/**
+ * What the merchant may promise to a payout or a refund: available less the refunds under way, whose money has not left
+ * yet. No other transfer or promise changes it until the transaction ends.
+ */
+export async function findSpendableLocked(tx: Tx, merchantId: MerchantId): Promise<bigint> {
+  const [row] = await tx.run<{ balance_minor: string }>(LOCK_AVAILABLE, [availableAccount(merchantId)]);
+  if (!row) throw new Error(`merchant ${merchantId} has no available account`);
+  const [open] = await tx.run<{ amount_minor: string }>(SUM_OPEN_REVERSALS, [merchantId]);
+  return BigInt(row.balance_minor) - BigInt(open?.amount_minor ?? 0);
+}

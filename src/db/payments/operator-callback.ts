@@ -1,0 +1,67 @@
+// Rows of operator callbacks, kept as they came.
+import type { CollectionId, PayoutId, ReversalId } from '../../domain/ids.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import { statement, type Queryable, type Statement } from '../database.ts';
+
+/** What a callback speaks of. */
+export type CallbackSubject =
+  | { readonly noun: 'collection'; readonly id: CollectionId }
+  | { readonly noun: 'payout'; readonly id: PayoutId }
+  | { readonly noun: 'reversal'; readonly id: ReversalId };
+
+export type NewOperatorCallback = {
+  readonly operator: OperatorId;
+  readonly subject: CallbackSubject;
+  readonly body: string;
+  readonly contentType: string;
+  readonly sourceAddress: string;
+  readonly receivedAt: Date;
+};
+
+const INSERTS = {
+  collection: insertStatement('collection_id'),
+  payout: insertStatement('payout_id'),
+  reversal: insertStatement('reversal_id'),
+} as const satisfies Record<CallbackSubject['noun'], Statement>;
+
+function insertStatement(column: string): Statement {
+  return statement(
+    `operator_callback_insert_${column}`,
+    `INSERT INTO operator_callbacks (operator, ${column}, body, content_type, source_address, received_at)
+     SELECT $1, $2, $3, $4, $5, $6
+     WHERE (SELECT count(*) FROM (SELECT 1 FROM operator_callbacks WHERE ${column} = $2 LIMIT $7) AS kept) < $7
+     RETURNING id`,
+  );
+}
+
+/** Keeps the callback unless `mostPerPayment` are kept already: whoever repeats himself fills no disk. */
+export async function insertOperatorCallback(
+  db: Queryable,
+  callback: NewOperatorCallback,
+  mostPerPayment: number,
+): Promise<{ isKept: boolean }> {
+  const rows = await db.run(INSERTS[callback.subject.noun], [
+    callback.operator,
+    callback.subject.id,
+    callback.body,
+    callback.contentType,
+    callback.sourceAddress,
+    callback.receivedAt,
+    mostPerPayment,
+  ]);
+  return { isKept: rows.length === 1 };
+}
+
+const DELETE_OLD = statement(
+  'operator_callback_delete_old',
+  `WITH gone AS (
+     DELETE FROM operator_callbacks WHERE id IN (
+       SELECT id FROM operator_callbacks WHERE received_at < $1 ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+     RETURNING 1)
+   SELECT count(*)::int AS count FROM gone`,
+);
+
+export async function deleteOperatorCallbacks(db: Queryable, receivedBefore: Date, limit: number): Promise<number> {
+  const [row] = await db.run<{ count: number }>(DELETE_OLD, [receivedBefore, limit]);
+  return row?.count ?? 0;
+}

@@ -1,0 +1,49 @@
+// Pages of payments, newest first, by any combination of filters.
+import { lowestIdAt } from '../../domain/ids.ts';
+import { composedStatement, type Statement } from '../database.ts';
+
+export type PaymentFilter<State extends string, Id extends string> = {
+  /** Any of these; none of them: nothing. */
+  readonly states?: readonly State[];
+  readonly reference?: string;
+  readonly phone?: string;
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdTo?: Date;
+  /** Only what is older than this id. */
+  readonly before?: Id;
+};
+
+export type PaymentTable = {
+  readonly table: 'collections' | 'payouts';
+  readonly prefix: 'col' | 'pay';
+  readonly columns: string;
+};
+
+/**
+ * The statement with the values of its filters; its $1 is the merchant and $2 the limit. Every condition on time is one
+ * on the id, which begins with its creation time: so the page is one index range, at any depth.
+ */
+export function listStatement(
+  { table, prefix, columns }: PaymentTable,
+  filter: PaymentFilter<string, string>,
+): { readonly query: Statement; readonly values: unknown[] } {
+  const conditions = ['merchant_id = $1'];
+  const values: unknown[] = [];
+  const add = (condition: string, value: unknown) => {
+    values.push(value);
+    conditions.push(condition.replace('?', `$${values.length + 2}`));
+  };
+  // One state is a range of its own index; several, or none at all, are picked out of the merchant's.
+  const isOneState = filter.states?.length === 1;
+  if (isOneState) add('state = ?', filter.states[0]);
+  else if (filter.states) add('state = ANY(?)', filter.states);
+  if (filter.reference !== undefined) add('reference = ?', filter.reference);
+  if (filter.phone !== undefined) add('phone = ?', filter.phone);
+  if (filter.createdFrom !== undefined) add('id >= ?', lowestIdAt(prefix, filter.createdFrom.getTime()));
+  if (filter.createdTo !== undefined) add('id < ?', lowestIdAt(prefix, filter.createdTo.getTime()));
+  if (filter.before !== undefined) add('id < ?', filter.before);
+  const text = `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
+  return { query: composedStatement(`${table}_list`, text), values };
+}

@@ -1,0 +1,65 @@
+// Rows of approvals, and what the rule of two persons needs to know of people and policy.
+import type { MerchantId, PayoutId, UserId } from '../../domain/ids.ts';
+import type { Role } from '../../domain/accounts/member.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+const INSERT = statement(
+  'payout_approval_insert',
+  'INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at) VALUES ($1, $2, $3, $4)',
+);
+
+export type NewApproval = {
+  readonly payoutId: PayoutId;
+  readonly userId: UserId;
+  readonly merchantId: MerchantId;
+  readonly at: Date;
+};
+
+export async function insertApproval(tx: Tx, approval: NewApproval): Promise<void> {
+  await tx.run(INSERT, [approval.payoutId, approval.userId, approval.merchantId, approval.at]);
+}
+
+const COUNT_STANDING = statement(
+  'payout_approval_count_standing',
+  `SELECT count(*)::int AS count FROM payout_approvals a
+   JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
+   WHERE a.payout_id = $1 AND m.removed_at IS NULL AND m.roles && ARRAY['owner', 'approver']`,
+);
+
+/** How many of those who approved may still approve: who was removed meanwhile no longer counts. */
+export async function countStandingApprovals(tx: Tx, payoutId: PayoutId): Promise<number> {
+  const [row] = await tx.run<{ count: number }>(COUNT_STANDING, [payoutId]);
+  return row?.count ?? 0;
+}
+
+const SUM_SINCE = statement(
+  'payout_approval_sum_since',
+  `SELECT coalesce(sum(p.amount_minor), 0)::text AS amount_minor
+   FROM payout_approvals a JOIN payouts p ON p.id = a.payout_id
+   WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3`,
+);
+
+/** What a person approved for the merchant since then, sent or not. */
+export async function sumApprovedSince(
+  db: Queryable,
+  merchantId: MerchantId,
+  userId: UserId,
+  since: Date,
+): Promise<bigint> {
+  const [row] = await db.run<{ amount_minor: string }>(SUM_SINCE, [merchantId, userId, since]);
+  return BigInt(row?.amount_minor ?? 0);
+}
+
+const LOCK_MEMBER = statement(
+  'member_lock_roles',
+  `SELECT roles FROM members WHERE merchant_id = $1 AND user_id = $2 AND removed_at IS NULL FOR NO KEY UPDATE`,
+);
+
+/**
+ * The roles a person has now, none when they are no member; until the transaction ends nobody changes them, and this
+ * person's decisions wait for each other.
+ */
+export async function findMemberRolesLocked(tx: Tx, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
+  const [row] = await tx.run<{ roles: Role[] }>(LOCK_MEMBER, [merchantId, userId]);
+  return row?.roles ?? [];
+}

@@ -1,0 +1,104 @@
+// Writes a new payout and its changes: row, money, event and what it owes to webhooks, in one statement each.
+import { payoutEvent, type Environment } from '../../domain/event.ts';
+import type { PayoutId } from '../../domain/ids.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
+import { payoutPosting, type PayoutChange } from '../../domain/payments/payout-change.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+import { changeStatement, consequencesAt, consequenceValues } from './recorded-change.ts';
+
+function consequencesOf(payout: Payout, environment: Environment) {
+  return consequencesAt(payout.updatedAt, payoutPosting(payout), (event) =>
+    payoutEvent(payout, { ...event, environment }),
+  );
+}
+
+const INSERT = changeStatement(
+  'payout_insert',
+  'payout_id',
+  `INSERT INTO payouts (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
+     operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
+     created_at, updated_at)
+   VALUES ($11, $12, $13, 'queued', $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $25, $26, $26)
+   ON CONFLICT (merchant_id, idempotency_key) WHERE state IN ('queued', 'released', 'reconciling') DO NOTHING
+   RETURNING id, merchant_id, version`,
+);
+
+/**
+ * Inserts a payout as made, `queued`, with its money held. False when a payout of this key is still open: nothing is
+ * written then. Fails when the amount is more than what is available.
+ */
+export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
+  const rows = await tx.run(INSERT, [
+    ...consequenceValues(consequencesOf(payout, environment)),
+    payout.id,
+    payout.merchantId,
+    payout.idempotencyKey,
+    payout.amountMinor,
+    payout.currency,
+    payout.reference,
+    payout.phone,
+    payout.operator,
+    payout.operatorReference,
+    payout.description,
+    JSON.stringify(payout.metadata),
+    payout.createdBy,
+    payout.apiKeyId,
+    payout.approvalsRequired,
+    payout.expiresAt,
+    payout.createdAt,
+  ]);
+  return rows.length === 1;
+}
+
+// A decision of people is for the workflow to act on: it counts as not started until the workflow was told.
+const RECORD = changeStatement(
+  'payout_change_record',
+  'payout_id',
+  `UPDATE payouts
+   SET state = $13, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $14,
+       operator_receipt = coalesce($15, operator_receipt), check_due_at = $16, amount_reversed_minor = $17,
+       decided_by = $18, rejection_reason = $19, send_deadline_at = $20, approvals_required = $21,
+       workflow_started_at = CASE WHEN state = 'queued' AND $13 <> 'expired' THEN NULL
+                                  ELSE coalesce(workflow_started_at, $1) END
+   WHERE id = $11 AND version = $12 AND (taken_at IS NULL OR NOT $22)
+   RETURNING id, merchant_id, version`,
+);
+
+/**
+ * Compare-and-set on the version the change was decided on, and on what is noted of its sending if it depends on that:
+ * true when all of it is written, false when the payout has changed since and nothing is.
+ */
+export async function recordPayoutChange(
+  db: Queryable,
+  change: PayoutChange,
+  environment: Environment,
+): Promise<boolean> {
+  const { before, after } = change;
+  const rows = await db.run(RECORD, [
+    ...consequenceValues(consequencesOf(after, environment)),
+    before.id,
+    before.version,
+    after.state,
+    after.failureCode,
+    change.operatorReceipt,
+    change.checkDueAt,
+    after.amountReversedMinor,
+    after.decidedBy,
+    after.rejectionReason,
+    after.sendDeadlineAt,
+    after.approvalsRequired,
+    change.isOfUntaken,
+  ]);
+  return rows.length === 1;
+}
+
+const REQUIRE_APPROVALS = statement(
+  'payout_require_approvals',
+  `UPDATE payouts SET approvals_required = $2, updated_at = $3, workflow_started_at = NULL
+   WHERE id = $1 AND state = 'queued'`,
+);
+
+/** Notes how many must agree, for a payout that waits for a further one; its workflow is told. */
+export async function requireApprovals(tx: Tx, id: PayoutId, count: number, at: Date): Promise<void> {
+  await tx.run(REQUIRE_APPROVALS, [id, count, at]);
+}

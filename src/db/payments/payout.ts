@@ -1,0 +1,228 @@
+// Rows of payouts, each with the approvals it has.
+import type { FailureCode } from '../../domain/payments/failure.ts';
+import type { ApiKeyId, MerchantId, PayoutId, UserId } from '../../domain/ids.ts';
+import { lowestIdAt } from '../../domain/ids.ts';
+import type { Currency } from '../../domain/money.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+import { listStatement, type PaymentFilter } from './payment-list.ts';
+
+type PayoutRow = {
+  id: PayoutId;
+  merchant_id: MerchantId;
+  idempotency_key: string;
+  state: PayoutState;
+  previous_state: PayoutState | null;
+  version: number;
+  amount_minor: string;
+  currency: Currency;
+  reference: string;
+  phone: string;
+  operator: OperatorId;
+  operator_reference: string;
+  description: string | null;
+  metadata: Record<string, string>;
+  failure_code: FailureCode | null;
+  amount_reversed_minor: string;
+  created_by: UserId;
+  api_key_id: ApiKeyId | null;
+  approvals_required: number;
+  approvals: { user_id: UserId; approved_at_ms: number }[] | null;
+  decided_by: UserId | null;
+  rejection_reason: string | null;
+  created_at: Date;
+  updated_at: Date;
+  expires_at: Date;
+  send_deadline_at: Date | null;
+  taken_at: Date | null;
+};
+
+const COLUMNS = `id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference, phone,
+  operator, operator_reference, description, metadata, failure_code, amount_reversed_minor, created_by, api_key_id,
+  approvals_required, decided_by, rejection_reason, created_at, updated_at, expires_at, send_deadline_at,
+  taken_at,
+  (SELECT json_agg(json_build_object('user_id', a.user_id, 'approved_at_ms',
+                                     round(extract(epoch FROM a.approved_at) * 1000)) ORDER BY a.approved_at, a.user_id)
+   FROM payout_approvals a WHERE a.payout_id = payouts.id) AS approvals`;
+
+const FIND = statement('payout_find', `SELECT ${COLUMNS} FROM payouts WHERE merchant_id = $1 AND id = $2`);
+
+export async function findPayout(db: Queryable, merchantId: MerchantId, id: PayoutId): Promise<Payout | null> {
+  const [row] = await db.run<PayoutRow>(FIND, [merchantId, id]);
+  return row ? toPayout(row) : null;
+}
+
+const LOCK = statement('payout_lock', 'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
+
+/** The payout, which nobody else changes or approves until the transaction ends. */
+export async function findPayoutLocked(tx: Tx, merchantId: MerchantId, id: PayoutId): Promise<Payout | null> {
+  // Two statements: what a single one sees of other tables is as old as its own beginning, before it waited for the lock.
+  await tx.run(LOCK, [merchantId, id]);
+  return findPayout(tx, merchantId, id);
+}
+
+const LOCK_MANY = statement(
+  'payout_lock_many',
+  'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE',
+);
+
+/** Nobody else changes or approves these until the transaction ends. Locked by id: no two callers wait for each other. */
+export async function lockPayouts(tx: Tx, merchantId: MerchantId, ids: readonly string[]): Promise<void> {
+  await tx.run(LOCK_MANY, [merchantId, ids]);
+}
+
+const FIND_BY_OPERATOR_REFERENCE = statement(
+  'payout_find_by_operator_reference',
+  `SELECT ${COLUMNS} FROM payouts WHERE operator_reference = $1 AND operator = $2`,
+);
+
+/** Of whichever merchant: only for what an operator tells us, which names nothing but its own reference. */
+export async function findPayoutByOperatorReference(
+  db: Queryable,
+  operator: OperatorId,
+  operatorReference: string,
+): Promise<Payout | null> {
+  const [row] = await db.run<PayoutRow>(FIND_BY_OPERATOR_REFERENCE, [operatorReference, operator]);
+  return row ? toPayout(row) : null;
+}
+
+export type PayoutFilter = PaymentFilter<PayoutState, PayoutId>;
+
+/** The newest payouts that pass the filter, at most `limit`. */
+export async function listPayouts(
+  db: Queryable,
+  merchantId: MerchantId,
+  filter: PayoutFilter,
+  limit: number,
+): Promise<Payout[]> {
+  const { query, values } = listStatement({ table: 'payouts', prefix: 'pay', columns: COLUMNS }, filter);
+  const rows = await db.run<PayoutRow>(query, [merchantId, limit, ...values]);
+  return rows.map(toPayout);
+}
+
+export type PayoutNotStarted = {
+  readonly id: PayoutId;
+  readonly merchantId: MerchantId;
+  readonly idempotencyKey: string;
+  readonly operator: OperatorId;
+  readonly state: PayoutState;
+  readonly updatedAt: Date;
+};
+type NotStartedRow = {
+  id: PayoutId;
+  merchant_id: MerchantId;
+  idempotency_key: string;
+  operator: OperatorId;
+  state: PayoutState;
+  updated_at: Date;
+};
+
+const LIST_NOT_STARTED = statement(
+  'payout_list_not_started',
+  `SELECT id, merchant_id, idempotency_key, operator, state, updated_at FROM payouts
+   WHERE workflow_started_at IS NULL AND updated_at < $1 AND id < $2 ORDER BY id LIMIT $3`,
+);
+
+/** The oldest payouts untouched since `madeBefore` whose workflow is not known to have been started or told. */
+export async function listPayoutsNotStarted(
+  db: Queryable,
+  madeBefore: Date,
+  limit: number,
+): Promise<PayoutNotStarted[]> {
+  const values = [madeBefore, lowestIdAt('pay', madeBefore.getTime()), limit];
+  const rows = await db.run<NotStartedRow>(LIST_NOT_STARTED, values);
+  return rows.map((row) => ({
+    id: row.id,
+    merchantId: row.merchant_id,
+    idempotencyKey: row.idempotency_key,
+    operator: row.operator,
+    state: row.state,
+    updatedAt: row.updated_at,
+  }));
+}
+
+const MARK_STARTED = statement(
+  'payout_mark_started',
+  `UPDATE payouts SET workflow_started_at = $3
+   FROM unnest($1::text[], $2::timestamptz[]) AS told (id, updated_at)
+   WHERE payouts.id = told.id AND payouts.updated_at = told.updated_at AND payouts.workflow_started_at IS NULL`,
+);
+
+/** As it was when its workflow was told of it. */
+export type ToldPayout = { readonly id: PayoutId; readonly updatedAt: Date };
+
+/** Those that changed since stay as they are: their workflow was told of what was before. */
+export async function markPayoutsStarted(db: Queryable, told: readonly ToldPayout[], at: Date): Promise<void> {
+  await db.run(MARK_STARTED, [told.map(({ id }) => id), told.map(({ updatedAt }) => updatedAt), at]);
+}
+
+const MEASURE_NOT_STARTED = statement(
+  'payout_measure_not_started',
+  `SELECT count(*)::int AS count, extract(epoch FROM now() - min(created_at)) * 1000 AS oldest_age_ms
+   FROM (SELECT id, created_at FROM payouts
+         WHERE workflow_started_at IS NULL AND state = 'queued' AND check_due_at = expires_at AND updated_at = created_at
+         ORDER BY id LIMIT $1) AS waiting`,
+);
+
+/** How many new payouts wait for their first workflow, as for collections. */
+export async function measurePayoutsNotStarted(
+  db: Queryable,
+  limit: number,
+): Promise<{ count: number; oldestAgeMs: number }> {
+  const [row] = await db.run<{ count: number; oldest_age_ms: string | null }>(MEASURE_NOT_STARTED, [limit]);
+  return { count: row?.count ?? 0, oldestAgeMs: Math.max(0, Number(row?.oldest_age_ms ?? 0)) };
+}
+
+const RELEASE_OVERDUE = statement(
+  'payout_release_overdue',
+  `UPDATE payouts SET workflow_started_at = NULL,
+       check_due_at = CASE WHEN state IN ('queued', 'released', 'reconciling') THEN $2::timestamptz END
+   WHERE id IN (
+     SELECT id FROM payouts WHERE check_due_at <= $1 ORDER BY check_due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+   RETURNING id`,
+);
+
+/** Gives payouts whose check is due back to the dispatcher, which starts their workflow again if none is open. */
+export async function releaseOverduePayouts(
+  db: Queryable,
+  options: { dueAt: Date; nextCheckAt: Date; limit: number },
+): Promise<PayoutId[]> {
+  const rows = await db.run<{ id: PayoutId }>(RELEASE_OVERDUE, [options.dueAt, options.nextCheckAt, options.limit]);
+  return rows.map((row) => row.id);
+}
+
+function toPayout(row: PayoutRow): Payout {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    idempotencyKey: row.idempotency_key,
+    state: row.state,
+    previousState: row.previous_state,
+    version: row.version,
+    amountMinor: BigInt(row.amount_minor),
+    currency: row.currency,
+    reference: row.reference,
+    phone: row.phone,
+    operator: row.operator,
+    operatorReference: row.operator_reference,
+    description: row.description,
+    metadata: row.metadata,
+    failureCode: row.failure_code,
+    amountReversedMinor: BigInt(row.amount_reversed_minor),
+    createdBy: row.created_by,
+    apiKeyId: row.api_key_id,
+    approvalsRequired: row.approvals_required,
+    approvals: (row.approvals ?? []).map(({ user_id: userId, approved_at_ms: ms }) => ({
+      userId,
+      approvedAt: new Date(ms),
+    })),
+    decidedBy: row.decided_by,
+    rejectionReason: row.rejection_reason,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    expiresAt: row.expires_at,
+    sendDeadlineAt: row.send_deadline_at,
+    takenAt: row.taken_at,
+  };
+}

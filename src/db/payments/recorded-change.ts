@@ -1,0 +1,70 @@
+// One statement for a change of a payment: its row, the money, the event and what it owes to webhooks.
+import { newDeliveryIds } from '../../domain/webhooks/endpoint.ts';
+import type { EventType } from '../../domain/event.ts';
+import { newId, type DeliveryId, type EventId } from '../../domain/ids.ts';
+import type { Posting } from '../../domain/payments/ledger.ts';
+import { statement, type Statement } from '../database.ts';
+
+/** What is written beside the payment's own row. */
+export type Consequences = {
+  /** The movement of money that belongs to the change, if any does. */
+  readonly posting: Posting | null;
+  readonly event: { readonly id: EventId; readonly type: EventType; readonly body: string };
+  /** Ids for the deliveries; as many endpoints are served at the most. */
+  readonly deliveryIds: readonly DeliveryId[];
+  readonly at: Date;
+};
+
+/** What a payment's coming into its state moves and tells, by whose `tell` the event's body is made. */
+export function consequencesAt(
+  at: Date,
+  posting: Posting | null,
+  tell: (event: { readonly id: EventId; readonly at: Date }) => { readonly type: EventType; readonly body: string },
+): Consequences {
+  const id = newId('evt', at.getTime());
+  return { posting, event: { id, ...tell({ id, at }) }, deliveryIds: newDeliveryIds(at), at };
+}
+
+/** Their values, $1 to $10: those of the payment's own row come after them. */
+export function consequenceValues({ posting, event, deliveryIds, at }: Consequences): unknown[] {
+  return [
+    at,
+    posting?.kind ?? null,
+    posting?.debitAccount ?? null,
+    posting?.creditAccount ?? null,
+    posting?.amountMinor ?? null,
+    posting?.currency ?? null,
+    event.id,
+    event.type,
+    event.body,
+    deliveryIds,
+  ];
+}
+
+/**
+ * `moved` writes the payment's row and returns id, merchant_id and version; $1 is the moment. One statement is one round
+ * trip and nothing of it is written without the row: everything hangs on `moved`.
+ */
+export function changeStatement(name: string, subject: 'collection_id' | 'payout_id', moved: string): Statement {
+  return statement(
+    name,
+    `WITH moved AS (${moved}),
+     transfer AS (
+       INSERT INTO ledger_transfers (kind, ${subject}, debit_account_id, credit_account_id, amount_minor, currency, created_at)
+       SELECT $2::text, moved.id, $3::text, $4::text, $5::bigint, $6::text, $1::timestamptz FROM moved WHERE $2::text IS NOT NULL),
+     event AS (
+       INSERT INTO events (id, merchant_id, type, ${subject}, resource_version, body, created_at)
+       SELECT $7::text, moved.merchant_id, $8::text, moved.id, moved.version, $9::text, $1::timestamptz FROM moved
+       RETURNING id, merchant_id, type),
+     owed AS (
+       INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, next_attempt_at, created_at, updated_at)
+       SELECT ids.id, e.event_id, e.id, e.merchant_id, CASE WHEN e.is_enabled THEN 'pending' ELSE 'withheld' END,
+              CASE WHEN e.is_enabled THEN $1::timestamptz END, $1::timestamptz, $1::timestamptz
+       FROM (SELECT endpoints.id, endpoints.merchant_id, endpoints.state = 'enabled' AS is_enabled, event.id AS event_id,
+                    row_number() OVER (ORDER BY endpoints.id) AS n
+             FROM event JOIN endpoints ON endpoints.merchant_id = event.merchant_id AND endpoints.deleted_at IS NULL
+               AND (endpoints.event_types IS NULL OR event.type = ANY(endpoints.event_types))) AS e
+       JOIN unnest($10::text[]) WITH ORDINALITY AS ids (id, n) USING (n))
+     SELECT id FROM moved`,
+  );
+}

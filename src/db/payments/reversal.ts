@@ -1,0 +1,170 @@
+// Rows of reversals that people asked for.
+import type { FailureCode } from '../../domain/payments/failure.ts';
+import type { CollectionId, MerchantId, ReversalId, UserId } from '../../domain/ids.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+type ReversalRow = {
+  id: ReversalId;
+  merchant_id: MerchantId;
+  collection_id: CollectionId;
+  operator: OperatorId;
+  state: ReversalState;
+  operator_reference: string;
+  failure_code: FailureCode | null;
+  requested_by: UserId;
+  created_at: Date;
+  updated_at: Date;
+  send_deadline_at: Date;
+  taken_at: Date | null;
+};
+
+const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, r.state, r.operator_reference, r.failure_code,
+    r.requested_by, r.created_at, r.updated_at, r.send_deadline_at, r.taken_at
+  FROM reversals r JOIN collections c ON c.id = r.collection_id`;
+
+const INSERT = statement(
+  'reversal_insert',
+  `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by, created_at, updated_at,
+     send_deadline_at, check_due_at)
+   VALUES ($1, $2, $3, 'requested', $4, $5, $6, $6, $7, $7)
+   ON CONFLICT (collection_id) WHERE state <> 'failed' DO NOTHING RETURNING 1`,
+);
+
+/** False when a reversal of the collection is under way or done. */
+export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolean> {
+  const rows = await tx.run(INSERT, [
+    reversal.id,
+    reversal.merchantId,
+    reversal.collectionId,
+    reversal.operatorReference,
+    reversal.requestedBy,
+    reversal.createdAt,
+    reversal.sendDeadlineAt,
+  ]);
+  return rows.length === 1;
+}
+
+const FIND = statement('reversal_find', `${SELECT} WHERE r.merchant_id = $1 AND r.id = $2`);
+
+export async function findReversal(db: Queryable, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
+  const [row] = await db.run<ReversalRow>(FIND, [merchantId, id]);
+  return row ? toReversal(row) : null;
+}
+
+const FIND_LATEST = statement(
+  'reversal_find_latest',
+  `${SELECT} WHERE r.merchant_id = $1 AND r.collection_id = $2 ORDER BY r.id DESC LIMIT 1`,
+);
+
+export async function findLatestReversal(
+  db: Queryable,
+  merchantId: MerchantId,
+  collectionId: CollectionId,
+): Promise<Reversal | null> {
+  const [row] = await db.run<ReversalRow>(FIND_LATEST, [merchantId, collectionId]);
+  return row ? toReversal(row) : null;
+}
+
+const FIND_BY_OPERATOR_REFERENCE = statement(
+  'reversal_find_by_operator_reference',
+  `${SELECT} WHERE r.operator_reference = $1 AND c.operator = $2`,
+);
+
+/** Of whichever merchant: only for what an operator tells us, which names nothing but its own reference. */
+export async function findReversalByOperatorReference(
+  db: Queryable,
+  operator: OperatorId,
+  operatorReference: string,
+): Promise<Reversal | null> {
+  const [row] = await db.run<ReversalRow>(FIND_BY_OPERATOR_REFERENCE, [operatorReference, operator]);
+  return row ? toReversal(row) : null;
+}
+
+const UPDATE = statement(
+  'reversal_update',
+  `UPDATE reversals SET state = $3, failure_code = $4, updated_at = $5, check_due_at = $6,
+     workflow_started_at = coalesce(workflow_started_at, $5)
+   WHERE id = $1 AND state = $2 AND (taken_at IS NULL OR NOT $7) RETURNING 1`,
+);
+
+export type ReversalChange = {
+  readonly before: Reversal;
+  readonly after: Reversal;
+  readonly checkDueAt: Date | null;
+  /** It holds only as long as nobody noted that the operator has the refund. */
+  readonly isOfUntaken: boolean;
+};
+
+/** Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
+export async function updateReversal(
+  tx: Tx,
+  { before, after, checkDueAt, isOfUntaken }: ReversalChange,
+): Promise<boolean> {
+  const values = [before.id, before.state, after.state, after.failureCode, after.updatedAt, checkDueAt, isOfUntaken];
+  return (await tx.run(UPDATE, values)).length === 1;
+}
+
+export type ReversalNotStarted = {
+  readonly id: ReversalId;
+  readonly merchantId: MerchantId;
+  readonly operator: OperatorId;
+};
+
+const LIST_NOT_STARTED = statement(
+  'reversal_list_not_started',
+  `${SELECT} WHERE r.workflow_started_at IS NULL AND r.created_at < $1 ORDER BY r.id LIMIT $2`,
+);
+
+export async function listReversalsNotStarted(
+  db: Queryable,
+  before: Date,
+  limit: number,
+): Promise<ReversalNotStarted[]> {
+  const rows = await db.run<ReversalRow>(LIST_NOT_STARTED, [before, limit]);
+  return rows.map(({ id, merchant_id: merchantId, operator }) => ({ id, merchantId, operator }));
+}
+
+const MARK_STARTED = statement(
+  'reversal_mark_started',
+  'UPDATE reversals SET workflow_started_at = $2 WHERE id = ANY($1) AND workflow_started_at IS NULL',
+);
+
+export async function markReversalsStarted(db: Queryable, ids: readonly ReversalId[], at: Date): Promise<void> {
+  await db.run(MARK_STARTED, [ids, at]);
+}
+
+const RELEASE_OVERDUE = statement(
+  'reversal_release_overdue',
+  `UPDATE reversals SET workflow_started_at = NULL,
+     check_due_at = CASE WHEN state IN ('requested', 'reconciling') THEN $2::timestamptz END
+   WHERE id IN (
+     SELECT id FROM reversals WHERE check_due_at <= $1 ORDER BY check_due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+   RETURNING id`,
+);
+
+/** Gives reversals whose check is due back to the dispatcher, which starts their workflow again if none is open. */
+export async function releaseOverdueReversals(
+  db: Queryable,
+  options: { dueAt: Date; nextCheckAt: Date; limit: number },
+): Promise<number> {
+  return (await db.run(RELEASE_OVERDUE, [options.dueAt, options.nextCheckAt, options.limit])).length;
+}
+
+function toReversal(row: ReversalRow): Reversal {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    collectionId: row.collection_id,
+    operator: row.operator,
+    state: row.state,
+    operatorReference: row.operator_reference,
+    failureCode: row.failure_code,
+    requestedBy: row.requested_by,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    sendDeadlineAt: row.send_deadline_at,
+    takenAt: row.taken_at,
+  };
+}

@@ -1,0 +1,233 @@
+// Rows of webhook endpoints.
+import type { DisabledReason, Endpoint } from '../../domain/webhooks/endpoint.ts';
+import type { EndpointId, MerchantId } from '../../domain/ids.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+const INSERT = statement(
+  'endpoint_insert',
+  `INSERT INTO endpoints (id, merchant_id, url, description, event_types, state, secret_sealed, created_at, updated_at)
+   VALUES ($1, $2, $3, $4, $5, 'enabled', $6, $7, $7)`,
+);
+
+/** Inserts an endpoint as made: enabled, with one secret. */
+export async function insertEndpoint(tx: Tx, endpoint: Endpoint, secretSealed: string): Promise<void> {
+  await tx.run(INSERT, [
+    endpoint.id,
+    endpoint.merchantId,
+    endpoint.url,
+    endpoint.description,
+    endpoint.eventTypes,
+    secretSealed,
+    endpoint.createdAt,
+  ]);
+}
+
+// Not FOR UPDATE: that would keep the merchant's payments waiting too, as each refers to its merchant.
+const LOCK_MERCHANT = statement('endpoint_lock_merchant', 'SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE');
+const COUNT = statement(
+  'endpoint_count',
+  'SELECT count(*)::int AS count FROM endpoints WHERE merchant_id = $1 AND deleted_at IS NULL',
+);
+
+/** Until the transaction ends no other one that locks the merchant goes on: what is counted stays so. */
+export async function lockMerchant(tx: Tx, merchantId: MerchantId): Promise<void> {
+  await tx.run(LOCK_MERCHANT, [merchantId]);
+}
+
+/** How many endpoints the merchant has. */
+export async function countEndpoints(tx: Tx, merchantId: MerchantId): Promise<number> {
+  const [row] = await tx.run<{ count: number }>(COUNT, [merchantId]);
+  return row?.count ?? 0;
+}
+
+const EXISTS = statement(
+  'endpoint_exists',
+  'SELECT 1 FROM endpoints WHERE id = $1 AND merchant_id = $2 AND deleted_at IS NULL',
+);
+
+export async function endpointExists(tx: Tx, merchantId: MerchantId, id: EndpointId): Promise<boolean> {
+  return (await tx.run(EXISTS, [id, merchantId])).length > 0;
+}
+
+const LOCK_URLS = statement(
+  'endpoint_lock_urls',
+  'SELECT id, url FROM endpoints WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE',
+);
+
+/** Where the endpoints are, which no other transaction changes until this one ends. */
+export async function lockEndpointUrls(tx: Tx, ids: readonly EndpointId[]): Promise<ReadonlyMap<EndpointId, string>> {
+  const rows = await tx.run<{ id: EndpointId; url: string }>(LOCK_URLS, [ids]);
+  return new Map(rows.map(({ id, url }) => [id, url]));
+}
+
+const SET_HEALTHY = statement(
+  'endpoint_set_healthy',
+  'UPDATE endpoints SET failing_since = NULL WHERE id = ANY($1) AND failing_since IS NOT NULL',
+);
+
+export async function setEndpointsHealthy(db: Queryable, ids: readonly EndpointId[]): Promise<void> {
+  await db.run(SET_HEALTHY, [ids]);
+}
+
+const SET_FAILING = statement(
+  'endpoint_set_failing',
+  'UPDATE endpoints SET failing_since = $2 WHERE id = ANY($1) AND failing_since IS NULL',
+);
+
+/** Those that fail already keep the time since when. */
+export async function setEndpointsFailing(db: Queryable, ids: readonly EndpointId[], at: Date): Promise<void> {
+  await db.run(SET_FAILING, [ids, at]);
+}
+
+export type DisabledEndpoint = { readonly id: EndpointId; readonly merchantId: MerchantId };
+
+const DISABLE = statement(
+  'endpoint_disable',
+  `UPDATE endpoints SET state = 'disabled', disabled_reason = $2, disabled_at = $3, updated_at = $3
+   WHERE id = ANY($1) AND state = 'enabled' AND ($4::timestamptz IS NULL OR failing_since <= $4)
+   RETURNING id, merchant_id`,
+);
+
+/** Disables those that are enabled and, where a time is given, fail since then at the latest; returns them. */
+export async function disableEndpoints(
+  db: Queryable,
+  ids: readonly EndpointId[],
+  why: { readonly reason: DisabledReason; readonly failingSince?: Date; readonly at: Date },
+): Promise<DisabledEndpoint[]> {
+  const rows = await db.run<{ id: EndpointId; merchant_id: MerchantId }>(DISABLE, [
+    ids,
+    why.reason,
+    why.at,
+    why.failingSince ?? null,
+  ]);
+  return rows.map((row) => ({ id: row.id, merchantId: row.merchant_id }));
+}
+
+type EndpointRow = {
+  id: EndpointId;
+  merchant_id: MerchantId;
+  url: string;
+  description: string | null;
+  event_types: Endpoint['eventTypes'];
+  state: Endpoint['state'];
+  disabled_reason: Endpoint['disabledReason'];
+  disabled_at: Date | null;
+  failing_since: Date | null;
+  previous_secret_until: Date | null;
+  created_at: Date;
+  updated_at: Date;
+};
+
+const SELECT = `SELECT id, merchant_id, url, description, event_types, state, disabled_reason, disabled_at, failing_since,
+    previous_secret_until, created_at, updated_at
+  FROM endpoints WHERE merchant_id = $1 AND deleted_at IS NULL`;
+
+const FIND = statement('endpoint_find', `${SELECT} AND id = $2`);
+
+/** Null for one that is deleted, too. */
+export async function findEndpoint(db: Queryable, merchantId: MerchantId, id: EndpointId): Promise<Endpoint | null> {
+  const [row] = await db.run<EndpointRow>(FIND, [merchantId, id]);
+  return row ? toEndpoint(row) : null;
+}
+
+const FIND_LOCKED = statement('endpoint_find_locked', `${SELECT} AND id = $2 FOR NO KEY UPDATE`);
+
+/** The endpoint; no other transaction changes it until this one ends. */
+export async function findEndpointLocked(tx: Tx, merchantId: MerchantId, id: EndpointId): Promise<Endpoint | null> {
+  const [row] = await tx.run<EndpointRow>(FIND_LOCKED, [merchantId, id]);
+  return row ? toEndpoint(row) : null;
+}
+
+const LIST = statement('endpoint_list', `${SELECT} AND id < coalesce($2, 'whe_~') ORDER BY id DESC LIMIT $3`);
+
+/** The newest endpoints, at most `limit`; only older ones than `before`. */
+export async function listEndpoints(
+  db: Queryable,
+  merchantId: MerchantId,
+  before: EndpointId | null,
+  limit: number,
+): Promise<Endpoint[]> {
+  return (await db.run<EndpointRow>(LIST, [merchantId, before, limit])).map(toEndpoint);
+}
+
+const CHANGE = statement(
+  'endpoint_change',
+  `UPDATE endpoints SET url = $2, description = $3, event_types = $4, state = $5, disabled_reason = $6, disabled_at = $7,
+     failing_since = $8, updated_at = $9
+   WHERE id = $1`,
+);
+
+/** Writes what a person may change, and what follows from it. */
+export async function changeEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
+  await tx.run(CHANGE, [
+    endpoint.id,
+    endpoint.url,
+    endpoint.description,
+    endpoint.eventTypes,
+    endpoint.state,
+    endpoint.disabledReason,
+    endpoint.disabledAt,
+    endpoint.failingSince,
+    endpoint.updatedAt,
+  ]);
+}
+
+const DELETE = statement(
+  'endpoint_delete',
+  `UPDATE endpoints SET state = 'disabled', disabled_reason = 'deleted', disabled_at = coalesce(disabled_at, $2),
+     deleted_at = $2, updated_at = $2, secret_sealed = NULL, previous_secret_sealed = NULL, previous_secret_until = NULL
+   WHERE id = $1`,
+);
+
+/** The row stays, since deliveries point to it; its secrets do not. */
+export async function deleteEndpoint(tx: Tx, id: EndpointId, at: Date): Promise<void> {
+  await tx.run(DELETE, [id, at]);
+}
+
+const ROTATE = statement(
+  'endpoint_rotate',
+  `UPDATE endpoints SET previous_secret_sealed = CASE WHEN $3::timestamptz IS NOT NULL THEN secret_sealed END,
+     previous_secret_until = $3, secret_sealed = $2, updated_at = $4
+   WHERE id = $1`,
+);
+
+export type SecretRotation = {
+  readonly secretSealed: string;
+  /** Until when the present secret signs too; null: it ends now. */
+  readonly previousUntil: Date | null;
+  readonly at: Date;
+};
+
+/** The present secret becomes the previous one; what was the previous one is gone. */
+export async function rotateEndpointSecret(tx: Tx, id: EndpointId, rotation: SecretRotation): Promise<void> {
+  await tx.run(ROTATE, [id, rotation.secretSealed, rotation.previousUntil, rotation.at]);
+}
+
+const ERASE_ENDED = statement(
+  'endpoint_erase_ended_secrets',
+  `UPDATE endpoints SET previous_secret_sealed = NULL, previous_secret_until = NULL
+   WHERE id IN (SELECT id FROM endpoints WHERE previous_secret_until < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+   RETURNING id`,
+);
+
+/** Erases at most `limit` previous secrets that signed until before then; returns how many. */
+export async function eraseEndedSecrets(db: Queryable, endedBefore: Date, limit: number): Promise<number> {
+  return (await db.run(ERASE_ENDED, [endedBefore, limit])).length;
+}
+
+function toEndpoint(row: EndpointRow): Endpoint {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    url: row.url,
+    description: row.description,
+    eventTypes: row.event_types,
+    state: row.state,
+    disabledReason: row.disabled_reason,
+    disabledAt: row.disabled_at,
+    failingSince: row.failing_since,
+    previousSecretUntil: row.previous_secret_until,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,85 @@
+// Rows of events: read as they are listed, and written where no payment changes.
+import type { EventType, ListedEvent } from '../../domain/event.ts';
+import { lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+export type EndpointEvent = {
+  readonly id: EventId;
+  readonly deliveryId: DeliveryId;
+  readonly merchantId: MerchantId;
+  readonly endpointId: EndpointId;
+  readonly type: EventType;
+  readonly body: string;
+  readonly at: Date;
+};
+
+const INSERT_OF_ENDPOINT = statement(
+  'event_insert_of_endpoint',
+  `WITH event AS (
+     INSERT INTO events (id, merchant_id, type, endpoint_id, body, created_at) VALUES ($1, $3, $5, $4, $6, $7))
+   INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, next_attempt_at, created_at, updated_at)
+   VALUES ($2, $1, $4, $3, 'pending', $7, $7, $7)`,
+);
+
+/** An event that tells of an endpoint, owed to that endpoint and to no other. The dispatchers hear of it. */
+export async function insertEndpointEvent(tx: Tx, event: EndpointEvent): Promise<void> {
+  const { id, deliveryId, merchantId, endpointId, type, body, at } = event;
+  await tx.run(INSERT_OF_ENDPOINT, [id, deliveryId, merchantId, endpointId, type, body, at]);
+}
+
+type ListedRow = { id: EventId; type: EventType; object_id: ListedEvent['objectId']; created_at: Date };
+
+const COLUMNS = 'id, type, coalesce(collection_id, payout_id, endpoint_id) AS object_id, created_at';
+
+export type EventFilter = {
+  readonly type?: EventType;
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdTo?: Date;
+  /** Only what is older than this id. */
+  readonly before?: EventId;
+};
+
+/** The newest events that pass the filter, at most `limit`. */
+export async function listEvents(
+  db: Queryable,
+  merchantId: MerchantId,
+  filter: EventFilter,
+  limit: number,
+): Promise<ListedEvent[]> {
+  const { type, createdFrom, createdTo, before } = filter;
+  const values: unknown[] = [
+    merchantId,
+    limit,
+    createdFrom ? lowestIdAt('evt', createdFrom.getTime()) : 'evt_',
+    createdTo ? lowestIdAt('evt', createdTo.getTime()) : 'evt_~',
+    before ?? 'evt_~',
+  ];
+  const list = type === undefined ? LIST : LIST_OF_TYPE;
+  const rows = await db.run<ListedRow>(list, type === undefined ? values : [...values, type]);
+  return rows.map(toListed);
+}
+
+// Every condition on time is one on the id, which begins with it: a page is one index range, at any depth.
+const listWhere = (condition: string) =>
+  `SELECT ${COLUMNS} FROM events WHERE merchant_id = $1 AND id >= $3 AND id < $4 AND id < $5 ${condition}
+   ORDER BY id DESC LIMIT $2`;
+const LIST = statement('event_list', listWhere(''));
+const LIST_OF_TYPE = statement('event_list_of_type', listWhere('AND type = $6'));
+
+const FIND = statement('event_find', `SELECT ${COLUMNS}, body FROM events WHERE id = $1 AND merchant_id = $2`);
+
+/** The event with the text that is signed and sent. */
+export async function findEvent(
+  db: Queryable,
+  merchantId: MerchantId,
+  id: EventId,
+): Promise<(ListedEvent & { readonly body: string }) | null> {
+  const [row] = await db.run<ListedRow & { body: string }>(FIND, [id, merchantId]);
+  return row ? { ...toListed(row), body: row.body } : null;
+}
+
+function toListed(row: ListedRow): ListedEvent {
+  return { id: row.id, type: row.type, objectId: row.object_id, createdAt: row.created_at };
+}

@@ -1,0 +1,230 @@
+// Rows of replays, and the deliveries that they send again.
+import type { DeliveryId, EndpointId, MerchantId, ReplayId, UserId } from '../../domain/ids.ts';
+import { lowestIdAt } from '../../domain/ids.ts';
+import type { Replay, ReplayableState, ReplayFilter } from '../../domain/webhooks/replay.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+// Every condition on time is one on the id, which begins with it. $1 to $5: merchant, endpoint, states, from, before.
+function filterValues(merchantId: MerchantId, filter: ReplayFilter): unknown[] {
+  const from = lowestIdAt('dlv', filter.madeFrom?.getTime() ?? 0);
+  return [merchantId, filter.endpointId, filter.states, from, lowestIdAt('dlv', filter.madeBefore.getTime())];
+}
+
+// A state that few of many are in is indexed by endpoint: each endpoint's own are counted, not all of the merchant's read.
+const COUNT_MATCHING = statement(
+  'replay_count_matching',
+  `SELECT count(*)::int AS count FROM (
+     SELECT FROM endpoints e CROSS JOIN LATERAL (
+       SELECT FROM deliveries d
+       WHERE d.endpoint_id = e.id AND d.state = ANY($3) AND d.id >= $4 AND d.id < $5 LIMIT $6) AS d
+     WHERE e.merchant_id = $1 AND ($2::text IS NULL OR e.id = $2) LIMIT $6) AS matching`,
+);
+
+// A plan for any values at all takes every time to be short, and reads everybody's deliveries by their ids.
+const PLAN_FOR_VALUES = statement('replay_plan_for_values', 'SET LOCAL plan_cache_mode = force_custom_plan');
+
+/** How many match, counted up to `limit`. */
+export async function countMatching(
+  tx: Tx,
+  merchantId: MerchantId,
+  filter: ReplayFilter,
+  limit: number,
+): Promise<number> {
+  const values = [...filterValues(merchantId, filter), limit];
+  await tx.run(PLAN_FOR_VALUES, []);
+  const [row] = await tx.run<{ count: number }>(COUNT_MATCHING, values);
+  return row?.count ?? 0;
+}
+
+const COLUMNS = `id, merchant_id, endpoint_id, states, made_from, made_before, state, total, replayed, skipped,
+  last_delivery_id, requested_by, created_at, completed_at`;
+
+const INSERT = statement(
+  'replay_insert',
+  `INSERT INTO replays (id, merchant_id, endpoint_id, states, made_from, made_before, state, total, requested_by,
+                        created_at, updated_at)
+   VALUES ($1, $2, $3, $4, $5, $6, 'running', $7, $8, $9, $9)`,
+);
+
+export async function insertReplay(tx: Tx, replay: Replay): Promise<void> {
+  await tx.run(INSERT, [
+    replay.id,
+    replay.merchantId,
+    replay.endpointId,
+    replay.states,
+    replay.madeFrom,
+    replay.madeBefore,
+    replay.total,
+    replay.requestedBy,
+    replay.createdAt,
+  ]);
+}
+
+const COUNT_RUNNING = statement(
+  'replay_count_running',
+  `SELECT count(*)::int AS count FROM replays WHERE merchant_id = $1 AND state = 'running'`,
+);
+
+export async function countRunningReplays(tx: Tx, merchantId: MerchantId): Promise<number> {
+  const [row] = await tx.run<{ count: number }>(COUNT_RUNNING, [merchantId]);
+  return row?.count ?? 0;
+}
+
+type ReplayRow = {
+  id: ReplayId;
+  merchant_id: MerchantId;
+  endpoint_id: EndpointId | null;
+  states: ReplayableState[];
+  made_from: Date | null;
+  made_before: Date;
+  state: 'running' | 'completed';
+  total: number;
+  replayed: number;
+  skipped: number;
+  last_delivery_id: DeliveryId | null;
+  requested_by: UserId;
+  created_at: Date;
+  completed_at: Date | null;
+};
+
+const FIND = statement('replay_find', `SELECT ${COLUMNS} FROM replays WHERE id = $1 AND merchant_id = $2`);
+
+export async function findReplay(db: Queryable, merchantId: MerchantId, id: ReplayId): Promise<Replay | null> {
+  const [row] = await db.run<ReplayRow>(FIND, [id, merchantId]);
+  return row ? toReplay(row) : null;
+}
+
+const LIST = statement(
+  'replay_list',
+  `SELECT ${COLUMNS} FROM replays WHERE merchant_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
+);
+
+/** The newest, at most `limit`; only older ones than `before`. */
+export async function listReplays(
+  db: Queryable,
+  merchantId: MerchantId,
+  before: ReplayId | null,
+  limit: number,
+): Promise<Replay[]> {
+  return (await db.run<ReplayRow>(LIST, [merchantId, before, limit])).map(toReplay);
+}
+
+/** A replay with where it is. */
+export type ReplayUnderWay = Replay & { readonly lastDeliveryId: DeliveryId | null };
+
+const TAKE_RUNNING = statement(
+  'replay_take_running',
+  `SELECT ${COLUMNS} FROM replays WHERE state = 'running' ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`,
+);
+
+/** The running one that was left alone the longest; nobody else continues it until this transaction ends. */
+export async function takeRunningReplay(tx: Tx): Promise<ReplayUnderWay | null> {
+  const [row] = await tx.run<ReplayRow>(TAKE_RUNNING, []);
+  return row ? { ...toReplay(row), lastDeliveryId: row.last_delivery_id } : null;
+}
+
+// What makes a delivery pending anew: the attempts are numbered on, the schedule begins again, and the dispatchers hear of it.
+const ARMED = `state = 'pending', replay_count = d.replay_count + 1, attempts_before_replay = d.attempt_count,
+  next_attempt_at = $AT, leased_until = NULL, workflow_started_at = NULL, updated_at = $AT`;
+
+// Stretch by stretch along the merchant's deliveries, whether many of them match or none: no batch reads more than that.
+const REARM_BATCH = statement(
+  'replay_rearm_batch',
+  `WITH stretch AS MATERIALIZED (
+     SELECT d.id FROM deliveries d
+     WHERE d.merchant_id = $1 AND d.id >= $4 AND d.id < $5 AND d.id > coalesce($6::text, '') ORDER BY d.id LIMIT $7),
+   batch AS (
+     SELECT d.id, e.state = 'enabled' AS is_enabled
+     FROM stretch JOIN deliveries d USING (id) JOIN endpoints e ON e.id = d.endpoint_id
+     WHERE d.state = ANY($3) AND ($2::text IS NULL OR d.endpoint_id = $2)
+     ORDER BY d.id FOR UPDATE OF d),
+   armed AS (
+     UPDATE deliveries d SET ${ARMED.replaceAll('$AT', '$8::timestamptz')}
+     WHERE d.id IN (SELECT id FROM batch WHERE is_enabled) RETURNING d.id),
+   told AS (SELECT pg_notify('malipo_deliveries', '') FROM armed LIMIT 1)
+   SELECT (SELECT count(*)::int FROM stretch) AS read, (SELECT count(*)::int FROM batch) AS matched,
+          (SELECT count(*)::int FROM armed) AS replayed, (SELECT max(id) FROM stretch) AS last_id,
+          (SELECT count(*) FROM told) AS told`,
+);
+
+export type ReplayedBatch = {
+  /** How many were looked at; the last of them is `lastDeliveryId`. */
+  readonly read: number;
+  readonly matched: number;
+  readonly replayed: number;
+  readonly lastDeliveryId: DeliveryId | null;
+};
+
+/** Looks at the merchant's next `limit` deliveries, and sends again what matches where its endpoint is enabled. */
+export async function rearmBatch(tx: Tx, replay: ReplayUnderWay, limit: number, at: Date): Promise<ReplayedBatch> {
+  const values = [...filterValues(replay.merchantId, replay), replay.lastDeliveryId, limit, at];
+  const [row] = await tx.run<Omit<ReplayedBatch, 'lastDeliveryId'> & { last_id: DeliveryId | null }>(
+    REARM_BATCH,
+    values,
+  );
+  if (!row) throw new Error('a batch of a replay gave no figures');
+  const { read, matched, replayed, last_id: lastDeliveryId } = row;
+  return { read, matched, replayed, lastDeliveryId };
+}
+
+const NOTE_PROGRESS = statement(
+  'replay_note_progress',
+  `UPDATE replays SET replayed = replayed + $2, skipped = skipped + $3, last_delivery_id = coalesce($4, last_delivery_id),
+     state = CASE WHEN $5 THEN 'completed' ELSE state END, completed_at = CASE WHEN $5 THEN $6::timestamptz END,
+     updated_at = $6
+   WHERE id = $1`,
+);
+
+export async function noteReplayProgress(
+  tx: Tx,
+  id: ReplayId,
+  batch: ReplayedBatch & { readonly isLast: boolean; readonly at: Date },
+): Promise<void> {
+  const { matched, replayed, lastDeliveryId, isLast, at } = batch;
+  await tx.run(NOTE_PROGRESS, [id, replayed, matched - replayed, lastDeliveryId, isLast, at]);
+}
+
+const LOCK_ONE = statement(
+  'replay_lock_delivery',
+  `SELECT d.state, e.state = 'enabled' AS is_enabled FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id
+   WHERE d.id = $1 AND d.merchant_id = $2 FOR UPDATE OF d`,
+);
+
+/** The delivery as it is, held until the transaction ends; null for an unknown id and for another merchant's. */
+export async function lockDelivery(
+  tx: Tx,
+  merchantId: MerchantId,
+  id: DeliveryId,
+): Promise<{ readonly isPending: boolean; readonly isEndpointEnabled: boolean } | null> {
+  const [row] = await tx.run<{ state: string; is_enabled: boolean }>(LOCK_ONE, [id, merchantId]);
+  return row ? { isPending: row.state === 'pending', isEndpointEnabled: row.is_enabled } : null;
+}
+
+const REARM_ONE = statement(
+  'replay_rearm_one',
+  `WITH armed AS (UPDATE deliveries d SET ${ARMED.replaceAll('$AT', '$2::timestamptz')} WHERE d.id = $1 RETURNING d.id)
+   SELECT pg_notify('malipo_deliveries', '') FROM armed`,
+);
+
+/** Sends a locked delivery again, whatever its state. */
+export async function rearmDelivery(tx: Tx, id: DeliveryId, at: Date): Promise<void> {
+  await tx.run(REARM_ONE, [id, at]);
+}
+
+function toReplay(row: ReplayRow): Replay {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    endpointId: row.endpoint_id,
+    states: row.states,
+    madeFrom: row.made_from,
+    madeBefore: row.made_before,
+    state: row.state,
+    total: row.total,
+    replayed: row.replayed,
+    skipped: row.skipped,
+    requestedBy: row.requested_by,
+    createdAt: row.created_at,
+    completedAt: row.completed_at,
+  };
+}

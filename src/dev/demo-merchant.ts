@@ -1,0 +1,117 @@
+// The demo merchant of the embedded start: made once, kept in a file that only this user can read.
+import { existsSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Database } from '../db/database.ts';
+import { SCOPES } from '../domain/accounts/api-key.ts';
+import { MAX_ENDPOINTS_PER_MERCHANT } from '../domain/webhooks/endpoint.ts';
+import type { MerchantId, UserId } from '../domain/ids.ts';
+import type { KeyRing } from '../security/sealing.ts';
+import { authenticateApiKey } from '../operations/accounts/authenticate-api-key.ts';
+import { createApiKey } from '../operations/accounts/create-api-key.ts';
+import { createMerchant } from '../operations/accounts/create-merchant.ts';
+import { deleteEndpoint } from '../operations/webhooks/delete-endpoint.ts';
+import { listEndpoints } from '../queries/webhooks/list-endpoints.ts';
+import { registerEndpoint } from '../operations/webhooks/register-endpoint.ts';
+import { addDemoPeople, demoPeopleSchema } from './demo-people.ts';
+import { writePrivateFile } from './private-file.ts';
+
+const demoSchema = z.object({
+  merchantId: z.string(),
+  apiKey: z.string(),
+  webhookUrl: z.string(),
+  webhookSecret: z.string(),
+  people: demoPeopleSchema,
+});
+
+/** A file of before there were people. */
+const oldDemoSchema = demoSchema.extend({ people: demoPeopleSchema.optional() });
+
+export type DemoMerchant = z.infer<typeof demoSchema>;
+type OldDemoMerchant = z.infer<typeof oldDemoSchema>;
+
+export type SeedOptions = {
+  readonly db: Database;
+  readonly file: string;
+  readonly webhookUrl: string;
+  readonly keyRing: KeyRing;
+};
+
+/**
+ * The demo merchant with its people, a key that works and an endpoint at `webhookUrl`; that of an earlier start when it is
+ * there, with what it lacks added.
+ */
+export async function seedDemoMerchant(options: SeedOptions): Promise<DemoMerchant> {
+  const known = await readKnown(options);
+  const peopled = known ? await withPeople(known, options) : await createDemo(options);
+  const demo = peopled.webhookUrl === options.webhookUrl ? peopled : await moveEndpoint(peopled, options);
+  if (demo !== known) writePrivateFile(options.file, `${JSON.stringify(demo, null, 2)}\n`);
+  return demo;
+}
+
+async function readKnown({ db, file }: SeedOptions): Promise<OldDemoMerchant | null> {
+  if (!existsSync(file)) return null;
+  const demo = oldDemoSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  // The file may be older than the database, which somebody removed.
+  const asked = { text: demo.apiKey, environment: 'test', scope: null, action: 'npm start', at: new Date() } as const;
+  const isValid = await authenticateApiKey(db, { ...asked, address: null, requestId: null }).then(
+    () => true,
+    () => false,
+  );
+  return isValid ? demo : null;
+}
+
+async function createDemo(options: SeedOptions): Promise<DemoMerchant> {
+  const { db, webhookUrl, keyRing } = options;
+  const merchantId = await createMerchant(db, { name: 'Demo merchant', currency: 'UGX', at: new Date() });
+  const { people, makerId } = await addDemoPeople(db, merchantId, keyRing);
+  const apiKey = await createKey(db, merchantId, makerId);
+  const { secret } = await register(merchantId, options);
+  return { merchantId, apiKey, webhookUrl, webhookSecret: secret, people };
+}
+
+// The key of before makes no payouts, as nobody made it: another one takes its place here, and it stays good for the rest.
+async function withPeople(known: OldDemoMerchant, { db, keyRing }: SeedOptions): Promise<DemoMerchant> {
+  const { people } = known;
+  // The same object where nothing was lacking.
+  if (people) return known as DemoMerchant;
+  const merchantId = known.merchantId as MerchantId;
+  const added = await addDemoPeople(db, merchantId, keyRing);
+  return { ...known, apiKey: await createKey(db, merchantId, added.makerId), people: added.people };
+}
+
+async function createKey(db: Database, merchantId: MerchantId, createdBy: UserId): Promise<string> {
+  const { key } = await createApiKey(db, {
+    merchantId,
+    name: 'Demo key',
+    environment: 'test',
+    scopes: SCOPES,
+    expiresAt: null,
+    createdBy,
+    by: null,
+    at: new Date(),
+  });
+  return key;
+}
+
+// The receiver's port was taken this time: the old address would only collect failures.
+async function moveEndpoint(known: DemoMerchant, options: SeedOptions): Promise<DemoMerchant> {
+  const merchantId = known.merchantId as MerchantId;
+  const { items } = await listEndpoints(options.db, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
+  for (const { id, url } of items) {
+    // Those that people registered themselves are theirs to move.
+    if (url === known.webhookUrl) await deleteEndpoint(options.db, { merchantId, id, by: null, at: new Date() });
+  }
+  const { secret } = await register(merchantId, options);
+  return { ...known, webhookUrl: options.webhookUrl, webhookSecret: secret };
+}
+
+function register(merchantId: MerchantId, { db, webhookUrl, keyRing }: SeedOptions) {
+  return registerEndpoint(db, {
+    merchantId,
+    url: webhookUrl,
+    description: 'Demo receiver',
+    eventTypes: null,
+    keyRing,
+    at: new Date(),
+  });
+}

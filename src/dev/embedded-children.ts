@@ -1,0 +1,58 @@
+// Our own processes of the embedded start: server, sandbox operator and demo receiver, started again when they die.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startChild, type ChildEvent, type SupervisedChild } from './child-process.ts';
+import { findProjectRoot } from './project-root.ts';
+import type { RunRecord } from './run-record.ts';
+import type { Report } from './embedded-engines.ts';
+
+export type ChildPlan = {
+  readonly name: string;
+  readonly entry: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly ready: 'message' | { readonly url: string };
+};
+
+/** The compiled entry beside this file. */
+export function processEntry(name: 'server' | 'sandbox'): string {
+  return fileURLToPath(new URL(`../processes/${name}.js`, import.meta.url));
+}
+
+export function receiverEntry(): string {
+  return join(findProjectRoot(), 'docs', 'examples', 'webhook-receiver.mjs');
+}
+
+/** Starts the child and keeps it running; each death and restart is told. */
+export function startOwnProcess(
+  plan: ChildPlan,
+  context: { readonly dataDir: string; readonly record: RunRecord; readonly report: Report },
+): Promise<SupervisedChild> {
+  const { record, report, dataDir } = context;
+  let isUp = false;
+  const onEvent = (event: ChildEvent): void => {
+    switch (event.type) {
+      case 'started':
+        record.add({ name: plan.name, pid: event.pid });
+        break;
+      case 'ready':
+        report(isUp ? `${plan.name} runs again (process ${event.pid})` : `${plan.name} runs (process ${event.pid})`);
+        isUp = true;
+        break;
+      case 'died':
+        if (event.pid !== undefined) record.remove(event.pid);
+        report(`${plan.name} died (${event.reason}); it is started again in ${event.restartInMs} ms`);
+        break;
+      case 'stopped':
+        record.remove(event.pid);
+        break;
+    }
+  };
+  return startChild({
+    name: plan.name,
+    entry: plan.entry,
+    env: plan.env,
+    logFile: join(dataDir, 'log', `${plan.name.replace(/[^a-z]+/g, '-')}.log`),
+    ready: plan.ready,
+    onEvent,
+  });
+}

@@ -1,0 +1,87 @@
+// A collection: its states, the one table of its transitions, and what merchants see of it.
+import { failure, type FailureCode } from './failure.ts';
+import type { CollectionId, MerchantId } from '../ids.ts';
+import type { Currency } from '../money.ts';
+import type { OperatorId } from './operator-catalogue.ts';
+
+export type CollectionState =
+  'initiated' | 'prompted' | 'reconciling' | 'succeeded' | 'failed' | 'expired' | 'reversed';
+
+/** Facts that move a collection. */
+export type CollectionFact =
+  | 'prompt_taken' // the operator took the prompt
+  | 'outcome_unknown' // unreachable, or undecided past the prompt window
+  | 'paid' // the operator confirms the payment
+  | 'declined' // the operator confirms that it will not be paid
+  | 'lapsed' // the prompt ran out, or was never raised
+  | 'returned'; // the provider gave the money back to the payer
+
+/** The one table: feeds the code, the database's own check and docs/states.md. A pair that is absent changes nothing. */
+export const COLLECTION_TRANSITIONS: Readonly<
+  Record<CollectionState, Readonly<Partial<Record<CollectionFact, CollectionState>>>>
+> = {
+  initiated: { prompt_taken: 'prompted', outcome_unknown: 'reconciling', declined: 'failed', lapsed: 'expired' },
+  prompted: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed', lapsed: 'expired' },
+  reconciling: { paid: 'succeeded', declined: 'failed', lapsed: 'expired' },
+  succeeded: { returned: 'reversed' },
+  failed: {},
+  expired: { paid: 'succeeded' },
+  reversed: {},
+};
+
+export const COLLECTION_STATES = Object.keys(COLLECTION_TRANSITIONS) as CollectionState[];
+
+export type Collection = {
+  readonly id: CollectionId;
+  readonly merchantId: MerchantId;
+  readonly idempotencyKey: string;
+  readonly state: CollectionState;
+  readonly previousState: CollectionState | null;
+  /** Counts state changes; 0 is the collection as it was made. */
+  readonly version: number;
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+  readonly reference: string;
+  readonly phone: string;
+  readonly operator: OperatorId;
+  /** What the operator knows the payment by: UUID v4, recorded before anything is sent. */
+  readonly operatorReference: string;
+  readonly description: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly failureCode: FailureCode | null;
+  readonly amountReversedMinor: bigint;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** After this moment nobody's phone may ring for it any more. */
+  readonly promptDeadlineAt: Date;
+  /** When the prompt on the handset runs out; null until the operator took it. */
+  readonly promptExpiresAt: Date | null;
+};
+
+/** The collection as JSON, the same in the fetch route, in lists and in events. Amounts fit a JSON number by check. */
+export function collectionObject(collection: Collection) {
+  return {
+    id: collection.id,
+    state: collection.state,
+    amount: Number(collection.amountMinor),
+    currency: collection.currency,
+    reference: collection.reference,
+    phone: collection.phone,
+    operator: collection.operator,
+    description: collection.description,
+    metadata: collection.metadata,
+    failure: collection.failureCode === null ? null : failure(collection.failureCode),
+    operator_reference: collection.operatorReference,
+    amount_reversed: Number(collection.amountReversedMinor),
+    created_at: collection.createdAt.toISOString(),
+    updated_at: collection.updatedAt.toISOString(),
+    prompt_expires_at: collection.promptExpiresAt?.toISOString() ?? null,
+  };
+}
+
+/** Whether a success came after merchants were told, or the payer's phone said, that the prompt had run out. */
+export function isLateSuccess(collection: Collection): boolean {
+  if (collection.state !== 'succeeded') return false;
+  if (collection.previousState === 'expired') return true;
+  return collection.promptExpiresAt !== null && collection.updatedAt > collection.promptExpiresAt;
+}

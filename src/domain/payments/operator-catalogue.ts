@@ -1,0 +1,94 @@
+// The operators we can reach: which phones they serve, in which currency, and within which amounts.
+import type { Currency } from '../money.ts';
+
+export type OperatorId = 'mtn-momo';
+
+type Market = {
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string;
+  readonly currency: Currency;
+  /** National prefixes the regulator gave this operator. A guess only: numbers are ported between networks. */
+  readonly nationalPrefixes: readonly string[];
+  /** Inclusive, in the currency's smallest unit. */
+  readonly minAmountMinor: bigint;
+  readonly maxAmountMinor: bigint;
+};
+
+const MTN_MARKETS: readonly Market[] = [
+  {
+    country: 'UG',
+    currency: 'UGX',
+    nationalPrefixes: prefixes('76 77 78 79'),
+    minAmountMinor: 100n,
+    maxAmountMinor: 5_000_000n,
+  },
+  {
+    country: 'RW',
+    currency: 'RWF',
+    nationalPrefixes: prefixes('78 79'),
+    minAmountMinor: 100n,
+    maxAmountMinor: 5_000_000n,
+  },
+  {
+    country: 'CM',
+    currency: 'XAF',
+    nationalPrefixes: prefixes('67 650 651 652 653 654 680 681 682 683'),
+    minAmountMinor: 100n,
+    maxAmountMinor: 1_000_000n,
+  },
+  {
+    country: 'CI',
+    currency: 'XOF',
+    nationalPrefixes: prefixes('05'),
+    minAmountMinor: 100n,
+    maxAmountMinor: 2_000_000n,
+  },
+  {
+    country: 'BJ',
+    currency: 'XOF',
+    nationalPrefixes: prefixes(
+      '0142 0146 0150 0151 0152 0153 0154 0156 0157 0159 0161 0162 0166 0167 0169 0190 0191 0196 0197',
+    ),
+    minAmountMinor: 100n,
+    maxAmountMinor: 2_000_000n,
+  },
+  {
+    country: 'GH',
+    currency: 'GHS',
+    nationalPrefixes: prefixes('24 25 53 54 55 59'),
+    minAmountMinor: 100n,
+    maxAmountMinor: 1_500_000n,
+  },
+  {
+    country: 'ZM',
+    currency: 'ZMW',
+    nationalPrefixes: prefixes('76 96'),
+    minAmountMinor: 100n,
+    maxAmountMinor: 2_000_000n,
+  },
+];
+
+/** Prefixes from the countries' numbering plans; amounts from the operators' published customer tariffs. */
+export const OPERATORS: Readonly<Record<OperatorId, { readonly name: string; readonly markets: readonly Market[] }>> = {
+  'mtn-momo': { name: 'MTN MoMo', markets: MTN_MARKETS },
+};
+
+export type Route =
+  { readonly kind: 'operator'; readonly operator: OperatorId; readonly market: Market } | { readonly kind: 'none' };
+
+/** The operator that serves this phone in this currency, guessed by prefix; `none` where no operator does. */
+export function routePhone(phone: { country: string; nationalNumber: string }, currency: Currency): Route {
+  for (const [operator, { markets }] of Object.entries(OPERATORS) as [OperatorId, (typeof OPERATORS)[OperatorId]][]) {
+    for (const market of markets) {
+      if (market.country !== phone.country || market.currency !== currency) continue;
+      if (market.nationalPrefixes.some((prefix) => phone.nationalNumber.startsWith(prefix))) {
+        return { kind: 'operator', operator, market };
+      }
+    }
+  }
+  return { kind: 'none' };
+}
+
+function prefixes(text: string): readonly string[] {
+  return text.split(' ');
+}

@@ -1,0 +1,53 @@
+// What a merchant asks for with a new collection or payout, and whether an operator can do it.
+import { invalidParameters, type ParameterIssue } from '../errors.ts';
+import { MAX_AMOUNT_MINOR, type Currency } from '../money.ts';
+import { routePhone, type OperatorId } from './operator-catalogue.ts';
+import { parsePhone, PHONE_FORM } from './phone.ts';
+
+/** A well-formed request; whether it can be carried out depends on the merchant and on the operators. */
+export type PaymentRequest = {
+  readonly phone: string;
+  readonly amountMinor: bigint;
+  readonly reference: string;
+  readonly currency: string | null;
+  readonly description: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+};
+
+/**
+ * The operator that will raise the prompt or pay. Throws one error that lists all of what cannot be: the phone's form or
+ * network, the amount beyond the operator's bounds, a currency that is not the merchant's.
+ */
+export function planPayment(request: PaymentRequest, merchantCurrency: Currency): { operator: OperatorId } {
+  const issues: ParameterIssue[] = [];
+  if (request.currency !== null && request.currency !== merchantCurrency) {
+    issues.push({
+      param: 'currency',
+      code: 'parameter_invalid',
+      message: `currency must be ${merchantCurrency}, the currency of your account. Leave it out to use that.`,
+    });
+  }
+  const phone = parsePhone(request.phone);
+  const route = phone === null ? null : routePhone(phone, merchantCurrency);
+  if (phone === null) {
+    issues.push({ param: 'phone', code: 'phone_invalid', message: `phone must be a mobile number: ${PHONE_FORM}.` });
+  } else if (route?.kind === 'none') {
+    issues.push({
+      param: 'phone',
+      code: 'phone_unsupported',
+      message: `No operator that we reach serves this number in ${merchantCurrency}. Ask for another number.`,
+    });
+  }
+  const bounds = route?.kind === 'operator' ? route.market : { minAmountMinor: 1n, maxAmountMinor: MAX_AMOUNT_MINOR };
+  if (request.amountMinor < bounds.minAmountMinor || request.amountMinor > bounds.maxAmountMinor) {
+    issues.push({
+      param: 'amount',
+      code: 'amount_out_of_bounds',
+      message: `amount must be from ${bounds.minAmountMinor} to ${bounds.maxAmountMinor} in the smallest unit of ${merchantCurrency}.`,
+    });
+  }
+  const [first, ...rest] = issues;
+  if (first) throw invalidParameters([first, ...rest]);
+  if (route?.kind !== 'operator') throw new Error('a phone without a route passed the checks');
+  return { operator: route.operator };
+}

@@ -1,0 +1,137 @@
+// A payout: its states, the one table of its transitions, and what merchants see of it.
+import { payoutFailure, type FailureCode } from './failure.ts';
+import type { ApiKeyId, MerchantId, PayoutId, UserId } from '../ids.ts';
+import type { Currency } from '../money.ts';
+import type { OperatorId } from './operator-catalogue.ts';
+
+export type PayoutState =
+  'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'reversed';
+
+/** Facts that move a payout. */
+export type PayoutFact =
+  | 'approved' // as many people as it needs released it
+  | 'refused' // an approver rejected it
+  | 'withdrawn' // who made it cancelled it
+  | 'lapsed' // nobody released it in time
+  | 'outcome_unknown' // unreachable, or undecided for too long
+  | 'paid' // the operator confirms that it paid
+  | 'declined' // the operator confirms that it will not pay
+  | 'never_taken' // the operator never heard of it, and no send of ours can still be on its way
+  | 'returned'; // the provider gave the money back to us
+
+/** The one table: feeds the code, the database's own check and docs/states.md. A pair that is absent changes nothing. */
+export const PAYOUT_TRANSITIONS: Readonly<Record<PayoutState, Readonly<Partial<Record<PayoutFact, PayoutState>>>>> = {
+  queued: { approved: 'released', refused: 'rejected', withdrawn: 'cancelled', lapsed: 'expired' },
+  released: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed', never_taken: 'failed' },
+  reconciling: { paid: 'succeeded', declined: 'failed', never_taken: 'failed' },
+  succeeded: { returned: 'reversed' },
+  failed: {},
+  rejected: {},
+  cancelled: {},
+  expired: {},
+  reversed: {},
+};
+
+export const PAYOUT_STATES = Object.keys(PAYOUT_TRANSITIONS) as PayoutState[];
+
+export const APPROVAL_STATES = ['pending', 'approved', 'rejected', 'cancelled', 'expired'] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
+
+const APPROVAL_STATE: Readonly<Record<PayoutState, ApprovalState>> = {
+  queued: 'pending',
+  released: 'approved',
+  reconciling: 'approved',
+  succeeded: 'approved',
+  failed: 'approved',
+  reversed: 'approved',
+  rejected: 'rejected',
+  cancelled: 'cancelled',
+  expired: 'expired',
+};
+
+export type Approval = { readonly userId: UserId; readonly approvedAt: Date };
+
+export type Payout = {
+  readonly id: PayoutId;
+  readonly merchantId: MerchantId;
+  readonly idempotencyKey: string;
+  readonly state: PayoutState;
+  readonly previousState: PayoutState | null;
+  /** Counts state changes; 0 is the payout as it was made. */
+  readonly version: number;
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+  readonly reference: string;
+  readonly phone: string;
+  readonly operator: OperatorId;
+  /** What the operator knows the payment by: UUID v4, recorded before anything is sent. */
+  readonly operatorReference: string;
+  readonly description: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly failureCode: FailureCode | null;
+  readonly amountReversedMinor: bigint;
+  /** The person who asked, or who made the key that asked: never one of its approvers. */
+  readonly createdBy: UserId;
+  readonly apiKeyId: ApiKeyId | null;
+  readonly approvalsRequired: number;
+  /** Oldest first. */
+  readonly approvals: readonly Approval[];
+  /** Who rejected or cancelled it. */
+  readonly decidedBy: UserId | null;
+  readonly rejectionReason: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** From then on it cannot be released. */
+  readonly expiresAt: Date;
+  /** After it nothing is sent any more; null until it is released. */
+  readonly sendDeadlineAt: Date | null;
+  /** When the operator first said that it has the payout: from then on its silence is no "no". */
+  readonly takenAt: Date | null;
+};
+
+export function approvalState(state: PayoutState): ApprovalState {
+  return APPROVAL_STATE[state];
+}
+
+export function statesOfApproval(approval: ApprovalState): PayoutState[] {
+  return PAYOUT_STATES.filter((state) => APPROVAL_STATE[state] === approval);
+}
+
+/** Its money is promised, and its end is not known. */
+export function isOpen(state: PayoutState): boolean {
+  return state === 'queued' || state === 'released' || state === 'reconciling';
+}
+
+/** The operator said how it ended: it says no more of it by itself. */
+export function isAnswered(state: PayoutState): boolean {
+  return state === 'succeeded' || state === 'failed' || state === 'reversed';
+}
+
+/** The payout as JSON, the same in the fetch route, in lists and in events. Amounts fit a JSON number by check. */
+export function payoutObject(payout: Payout) {
+  return {
+    id: payout.id,
+    state: payout.state,
+    approval_state: approvalState(payout.state),
+    amount: Number(payout.amountMinor),
+    currency: payout.currency,
+    reference: payout.reference,
+    phone: payout.phone,
+    operator: payout.operator,
+    description: payout.description,
+    metadata: payout.metadata,
+    failure: payout.failureCode === null ? null : payoutFailure(payout.failureCode),
+    operator_reference: payout.operatorReference,
+    amount_reversed: Number(payout.amountReversedMinor),
+    created_by: payout.createdBy,
+    approvals_required: payout.approvalsRequired,
+    approvals: payout.approvals.map(({ userId, approvedAt }) => ({
+      user_id: userId,
+      approved_at: approvedAt.toISOString(),
+    })),
+    rejection_reason: payout.rejectionReason,
+    created_at: payout.createdAt.toISOString(),
+    updated_at: payout.updatedAt.toISOString(),
+    expires_at: payout.expiresAt.toISOString(),
+  };
+}

@@ -1,0 +1,118 @@
+// Webhook deliveries: states, the retry schedule as data, and what one attempt's result means.
+import { DomainError } from '../errors.ts';
+import type { EventType } from '../event.ts';
+import type { DeliveryId, EndpointId, EventId } from '../ids.ts';
+
+/**
+ * pending: the first attempt is owed; retrying: a further one; delivered: accepted; dead_lettered: the schedule ended;
+ * withheld: its endpoint is disabled, nothing is sent until somebody replays it.
+ */
+export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'dead_lettered', 'withheld'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** How an attempt ended. Only a 2xx answer is success. */
+export type AttemptResult =
+  | {
+      readonly kind: 'answered';
+      readonly statusCode: number;
+      readonly headers: Readonly<Record<string, string>>;
+      /** The first bytes of the answer; how many is capped by the sender. */
+      readonly body: Buffer;
+      /** What `Retry-After` asked for; null when absent or unreadable. */
+      readonly retryAfterMs: number | null;
+    }
+  | { readonly kind: 'no_answer'; readonly error: string };
+
+export type Attempt = {
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly result: AttemptResult;
+};
+
+export type NextStep =
+  | { readonly state: 'delivered' }
+  | { readonly state: 'retrying'; readonly delayMs: number }
+  | { readonly state: 'dead_lettered'; readonly disableEndpoint: boolean };
+
+/** A delivery as its merchant's people see it. */
+export type ListedDelivery = {
+  readonly id: DeliveryId;
+  readonly eventId: EventId;
+  readonly eventType: EventType;
+  readonly endpointId: EndpointId;
+  readonly state: DeliveryState;
+  readonly attemptCount: number;
+  readonly replayCount: number;
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+/** An attempt as it was recorded: with an answer or with an error. */
+export type RecordedAttempt = {
+  readonly number: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly responseHeaders: Readonly<Record<string, string>> | null;
+  readonly responseBody: Buffer | null;
+};
+
+/** How many attempts of one delivery are shown, the newest: the schedule's many times over, and a limit all the same. */
+export const SHOWN_ATTEMPTS = 100;
+
+/** How much of an answer is kept. */
+export const RESPONSE_KEPT_BYTES = 16 * 1024;
+
+/** Whether the answer was longer than what is kept of it; null: nobody knows, or there was none. */
+export function isResponseTruncated({ responseHeaders, responseBody }: RecordedAttempt): boolean | null {
+  if (responseBody === null) return null;
+  // An answer that breaks off is an error: what is shorter than the limit is all that came.
+  if (responseBody.length < RESPONSE_KEPT_BYTES) return false;
+  const length = responseHeaders?.['content-length'];
+  return length !== undefined && /^[0-9]{1,15}$/.test(length) ? Number(length) > responseBody.length : null;
+}
+
+/** 0 s, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: the wait before each attempt, about 75 h in all. */
+export const DELIVERY_SCHEDULE_MS: readonly number[] = [
+  0, 5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
+];
+
+const JITTER = 0.1;
+
+/**
+ * What follows attempt number `attemptNumber` (1 is the first). The wait is the schedule's, ±10 % by `random` (0 to 1);
+ * `Retry-After` on 429 and 503 is honoured between the step and twice the step. 410 means: never again.
+ */
+export function nextStep(
+  attemptNumber: number,
+  result: AttemptResult,
+  scheduleMs: readonly number[],
+  random: number,
+): NextStep {
+  if (isSuccess(result)) return { state: 'delivered' };
+  const isGone = result.kind === 'answered' && result.statusCode === 410;
+  const stepMs = scheduleMs[attemptNumber];
+  if (isGone || stepMs === undefined) return { state: 'dead_lettered', disableEndpoint: isGone };
+  const jitteredMs = Math.round(stepMs * (1 - JITTER + 2 * JITTER * random));
+  return { state: 'retrying', delayMs: honouredDelayMs(jitteredMs, stepMs, result) };
+}
+
+export function isSuccess(result: AttemptResult): boolean {
+  return result.kind === 'answered' && result.statusCode >= 200 && result.statusCode <= 299;
+}
+
+function honouredDelayMs(jitteredMs: number, stepMs: number, result: AttemptResult): number {
+  if (result.kind !== 'answered' || result.retryAfterMs === null) return jitteredMs;
+  if (result.statusCode !== 429 && result.statusCode !== 503) return jitteredMs;
+  return Math.min(Math.max(result.retryAfterMs, stepMs), 2 * stepMs);
+}
+
+/** The same for an unknown id and for another merchant's. */
+export function deliveryNotFound(): DomainError {
+  return new DomainError(
+    'delivery_not_found',
+    'There is no delivery with this id. Look it up in the list of deliveries.',
+  );
+}

@@ -1,0 +1,120 @@
+// Makes the person who holds an invitation a member: a new one, or one who is known already.
+import { insertAuditEntry } from '../../db/accounts/audit.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import {
+  findInvitationByToken,
+  listOpenInvitations,
+  markInvitationAccepted,
+  type InvitationTokens,
+} from '../../db/accounts/invitation.ts';
+import { findMember, listMembers, lockMembers, putMember } from '../../db/accounts/member.ts';
+import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { useTotpCode } from '../../db/accounts/second-factor.ts';
+import { deleteSessionsOfMember } from '../../db/accounts/session.ts';
+import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/user.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { newId, type UserId } from '../../domain/ids.ts';
+import { invitationNotFound, permissionDenied, type Invitation, type Member } from '../../domain/accounts/member.ts';
+import { approvalOf, isStillMeant } from '../../domain/accounts/member-change.ts';
+import type { KeyRing } from '../../security/sealing.ts';
+
+export type AcceptInvitation = {
+  readonly invitation: Invitation;
+  /** What the person came with: looked up again under the lock. */
+  readonly tokens: InvitationTokens;
+  readonly person:
+    | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string }
+    | {
+        readonly kind: 'known';
+        /** The hash that the given password fits; null: it does not fit. */
+        readonly verifiedHash: string | null;
+        /** Needed, and used up, where the person has a second factor: their password alone opens nothing here either. */
+        readonly code: string | null;
+        readonly keyRing: KeyRing;
+      };
+  /** What `beginProof` counted. */
+  readonly counted: readonly string[];
+  readonly address: string | null;
+  readonly requestId: string;
+  readonly at: Date;
+};
+
+/**
+ * The new member. An invitation is accepted once, also by two at once, and only while who sent it may still grant its
+ * roles and, where a second person must agree, while their word stands. Throws `invitation_not_found`; `permission_denied` for a
+ * wrong password or one-time code, which is on the record then; and `state_conflict` when the e-mail became somebody's meanwhile.
+ */
+export async function acceptInvitation(db: Database, input: AcceptInvitation): Promise<Member> {
+  const accepted = await db.withTransaction(async (tx) => {
+    const { invitation, at } = input;
+    await lockMembers(tx, invitation.merchantId);
+    const userId = await admit(tx, input);
+    if (userId === null) {
+      await record(tx, input, null);
+      return null;
+    }
+    if (!(await isStillGood(tx, input))) throw invitationNotFound();
+    const { merchantId, roles } = invitation;
+    // False: they became a member by another way meanwhile, with the roles they have now.
+    if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw invitationNotFound();
+    // A log-in that raced with their removal would otherwise live again.
+    await deleteSessionsOfMember(tx, merchantId, userId);
+    if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw invitationNotFound();
+    await uncountProofs(tx, input.counted, at);
+    await record(tx, input, userId);
+    return findMember(tx, merchantId, userId);
+  });
+  if (accepted) return accepted;
+  throw permissionDenied('wrong password or one-time code');
+}
+
+/** The person; null when their password or one-time code is wrong. */
+async function admit(tx: Tx, { invitation, person, at }: AcceptInvitation): Promise<UserId | null> {
+  if (person.kind === 'known') {
+    const found = await findUserByEmail(tx, invitation.email);
+    const user = found && (await findUserLocked(tx, found.id));
+    if (user === null) return null;
+    if (user.passwordHash !== person.verifiedHash) return null;
+    const isProved = user.totpSecretSealed === null || (await useTotpCode(tx, user, person.code, { ...person, at }));
+    return isProved ? user.id : null;
+  }
+  const id = newId('usr', at.getTime());
+  const { name, passwordHash } = person;
+  const isNew = await insertUser(tx, {
+    id,
+    email: invitation.email,
+    name,
+    passwordHash,
+    totpSecretSealed: null,
+    createdAt: at,
+  });
+  if (isNew) return id;
+  throw new DomainError('state_conflict', 'Somebody has this e-mail by now. Try again with their password.');
+}
+
+// Who sent it, or who agreed to it, may have been removed or lost a role since; and there may be a second person by now.
+async function isStillGood(tx: Tx, { tokens, at }: AcceptInvitation): Promise<boolean> {
+  const invitation = await findInvitationByToken(tx, tokens, at);
+  if (!invitation) return false;
+  const members = await listMembers(tx, invitation.merchantId);
+  const invitations = await listOpenInvitations(tx, invitation.merchantId, at);
+  return isStillMeant(invitation, members) && approvalOf(invitation, { members, invitations }).state !== 'waiting';
+}
+
+function record(tx: Tx, input: AcceptInvitation, userId: UserId | null): Promise<void> {
+  const { id, merchantId, roles, approvedBy } = input.invitation;
+  return insertAuditEntry(tx, {
+    merchantId,
+    userId,
+    apiKeyId: null,
+    action: 'invitation.accepted',
+    outcome: userId === null ? 'refused' : 'done',
+    subjectId: id,
+    before: null,
+    after:
+      userId === null ? { reason: 'wrong password or one-time code' } : { roles, approved_by: approvedBy?.id ?? null },
+    address: input.address,
+    requestId: input.requestId,
+    at: input.at,
+  });
+}

@@ -1,0 +1,100 @@
+// Tells whose an API key is and whether it may do what it is used for; keeps on record when a known key is refused.
+import { findApiKeyByHash, touchApiKey, type ApiKey } from '../../db/accounts/api-key.ts';
+import { insertAuditEntry } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { countProof, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
+import { hashApiKey, parseApiKey, type Scope } from '../../domain/accounts/api-key.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/event.ts';
+import { keyRefusalLimit, KEY_REFUSAL_WINDOW_MS } from '../../security/attempt-limit.ts';
+
+export type AuthenticateApiKey = {
+  readonly text: string;
+  readonly environment: Environment;
+  /** What it is used for; null: nothing but to be known. */
+  readonly scope: Scope | null;
+  /** Method and route, for the audit log. */
+  readonly action: string;
+  readonly address: string | null;
+  readonly requestId: string | null;
+  readonly at: Date;
+};
+
+// "Last used" is for people: to the minute is close enough, and saves a write per call.
+const TOUCH_EVERY_MS = 60_000;
+
+/**
+ * The key. Throws one of the five 401 codes when the text is not a key in force here, and `insufficient_scope`. A refusal of a key that
+ * is a merchant's is in their audit log, for each key and reason once in an hour: a server that goes on trying fills no log.
+ */
+export async function authenticateApiKey(db: Database, input: AuthenticateApiKey): Promise<ApiKey> {
+  const { text, environment, at } = input;
+  const parsed = parseApiKey(text);
+  if (parsed.kind === 'malformed') throw invalidKey();
+  if (parsed.environment !== environment) {
+    throw new DomainError(
+      'api_key_wrong_environment',
+      `This is a ${parsed.environment} key, and this is the ${environment} environment. Use a key of this environment.`,
+    );
+  }
+  const key = await findApiKeyByHash(db, hashApiKey(text));
+  if (!key) throw invalidKey();
+  const refusal = refusalOf(key, input);
+  if (refusal) {
+    await keepRefusal(db, key, refusal, input);
+    throw refusal;
+  }
+  if (key.lastUsedAt === null || at.getTime() - key.lastUsedAt.getTime() > TOUCH_EVERY_MS) {
+    await touchApiKey(db, key.id, at);
+  }
+  return key;
+}
+
+function refusalOf(key: ApiKey, { scope, at }: AuthenticateApiKey): DomainError | null {
+  if (key.revokedAt !== null && key.revokedAt <= at) {
+    return new DomainError('api_key_revoked', 'This API key was revoked. Use another key of this merchant.');
+  }
+  if (key.expiresAt !== null && key.expiresAt <= at) {
+    return new DomainError('api_key_expired', 'This API key has expired. Make a new key in the console.');
+  }
+  if (scope === null) return null;
+  if (!key.scopes.includes(scope)) {
+    return new DomainError('insufficient_scope', `This key lacks the scope ${scope}. Use a key that has it.`);
+  }
+  if (scope === 'payouts:write' && key.maker === null) {
+    return new DomainError(
+      'insufficient_scope',
+      'The scope payouts:write counts no more: the person who made this key has left. Roll the key.',
+    );
+  }
+  return null;
+}
+
+async function keepRefusal(db: Database, key: ApiKey, refusal: DomainError, input: AuthenticateApiKey): Promise<void> {
+  const { action, address, requestId, scope, at } = input;
+  const { subject, maxFailures } = keyRefusalLimit(key.id, refusal.code === 'insufficient_scope' ? scope : null);
+  // Looked at first without a lock: those that are tried over and over would wait for each other.
+  const keptUntil = await findWindowEnd(db, subject);
+  if (keptUntil !== null && keptUntil > at) return;
+  const window = { at, endsAt: new Date(at.getTime() + KEY_REFUSAL_WINDOW_MS) };
+  await db.withTransaction(async (tx) => {
+    if (!(await countProof(tx, subject, maxFailures, window))) return;
+    await insertAuditEntry(tx, {
+      merchantId: key.merchantId,
+      userId: null,
+      apiKeyId: key.id,
+      action,
+      outcome: 'refused',
+      subjectId: key.id,
+      before: null,
+      after: { reason: `${refusal.code}: ${refusal.message}` },
+      address,
+      requestId,
+      at,
+    });
+  });
+}
+
+function invalidKey(): DomainError {
+  return new DomainError('api_key_invalid', 'This is not an API key we know. Check that it was copied whole.');
+}

@@ -1,0 +1,17 @@
+// Tells whose a session is and what they may do now.
+import type { Database } from '../../db/database.ts';
+import { findSession, touchSession } from '../../db/accounts/session.ts';
+import { SESSION_IDLE_MS, type Session } from '../../domain/accounts/session.ts';
+import { hashToken } from '../../security/token.ts';
+
+// To the minute is close enough for an idle time of hours, and saves a write per request.
+const TOUCH_EVERY_MS = 60_000;
+
+/** The session, or null when the token is of none that lives. Roles are those of this moment. */
+export async function authenticateSession(db: Database, token: string, at: Date): Promise<Session | null> {
+  const tokenSha256 = hashToken(token);
+  if (tokenSha256 === null) return null;
+  const session = await findSession(db, tokenSha256, at, new Date(at.getTime() - SESSION_IDLE_MS));
+  if (session && at.getTime() - session.lastUsedAt.getTime() > TOUCH_EVERY_MS) await touchSession(db, tokenSha256, at);
+  return session;
+}

@@ -1,0 +1,13 @@
+// Logs a person out.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { deleteSession } from '../../db/accounts/session.ts';
+import type { ActedBy } from '../../domain/accounts/member.ts';
+
+/** The session is dead when this returns. Repeating it changes nothing. */
+export async function closeSession(db: Database, tokenSha256: Buffer, by: ActedBy, at: Date): Promise<void> {
+  await db.withTransaction(async (tx) => {
+    await deleteSession(tx, tokenSha256);
+    await recordAct(tx, by, { action: 'session.closed', subjectId: by.person.userId, at });
+  });
+}

@@ -1,0 +1,50 @@
+// Ends the enrolment of a second factor with the first code of it.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { renewSession } from '../../db/accounts/session.ts';
+import { confirmTotp, findUserLocked } from '../../db/accounts/user.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { open, type KeyRing } from '../../security/sealing.ts';
+import { newToken } from '../../security/token.ts';
+import { matchTotpStep } from '../../security/totp.ts';
+
+export type ConfirmSecondFactor = {
+  readonly tokenSha256: Buffer;
+  readonly code: string;
+  readonly keyRing: KeyRing;
+  /** What `beginProof` counted. */
+  readonly counted: readonly string[];
+  readonly by: ActedBy;
+  readonly at: Date;
+};
+
+/**
+ * The session's new token: from now on the person logs in with a code, and this session proved it just now. The code is
+ * used up. Throws `permission_denied` for a wrong code, and `state_conflict` when no enrolment is under way.
+ */
+export async function confirmSecondFactor(
+  db: Database,
+  input: ConfirmSecondFactor,
+): Promise<{ readonly token: string }> {
+  const { by, at } = input;
+  return db.withTransaction(async (tx) => {
+    const user = await findUserLocked(tx, by.person.userId);
+    const pending = user?.totpPendingSealed ?? null;
+    if (user?.totpSecretSealed !== null || pending === null) {
+      throw new DomainError('state_conflict', 'No second factor waits to be confirmed. Start the enrolment first.');
+    }
+    const step = matchTotpStep(open(pending, user.id, input.keyRing), input.code, at);
+    if (step === null) throw permissionDenied('wrong one-time code');
+    await confirmTotp(tx, user.id, step);
+    const { token, sha256 } = newToken();
+    if (!(await renewSession(tx, input.tokenSha256, { tokenSha256: sha256, at, secondFactorAt: at }))) {
+      throw permissionDenied('the session has ended');
+    }
+    await uncountProofs(tx, input.counted, at);
+    const change = { before: { has_second_factor: false }, after: { has_second_factor: true } };
+    await recordAct(tx, by, { action: 'second_factor.enrolled', subjectId: user.id, ...change, at });
+    return { token };
+  });
+}

@@ -1,0 +1,85 @@
+// Invites a person to act for a merchant.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { insertInvitation, listOpenInvitations, withdrawInvitationsOf } from '../../db/accounts/invitation.ts';
+import { listMembers, lockMembers } from '../../db/accounts/member.ts';
+import { DomainError, invalidParameters } from '../../domain/errors.ts';
+import { newId } from '../../domain/ids.ts';
+import {
+  holdsOneOf,
+  INVITATION_LIFE_MS,
+  MAX_MEMBERS_PER_MERCHANT,
+  MAX_OPEN_INVITATIONS_PER_MERCHANT,
+  mayGrant,
+  permissionDenied,
+  type ActedBy,
+  type Invitation,
+  type Role,
+} from '../../domain/accounts/member.ts';
+import { approvalOf, isOfRuler, type InvitationApproval } from '../../domain/accounts/member-change.ts';
+import { newToken } from '../../security/token.ts';
+
+export type CreateInvitation = {
+  readonly email: string;
+  readonly roles: readonly Role[];
+  readonly by: ActedBy;
+  readonly at: Date;
+};
+
+export type MadeInvitation = {
+  readonly invitation: Invitation;
+  readonly approval: InvitationApproval;
+  readonly token: string;
+};
+
+/**
+ * The invitation with its token, which is shown this once and, where a second person must agree, opens nothing before they did.
+ * An open one for the same e-mail is withdrawn. Throws `permission_denied` for a role that the person does not hold and for the
+ * e-mail of an owner or admin whom the service invited, `parameter_invalid` for the e-mail of a member, and `state_conflict` when there are too many people or invitations.
+ */
+export async function createInvitation(
+  db: Database,
+  { email, roles, by, at }: CreateInvitation,
+): Promise<MadeInvitation> {
+  const { merchantId, userId } = by.person;
+  const { token, sha256 } = newToken();
+  return db.withTransaction(async (tx) => {
+    await lockMembers(tx, merchantId);
+    const members = await listMembers(tx, merchantId);
+    const creator = members.find((member) => member.userId === userId);
+    if (!creator || !holdsOneOf(creator.roles, ['admin']) || !mayGrant(creator.roles, roles))
+      throw permissionDenied('grants a role they do not hold');
+    if (members.some((member) => member.email === email)) {
+      throw invalidParameters([
+        {
+          param: 'email',
+          code: 'parameter_invalid',
+          message: 'email is that of a member. Change their roles instead.',
+        },
+      ]);
+    }
+    const open = await listOpenInvitations(tx, merchantId, at);
+    if (open.some((other) => other.email === email && isOfRuler(other))) {
+      throw permissionDenied('would take the place of an owner or admin whom the service invited');
+    }
+    const withdrawn = await withdrawInvitationsOf(tx, merchantId, email, at);
+    const invitations = open.filter((other) => !withdrawn.includes(other.id));
+    if (members.length >= MAX_MEMBERS_PER_MERCHANT || invitations.length >= MAX_OPEN_INVITATIONS_PER_MERCHANT) {
+      throw new DomainError('state_conflict', 'There are too many members or invitations. Remove some first.');
+    }
+    const id = newId('inv', at.getTime());
+    const expiresAt = new Date(at.getTime() + INVITATION_LIFE_MS);
+    const made = { id, merchantId, email, roles, createdAt: at, expiresAt };
+    await insertInvitation(tx, { ...made, createdBy: userId, tokenSha256: sha256 });
+    for (const old of withdrawn) {
+      const change = { before: { email }, after: { replaced_by: id } };
+      await recordAct(tx, by, { action: 'invitation.withdrawn', subjectId: old, ...change, at });
+    }
+    const createdBy = { id: userId, name: creator.name };
+    const invitation: Invitation = { ...made, createdBy, approvedAt: null, approvedBy: null };
+    const approval = approvalOf(invitation, { members, invitations });
+    const after = { email, roles, waits_for_approval: approval.state === 'waiting' };
+    await recordAct(tx, by, { action: 'invitation.created', subjectId: id, after, at });
+    return { invitation, approval, token };
+  });
+}

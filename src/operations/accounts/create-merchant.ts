@@ -1,0 +1,44 @@
+// Makes a merchant with its ledger accounts, and invites its first owners.
+import { recordServiceAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { insertInvitation } from '../../db/accounts/invitation.ts';
+import { ensureOperatorAccount } from '../../db/payments/ledger.ts';
+import { insertMerchant } from '../../db/accounts/merchant.ts';
+import { newId, type MerchantId } from '../../domain/ids.ts';
+import { INVITATION_LIFE_MS } from '../../domain/accounts/member.ts';
+import type { Currency } from '../../domain/money.ts';
+import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
+
+export type CreateMerchant = {
+  readonly name: string;
+  readonly currency: Currency;
+  /** Who is invited to own it; without any it has no people yet. Two can keep each other from moving money alone. */
+  readonly owners?: readonly { readonly email: string; readonly tokenSha256: Buffer }[];
+  readonly at: Date;
+};
+
+/** The new merchant's id. It has an available and a held account, and every operator has one in its currency. */
+export async function createMerchant(db: Database, input: CreateMerchant): Promise<MerchantId> {
+  const { name, currency, owners = [], at } = input;
+  const id = newId('mer', at.getTime());
+  await db.withTransaction(async (tx) => {
+    await insertMerchant(tx, { id, name, currency, createdAt: at });
+    for (const operator of Object.keys(OPERATORS)) await ensureOperatorAccount(tx, operator, currency);
+    for (const { email, tokenSha256 } of owners) {
+      const invitation = {
+        id: newId('inv', at.getTime()),
+        merchantId: id,
+        email,
+        roles: ['owner'],
+        tokenSha256,
+        createdBy: null,
+        createdAt: at,
+        expiresAt: new Date(at.getTime() + INVITATION_LIFE_MS),
+      } as const;
+      await insertInvitation(tx, invitation);
+      const after = { email, roles: invitation.roles };
+      await recordServiceAct(tx, id, { action: 'invitation.created', subjectId: invitation.id, after, at });
+    }
+  });
+  return id;
+}

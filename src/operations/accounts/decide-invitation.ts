@@ -1,0 +1,99 @@
+// A second person's word on an invitation that waits for it.
+import { recordDecision } from '../../db/accounts/audit.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import {
+  approveInvitation,
+  findOpenInvitation,
+  listOpenInvitations,
+  withdrawInvitation,
+} from '../../db/accounts/invitation.ts';
+import { listMembers, lockMembers } from '../../db/accounts/member.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
+import {
+  holdsOneOf,
+  invitationNotFound,
+  permissionDenied,
+  type Invitation,
+  type Member,
+} from '../../domain/accounts/member.ts';
+import {
+  approvalOf,
+  isService,
+  isStillMeant,
+  mayAgree,
+  merchantOf,
+  type Decider,
+  type People,
+} from '../../domain/accounts/member-change.ts';
+import { newToken } from '../../security/token.ts';
+
+export type DecideInvitation = {
+  readonly id: string;
+  readonly decision: 'approved' | 'rejected';
+  readonly by: Decider;
+  readonly at: Date;
+};
+
+export type DecidedInvitation =
+  /** The second token, which is shown this once: without it the first opens nothing. */
+  | { readonly kind: 'approved'; readonly invitation: Invitation; readonly approvalToken: string }
+  | { readonly kind: 'rejected' };
+
+/**
+ * What was decided. Who sent the invitation holds one token and who approved it another, so that neither can accept in the place
+ * of the person whom they agreed on. Rejected, it is withdrawn. All is judged on the people of this moment. Throws
+ * `invitation_not_found`; `permission_denied` for who sent it and for who may not agree to it; and `state_conflict` when it waits
+ * for nobody, or who sent it may grant its roles no more.
+ */
+export async function decideInvitation(db: Database, input: DecideInvitation): Promise<DecidedInvitation> {
+  const { id, by, at } = input;
+  const merchantId = merchantOf(by);
+  return db.withTransaction(async (tx) => {
+    await lockMembers(tx, merchantId);
+    const invitation = isId('inv', id) ? await findOpenInvitation(tx, merchantId, id, at) : null;
+    if (!invitation) throw invitationNotFound();
+    const members = await listMembers(tx, merchantId);
+    requireSecond(invitation, { members, invitations: await listOpenInvitations(tx, merchantId, at) }, input);
+    if (input.decision === 'approved') return approve(tx, invitation, members, input);
+    await withdrawInvitation(tx, merchantId, invitation.id, at);
+    const { email, roles } = invitation;
+    await recordDecision(tx, by, { action: 'invitation.rejected', subjectId: id, before: { email, roles }, at });
+    return { kind: 'rejected' };
+  });
+}
+
+function requireSecond(invitation: Invitation, people: People, { decision, by }: DecideInvitation): void {
+  const approval = approvalOf(invitation, people);
+  if (!isService(by)) {
+    const { userId } = by.person;
+    const own = people.members.find((member) => member.userId === userId);
+    if (!own || !holdsOneOf(own.roles, ['admin'])) throw permissionDenied('no longer an admin');
+    if (invitation.createdBy?.id === userId) throw permissionDenied('decides on an invitation of their own');
+    const mayDecide = approval.state !== 'waiting' || decision === 'rejected' || mayAgree(approval.agreement, userId);
+    if (!mayDecide) throw permissionDenied('only an owner agrees to another owner');
+  }
+  if (approval.state !== 'waiting') {
+    throw new DomainError('state_conflict', 'This invitation waits for nobody’s word. Withdraw it if it is wrong.');
+  }
+}
+
+async function approve(
+  tx: Tx,
+  invitation: Invitation,
+  members: readonly Member[],
+  { by, at }: DecideInvitation,
+): Promise<DecidedInvitation> {
+  if (!isStillMeant(invitation, members)) {
+    throw new DomainError('state_conflict', 'Who sent this may not grant its roles any more. Invite the person anew.');
+  }
+  const { token, sha256 } = newToken();
+  const userId = isService(by) ? null : by.person.userId;
+  await approveInvitation(tx, invitation.id, { by: userId, at, tokenSha256: sha256 });
+  const { email, roles } = invitation;
+  const after = { email, roles, invited_by: invitation.createdBy?.id ?? null };
+  await recordDecision(tx, by, { action: 'invitation.approved', subjectId: invitation.id, after, at });
+  const name = members.find((member) => member.userId === userId)?.name ?? '';
+  const approved = { ...invitation, approvedAt: at, approvedBy: userId === null ? null : { id: userId, name } };
+  return { kind: 'approved', invitation: approved, approvalToken: token };
+}

@@ -1,0 +1,53 @@
+// Approves or rejects a proposal to change a merchant's policy.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { findRoles, lockMembers } from '../../db/accounts/member.ts';
+import { decidePolicyChange as decideRow, findPolicyChange } from '../../db/accounts/policy-change.ts';
+import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
+import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { changedPolicy, policyChangeNotFound, policyObject, type PolicyChange } from '../../domain/accounts/policy.ts';
+
+export type DecidePolicyChange = {
+  readonly id: string;
+  readonly decision: 'approved' | 'rejected';
+  readonly by: ActedBy;
+  readonly at: Date;
+};
+
+/**
+ * The decided proposal; approved, its fields are the policy's from now on. Decided once: of two at the same moment, one
+ * decides. Throws `policy_change_not_found`, `permission_denied` for the person who proposed it, and `state_conflict` when
+ * it was decided, replaced or is over, or its proposer may propose no more.
+ */
+export async function decidePolicyChange(db: Database, input: DecidePolicyChange): Promise<PolicyChange> {
+  const { id, decision, by, at } = input;
+  const { merchantId, userId } = by.person;
+  return db.withTransaction(async (tx) => {
+    // Two approvals at once would each put back what the other changed.
+    await lockMembers(tx, merchantId);
+    const change = isId('pch', id) ? await findPolicyChange(tx, merchantId, id) : null;
+    if (!change) throw policyChangeNotFound();
+    if (!holdsOneOf(await findRoles(tx, merchantId, userId), ['admin'])) throw permissionDenied('no longer an admin');
+    if (decision === 'approved' && !holdsOneOf(await findRoles(tx, merchantId, change.proposedBy.id), ['admin'])) {
+      throw new DomainError('state_conflict', 'Who proposed this may not any more. Propose it anew.');
+    }
+    if (change.proposedBy.id === userId) throw permissionDenied('decides on a proposal of their own');
+    if (!(await decideRow(tx, change.id, { state: decision, by: userId, at }))) {
+      throw new DomainError('state_conflict', 'This proposal was decided or replaced, or its time is over.');
+    }
+    if (decision === 'approved') {
+      const policy = await findPolicy(tx, merchantId);
+      const next = changedPolicy(policy, change.changes);
+      await putPolicy(tx, merchantId, next, at);
+      const values = { before: policyObject(policy), after: policyObject(next) };
+      await recordAct(tx, by, { action: 'policy_change.approved', subjectId: change.id, ...values, at });
+    } else {
+      await recordAct(tx, by, { action: 'policy_change.rejected', subjectId: change.id, before: change.changes, at });
+    }
+    const decided = await findPolicyChange(tx, merchantId, change.id);
+    if (!decided) throw policyChangeNotFound();
+    return decided;
+  });
+}

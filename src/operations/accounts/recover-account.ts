@@ -1,0 +1,52 @@
+// Sets a new password for a person who holds a recovery's token.
+import { insertAuditEntry } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { listMerchantsOf } from '../../db/accounts/member.ts';
+import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { useRecovery } from '../../db/accounts/recovery.ts';
+import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
+import { findUserLocked, removeTotp, setPassword } from '../../db/accounts/user.ts';
+import { permissionDenied } from '../../domain/accounts/member.ts';
+
+export type RecoverAccount = {
+  readonly tokenSha256: Buffer;
+  readonly newHash: string;
+  /** What `beginProof` counted. */
+  readonly counted: readonly string[];
+  readonly address: string | null;
+  readonly requestId: string;
+  readonly at: Date;
+};
+
+/**
+ * The person has the new password and no second factor, and no session anywhere. The token is used up: of two who come with it at
+ * once, one has it. Every merchant of the person has it in its audit log. Throws `permission_denied`; then nothing is changed.
+ */
+export async function recoverAccount(db: Database, input: RecoverAccount): Promise<void> {
+  const { at } = input;
+  await db.withTransaction(async (tx) => {
+    const userId = await useRecovery(tx, input.tokenSha256, at);
+    const user = userId && (await findUserLocked(tx, userId));
+    if (!user) throw permissionDenied('no such recovery');
+    await setPassword(tx, user.id, input.newHash);
+    await removeTotp(tx, user.id);
+    await deleteSessionsOfUser(tx, user.id);
+    await uncountProofs(tx, input.counted, at);
+    const merchants = await listMerchantsOf(tx, user.id);
+    for (const merchantId of merchants.length === 0 ? [null] : merchants.map(({ id }) => id)) {
+      await insertAuditEntry(tx, {
+        merchantId,
+        userId: user.id,
+        apiKeyId: null,
+        action: 'recovery.used',
+        outcome: 'done',
+        subjectId: user.id,
+        before: { has_second_factor: user.totpSecretSealed !== null },
+        after: { has_second_factor: false },
+        address: input.address,
+        requestId: input.requestId,
+        at,
+      });
+    }
+  });
+}

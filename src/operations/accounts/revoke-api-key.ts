@@ -1,0 +1,29 @@
+// Revokes an API key.
+import { recordAct } from '../../db/accounts/audit.ts';
+import { endApiKey, findApiKeyLocked } from '../../db/accounts/api-key.ts';
+import type { Database } from '../../db/database.ts';
+import { findRoles } from '../../db/accounts/member.ts';
+import { apiKeyNotFound, mayHandleKeys, type ListedApiKey } from '../../domain/accounts/api-key.ts';
+import { isId } from '../../domain/ids.ts';
+import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+
+/**
+ * The key as it then is: no request that begins after this returns is let in with it. Repeating it changes nothing. Throws
+ * `api_key_not_found` and `permission_denied`.
+ */
+export async function revokeApiKey(db: Database, id: string, by: ActedBy, at: Date): Promise<ListedApiKey> {
+  const { merchantId, userId } = by.person;
+  return db.withTransaction(async (tx) => {
+    const key = isId('key', id) ? await findApiKeyLocked(tx, merchantId, id) : null;
+    if (!key) throw apiKeyNotFound();
+    if (!mayHandleKeys(await findRoles(tx, merchantId, userId), key.scopes)) {
+      throw permissionDenied('the roles do not reach to this key');
+    }
+    if (key.revokedAt !== null) return key;
+    const revoked = { ...key, revokedAt: at };
+    await endApiKey(tx, key.id, revoked);
+    const change = { before: { revoked_at: null }, after: { revoked_at: at } };
+    await recordAct(tx, by, { action: 'api_key.revoked', subjectId: key.id, ...change, at });
+    return revoked;
+  });
+}

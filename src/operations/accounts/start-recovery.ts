@@ -1,0 +1,34 @@
+// Lets a person who lost their password or second factor come in again: the service's own decision, and nobody else's.
+import { recordServiceAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { listMerchantsOf } from '../../db/accounts/member.ts';
+import { putRecovery } from '../../db/accounts/recovery.ts';
+import { findUserByEmail } from '../../db/accounts/user.ts';
+import type { UserId } from '../../domain/ids.ts';
+import { RECOVERY_LIFE_MS } from '../../domain/accounts/recovery.ts';
+import { newToken } from '../../security/token.ts';
+
+export type StartedRecovery = {
+  readonly userId: UserId;
+  readonly name: string;
+  /** The merchants whose audit logs say it. */
+  readonly merchants: readonly string[];
+  /** Works once, for 24 hours, and is shown this once. */
+  readonly token: string;
+};
+
+/** Null when nobody has this e-mail. The token of an earlier recovery of theirs opens nothing any more. */
+export async function startRecovery(db: Database, email: string, at: Date): Promise<StartedRecovery | null> {
+  const { token, sha256 } = newToken();
+  return db.withTransaction(async (tx) => {
+    const user = await findUserByEmail(tx, email);
+    if (!user) return null;
+    const expiresAt = new Date(at.getTime() + RECOVERY_LIFE_MS);
+    await putRecovery(tx, { tokenSha256: sha256, userId: user.id, createdAt: at, expiresAt });
+    const merchants = await listMerchantsOf(tx, user.id);
+    const act = { action: 'recovery.started', subjectId: user.id, after: { expires_at: expiresAt }, at };
+    for (const { id } of merchants) await recordServiceAct(tx, id, act);
+    if (merchants.length === 0) await recordServiceAct(tx, null, act);
+    return { userId: user.id, name: user.name, merchants: merchants.map(({ name }) => name), token };
+  });
+}

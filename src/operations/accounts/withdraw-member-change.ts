@@ -1,0 +1,28 @@
+// Takes back a proposal to change what a member may do.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { lockMembers } from '../../db/accounts/member.ts';
+import { endMemberChange, findMemberChange } from '../../db/accounts/member-change.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
+import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { memberChangeNotFound } from '../../domain/accounts/member-change.ts';
+
+/**
+ * Nobody can approve it when this returns. Throws `member_change_not_found`, `permission_denied` for anybody but the person who
+ * proposed it, and `state_conflict` when it is over.
+ */
+export async function withdrawMemberChange(db: Database, id: string, by: ActedBy, at: Date): Promise<void> {
+  const { merchantId, userId } = by.person;
+  await db.withTransaction(async (tx) => {
+    await lockMembers(tx, merchantId);
+    const change = isId('mch', id) ? await findMemberChange(tx, merchantId, id) : null;
+    if (!change) throw memberChangeNotFound();
+    if (change.proposedBy.id !== userId) throw permissionDenied('withdraws what somebody else proposed');
+    if (!(await endMemberChange(tx, change.id, { state: 'withdrawn', by: null, at }))) {
+      throw new DomainError('state_conflict', 'This proposal was decided or replaced, or its time is over.');
+    }
+    const before = { member: change.member.id, roles: change.after };
+    await recordAct(tx, by, { action: 'member_change.withdrawn', subjectId: change.id, before, at });
+  });
+}

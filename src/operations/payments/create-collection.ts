@@ -1,0 +1,94 @@
+// Accepts a request for a collection: once per idempotency key, recorded before anybody is asked to pay.
+import { randomUUID } from 'node:crypto';
+import { recordAct } from '../../db/accounts/audit.ts';
+import { insertCollection } from '../../db/payments/collection.ts';
+import type { Database } from '../../db/database.ts';
+import {
+  claimIdempotencyKey,
+  keepAnswer,
+  type KeyedRequest,
+  type StoredAnswer,
+} from '../../db/payments/idempotency-key.ts';
+import { collectionObject, type Collection } from '../../domain/payments/collection.ts';
+import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
+import { tooMuchWaits } from '../../domain/errors.ts';
+import { idTimeMs, newId, type MerchantId } from '../../domain/ids.ts';
+import { requestFingerprint } from '../../security/request-fingerprint.ts';
+import type { ActedBy } from '../../domain/accounts/member.ts';
+import type { Currency } from '../../domain/money.ts';
+
+export type CreateCollection = {
+  readonly merchantId: MerchantId;
+  readonly merchantCurrency: Currency;
+  readonly idempotencyKey: string;
+  readonly request: PaymentRequest;
+  /** False while too much accepted work waits to be started: then only repeats are answered. */
+  readonly isAcceptingWork: boolean;
+  readonly promptDeadlineMs: number;
+  readonly idempotencyKeptForMs: number;
+  /** The person who asks in a session; absent for an API key. */
+  readonly by?: ActedBy;
+  readonly at: Date;
+};
+
+export type CreatedCollection =
+  | { readonly kind: 'created'; readonly answer: StoredAnswer; readonly collection: Collection }
+  | { readonly kind: 'replayed'; readonly answer: StoredAnswer };
+
+/**
+ * One transaction claims the key, inserts the collection and keeps the answer: all of it or nothing. Repeating the call
+ * gives the kept answer. Throws `idempotency_key_in_flight` while another call with the key is under way,
+ * `idempotency_key_reused` for other parameters, `service_unavailable` when no work is accepted, and what
+ * `planPayment` throws; nothing is kept then.
+ */
+export async function createCollection(db: Database, input: CreateCollection): Promise<CreatedCollection> {
+  const request: KeyedRequest = {
+    merchantId: input.merchantId,
+    key: input.idempotencyKey,
+    fingerprint: requestFingerprint('POST', '/v1/api/collections', input.request),
+    at: input.at,
+    keptForMs: input.idempotencyKeptForMs,
+  };
+  return db.withTransaction(async (tx) => {
+    const kept = await claimIdempotencyKey(tx, request);
+    if (kept) return { kind: 'replayed', answer: kept };
+    if (!input.isAcceptingWork) throw tooMuchWaits();
+    const collection = newCollection(input);
+    const answer = { status: 202, body: JSON.stringify(collectionObject(collection)) };
+    await keepAnswer(tx, request, answer);
+    await insertCollection(tx, collection);
+    if (input.by)
+      await recordAct(tx, input.by, { action: 'collection.created', subjectId: collection.id, at: input.at });
+    return { kind: 'created', answer, collection };
+  });
+}
+
+function newCollection(input: CreateCollection): Collection {
+  const { request } = input;
+  const { operator } = planPayment(request, input.merchantCurrency);
+  const id = newId('col', input.at.getTime());
+  // Lists filter by time through the id: a collection was created when its id says.
+  const at = new Date(idTimeMs(id));
+  return {
+    id,
+    merchantId: input.merchantId,
+    idempotencyKey: input.idempotencyKey,
+    state: 'initiated',
+    previousState: null,
+    version: 0,
+    amountMinor: request.amountMinor,
+    currency: input.merchantCurrency,
+    reference: request.reference,
+    phone: request.phone,
+    operator,
+    operatorReference: randomUUID(),
+    description: request.description,
+    metadata: request.metadata,
+    failureCode: null,
+    amountReversedMinor: 0n,
+    createdAt: at,
+    updatedAt: at,
+    promptDeadlineAt: new Date(at.getTime() + input.promptDeadlineMs),
+    promptExpiresAt: null,
+  };
+}

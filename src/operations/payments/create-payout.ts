@@ -1,0 +1,144 @@
+// Accepts a request for a payout: once per idempotency key, with its money held from that moment on.
+import { randomUUID } from 'node:crypto';
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import {
+  claimIdempotencyKey,
+  keepAnswer,
+  type KeyedRequest,
+  type StoredAnswer,
+} from '../../db/payments/idempotency-key.ts';
+import { findSpendableLocked } from '../../db/payments/ledger.ts';
+import { findRoles } from '../../db/accounts/member.ts';
+import { insertPayout } from '../../db/payments/payout-change.ts';
+import { findPolicy } from '../../db/accounts/policy.ts';
+import { DomainError, errorBody, tooMuchWaits } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/event.ts';
+import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
+import { requestFingerprint } from '../../security/request-fingerprint.ts';
+import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import type { Currency } from '../../domain/money.ts';
+import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
+import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
+import { approvalsRequired } from '../../domain/payments/release.ts';
+
+export type CreatePayout = {
+  readonly merchantId: MerchantId;
+  readonly merchantCurrency: Currency;
+  /** The person who asks, or who made the key that asks. */
+  readonly createdBy: UserId;
+  readonly apiKeyId: ApiKeyId | null;
+  /** A person in a session, whose asking goes into the audit log. */
+  readonly by?: ActedBy;
+  readonly idempotencyKey: string;
+  readonly request: PaymentRequest;
+  /** Named in the answer that is kept when the balance is too small. */
+  readonly requestId: string;
+  readonly environment: Environment;
+  /** False while too much accepted work waits to be started: then only repeats are answered. */
+  readonly isAcceptingWork: boolean;
+  /** Where the merchant's policy says nothing else. */
+  readonly expiresAfterMs: number;
+  readonly idempotencyKeptForMs: number;
+  readonly at: Date;
+};
+
+export type CreatedPayout =
+  | { readonly kind: 'created'; readonly answer: StoredAnswer; readonly payout: Payout }
+  | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredAnswer };
+
+/**
+ * One transaction claims the key, holds the money, inserts the payout with its event and keeps the answer: all of it or
+ * nothing. With too little available the answer is 402 `balance_insufficient`, which is kept too. Repeating the call
+ * gives the kept answer. Throws what `claimIdempotencyKey` and `planPayment` throw, `idempotency_key_reused` for a key
+ * that was forgotten while its payout is still open, and `service_unavailable` when no work is accepted; nothing is kept
+ * then.
+ */
+export async function createPayout(db: Database, input: CreatePayout): Promise<CreatedPayout> {
+  const request: KeyedRequest = {
+    merchantId: input.merchantId,
+    key: input.idempotencyKey,
+    fingerprint: requestFingerprint('POST', '/v1/api/payouts', input.request),
+    at: input.at,
+    keptForMs: input.idempotencyKeptForMs,
+  };
+  return db.withTransaction(async (tx) => {
+    const kept = await claimIdempotencyKey(tx, request);
+    if (kept) return { kind: 'replayed', answer: kept };
+    if (!input.isAcceptingWork) throw tooMuchWaits();
+    // Of this moment: who was removed since the key or session was looked at makes no payout any more.
+    const roles = await findRoles(tx, input.merchantId, input.createdBy);
+    if (roles.length === 0) throw permissionDenied('no member any more');
+    const payout = await newPayout(tx, input);
+    const availableMinor = await findSpendableLocked(tx, input.merchantId);
+    if (availableMinor < payout.amountMinor) {
+      const answer = { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.requestId)) };
+      await keepAnswer(tx, request, answer);
+      return { kind: 'refused', answer };
+    }
+    const answer = { status: 202, body: JSON.stringify(payoutObject(payout)) };
+    await keepAnswer(tx, request, answer);
+    if (!(await insertPayout(tx, payout, input.environment))) throw keyOfAnOpenPayout();
+    const act = { action: 'payout.created', subjectId: payout.id, after: summaryOf(payout), at: payout.createdAt };
+    if (input.by) await recordAct(tx, input.by, act);
+    return { kind: 'created', answer, payout };
+  });
+}
+
+// For the audit log, which is never changed: all but whom it goes to, which the payout itself says.
+function summaryOf({ state, amountMinor, currency, reference, approvalsRequired: approvals }: Payout): object {
+  return { state, amount: Number(amountMinor), currency, reference, approvals_required: approvals };
+}
+
+async function newPayout(tx: Tx, input: CreatePayout): Promise<Payout> {
+  const { request, merchantId } = input;
+  const { operator } = planPayment(request, input.merchantCurrency);
+  const policy = await findPolicy(tx, merchantId);
+  const id = newId('pay', input.at.getTime());
+  // Lists filter by time through the id: a payout was created when its id says.
+  const at = new Date(idTimeMs(id));
+  return {
+    id,
+    merchantId,
+    idempotencyKey: input.idempotencyKey,
+    state: 'queued',
+    previousState: null,
+    version: 0,
+    amountMinor: request.amountMinor,
+    currency: input.merchantCurrency,
+    reference: request.reference,
+    phone: request.phone,
+    operator,
+    operatorReference: randomUUID(),
+    description: request.description,
+    metadata: request.metadata,
+    failureCode: null,
+    amountReversedMinor: 0n,
+    createdBy: input.createdBy,
+    apiKeyId: input.apiKeyId,
+    approvalsRequired: approvalsRequired(policy, request.amountMinor),
+    approvals: [],
+    decidedBy: null,
+    rejectionReason: null,
+    createdAt: at,
+    updatedAt: at,
+    expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? input.expiresAfterMs)),
+    sendDeadlineAt: null,
+    takenAt: null,
+  };
+}
+
+// The answer under the key is too old to be kept, and the payout is not over: its workflow still has the key's name.
+function keyOfAnOpenPayout(): DomainError {
+  return new DomainError(
+    'idempotency_key_reused',
+    'The payout that was made with this Idempotency-Key is still under way. Use a new key for a new payout.',
+  );
+}
+
+function tooLittle(): DomainError {
+  return new DomainError(
+    'balance_insufficient',
+    'The available balance is smaller than this payout. Nothing was held. Collect more, then use a new Idempotency-Key.',
+  );
+}

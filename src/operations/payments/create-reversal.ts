@@ -1,0 +1,118 @@
+// Accepts a request to give a collection's money back: once per idempotency key, and one at a time per collection.
+import { randomUUID } from 'node:crypto';
+import { recordAct } from '../../db/accounts/audit.ts';
+import { findCollection } from '../../db/payments/collection.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import {
+  claimIdempotencyKey,
+  keepAnswer,
+  type KeyedRequest,
+  type StoredAnswer,
+} from '../../db/payments/idempotency-key.ts';
+import { findSpendableLocked } from '../../db/payments/ledger.ts';
+import { findMemberRolesLocked } from '../../db/payments/payout-approval.ts';
+import { findPolicy } from '../../db/accounts/policy.ts';
+import { findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
+import { DomainError, errorBody } from '../../domain/errors.ts';
+import { isId, newId } from '../../domain/ids.ts';
+import { requestFingerprint } from '../../security/request-fingerprint.ts';
+import { hasFreshSecondFactor, holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { reversalObject, type Reversal } from '../../domain/payments/reversal.ts';
+
+export type CreateReversal = {
+  readonly by: ActedBy;
+  readonly collectionId: string;
+  readonly idempotencyKey: string;
+  readonly sendDeadlineMs: number;
+  readonly idempotencyKeptForMs: number;
+  readonly at: Date;
+};
+
+export type CreatedReversal =
+  | { readonly kind: 'created'; readonly answer: StoredAnswer; readonly reversal: Reversal }
+  | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredAnswer };
+
+/**
+ * One transaction claims the key, inserts the reversal and the audit entry, and keeps the answer. No money moves yet: the
+ * collection is reversed when the operator confirms the refund. With too little available the answer is 402
+ * `balance_insufficient`, which is kept too. Throws `collection_not_found`, `state_conflict`,
+ * `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
+ */
+export async function createReversal(db: Database, input: CreateReversal): Promise<CreatedReversal> {
+  const { person } = input.by;
+  const request: KeyedRequest = {
+    merchantId: person.merchantId,
+    key: input.idempotencyKey,
+    fingerprint: requestFingerprint('POST', `/v1/console/collections/${input.collectionId}/reversal`, person.userId),
+    at: input.at,
+    keptForMs: input.idempotencyKeptForMs,
+  };
+  return db.withTransaction(async (tx) => {
+    const kept = await claimIdempotencyKey(tx, request);
+    if (kept) return { kind: 'replayed', answer: kept };
+    const reversal = await insert(tx, input);
+    const answer =
+      reversal === 'too little'
+        ? { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.by.requestId)) }
+        : { status: 202, body: JSON.stringify(reversalObject(reversal)) };
+    await keepAnswer(tx, request, answer);
+    return reversal === 'too little' ? { kind: 'refused', answer } : { kind: 'created', answer, reversal };
+  });
+}
+
+async function insert(tx: Tx, input: CreateReversal): Promise<Reversal | 'too little'> {
+  const { by, collectionId, sendDeadlineMs, at } = input;
+  const { merchantId, userId } = by.person;
+  const roles = await findMemberRolesLocked(tx, merchantId, userId);
+  if (!holdsOneOf(roles, ['approver'])) {
+    throw permissionDenied('not an approver any more');
+  }
+  const { secondFactorRequired } = await findPolicy(tx, merchantId);
+  if ((by.person.hasSecondFactor || secondFactorRequired) && !hasFreshSecondFactor(by.person, at)) {
+    throw permissionDenied('no fresh second factor');
+  }
+  // Locked before the collection and its reversals are read: a return that is being recorded, or another reversal, is seen.
+  const availableMinor = await findSpendableLocked(tx, merchantId);
+  const collection = isId('col', collectionId) ? await findCollection(tx, merchantId, collectionId) : null;
+  if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
+  if (collection.state !== 'succeeded') {
+    throw new DomainError('state_conflict', `This collection is ${collection.state}: only a paid one can be reversed.`);
+  }
+  // Before the balance: of a second reversal of the same money that it is one is the better reason.
+  const latest = await findLatestReversal(tx, merchantId, collection.id);
+  if (latest !== null && latest.state !== 'failed') throw underWay();
+  if (availableMinor < collection.amountMinor) return 'too little';
+  const reversal: Reversal = {
+    id: newId('rev', at.getTime()),
+    merchantId,
+    collectionId: collection.id,
+    operator: collection.operator,
+    state: 'requested',
+    operatorReference: randomUUID(),
+    failureCode: null,
+    requestedBy: userId,
+    createdAt: at,
+    updatedAt: at,
+    sendDeadlineAt: new Date(at.getTime() + sendDeadlineMs),
+    takenAt: null,
+  };
+  if (!(await insertReversal(tx, reversal))) throw underWay();
+  await recordAct(tx, by, {
+    action: 'reversal.requested',
+    subjectId: collection.id,
+    after: { reversal_id: reversal.id },
+    at,
+  });
+  return reversal;
+}
+
+function underWay(): DomainError {
+  return new DomainError('state_conflict', 'A reversal of this collection is under way already.');
+}
+
+function tooLittle(): DomainError {
+  return new DomainError(
+    'balance_insufficient',
+    'The available balance is smaller than what would go back. Collect more, then use a new Idempotency-Key.',
+  );
+}

@@ -1,0 +1,71 @@
+// Ends a queued payout without sending it: rejected by an approver, or cancelled by who made it.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import { findMemberRolesLocked } from '../../db/payments/payout-approval.ts';
+import { recordPayoutChange } from '../../db/payments/payout-change.ts';
+import { findPayoutLocked } from '../../db/payments/payout.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/event.ts';
+import { isId } from '../../domain/ids.ts';
+import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
+import { changePayout } from '../../domain/payments/payout-change.ts';
+import { notQueued } from '../../domain/payments/release.ts';
+
+export type DecidePayout = {
+  readonly by: ActedBy;
+  readonly payoutId: string;
+  readonly decision: { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'cancel' };
+  readonly environment: Environment;
+  readonly overdueAfterMs: number;
+  readonly at: Date;
+};
+
+/**
+ * One transaction ends the payout, gives its money back, and writes the event and the audit entry. The same decision by
+ * the same person again changes nothing and answers the same. Throws `payout_not_found`, `permission_denied` and
+ * `state_conflict`.
+ */
+export async function decidePayout(db: Database, input: DecidePayout): Promise<Payout> {
+  return db.withTransaction((tx) => decide(tx, input));
+}
+
+async function decide(tx: Tx, input: DecidePayout): Promise<Payout> {
+  const { at, decision, by, environment } = input;
+  const { merchantId, userId } = by.person;
+  const roles = await findMemberRolesLocked(tx, merchantId, userId);
+  const payout = isId('pay', input.payoutId) ? await findPayoutLocked(tx, merchantId, input.payoutId) : null;
+  if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
+  checkMayDecide(payout, roles, input);
+  if (isRepeat(payout, input)) return payout;
+  const step =
+    decision.kind === 'reject'
+      ? ({ fact: 'refused', by: userId, reason: decision.reason } as const)
+      : ({ fact: 'withdrawn', by: userId } as const);
+  const change = changePayout(payout, step, at, input.overdueAfterMs);
+  if (change === null) throw notQueued(payout);
+  const { after } = change;
+  const isRecorded = await recordPayoutChange(tx, change, environment);
+  if (!isRecorded) throw new Error(`payout ${payout.id} changed while it was locked`);
+  await recordAct(tx, by, {
+    action: `payout.${after.state}`,
+    subjectId: payout.id,
+    before: { state: payout.state },
+    after: { state: after.state, rejection_reason: after.rejectionReason },
+    at,
+  });
+  return after;
+}
+
+function checkMayDecide(payout: Payout, roles: readonly Role[], { decision, by }: DecidePayout): void {
+  if (decision.kind === 'reject') {
+    if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
+  } else if (payout.createdBy !== by.person.userId || roles.length === 0) {
+    throw permissionDenied('not the maker of the payout');
+  }
+}
+
+function isRepeat(payout: Payout, { decision, by }: DecidePayout): boolean {
+  if (payout.decidedBy !== by.person.userId) return false;
+  return decision.kind === 'reject' ? payout.rejectionReason === decision.reason : payout.state === 'cancelled';
+}

@@ -1,0 +1,199 @@
+// Releases payouts: records that a second person agreed, and with enough of them that one may be sent.
+import { recordAct, recordRefusal } from '../../db/accounts/audit.ts';
+import { withSavepoint, type Database, type Tx } from '../../db/database.ts';
+import {
+  claimIdempotencyKey,
+  keepAnswer,
+  type KeyedRequest,
+  type StoredAnswer,
+} from '../../db/payments/idempotency-key.ts';
+import {
+  countStandingApprovals,
+  findMemberRolesLocked,
+  insertApproval,
+  sumApprovedSince,
+} from '../../db/payments/payout-approval.ts';
+import { recordPayoutChange, requireApprovals } from '../../db/payments/payout-change.ts';
+import { findPayout, findPayoutLocked, lockPayouts } from '../../db/payments/payout.ts';
+import { findPolicy } from '../../db/accounts/policy.ts';
+import { REFUSALS } from '../../domain/accounts/audit.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/event.ts';
+import { isId } from '../../domain/ids.ts';
+import { requestFingerprint } from '../../security/request-fingerprint.ts';
+import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
+import { approvalState, payoutObject, type Payout } from '../../domain/payments/payout.ts';
+import { changePayout } from '../../domain/payments/payout-change.ts';
+import {
+  approvalsRequired,
+  checkRelease,
+  checkSecondFactor,
+  DAILY_LIMIT_WINDOW_MS,
+} from '../../domain/payments/release.ts';
+
+type Release = {
+  readonly by: ActedBy;
+  readonly idempotencyKey: string;
+  readonly environment: Environment;
+  /** How long after the release sends to the operator may begin. */
+  readonly sendDeadlineMs: number;
+  readonly overdueAfterMs: number;
+  readonly idempotencyKeptForMs: number;
+  readonly at: Date;
+};
+
+export type ReleasePayout = Release & { readonly payoutId: string };
+export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] };
+
+type Replayed = { readonly kind: 'replayed'; readonly answer: StoredAnswer };
+export type ReleasedPayout =
+  { readonly kind: 'approved'; readonly answer: StoredAnswer; readonly payout: Payout } | Replayed;
+/** `payouts` are those that this call approved. */
+export type ReleasedPayouts =
+  { readonly kind: 'approved'; readonly answer: StoredAnswer; readonly payouts: readonly Payout[] } | Replayed;
+
+/**
+ * One transaction records the approval, the release when the payout has all it needs, the event, the audit entry and the
+ * kept answer. The rule of two persons is checked against what is true within it: the payout, the person's roles and what
+ * they released are locked, and the database checks the approval once more by itself. Throws `payout_not_found`,
+ * `approval_self`, `state_conflict`, `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
+ */
+export async function releasePayout(db: Database, input: ReleasePayout): Promise<ReleasedPayout> {
+  const { userId } = input.by.person;
+  const path = `/v1/console/payouts/${input.payoutId}/release`;
+  const request = keyed(input, requestFingerprint('POST', path, userId));
+  return db.withTransaction(async (tx) => {
+    const kept = await claimIdempotencyKey(tx, request);
+    if (kept) return { kind: 'replayed', answer: kept };
+    const payout = await approve(tx, input.payoutId, input);
+    const answer = { status: 200, body: JSON.stringify(payoutObject(payout)) };
+    await keepAnswer(tx, request, answer);
+    return { kind: 'approved', answer, payout };
+  });
+}
+
+const MANY = '/v1/console/payouts/release';
+
+/**
+ * The same for several, all in one transaction: each is approved or refused by itself, in the order asked for, and the
+ * kept answer says which. Whatever breaks off before the commit leaves nothing done and the key free; who comes beside
+ * it with the same key is told `idempotency_key_in_flight`. A payout that this person released before counts as
+ * released. Refusals of the person are on record. Throws `permission_denied` for who may release nothing at this moment, and
+ * what `claimIdempotencyKey` throws.
+ */
+export async function releasePayouts(db: Database, input: ReleasePayouts): Promise<ReleasedPayouts> {
+  const { person } = input.by;
+  const ids = input.payoutIds;
+  const request = keyed(input, requestFingerprint('POST', MANY, { userId: person.userId, ids }));
+  return db.withTransaction(async (tx) => {
+    const kept = await claimIdempotencyKey(tx, request);
+    if (kept) return { kind: 'replayed', answer: kept };
+    // In the order in which a release of one takes them: the person, then the payout.
+    await requireApprover(tx, person);
+    // Said of all at once and not kept: after a step-up the same key goes through.
+    checkSecondFactor(person, await findPolicy(tx, person.merchantId), input.at);
+    await lockPayouts(tx, person.merchantId, ids);
+    const payouts: Payout[] = [];
+    const data = [];
+    for (const id of ids) {
+      const { payout, error, isNew } = await approveOrSay(tx, id, input);
+      if (payout && isNew) payouts.push(payout);
+      data.push({
+        id,
+        payout: payout && payoutObject(payout),
+        error: error && { code: error.code, message: error.message },
+      });
+    }
+    const answer = { status: 200, body: JSON.stringify({ data }) };
+    await keepAnswer(tx, request, answer);
+    return { kind: 'approved', answer, payouts };
+  });
+}
+
+type Said =
+  | { readonly payout: Payout; readonly error: null; readonly isNew: boolean }
+  | { readonly payout: null; readonly error: DomainError; readonly isNew: false };
+
+async function approveOrSay(tx: Tx, payoutId: string, input: Release): Promise<Said> {
+  try {
+    const payout = await withSavepoint(tx, () => approve(tx, payoutId, input));
+    return { payout, error: null, isNew: true };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const own = error.code === 'state_conflict' ? await findOwnRelease(tx, payoutId, input) : null;
+    if (own) return { payout: own, error: null, isNew: false };
+    if (REFUSALS.has(error.code)) {
+      const subjectId = isId('pay', payoutId) ? payoutId : null;
+      const reason = error.reason ?? error.message;
+      await recordRefusal(tx, input.by, { action: `POST ${MANY}`, subjectId, reason, at: input.at });
+    }
+    return { payout: null, error, isNew: false };
+  }
+}
+
+// For who asks, one that they released before is what they asked for.
+async function findOwnRelease(tx: Tx, payoutId: string, { by: { person } }: Release): Promise<Payout | null> {
+  const payout = isId('pay', payoutId) ? await findPayout(tx, person.merchantId, payoutId) : null;
+  if (payout === null || approvalState(payout.state) !== 'approved') return null;
+  return payout.approvals.some(({ userId }) => userId === person.userId) ? payout : null;
+}
+
+function keyed({ by, idempotencyKey: key, at, idempotencyKeptForMs }: Release, fingerprint: Buffer): KeyedRequest {
+  return { merchantId: by.person.merchantId, key, fingerprint, at, keptForMs: idempotencyKeptForMs };
+}
+
+async function requireApprover(tx: Tx, { merchantId, userId }: Person): Promise<void> {
+  const roles = await findMemberRolesLocked(tx, merchantId, userId);
+  if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
+}
+
+async function approve(tx: Tx, payoutId: string, input: Release): Promise<Payout> {
+  const { at } = input;
+  const { person } = input.by;
+  const { merchantId, userId } = person;
+  await requireApprover(tx, person);
+  const payout = isId('pay', payoutId) ? await findPayoutLocked(tx, merchantId, payoutId) : null;
+  if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
+  // A repeat, by a person whose approval is there already: it releases nothing while another's is awaited.
+  const own = payout.approvals.find((approval) => approval.userId === userId);
+  const isRepeat = payout.state === 'queued' && own !== undefined;
+  if (isRepeat && (await countStandingApprovals(tx, payout.id)) < payout.approvalsRequired) return payout;
+  const policy = await findPolicy(tx, merchantId);
+  const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
+  const approvedMinor = await sumApprovedSince(tx, merchantId, userId, since);
+  const isCounted = own !== undefined && own.approvedAt > since;
+  const releasedMinor = isCounted ? approvedMinor - payout.amountMinor : approvedMinor;
+  checkRelease({ payout, person, policy, releasedMinor, at });
+  if (!isRepeat) await insertApproval(tx, { payoutId: payout.id, userId, merchantId, at });
+  const approved: Payout = {
+    ...payout,
+    approvals: isRepeat ? payout.approvals : [...payout.approvals, { userId, approvedAt: at }],
+    // A policy that became stricter holds for what is queued already; one that became looser does not.
+    approvalsRequired: Math.max(payout.approvalsRequired, approvalsRequired(policy, payout.amountMinor)),
+  };
+  const isReleased = (await countStandingApprovals(tx, payout.id)) >= approved.approvalsRequired;
+  const after = isReleased ? await release(tx, approved, input) : await waitForAnother(tx, approved, at);
+  await recordAct(tx, input.by, {
+    action: isReleased ? 'payout.released' : 'payout.approved',
+    subjectId: payout.id,
+    before: { state: payout.state, approvals: payout.approvals.length },
+    after: { state: after.state, approvals: after.approvals.length },
+    at,
+  });
+  return after;
+}
+
+async function release(tx: Tx, approved: Payout, input: Release): Promise<Payout> {
+  const { at, environment } = input;
+  const sendDeadlineAt = new Date(at.getTime() + input.sendDeadlineMs);
+  const change = changePayout(approved, { fact: 'approved', sendDeadlineAt }, at, input.overdueAfterMs);
+  if (change === null) throw new Error(`payout ${approved.id} could not be released from ${approved.state}`);
+  const isRecorded = await recordPayoutChange(tx, change, environment);
+  if (!isRecorded) throw new Error(`payout ${approved.id} changed while it was locked`);
+  return change.after;
+}
+
+async function waitForAnother(tx: Tx, approved: Payout, at: Date): Promise<Payout> {
+  await requireApprovals(tx, approved.id, approved.approvalsRequired, at);
+  return { ...approved, updatedAt: at };
+}

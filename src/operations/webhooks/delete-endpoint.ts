@@ -1,0 +1,31 @@
+// Deletes an endpoint.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { deleteEndpoint as deleteRow, findEndpointLocked } from '../../db/webhooks/endpoint.ts';
+import { endpointNotFound } from '../../domain/webhooks/endpoint.ts';
+import { isId, type MerchantId } from '../../domain/ids.ts';
+import type { ActedBy } from '../../domain/accounts/member.ts';
+
+export type DeleteEndpoint = {
+  readonly merchantId: MerchantId;
+  readonly id: string;
+  /** Null: whoever runs the service. */
+  readonly by: ActedBy | null;
+  readonly at: Date;
+};
+
+/**
+ * From now on there is no such endpoint: nothing more is made for it or sent to it, what is owed to it is withheld, and its
+ * secrets are erased. Its deliveries stay to be seen. Throws `endpoint_not_found`, also for one that was deleted before.
+ */
+export async function deleteEndpoint(db: Database, { merchantId, id, by, at }: DeleteEndpoint): Promise<void> {
+  await db.withTransaction(async (tx) => {
+    const endpoint = isId('whe', id) ? await findEndpointLocked(tx, merchantId, id) : null;
+    if (!endpoint) throw endpointNotFound();
+    await deleteRow(tx, endpoint.id, at);
+    if (by === null) return;
+    const { url, description, eventTypes, state } = endpoint;
+    const before = { url, description, event_types: eventTypes, state };
+    await recordAct(tx, by, { action: 'endpoint.deleted', subjectId: endpoint.id, before, at });
+  });
+}

@@ -1,0 +1,39 @@
+// Puts a new signing secret in the place of an endpoint's present one.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { findEndpointLocked, rotateEndpointSecret as rotateRow } from '../../db/webhooks/endpoint.ts';
+import { endpointNotFound, generateEndpointSecret, type EndpointWithSecret } from '../../domain/webhooks/endpoint.ts';
+import { isId } from '../../domain/ids.ts';
+import type { ActedBy } from '../../domain/accounts/member.ts';
+import { seal, type KeyRing } from '../../security/sealing.ts';
+
+export type RotateEndpointSecret = {
+  readonly id: string;
+  /** How long the present secret signs beside the new one; 0: it ends now. */
+  readonly keepPreviousForMs: number;
+  readonly keyRing: KeyRing;
+  readonly by: ActedBy;
+  readonly at: Date;
+};
+
+/**
+ * The endpoint with its new secret, which nobody can see again. It signs every attempt that is begun from now on. At most
+ * two secrets sign at a time: one that was kept before ends now. Not to be repeated: each call makes another. Throws
+ * `endpoint_not_found`.
+ */
+export async function rotateEndpointSecret(db: Database, input: RotateEndpointSecret): Promise<EndpointWithSecret> {
+  const { id, keepPreviousForMs, by, at } = input;
+  return db.withTransaction(async (tx) => {
+    const endpoint = isId('whe', id) ? await findEndpointLocked(tx, by.person.merchantId, id) : null;
+    if (!endpoint) throw endpointNotFound();
+    const secret = generateEndpointSecret();
+    const previousUntil = keepPreviousForMs === 0 ? null : new Date(at.getTime() + keepPreviousForMs);
+    await rotateRow(tx, endpoint.id, { secretSealed: seal(secret, endpoint.id, input.keyRing), previousUntil, at });
+    const change = {
+      before: { previous_secret_until: endpoint.previousSecretUntil },
+      after: { previous_secret_until: previousUntil },
+    };
+    await recordAct(tx, by, { action: 'endpoint.secret_rotated', subjectId: endpoint.id, ...change, at });
+    return { ...endpoint, previousSecretUntil: previousUntil, updatedAt: at, secret };
+  });
+}

@@ -1,0 +1,45 @@
+// Sends an event by which an endpoint is tested.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { findEndpointLocked } from '../../db/webhooks/endpoint.ts';
+import { insertEndpointEvent } from '../../db/webhooks/event.ts';
+import { endpointNotFound, endpointObject } from '../../domain/webhooks/endpoint.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { endpointTestEvent, type Environment } from '../../domain/event.ts';
+import { isId, newId, type DeliveryId, type EventId } from '../../domain/ids.ts';
+import type { ActedBy } from '../../domain/accounts/member.ts';
+
+export type SendTestEvent = {
+  readonly id: string;
+  readonly environment: Environment;
+  readonly failingLimitMs: number;
+  readonly by: ActedBy;
+  readonly at: Date;
+};
+
+/**
+ * The ids of the event and of its one delivery: to this endpoint, whatever types it chose, and to no other. It is sent,
+ * tried again and kept like any. Each call makes another. Throws `endpoint_not_found`, and `state_conflict` while the
+ * endpoint is disabled.
+ */
+export async function sendTestEvent(
+  db: Database,
+  input: SendTestEvent,
+): Promise<{ readonly eventId: EventId; readonly deliveryId: DeliveryId }> {
+  const { by, at, failingLimitMs, environment } = input;
+  const { merchantId } = by.person;
+  return db.withTransaction(async (tx) => {
+    const endpoint = isId('whe', input.id) ? await findEndpointLocked(tx, merchantId, input.id) : null;
+    if (!endpoint) throw endpointNotFound();
+    if (endpoint.state === 'disabled') {
+      throw new DomainError('state_conflict', 'This endpoint is disabled. Enable it before you test it.');
+    }
+    const [eventId, deliveryId] = [newId('evt', at.getTime()), newId('dlv', at.getTime())];
+    const shown = endpointObject(endpoint, { at, failingLimitMs });
+    const told = endpointTestEvent(shown, { id: eventId, at, environment });
+    await insertEndpointEvent(tx, { id: eventId, deliveryId, merchantId, endpointId: endpoint.id, at, ...told });
+    const after = { event_id: eventId, delivery_id: deliveryId };
+    await recordAct(tx, by, { action: 'endpoint.tested', subjectId: endpoint.id, after, at });
+    return { eventId, deliveryId };
+  });
+}

@@ -1,0 +1,83 @@
+// One product of MTN's API (collections or disbursements): its own credentials and token, and calls that carry them.
+import { z } from 'zod';
+import { withDeadline, type HttpAnswer, type HttpDoor, type HttpRequest } from '../http-client.ts';
+import { createTokenCache, type FetchedToken } from '../token-cache.ts';
+
+/** The first part of every path. Each product has its own subscription, API user, key and token. */
+type MtnProductName = 'collection' | 'disbursement';
+
+export type MtnCredentials = {
+  readonly subscriptionKey: string;
+  readonly apiUser: string;
+  readonly apiKey: string;
+};
+
+export type MtnProduct = {
+  /** `path` is below `/{product}/v1_0`. A refused token is replaced once; after that the 401 is the answer. */
+  call(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+};
+
+type ProductConfig = {
+  readonly http: HttpDoor;
+  readonly product: MtnProductName;
+  readonly credentials: MtnCredentials;
+  readonly targetEnvironment: string;
+  readonly timeoutMs: number;
+};
+
+const tokenBody = z.object({
+  // It becomes a header: visible ASCII only, and no longer than a header may be.
+  access_token: z.string().regex(/^[\x21-\x7e]{1,8192}$/),
+  expires_in: z.coerce.number().positive(),
+});
+
+export function openMtnProduct(config: ProductConfig): MtnProduct {
+  const { http, product, credentials, targetEnvironment } = config;
+  const tokens = createTokenCache(() => fetchToken(config));
+
+  function withToken({ headers, path, ...request }: HttpRequest, token: string): HttpRequest {
+    return {
+      ...request,
+      path: `/${product}/v1_0${path}`,
+      headers: {
+        ...headers,
+        Authorization: `Bearer ${token}`,
+        'Ocp-Apim-Subscription-Key': credentials.subscriptionKey,
+        'X-Target-Environment': targetEnvironment,
+      },
+    };
+  }
+
+  return {
+    async call(request, signal) {
+      const first = await tokens.get();
+      if (first.kind === 'no_token') return { kind: 'no_answer', reason: first.reason };
+      const answer = await http.send(withToken(request, first.token), signal);
+      if (answer.kind === 'no_answer' || answer.status !== 401) return answer;
+      tokens.drop(first.token);
+      const second = await tokens.get();
+      if (second.kind === 'no_token') return { kind: 'no_answer', reason: second.reason };
+      return http.send(withToken(request, second.token), signal);
+    },
+  };
+}
+
+// Under a deadline of its own and not a caller's: everyone who waits for this token shares it.
+async function fetchToken({ http, product, credentials, timeoutMs }: ProductConfig): Promise<FetchedToken> {
+  const basic = Buffer.from(`${credentials.apiUser}:${credentials.apiKey}`).toString('base64');
+  const request: HttpRequest = {
+    method: 'POST',
+    path: `/${product}/token/`,
+    headers: { Authorization: `Basic ${basic}`, 'Ocp-Apim-Subscription-Key': credentials.subscriptionKey },
+  };
+  const answer = await withDeadline<HttpAnswer>(
+    timeoutMs,
+    (signal) => http.send(request, signal),
+    () => ({ kind: 'no_answer', reason: 'timed out' }),
+  );
+  if (answer.kind === 'no_answer') return { kind: 'no_token', reason: `no token: ${answer.reason}` };
+  if (answer.status !== 200) return { kind: 'no_token', reason: `no token: http ${answer.status}` };
+  const parsed = tokenBody.safeParse(answer.body.kind === 'json' ? answer.body.value : null);
+  if (!parsed.success) return { kind: 'no_token', reason: 'no token: answer not understood' };
+  return { kind: 'token', token: parsed.data.access_token, lifeSeconds: parsed.data.expires_in };
+}

@@ -1,0 +1,57 @@
+// What MTN's wire looks like for each thing we ask of it: paths, headers and bodies.
+import { toDecimalString, type Money } from '../../domain/money.ts';
+import type { HttpRequest } from '../http-client.ts';
+import { cleanNote } from '../payer-note.ts';
+import type { PayoutRequest, PromptRequest, RefundRequest } from '../port.ts';
+
+const NOTE_RULES = { maxLength: 160, fallback: 'Payment' };
+
+export function requestToPay(request: PromptRequest, callbackUrl: string): HttpRequest {
+  return post('/requesttopay', callbackUrl, {
+    ...named(request.operatorReference, request.money),
+    payer: { partyIdType: 'MSISDN', partyId: request.phone },
+    ...notes(request.payerMessage),
+  });
+}
+
+export function transfer(request: PayoutRequest, callbackUrl: string): HttpRequest {
+  return post('/transfer', callbackUrl, {
+    ...named(request.operatorReference, request.money),
+    payee: { partyIdType: 'MSISDN', partyId: request.phone },
+    ...notes(request.payeeMessage),
+  });
+}
+
+export function refund(request: RefundRequest, callbackUrl: string): HttpRequest {
+  return post('/refund', callbackUrl, {
+    ...named(request.operatorReference, request.money),
+    ...notes(request.note),
+    referenceIdToRefund: request.originalOperatorReference,
+  });
+}
+
+type Body = { readonly externalId: string } & Readonly<Record<string, unknown>>;
+
+function post(path: string, callbackUrl: string, body: Body): HttpRequest {
+  return {
+    method: 'POST',
+    path,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Reference-Id': body.externalId,
+      'X-Callback-Url': callbackUrl,
+    },
+    body: JSON.stringify(body),
+  };
+}
+
+// MTN's callback does not carry X-Reference-Id; `externalId` is how a callback and a status name their payment.
+function named(operatorReference: string, money: Money) {
+  return { amount: toDecimalString(money), currency: money.currency, externalId: operatorReference };
+}
+
+// One text for both sides: who reads which differs between MTN's products and markets.
+function notes(text: string) {
+  const note = cleanNote(text, NOTE_RULES);
+  return { payerMessage: note, payeeNote: note };
+}

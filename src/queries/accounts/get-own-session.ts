@@ -1,0 +1,49 @@
+// Reads a session for the person whose it is, with the merchants they could open one for.
+import type { Database, Tx } from '../../db/database.ts';
+import { listOpenInvitations } from '../../db/accounts/invitation.ts';
+import { listMembers, listMerchantsOf } from '../../db/accounts/member.ts';
+import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
+import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
+import { findSession } from '../../db/accounts/session.ts';
+import type { MerchantId } from '../../domain/ids.ts';
+import { holdsOneOf, permissionDenied, type Person } from '../../domain/accounts/member.ts';
+import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
+import { SESSION_IDLE_MS, type Session } from '../../domain/accounts/session.ts';
+import { hashToken } from '../../security/token.ts';
+
+export type OwnSession = Session & {
+  readonly merchants: readonly { readonly id: MerchantId; readonly name: string }[];
+  readonly waitsForYou: WaitsForYou;
+};
+
+/** How much waits for this person’s word as a second one. */
+export type WaitsForYou = {
+  readonly invitations: number;
+  readonly memberChanges: number;
+  readonly policyChanges: number;
+};
+
+/** Throws `permission_denied` when the session has ended. */
+export async function getOwnSession(db: Database, token: string, at: Date): Promise<OwnSession> {
+  return db.withTransaction(async (tx) => {
+    const sha256 = hashToken(token);
+    const session = sha256 && (await findSession(tx, sha256, at, new Date(at.getTime() - SESSION_IDLE_MS)));
+    if (!session) throw permissionDenied('the session has ended');
+    const merchants = await listMerchantsOf(tx, session.person.userId);
+    return { ...session, merchants, waitsForYou: await countWaiting(tx, session.person, at) };
+  });
+}
+
+async function countWaiting(tx: Tx, { merchantId, userId, roles }: Person, at: Date): Promise<WaitsForYou> {
+  if (!holdsOneOf(roles, ['admin'])) return { invitations: 0, memberChanges: 0, policyChanges: 0 };
+  const members = await listMembers(tx, merchantId);
+  const invitations = await listOpenInvitations(tx, merchantId, at);
+  const approvals = invitations.map((invitation) => approvalOf(invitation, { members, invitations }));
+  const memberChanges = await listPendingMemberChanges(tx, merchantId, at);
+  const policyChanges = await listPendingPolicyChanges(tx, merchantId, at);
+  return {
+    invitations: approvals.filter((one) => one.state === 'waiting' && mayAgree(one.agreement, userId)).length,
+    memberChanges: memberChanges.filter((change) => mayAgree(agreementOnChange(change, members), userId)).length,
+    policyChanges: policyChanges.filter(({ proposedBy }) => proposedBy.id !== userId).length,
+  };
+}

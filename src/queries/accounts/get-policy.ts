@@ -1,0 +1,18 @@
+// Reads a merchant's policy and the proposals to change it.
+import type { Database } from '../../db/database.ts';
+import { findPolicy } from '../../db/accounts/policy.ts';
+import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
+import type { MerchantId } from '../../domain/ids.ts';
+import type { Policy, PolicyChange } from '../../domain/accounts/policy.ts';
+
+/** The defaults for a merchant that never changed it. Proposals whose time is over are not among the pending ones. */
+export async function getPolicy(
+  db: Database,
+  merchantId: MerchantId,
+  at: Date,
+): Promise<{ readonly policy: Policy; readonly pending: readonly PolicyChange[] }> {
+  return db.withTransaction(async (tx) => ({
+    policy: await findPolicy(tx, merchantId),
+    pending: await listPendingPolicyChanges(tx, merchantId, at),
+  }));
+}

@@ -1,0 +1,73 @@
+// Says in a merchant's words why an attempt brought no answer.
+import { IncompleteAnswerError } from './response.ts';
+
+export type AttemptLimits = {
+  readonly connectTimeoutMs: number;
+  /** The whole attempt, from the look-up of the name to the last byte read. */
+  readonly attemptTimeoutMs: number;
+};
+
+/** The receiver sends interim answers without end. */
+export class InterimAnswersError extends Error {
+  readonly code = 'TOO_MANY_INTERIM_ANSWERS';
+}
+
+const CLOSED = 'the connection was closed before an answer came';
+const UNREACHABLE = 'the host cannot be reached';
+const NOT_HTTP = 'what came back is not a valid HTTP answer';
+const UNTRUSTED = 'the certificate is not signed by an authority that is trusted';
+
+const BY_CODE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: CLOSED,
+  EPIPE: CLOSED,
+  EHOSTUNREACH: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  EADDRNOTAVAIL: UNREACHABLE,
+  ETIMEDOUT: UNREACHABLE,
+  UND_ERR_SOCKET: CLOSED,
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are larger than 16 KiB',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: NOT_HTTP,
+  TOO_MANY_INTERIM_ANSWERS: 'too many interim answers came',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
+  CERT_REVOKED: 'the certificate is revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+};
+
+/** Null: this is none of what receivers, networks and name servers do. */
+export function describeFailure(error: unknown, limits: AttemptLimits): string | null {
+  if (error instanceof IncompleteAnswerError) {
+    const came = `status ${error.statusCode} and ${error.bodyBytes} bytes of its body came`;
+    const why = isTimeout(error.cause) ? timedOut(limits) : 'the answer ended before it was complete';
+    return `${why}: ${came}`;
+  }
+  if (isTimeout(error)) return timedOut(limits);
+  if (error instanceof Error && error.name === 'HTTPParserError') return NOT_HTTP;
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
+  if (error.code === 'ADDRESS_REFUSED' || error.code === 'NAME_LOOKUP_FAILED') return `not sent: ${error.message}`;
+  if (error.code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${inSeconds(limits.connectTimeoutMs)}`;
+  // An interim answer that may not be there, or an answer to nothing.
+  if (error.code === 'UND_ERR_SOCKET' && error.message.startsWith('bad ')) return NOT_HTTP;
+  if (error.code === 'ERR_ASSERTION') return NOT_HTTP;
+  const described = BY_CODE[error.code];
+  if (described !== undefined) return described;
+  return /^(ERR_SSL_|ERR_TLS_|EPROTO$)/.test(error.code) ? 'no TLS connection could be agreed on' : null;
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError';
+}
+
+function timedOut({ attemptTimeoutMs }: AttemptLimits): string {
+  return `no complete answer within ${inSeconds(attemptTimeoutMs)}`;
+}
+
+function inSeconds(ms: number): string {
+  return `${ms / 1000} s`;
+}

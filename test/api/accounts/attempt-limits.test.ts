@@ -1,0 +1,123 @@
+// Limits of failed log-ins and step-ups: per account, per address and per session's person, kept in the database.
+import assert from 'node:assert/strict';
+import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
+import { call, type ApiAnswer } from '../../support/api.ts';
+import { openHouse, type House } from '../../support/test-environment.ts';
+import { addPerson, auditRows, codeOf, logIn, PASSWORD } from '../../support/people.ts';
+import { API_ONLY, assertError, startAnotherServer } from '../answers.ts';
+
+const SESSION = '/v1/console/session';
+const PER_ACCOUNT = 10;
+const PER_ADDRESS = 50;
+
+describe('failed log-ins', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse({ environment: { ...API_ONLY.environment, MALIPO_TRUSTED_PROXIES: '1' } });
+  });
+  after(() => house.stop());
+  beforeEach(() => house.db.pool.query('DELETE FROM proof_counters'));
+
+  let nextAddress = 1;
+  const freshAddress = () => `203.0.113.${nextAddress++}`;
+  const attempt = (email: string, password: string, address = freshAddress(), baseUrl = house.baseUrl) =>
+    call(baseUrl, 'POST', SESSION, {
+      json: { email, password },
+      headers: { 'x-forwarded-for': address },
+      idempotencyKey: null,
+    });
+  const statuses = (answers: readonly ApiAnswer[]) => answers.map(({ status }) => status);
+
+  it('are ten for an account in a quarter of an hour, from wherever they come; then even the right password waits', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt(person.email, 'wrong'), 'permission_denied');
+    const refused = await attempt(person.email, PASSWORD);
+    assertError(refused, 'rate_limited');
+    const seconds = Number(refused.headers.get('retry-after'));
+    assert.ok(seconds > 890 && seconds <= 900, `${seconds}`);
+    assert.deepEqual(await auditRows(house, refused), [], 'a flood fills no log');
+    const other = await addPerson(house, house.merchant.id, ['viewer']);
+    assert.equal((await attempt(other.email, PASSWORD)).status, 201);
+  });
+
+  it('are counted for an account that there is not as for one that there is', async () => {
+    for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt('nobody@shop.example', 'x'), 'permission_denied');
+    assertError(await attempt('Nobody@shop.example', 'x'), 'rate_limited');
+  });
+
+  it('do not pass the limit together', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const many = await Promise.all(Array.from({ length: 25 }, () => attempt(person.email, 'wrong')));
+    assert.equal(statuses(many).filter((status) => status === 403).length, PER_ACCOUNT);
+    assert.equal(statuses(many).filter((status) => status === 429).length, 15);
+  });
+
+  it('are fifty for an address, whoever is tried; a right password there takes back no more than itself', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const address = freshAddress();
+    for (let n = 0; n < PER_ADDRESS - 1; n++) {
+      assertError(await attempt(`nobody${n}@shop.example`, 'x', address), 'permission_denied');
+    }
+    for (let n = 0; n < 3; n++) assert.equal((await attempt(person.email, PASSWORD, address)).status, 201);
+    assertError(await attempt('one.more@shop.example', 'x', address), 'permission_denied');
+    assertError(await attempt(person.email, PASSWORD, address), 'rate_limited');
+    assert.equal((await attempt(person.email, PASSWORD)).status, 201, 'another address is free');
+  });
+
+  it('are forgotten when their window is over, and not before', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
+    await house.db.pool.query(
+      "UPDATE proof_counters SET window_ends_at = window_ends_at - interval '14 minutes 50 seconds'",
+    );
+    assertError(await attempt(person.email, PASSWORD), 'rate_limited');
+    await house.db.pool.query("UPDATE proof_counters SET window_ends_at = window_ends_at - interval '10 seconds'");
+    assert.equal((await attempt(person.email, PASSWORD)).status, 201);
+  });
+
+  it('are the same for every process, and for one that was started anew', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
+    const { baseUrl } = await startAnotherServer(house, { MALIPO_TRUSTED_PROXIES: '1' });
+    assertError(await attempt(person.email, PASSWORD, freshAddress(), baseUrl), 'rate_limited');
+  });
+
+  it('count a right password with a wrong code', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer'], { hasSecondFactor: true });
+    for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt(person.email, PASSWORD), 'permission_denied');
+    assertError(await attempt(person.email, PASSWORD), 'rate_limited');
+  });
+
+  it('of an account leave its sessions alone, and what a session proves has a limit of its own', async () => {
+    const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+    const browser = await logIn(house, person);
+    for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
+    const prove = (path: string, json: object) => browser.call('POST', `${SESSION}/${path}`, { json });
+    for (let n = 0; n < PER_ACCOUNT - 1; n++)
+      assertError(await prove('step-up', { totp: '000000' }), 'permission_denied');
+    assert.equal((await prove('step-up', { totp: codeOf(person.totpSecret, 1) })).status, 200);
+    assertError(await prove('second-factor/remove', { password: 'wrong', totp: '000000' }), 'permission_denied');
+    const change = { current_password: PASSWORD, new_password: 'another horse, another battery' };
+    for (const [path, json] of [
+      ['step-up', { totp: '000000' }],
+      ['password', change],
+      ['second-factor', { password: PASSWORD }],
+    ] as const) {
+      assertError(await prove(path, json), 'rate_limited');
+    }
+    assert.equal((await browser.call('GET', SESSION)).status, 200);
+  });
+
+  it('are swept away with their windows', async () => {
+    await attempt('nobody@shop.example', 'x');
+    const purge = (endedBefore: Date) =>
+      purgeExpiredRecords(house.db, {
+        idempotencyKeysBefore: new Date(0),
+        callbacksBefore: new Date(0),
+        endedBefore,
+        limit: 100,
+      });
+    assert.equal(await purge(new Date()), 0);
+    assert.equal(await purge(new Date(Date.now() + 16 * 60_000)), 2);
+  });
+});

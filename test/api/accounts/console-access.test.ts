@@ -1,0 +1,264 @@
+// Who gets in where: every route of the console by role, by origin and without a session; and the API behind a session.
+import assert from 'node:assert/strict';
+import { newId } from '../../../src/domain/ids.ts';
+import { ROLES, type Role } from '../../../src/domain/accounts/member.ts';
+import { call, collectionFields } from '../../support/api.ts';
+import { openHouse, type House } from '../../support/test-environment.ts';
+import { addPerson, assertAudited, auditRows, enter, logIn, type Browser } from '../../support/people.ts';
+import { openApiOf } from '../../support/openapi-check.ts';
+import { API_ONLY, assertError } from '../answers.ts';
+import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
+
+/** The roles table of the contract, by route; an owner may everything. Not listed: every role. */
+const LIMITED: Readonly<Record<string, readonly Role[]>> = {
+  'POST /v1/console/keys': ['admin', 'developer'],
+  'POST /v1/console/keys/{id}/roll': ['admin', 'developer'],
+  'DELETE /v1/console/keys/{id}': ['admin', 'developer'],
+  'PATCH /v1/console/members/{id}': ['admin'],
+  'DELETE /v1/console/members/{id}': ['admin'],
+  'POST /v1/console/members/changes/{id}/approve': ['admin'],
+  'POST /v1/console/members/changes/{id}/reject': ['admin'],
+  'DELETE /v1/console/members/changes/{id}': ['admin'],
+  'POST /v1/console/invitations': ['admin'],
+  'POST /v1/console/invitations/{id}/approve': ['admin'],
+  'POST /v1/console/invitations/{id}/reject': ['admin'],
+  'DELETE /v1/console/invitations/{id}': ['admin'],
+  'PATCH /v1/console/policy': ['admin'],
+  'POST /v1/console/policy/changes/{id}/approve': ['admin'],
+  'POST /v1/console/policy/changes/{id}/reject': ['admin'],
+};
+const BEFORE_A_SESSION = ['POST /v1/console/session', 'POST /v1/console/invitations/accept'];
+const IDS: Readonly<Record<string, string>> = {
+  keys: newId('key'),
+  members: newId('usr'),
+  invitations: newId('inv'),
+  policy: newId('pch'),
+};
+
+describe('the console', () => {
+  let house: House;
+  let routes: { method: string; path: string; name: string }[];
+  const browsers = {} as Record<Role, Browser>;
+
+  before(async () => {
+    house = await openHouse(API_ONLY);
+    const document = (await openApiOf(house.baseUrl)) as unknown as OpenApiDocument;
+    routes = operationsOf(document)
+      .filter(
+        ({ path }) =>
+          Object.keys(IDS).some((part) => path.startsWith(`/v1/console/${part}`)) ||
+          path.startsWith('/v1/console/session') ||
+          path === '/v1/console/audit',
+      )
+      .map(({ method, path }) => ({
+        method,
+        name: `${method} ${path}`,
+        path: path.replace('{id}', IDS[path.split('/')[3]!] ?? ''),
+      }))
+      .filter(({ name }) => !BEFORE_A_SESSION.includes(name));
+    for (const role of ROLES) browsers[role] = await enter(house, house.merchant.id, role);
+  });
+  after(() => house.stop());
+
+  it('has the routes that are tried here', () => {
+    assert.ok(routes.length >= 22, `${routes.length}`);
+    for (const name of Object.keys(LIMITED))
+      assert.ok(
+        routes.some((route) => route.name === name),
+        name,
+      );
+  });
+
+  it('refuses everybody without a session, alike, and puts nobody on record', async () => {
+    const texts = new Set<string>();
+    for (const { method, path } of routes) {
+      const answer = await call(house.baseUrl, method, path, {
+        idempotencyKey: null,
+        headers: { origin: house.baseUrl, 'malipo-console': '1' },
+      });
+      assertError(answer, 'permission_denied');
+      assert.deepEqual(await auditRows(house, answer), []);
+      texts.add(answer.text.replace(/req_[0-9a-z]{26}/, 'req_'));
+    }
+    assert.equal(texts.size, 1);
+  });
+
+  it('takes no API key for a session', async () => {
+    for (const { method, path } of routes) {
+      const answer = await call(house.baseUrl, method, path, { key: house.merchant.key, idempotencyKey: null });
+      assertError(answer, 'permission_denied');
+    }
+  });
+
+  for (const role of ROLES) {
+    it(`lets a member in the role ${role} do what that role may, and nothing else`, async () => {
+      for (const { method, path, name } of routes) {
+        // A session that ends here is of no use to the rest.
+        if (name === 'DELETE /v1/console/session') continue;
+        const may = role === 'owner' || LIMITED[name]?.includes(role) !== false;
+        const answer = await browsers[role].call(method, path);
+        if (may) {
+          // Without a body most say what they lack; a step-up without a proof is refused for that.
+          const isStepUp = name.endsWith('/step-up');
+          assert.ok(answer.status !== 403 || isStepUp, `${role}: ${name} ${answer.text}`);
+        } else {
+          assertError(answer, 'permission_denied');
+          const row = await assertAudited(house, answer, { outcome: 'refused' });
+          assert.equal(row.action, name.replace('{id}', ':id'));
+        }
+      }
+    });
+  }
+
+  it('changes nothing for a page that is not ours', async () => {
+    const browser = await enter(house, house.merchant.id, 'owner');
+    const foreign: readonly Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: `${house.baseUrl}.evil.example` },
+      { origin: house.baseUrl.replace('http:', 'https:') },
+      { origin: '' },
+      { 'malipo-console': '' },
+      { 'malipo-console': '0' },
+    ];
+    for (const { method, path } of routes.filter((route) => route.method !== 'GET')) {
+      for (const headers of foreign) {
+        const answer = await browser.call(method, path, { headers });
+        assertError(answer, 'permission_denied');
+        await assertAudited(house, answer, { outcome: 'refused' });
+      }
+    }
+    for (const { path } of routes.filter((route) => route.method === 'GET')) {
+      const answer = await call(house.baseUrl, 'GET', path, { headers: { cookie: browser.cookie } });
+      assert.equal(answer.status, 200, 'reading needs the cookie alone');
+    }
+  });
+
+  it('refuses a question that a route does not know', async () => {
+    for (const path of ['/v1/console/members', '/v1/console/audit', '/v1/console/keys', '/v1/console/policy']) {
+      assertError(await browsers.viewer.call('GET', `${path}?colour=red`), 'parameter_unknown');
+    }
+  });
+
+  describe('shows its audit log', () => {
+    const AUDIT = '/v1/console/audit';
+
+    it('newest first, in pages, of this merchant only', async () => {
+      const merchant = await house.addMerchant();
+      const person = await addPerson(house, merchant.id, ['owner']);
+      const owner = await logIn(house, person);
+      for (let n = 0; n < 4; n++)
+        await owner.call('POST', '/v1/console/keys', { json: { name: `k${n}`, scopes: ['balance:read'] } });
+      const first = await owner.call('GET', `${AUDIT}?limit=3`);
+      const second = await owner.call('GET', `${AUDIT}?limit=3&cursor=${String(first.json['next_cursor'])}`);
+      type Entry = { action: string; person: { id: string }; after: { name?: string } | null; address: string };
+      const entries = [first, second].flatMap(({ json }) => json['data'] as Entry[]);
+      assert.deepEqual(
+        entries.map(({ action, after }) => `${action} ${after?.name ?? ''}`.trim()),
+        ['api_key.created k3', 'api_key.created k2', 'api_key.created k1', 'api_key.created k0', 'session.opened'],
+      );
+      assert.ok(entries.every((entry) => entry.person.id === person.id && entry.address === '127.0.0.1'));
+      assert.deepEqual(
+        [first.json['has_more'], second.json['has_more'], second.json['next_cursor']],
+        [true, false, null],
+      );
+      assertError(await owner.call('GET', `${AUDIT}?cursor=0`), 'cursor_invalid');
+    });
+
+    it('with what was refused and why, and without a secret', async () => {
+      const merchant = await house.addMerchant();
+      const viewer = await enter(house, merchant.id, 'viewer');
+      await viewer.call('POST', '/v1/console/keys', { json: { name: 'k', scopes: ['balance:read'] } });
+      const { json, text } = await viewer.call('GET', AUDIT);
+      const [entry] = json['data'] as Record<string, unknown>[];
+      assert.deepEqual(
+        [entry?.['action'], entry?.['outcome'], entry?.['after']],
+        ['POST /v1/console/keys', 'refused', { reason: 'needs a role of: admin, developer' }],
+      );
+      assert.doesNotMatch(text, /password|sk_test_|argon2/);
+    });
+  });
+});
+
+describe('the API behind a session', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse(API_ONLY);
+  });
+  after(() => house.stop());
+
+  const READS = ['/v1/api/balance', '/v1/api/collections'];
+
+  it('is read in every role', async () => {
+    for (const role of ROLES) {
+      const browser = await enter(house, house.merchant.id, role);
+      for (const path of READS) assert.equal((await browser.call('GET', path)).status, 200, `${role} ${path}`);
+    }
+  });
+
+  it('is written by makers and owners, and who did is on record', async () => {
+    for (const role of ROLES) {
+      const person = await addPerson(house, house.merchant.id, [role]);
+      const answer = await (
+        await logIn(house, person)
+      ).call('POST', '/v1/api/collections', { json: collectionFields() });
+      if (role === 'maker' || role === 'owner') {
+        assert.equal(answer.status, 202, answer.text);
+        await assertAudited(house, answer, {
+          action: 'collection.created',
+          user_id: person.id,
+          subject_id: String(answer.json['id']),
+        });
+      } else {
+        assertError(answer, 'permission_denied');
+        await assertAudited(house, answer, {
+          action: 'POST /v1/api/collections',
+          outcome: 'refused',
+          user_id: person.id,
+        });
+      }
+    }
+  });
+
+  it('shows the merchant of the session, and another’s as not there', async () => {
+    const stranger = await house.addMerchant();
+    const created = await call(house.baseUrl, 'POST', '/v1/api/collections', {
+      key: stranger.key,
+      json: collectionFields(),
+    });
+    const viewer = await enter(house, house.merchant.id, 'viewer');
+    assertError(await viewer.call('GET', `/v1/api/collections/${String(created.json['id'])}`), 'collection_not_found');
+    const own = await enter(house, stranger.id, 'viewer');
+    assert.equal((await own.call('GET', `/v1/api/collections/${String(created.json['id'])}`)).status, 200);
+  });
+
+  it('is not written from another site’s page', async () => {
+    const browser = await enter(house, house.merchant.id, 'maker');
+    for (const headers of [{ origin: 'https://evil.example' }, { 'malipo-console': '' }]) {
+      assertError(
+        await browser.call('POST', '/v1/api/collections', { json: collectionFields(), headers }),
+        'permission_denied',
+      );
+    }
+  });
+
+  it('goes by the key where there is one, and by the cookie only where there is none', async () => {
+    const { cookie } = await enter(house, house.merchant.id, 'viewer');
+    const stranger = await house.addMerchant('KES');
+    const read = (headers: Record<string, string>) => call(house.baseUrl, 'GET', '/v1/api/balance', { headers });
+    const both = await read({ cookie, authorization: `Bearer ${stranger.key}` });
+    assert.equal(both.json['currency'], 'KES');
+    assertError(await read({ cookie, authorization: 'Bearer nothing' }), 'api_key_invalid');
+    assertError(await read({ cookie: 'malipo_session=' + 'A'.repeat(43) }), 'permission_denied');
+    assertError(await read({ cookie: 'other=1' }), 'api_key_missing');
+  });
+
+  it('answers a repeat of a person’s request as that of a key', async () => {
+    const browser = await enter(house, house.merchant.id, 'maker');
+    const request = { json: collectionFields(), idempotencyKey: 'order-1042' };
+    const first = await browser.call('POST', '/v1/api/collections', request);
+    const again = await browser.call('POST', '/v1/api/collections', request);
+    assert.deepEqual([again.text, again.headers.get('idempotent-replayed')], [first.text, 'true']);
+    assert.deepEqual(await auditRows(house, again), [], 'nothing was done');
+  });
+});

@@ -1,0 +1,279 @@
+// API keys in the console: made, listed, rolled with overlap, revoked; by whom, and who counts as their maker.
+import assert from 'node:assert/strict';
+import { newId, type UserId } from '../../../src/domain/ids.ts';
+import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
+import { hashApiKey } from '../../../src/domain/accounts/api-key.ts';
+import { call } from '../../support/api.ts';
+import { openHouse, type House } from '../../support/test-environment.ts';
+import { addPerson, assertAudited, enter, logIn, type Browser } from '../../support/people.ts';
+import { API_ONLY, assertError, issuesOf } from '../answers.ts';
+
+const KEYS = '/v1/console/keys';
+const DAY_SECONDS = 86_400;
+
+describe('API keys in the console', () => {
+  let house: House;
+  let admin: Browser;
+  let adminId: UserId;
+  before(async () => {
+    house = await openHouse(API_ONLY);
+    const person = await addPerson(house, house.merchant.id, ['admin']);
+    adminId = person.id;
+    admin = await logIn(house, person);
+  });
+  after(() => house.stop());
+
+  const make = (browser: Browser, fields: Record<string, unknown> = {}) =>
+    browser.call('POST', KEYS, { json: { name: 'Server', scopes: ['balance:read'], ...fields } });
+  const roll = (browser: Browser, id: unknown, json: object = {}) =>
+    browser.call('POST', `${KEYS}/${String(id)}/roll`, { json });
+  const listedOf = async (browser: Browser, index: number) => {
+    const { data } = (await browser.call('GET', `${KEYS}?limit=100`)).json as unknown as {
+      data: { id: string; state: string; replaced_by: string | null }[];
+    };
+    return data.filter(({ state, replaced_by: next }) => state === 'active' && next === null)[index]!.id;
+  };
+  const use = (key: unknown) => call(house.baseUrl, 'GET', '/v1/api/balance', { key: String(key) });
+  const listed = async (id: unknown) => {
+    const { data } = (await admin.call('GET', `${KEYS}?limit=100`)).json as unknown as {
+      data: Record<string, unknown>[];
+    };
+    return data.find((key) => key['id'] === id);
+  };
+
+  it('are made, shown once, and work', async () => {
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const answer = await make(admin, { scopes: ['balance:read', 'payouts:write'], expires_at: expiresAt });
+    assert.equal(answer.status, 201, answer.text);
+    const key = String(answer.json['key']);
+    assert.equal((await use(key)).status, 200);
+    const { key: made, ...shown } = answer.json;
+    assert.equal(made, key);
+    assert.deepEqual(shown, {
+      id: shown['id'],
+      name: 'Server',
+      scopes: ['balance:read', 'payouts:write'],
+      hint: `sk_test_…${key.slice(-4)}`,
+      created_by: { id: adminId, name: 'The admin' },
+      created_at: answer.json['created_at'],
+      last_used_at: null,
+      expires_at: expiresAt,
+      revoked_at: null,
+      state: 'active',
+      replaced_by: null,
+    });
+    const seen = await listed(answer.json['id']);
+    assert.ok(seen?.['last_used_at']);
+    assert.deepEqual({ ...seen, last_used_at: null }, shown);
+    const row = await assertAudited(house, answer, {
+      action: 'api_key.created',
+      subject_id: String(answer.json['id']),
+      user_id: adminId,
+    });
+    assert.ok(!JSON.stringify(row).includes(key));
+  });
+
+  it('are made from forms too, with one scope or several', async () => {
+    const one = await admin.call('POST', KEYS, { form: { name: 'One', scopes: 'balance:read' } });
+    assert.deepEqual([one.status, one.json['scopes']], [201, ['balance:read']]);
+    const form = new URLSearchParams([
+      ['name', 'Two'],
+      ['scopes', 'balance:read'],
+      ['scopes', 'payouts:read'],
+    ]);
+    assert.deepEqual((await admin.call('POST', KEYS, { form })).json['scopes'], ['balance:read', 'payouts:read']);
+  });
+
+  it('are refused with everything that is wrong named', async () => {
+    const wrong = await make(admin, { name: ' ', scopes: ['money:all'], expires_at: 'soon', colour: 'red' });
+    assertError(wrong, 'parameter_invalid');
+    assert.deepEqual(issuesOf(wrong).sort(), [
+      'colour parameter_unknown',
+      'expires_at parameter_invalid',
+      'name parameter_invalid',
+      'scopes.0 parameter_invalid',
+    ]);
+    for (const fields of [
+      { scopes: [] },
+      { scopes: ['balance:read', 'balance:read'] },
+      { expires_at: new Date(0).toISOString() },
+    ]) {
+      assertError(await make(admin, fields), 'parameter_invalid');
+    }
+    assertError(await admin.call('POST', KEYS, { json: {} }), 'parameter_missing');
+  });
+
+  it('that move money out are not for developers: neither to make, nor to roll, nor to revoke', async () => {
+    const developer = await enter(house, house.merchant.id, 'developer');
+    assert.equal((await make(developer)).status, 201);
+    const { id } = (await make(admin, { scopes: ['payouts:write'] })).json;
+    for (const answer of [
+      await make(developer, { scopes: ['balance:read', 'payouts:write'] }),
+      await roll(developer, id),
+      await developer.call('DELETE', `${KEYS}/${String(id)}`),
+    ]) {
+      assertError(answer, 'permission_denied');
+      await assertAudited(house, answer, { outcome: 'refused' });
+    }
+    assert.equal((await listed(id))?.['state'], 'active');
+  });
+
+  it('are not more than a hundred in force', async () => {
+    const crowded = await house.addMerchant();
+    const owner = await enter(house, crowded.id, 'owner');
+    await house.db.pool.query(
+      `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_at, revoked_at)
+       SELECT 'key_' || lpad(n::text, 26, '0'), $1, 'k', 'test', 'abcd', sha256(n::text::bytea), ARRAY['balance:read'], now(),
+              CASE WHEN n > 199 THEN now() END
+       FROM generate_series(101, 220) AS n`,
+      [crowded.id],
+    );
+    assertError(await make(owner), 'state_conflict');
+    await house.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [
+      `key_${'101'.padStart(26, '0')}`,
+    ]);
+    assert.equal((await make(owner)).status, 201);
+    assertError(await make(owner), 'state_conflict');
+  });
+
+  describe('are rolled', () => {
+    it('to a new one, and the old one is dead at once unless it is kept', async () => {
+      const old = (await make(admin)).json;
+      const rolled = await roll(admin, old['id']);
+      assert.equal(rolled.status, 201, rolled.text);
+      assert.equal((await use(rolled.json['key'])).status, 200);
+      assertError(await use(old['key']), 'api_key_revoked');
+      const seen = await listed(old['id']);
+      assert.deepEqual([seen?.['state'], seen?.['replaced_by']], ['revoked', rolled.json['id']]);
+      await assertAudited(house, rolled, { action: 'api_key.rolled', subject_id: String(old['id']) });
+    });
+
+    it('and the old one lives on as long as was asked for, and no longer than it would have', async () => {
+      const old = (await make(admin)).json;
+      await roll(admin, old['id'], { keep_old_for: DAY_SECONDS });
+      assert.equal((await use(old['key'])).status, 200);
+      const end = Date.parse(String((await listed(old['id']))?.['expires_at']));
+      assert.ok(Math.abs(end - Date.now() - DAY_SECONDS * 1000) < 10_000);
+      await house.db.pool.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [old['id']]);
+      assertError(await use(old['key']), 'api_key_expired');
+      const expiresAt = new Date(Date.now() + 60_000).toISOString();
+      const short = (await make(admin, { expires_at: expiresAt })).json;
+      const rolled = await admin.call('POST', `${KEYS}/${String(short['id'])}/roll`, { form: { keep_old_for: '600' } });
+      assert.equal(rolled.json['expires_at'], expiresAt, 'the new one ends when the old one would have');
+      assert.equal((await listed(short['id']))?.['expires_at'], expiresAt);
+    });
+
+    it('for 72 hours of overlap at the most', async () => {
+      const { id } = (await make(admin)).json;
+      for (const keepOldFor of [-1, 1.5, 72 * 3600 + 1, '600', null]) {
+        assertError(await roll(admin, id, { keep_old_for: keepOldFor }), 'parameter_invalid');
+      }
+      assert.equal((await roll(admin, id, { keep_old_for: 72 * 3600 })).status, 201);
+    });
+
+    it('beside the old one only where there is room for both', async () => {
+      const merchant = await house.addMerchant();
+      const owner = await enter(house, merchant.id, 'owner');
+      const { id } = (await make(owner)).json;
+      // As many as there may be but one, by the way that no limit holds for.
+      for (let n = 0; n < 97; n++) await house.addKey(merchant.id, ['balance:read']);
+      const rolled = await roll(owner, id, { keep_old_for: 60 });
+      assert.equal(rolled.status, 201, rolled.text);
+      assertError(await make(owner), 'state_conflict');
+      assertError(await roll(owner, rolled.json['id'], { keep_old_for: 60 }), 'state_conflict');
+      assert.equal((await roll(owner, rolled.json['id'])).status, 201, 'one in the place of another');
+      const [one, two] = [await listedOf(owner, 0), await listedOf(owner, 1)];
+      await owner.call('DELETE', `${KEYS}/${two}`);
+      const last = await listedOf(owner, 3);
+      const both = await Promise.all([roll(owner, one, { keep_old_for: 60 }), roll(owner, last, { keep_old_for: 60 })]);
+      assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409], 'of two for one place, one has it');
+    });
+
+    it('once, by one of two at once', async () => {
+      const { id } = (await make(admin)).json;
+      const both = await Promise.all([roll(admin, id, { keep_old_for: 60 }), roll(admin, id, { keep_old_for: 60 })]);
+      assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409]);
+      assertError(await roll(admin, id), 'state_conflict');
+    });
+
+    it('not when they are revoked or expired', async () => {
+      const revoked = (await make(admin)).json['id'];
+      await admin.call('DELETE', `${KEYS}/${String(revoked)}`);
+      const expired = (await make(admin)).json['id'];
+      await house.db.pool.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [expired]);
+      for (const id of [revoked, expired]) assertError(await roll(admin, id), 'state_conflict');
+    });
+
+    it('into the hands of who rolls, who counts as the maker from then on', async () => {
+      const old = (await make(admin, { scopes: ['payouts:write'] })).json;
+      const person = await addPerson(house, house.merchant.id, ['owner']);
+      const rolled = (await roll(await logIn(house, person), old['id'])).json;
+      assert.equal((rolled['created_by'] as { id: string }).id, person.id);
+      const found = await findApiKeyByHash(house.db, hashApiKey(String(rolled['key'])));
+      assert.equal(found?.maker, person.id);
+    });
+  });
+
+  describe('are revoked', () => {
+    it('at once, and again without effect', async () => {
+      const { id, key } = (await make(admin)).json;
+      const revoked = await admin.call('DELETE', `${KEYS}/${String(id)}`);
+      assert.deepEqual([revoked.status, revoked.json['state']], [200, 'revoked']);
+      await assertAudited(house, revoked, {
+        action: 'api_key.revoked',
+        subject_id: String(id),
+        before: { revoked_at: null },
+      });
+      assertError(await use(key), 'api_key_revoked');
+      const again = await admin.call('DELETE', `${KEYS}/${String(id)}`);
+      assert.deepEqual([again.status, again.json['revoked_at']], [200, revoked.json['revoked_at']]);
+    });
+
+    it('also while they are kept beside their successor', async () => {
+      const old = (await make(admin)).json;
+      await roll(admin, old['id'], { keep_old_for: DAY_SECONDS });
+      assert.equal((await admin.call('DELETE', `${KEYS}/${String(old['id'])}`)).status, 200);
+      assertError(await use(old['key']), 'api_key_revoked');
+    });
+  });
+
+  it('of a person who was removed read on, and make no payouts any more', async () => {
+    const person = await addPerson(house, house.merchant.id, ['admin']);
+    const { key } = (await make(await logIn(house, person), { scopes: ['balance:read', 'payouts:write'] })).json;
+    const find = () => findApiKeyByHash(house.db, hashApiKey(String(key)));
+    assert.equal((await find())?.maker, person.id);
+    const own = await logIn(house, person);
+    assert.equal((await own.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
+    assert.equal((await find())?.maker, null);
+    assert.equal((await use(key)).status, 200);
+  });
+
+  it('are listed in pages, newest first', async () => {
+    const merchant = await house.addMerchant();
+    const owner = await enter(house, merchant.id, 'owner');
+    const made: unknown[] = [];
+    for (let n = 0; n < 4; n++) made.push((await make(owner)).json['id']);
+    const first = await owner.call('GET', `${KEYS}?limit=3`);
+    const rest = await owner.call('GET', `${KEYS}?limit=3&cursor=${String(first.json['next_cursor'])}`);
+    const ids = [first, rest].flatMap(({ json }) => (json['data'] as { id: string }[]).map(({ id }) => id));
+    assert.deepEqual(ids.slice(0, 4), made.reverse());
+    assert.deepEqual(
+      [ids.length, first.json['has_more'], rest.json['has_more'], rest.json['next_cursor']],
+      [5, true, false, null],
+    );
+    assertError(await owner.call('GET', `${KEYS}?cursor=abc`), 'cursor_invalid');
+    assertError(await owner.call('GET', `${KEYS}?limit=0`), 'parameter_invalid');
+  });
+
+  it('of another merchant are as those there are not', async () => {
+    const stranger = await house.addMerchant();
+    const { id: foreign } = (await make(await enter(house, stranger.id, 'owner'))).json;
+    const strip = ({ text }: { text: string }) => text.replace(/req_[0-9a-z]{26}/, 'req_');
+    const answers = [];
+    for (const id of [foreign, newId('key'), 'key_1', '%00']) {
+      answers.push(await admin.call('DELETE', `${KEYS}/${String(id)}`), await roll(admin, id));
+    }
+    for (const answer of answers) assertError(answer, 'api_key_not_found');
+    assert.equal(new Set(answers.map(strip)).size, 1);
+  });
+});

@@ -1,0 +1,199 @@
+// The policy: proposed by one person, decided by another, and changed only then.
+import assert from 'node:assert/strict';
+import { newId } from '../../../src/domain/ids.ts';
+import { openHouse, type House } from '../../support/test-environment.ts';
+import { addPerson, assertAudited, auditRows, enter, logIn, type Browser } from '../../support/people.ts';
+import { API_ONLY, assertError } from '../answers.ts';
+
+const POLICY = '/v1/console/policy';
+const DEFAULTS = {
+  second_factor_required: false,
+  two_approvers_above: null,
+  approver_daily_limit: null,
+  payout_expires_after_seconds: null,
+};
+
+describe('the policy', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse(API_ONLY);
+  });
+  after(() => house.stop());
+
+  const propose = (browser: Browser, json: object) => browser.call('PATCH', POLICY, { json });
+  const decide = (browser: Browser, id: unknown, verb: 'approve' | 'reject') =>
+    browser.call('POST', `${POLICY}/changes/${String(id)}/${verb}`);
+  const read = async (browser: Browser) => {
+    const { pending_changes: pending, ...policy } = (await browser.call('GET', POLICY)).json;
+    return { policy, pending: pending as { id: string }[] };
+  };
+  const twoAdmins = async () => {
+    const { id } = await house.addMerchant();
+    return [await enter(house, id, 'owner'), await enter(house, id, 'admin'), id] as const;
+  };
+
+  it('is the default until it is changed, and every role reads it', async () => {
+    const viewer = await enter(house, house.merchant.id, 'viewer');
+    assert.deepEqual(await read(viewer), { policy: DEFAULTS, pending: [] });
+  });
+
+  it('is changed by one who proposes and another who approves', async () => {
+    const [one, two] = await twoAdmins();
+    const proposed = await propose(one, { second_factor_required: true, two_approvers_above: 500_000 });
+    assert.equal(proposed.status, 202, proposed.text);
+    assert.deepEqual([proposed.json['state'], proposed.json['needs_second_person']], ['pending', false]);
+    await assertAudited(house, proposed, { action: 'policy_change.proposed', before: DEFAULTS });
+    const { policy, pending } = await read(two);
+    assert.deepEqual(policy, DEFAULTS, 'not before it is approved');
+    assert.deepEqual(
+      pending.map(({ id }) => id),
+      [proposed.json['id']],
+    );
+    const approved = await decide(two, proposed.json['id'], 'approve');
+    assert.deepEqual([approved.status, approved.json['state']], [200, 'approved']);
+    const after = { ...DEFAULTS, second_factor_required: true, two_approvers_above: 500_000 };
+    await assertAudited(house, approved, { action: 'policy_change.approved', before: DEFAULTS, after });
+    assert.deepEqual(await read(one), { policy: after, pending: [] });
+  });
+
+  it('is not changed on the word of somebody who may propose no more', async () => {
+    const [one, two, merchantId] = await twoAdmins();
+    const proposer = await addPerson(house, merchantId, ['admin']);
+    const { id } = (await propose(await logIn(house, proposer), { approver_daily_limit: 1 })).json;
+    await house.db.pool.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [proposer.id]);
+    assertError(await decide(two, id, 'approve'), 'state_conflict');
+    assert.deepEqual((await read(one)).policy, DEFAULTS);
+  });
+
+  it('is as it was after a rejection', async () => {
+    const [one, two] = await twoAdmins();
+    const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
+    const rejected = await decide(two, id, 'reject');
+    assert.deepEqual([rejected.status, rejected.json['state']], [200, 'rejected']);
+    await assertAudited(house, rejected, { action: 'policy_change.rejected', before: { approver_daily_limit: 1 } });
+    assert.deepEqual(await read(one), { policy: DEFAULTS, pending: [] });
+    assertError(await decide(two, id, 'approve'), 'state_conflict');
+  });
+
+  it('is never decided on by the person who proposed', async () => {
+    const [one, two, merchantId] = await twoAdmins();
+    const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
+    for (const verb of ['approve', 'reject'] as const) {
+      const refused = await decide(one, id, verb);
+      assertError(refused, 'permission_denied');
+      await assertAudited(house, refused, {
+        outcome: 'refused',
+        after: { reason: 'decides on a proposal of their own' },
+      });
+    }
+    const viewer = await enter(house, merchantId, 'viewer', 'approver');
+    assertError(await decide(viewer, id, 'approve'), 'permission_denied');
+    assert.equal((await decide(two, id, 'approve')).status, 200);
+  });
+
+  it('waits for a second person where there is none, and says so', async () => {
+    const { id: merchantId } = await house.addMerchant();
+    const owner = await enter(house, merchantId, 'owner');
+    const { id, needs_second_person: needs } = (await propose(owner, { second_factor_required: true })).json;
+    assert.equal(needs, true);
+    assertError(await decide(owner, id, 'approve'), 'permission_denied');
+    assert.equal((await decide(await enter(house, merchantId, 'admin'), id, 'approve')).status, 200);
+  });
+
+  it('is decided once, by one of two who decide at once', async () => {
+    const [one, two, merchantId] = await twoAdmins();
+    const three = await enter(house, merchantId, 'admin');
+    for (const verbs of [
+      ['approve', 'approve'],
+      ['approve', 'reject'],
+    ] as const) {
+      const { id } = (await propose(one, { approver_daily_limit: 7 })).json;
+      const answers = await Promise.all([decide(two, id, verbs[0]), decide(three, id, verbs[1])]);
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+    }
+  });
+
+  it('keeps both changes when two proposals are approved at once', async () => {
+    const [one, two] = await twoAdmins();
+    const first = (await propose(one, { approver_daily_limit: 7 })).json['id'];
+    const second = (await propose(two, { two_approvers_above: 9 })).json['id'];
+    const answers = await Promise.all([decide(two, first, 'approve'), decide(one, second, 'approve')]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+    );
+    const { policy } = await read(one);
+    assert.deepEqual(policy, { ...DEFAULTS, approver_daily_limit: 7, two_approvers_above: 9 });
+  });
+
+  it('has one proposal of a person waiting: the last', async () => {
+    const [one, two] = await twoAdmins();
+    const first = (await propose(one, { approver_daily_limit: 1 })).json['id'];
+    const next = await propose(one, { approver_daily_limit: 2 });
+    const second = next.json['id'];
+    const replaced = (await auditRows(house, next)).find(({ action }) => action === 'policy_change.replaced');
+    assert.deepEqual([replaced?.subject_id, replaced?.after], [first, { replaced_by: second }]);
+    assert.deepEqual(
+      (await read(two)).pending.map(({ id }) => id),
+      [second],
+    );
+    assertError(await decide(two, first, 'approve'), 'state_conflict');
+  });
+
+  it('is not changed by a proposal whose time is over', async () => {
+    const [one, two] = await twoAdmins();
+    const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
+    await house.db.pool.query('UPDATE policy_changes SET expires_at = now() WHERE id = $1', [id]);
+    assert.deepEqual((await read(two)).pending, []);
+    assertError(await decide(two, id, 'approve'), 'state_conflict');
+  });
+
+  it('is not approved by who lost the role a moment ago', async () => {
+    const { id: merchantId } = await house.addMerchant();
+    const owner = await enter(house, merchantId, 'owner');
+    const person = await addPerson(house, merchantId, ['admin']);
+    const admin = await logIn(house, person);
+    const { id } = (await propose(owner, { approver_daily_limit: 1 })).json;
+    await house.db.pool.query("UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
+    assertError(await decide(admin, id, 'approve'), 'permission_denied');
+  });
+
+  it('takes forms, in which nothing at all is null', async () => {
+    const [one, two] = await twoAdmins();
+    const form = { second_factor_required: 'true', two_approvers_above: '', payout_expires_after_seconds: '3600' };
+    const proposed = await one.call('PATCH', POLICY, { form });
+    assert.equal(proposed.status, 202, proposed.text);
+    assert.deepEqual(proposed.json['changes'], {
+      second_factor_required: true,
+      two_approvers_above: null,
+      payout_expires_after_seconds: 3600,
+    });
+    await decide(two, proposed.json['id'], 'approve');
+    assert.equal((await read(one)).policy['payout_expires_after_seconds'], 3600);
+  });
+
+  it('takes changes of what it has, within bounds, and of something', async () => {
+    const owner = await enter(house, house.merchant.id, 'owner');
+    const wrong = [
+      {},
+      { second_factor_required: 'yes' },
+      { two_approvers_above: -1 },
+      { approver_daily_limit: 0 },
+      { payout_expires_after_seconds: 2_592_001 },
+      { payout_expires_after_seconds: 0 },
+      { two_approvers_above: 1.5 },
+    ];
+    for (const changes of wrong) assertError(await propose(owner, changes), 'parameter_invalid');
+    assertError(await propose(owner, { colour: 'red' }), 'parameter_unknown');
+  });
+
+  it('of another merchant has proposals as there are none', async () => {
+    const [one] = await twoAdmins();
+    const { id: foreign } = (await propose(one, { approver_daily_limit: 1 })).json;
+    const owner = await enter(house, house.merchant.id, 'owner');
+    for (const id of [foreign, newId('pch'), 'pch_1']) {
+      assertError(await decide(owner, id, 'approve'), 'policy_change_not_found');
+      assertError(await decide(owner, id, 'reject'), 'policy_change_not_found');
+    }
+  });
+});

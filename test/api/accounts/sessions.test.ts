@@ -1,0 +1,391 @@
+// Sessions: logging in, what refuses everybody alike, the cookie, stepping up, how long it lives and what ends it.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { call } from '../../support/api.ts';
+import { openHouse, type House } from '../../support/test-environment.ts';
+import {
+  addPerson,
+  assertAudited,
+  auditRows,
+  codeOf,
+  cookieOf,
+  enter,
+  logIn,
+  openBrowser,
+  PASSWORD,
+  type Browser,
+  type TestPerson,
+} from '../../support/people.ts';
+import { API_ONLY, assertError, startAnotherServer } from '../answers.ts';
+
+const SESSION = '/v1/console/session';
+
+describe('logging in', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse(API_ONLY);
+  });
+  after(() => house.stop());
+
+  const tryWith = (fields: Record<string, unknown>, headers: Record<string, string> = {}) =>
+    call(house.baseUrl, 'POST', SESSION, { json: fields, headers, idempotencyKey: null });
+  const credentials = (person: TestPerson) => ({ email: person.email, password: PASSWORD });
+
+  it('opens a session that says whose it is and what it may do', async () => {
+    const person = await addPerson(house, house.merchant.id, ['maker', 'viewer']);
+    const browser = openBrowser(house.baseUrl);
+    const answer = await browser.call('POST', SESSION, { json: credentials(person) });
+    assert.equal(answer.status, 201, answer.text);
+    assert.deepEqual((answer.json['person'] as { id: string }).id, person.id);
+    assert.deepEqual(answer.json['roles'], ['maker', 'viewer']);
+    assert.equal(answer.json['environment'], 'test');
+    assert.equal(answer.json['second_factor_at'], null);
+    const look = await browser.call('GET', SESSION);
+    assert.equal(look.status, 200);
+    assert.deepEqual({ ...look.json, ends_at: '' }, { ...answer.json, ends_at: '' });
+    await assertAudited(house, answer, { action: 'session.opened', outcome: 'done', user_id: person.id });
+  });
+
+  it('takes forms, and an address in any letters', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const answer = await openBrowser(house.baseUrl).call('POST', SESSION, {
+      form: { email: ` ${person.email.toUpperCase()} `, password: PASSWORD },
+    });
+    assert.equal(answer.status, 201, answer.text);
+  });
+
+  it('gives the token to this host, to HTTP and to our own pages alone, for seven days', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const cookie = cookieOf(await tryWith(credentials(person)))!;
+    assert.equal(cookie.name, 'malipo_session');
+    assert.equal(Buffer.from(cookie.value, 'base64url').length, 32);
+    const [maxAge, ...attributes] = cookie.attributes;
+    assert.deepEqual(attributes, ['Path=/', 'HttpOnly', 'SameSite=Strict']);
+    const seconds = Number(/^Max-Age=(\d+)$/.exec(maxAge ?? '')?.[1]);
+    assert.ok(seconds > 7 * 86_400 - 60 && seconds <= 7 * 86_400);
+  });
+
+  it('asks for TLS, and ties the cookie to the host, wherever the service is not on one’s own machine', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    for (const publicUrl of ['https://pay.example', 'http://pay.example']) {
+      const { baseUrl } = await startAnotherServer(house, { MALIPO_PUBLIC_URL: publicUrl });
+      const response = await fetch(new URL(SESSION, baseUrl), {
+        method: 'POST',
+        body: new URLSearchParams(credentials(person)),
+        headers: { origin: publicUrl },
+      });
+      assert.equal(response.status, 201);
+      const [cookie = ''] = response.headers.getSetCookie();
+      assert.match(
+        cookie,
+        /^__Host-malipo_session=[\w-]{43}; Max-Age=\d+; Path=\/; Secure; HttpOnly; SameSite=Strict$/,
+      );
+      const look = (name: string) =>
+        fetch(new URL(SESSION, baseUrl), { headers: { cookie: cookie.replace('__Host-malipo_session', name) } });
+      assert.equal((await look('__Host-malipo_session')).status, 200);
+      assert.equal((await look('malipo_session')).status, 403);
+    }
+  });
+
+  it('keeps no token in the database, only its digest', async () => {
+    const browser = await enter(house, house.merchant.id, 'viewer');
+    const token = browser.cookie.split('=')[1]!;
+    const { rows } = await house.db.pool.query<{ row: string }>('SELECT sessions::text AS row FROM sessions');
+    assert.ok(rows.every(({ row }) => !row.includes(token)));
+    const digest = createHash('sha256').update(token).digest('hex');
+    assert.ok(rows.some(({ row }) => row.includes(digest)));
+  });
+
+  it('refuses everybody in the same words, whatever is wrong, and keeps the reason for the audit log', async () => {
+    const plain = await addPerson(house, house.merchant.id, ['viewer']);
+    const careful = await addPerson(house, house.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const stranger = await house.addMerchant();
+    const used = codeOf(careful.totpSecret);
+    assert.equal((await tryWith({ ...credentials(careful), totp: used })).status, 201);
+    const cases: readonly (readonly [string, TestPerson | null, Record<string, unknown>])[] = [
+      ['no such account', null, { email: 'nobody@shop.example', password: PASSWORD }],
+      ['no such account', null, { email: 'not an address', password: '' }],
+      ['wrong password', plain, { ...credentials(plain), password: 'wrong' }],
+      ['wrong password', plain, { ...credentials(plain), password: '' }],
+      ['wrong password', careful, { ...credentials(careful), password: 'wrong', totp: codeOf(careful.totpSecret, 1) }],
+      ['no one-time code', careful, credentials(careful)],
+      ['wrong or used one-time code', careful, { ...credentials(careful), totp: 'abcdef' }],
+      ['wrong or used one-time code', careful, { ...credentials(careful), totp: used }],
+      ['wrong or used one-time code', careful, { ...credentials(careful), totp: codeOf(careful.totpSecret, 5) }],
+      ['not a member', plain, { ...credentials(plain), merchant_id: stranger.id }],
+    ];
+    const texts = new Set<string>();
+    for (const [reason, person, fields] of cases) {
+      const answer = await tryWith(fields);
+      assertError(answer, 'permission_denied');
+      assert.deepEqual(answer.headers.getSetCookie(), []);
+      texts.add(answer.text.replace(/req_[0-9a-z]{26}/, 'req_'));
+      const row = await assertAudited(house, answer, {
+        action: 'session.opened',
+        outcome: 'refused',
+        after: { reason },
+      });
+      assert.equal(row.user_id, person?.id ?? null);
+    }
+    assert.equal(texts.size, 1);
+  });
+
+  it('says what a request lacks, and refuses what it does not know', async () => {
+    assertError(await tryWith({ email: 'a@b.co' }), 'parameter_missing');
+    assertError(await tryWith({ email: 'a@b.co', password: 'x', colour: 'red' }), 'parameter_unknown');
+    assertError(await tryWith({ email: 'a\0@b.co', password: 'x' }), 'parameter_invalid');
+    assertError(await tryWith({ email: 7, password: 'x' }), 'parameter_invalid');
+  });
+
+  it('is not taken from another site’s page', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    for (const origin of ['https://evil.example', 'null', `${house.baseUrl}.evil.example`]) {
+      assertError(await tryWith(credentials(person), { origin }), 'permission_denied');
+    }
+    assert.equal((await tryWith(credentials(person), { origin: house.baseUrl })).status, 201);
+  });
+
+  it('ends the session that the browser came with', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const browser = await logIn(house, person);
+    const { cookie } = browser;
+    assert.equal((await browser.call('POST', SESSION, { json: credentials(person) })).status, 201);
+    assert.notEqual(browser.cookie, cookie);
+    assert.equal((await browser.call('GET', SESSION)).status, 200);
+    assertError(await call(house.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
+  });
+
+  it('of a person of two merchants is to one of them, the first unless they name the other', async () => {
+    const other = await house.addMerchant('KES');
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    await addPerson(house, other.id, ['maker'], { email: person.email });
+    const merchantOf = async (fields: Record<string, string>) =>
+      (await tryWith({ ...credentials(person), ...fields })).json as {
+        merchant: { id: string };
+        merchants: { id: string }[];
+      };
+    const first = await merchantOf({});
+    assert.equal(first.merchant.id, house.merchant.id);
+    assert.deepEqual(
+      first.merchants.map(({ id }) => id),
+      [house.merchant.id, other.id],
+    );
+    const second = await merchantOf({ merchant_id: other.id });
+    assert.equal(second.merchant.id, other.id);
+  });
+
+  describe('with a code', () => {
+    it('proves the second factor', async () => {
+      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      const browser = await logIn(house, person);
+      const { json } = await browser.call('GET', SESSION);
+      assert.equal(json['has_second_factor'], true);
+      assert.ok(Math.abs(Date.parse(String(json['second_factor_at'])) - Date.now()) < 10_000);
+    });
+
+    it('takes it with the space that apps show', async () => {
+      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      const totp = codeOf(person.totpSecret).replace(/^(...)/, '$1 ');
+      assert.equal((await tryWith({ ...credentials(person), totp })).status, 201);
+    });
+
+    it('opens one session of two that ask with it at once', async () => {
+      for (let round = 0; round < 5; round++) {
+        const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+        const totp = codeOf(person.totpSecret);
+        const answers = await Promise.all([1, 2, 3].map(() => tryWith({ ...credentials(person), totp })));
+        assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 403, 403]);
+      }
+    });
+
+    it('uses up the earlier ones too', async () => {
+      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      assert.equal((await tryWith({ ...credentials(person), totp: codeOf(person.totpSecret, 1) })).status, 201);
+      assertError(await tryWith({ ...credentials(person), totp: codeOf(person.totpSecret) }), 'permission_denied');
+    });
+
+    it('does not open with a secret that belongs to another', async () => {
+      const one = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      const other = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      const copy =
+        'UPDATE users SET totp_secret_sealed = (SELECT totp_secret_sealed FROM users WHERE id = $2) WHERE id = $1';
+      await house.db.pool.query(copy, [one.id, other.id]);
+      assertError(await tryWith({ ...credentials(one), totp: codeOf(other.totpSecret) }), 'internal_error');
+    });
+  });
+});
+
+describe('a session', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse(API_ONLY);
+  });
+  after(() => house.stop());
+
+  const age = (column: string, interval: string) =>
+    house.db.pool.query(`UPDATE sessions SET ${column} = ${column} - interval '${interval}'`);
+  const look = (browser: Browser) => browser.call('GET', SESSION);
+
+  it('dies after twelve hours without use, and is kept alive by use', async () => {
+    const browser = await enter(house, house.merchant.id, 'viewer');
+    await age('last_used_at', '11 hours 59 minutes');
+    assert.equal((await look(browser)).status, 200);
+    await age('last_used_at', '11 hours 59 minutes');
+    assert.equal((await look(browser)).status, 200);
+    await age('last_used_at', '12 hours 1 second');
+    assertError(await look(browser), 'permission_denied');
+  });
+
+  it('dies after seven days, however much it is used', async () => {
+    const browser = await enter(house, house.merchant.id, 'viewer');
+    await house.db.pool.query(
+      `UPDATE sessions SET created_at = created_at - interval '7 days', expires_at = now() + interval '2 s'`,
+    );
+    assert.equal((await look(browser)).status, 200);
+    await house.db.pool.query(`UPDATE sessions SET expires_at = now()`);
+    assertError(await look(browser), 'permission_denied');
+  });
+
+  it('dies when the person logs out, and the browser forgets it', async () => {
+    const browser = await enter(house, house.merchant.id, 'viewer');
+    const { cookie } = browser;
+    const answer = await browser.call('DELETE', SESSION);
+    assert.equal(answer.status, 204);
+    assert.deepEqual(cookieOf(answer), {
+      name: 'malipo_session',
+      value: '',
+      attributes: ['Max-Age=0', 'Path=/', 'HttpOnly', 'SameSite=Strict'],
+    });
+    await assertAudited(house, answer, { action: 'session.closed', outcome: 'done' });
+    assertError(await call(house.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
+  });
+
+  it('dies at once for a member who is removed, and does not come back with them', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const browser = await logIn(house, person);
+    const owner = await enter(house, house.merchant.id, 'owner');
+    assert.equal((await owner.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
+    assertError(await look(browser), 'permission_denied');
+    await house.db.pool.query('UPDATE members SET removed_at = NULL WHERE user_id = $1', [person.id]);
+    assertError(await look(browser), 'permission_denied');
+  });
+
+  it('has the roles of this moment, not those of the log-in', async () => {
+    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const browser = await logIn(house, person);
+    const owner = await enter(house, house.merchant.id, 'owner');
+    await owner.call('PATCH', `/v1/console/members/${person.id}`, { json: { roles: ['developer'] } });
+    assert.deepEqual((await look(browser)).json['roles'], ['developer']);
+  });
+
+  it('is none with a token of another form, or of nobody', async () => {
+    for (const token of ['', 'x', 'A'.repeat(43), '%00', `${'A'.repeat(43)}.sig`]) {
+      const answer = await call(house.baseUrl, 'GET', SESSION, { headers: { cookie: `malipo_session=${token}` } });
+      assertError(answer, 'permission_denied');
+      assert.deepEqual(await auditRows(house, answer), [], 'nobody is on record');
+    }
+  });
+
+  describe('steps up', () => {
+    const stepUp = (browser: Browser, json: Record<string, unknown>) =>
+      browser.call('POST', `${SESSION}/step-up`, { json });
+
+    it('with a code: the second factor is fresh, the token new, the old one dead', async () => {
+      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      const browser = await logIn(house, person);
+      await house.db.pool.query(`UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour'`);
+      const { cookie } = browser;
+      const answer = await stepUp(browser, { totp: codeOf(person.totpSecret, 1) });
+      assert.equal(answer.status, 200, answer.text);
+      assert.ok(Math.abs(Date.parse(String(answer.json['second_factor_at'])) - Date.now()) < 10_000);
+      await assertAudited(house, answer, { action: 'session.stepped_up', outcome: 'done', user_id: person.id });
+      assertError(await call(house.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
+      assert.equal((await look(browser)).json['created_at'], answer.json['created_at']);
+    });
+
+    it('with the password where there is no second factor, which then is no fresher', async () => {
+      const browser = await enter(house, house.merchant.id, 'viewer');
+      const { cookie } = browser;
+      const answer = await stepUp(browser, { password: PASSWORD });
+      assert.equal(answer.status, 200, answer.text);
+      assert.notEqual(browser.cookie, cookie);
+      assert.equal(answer.json['second_factor_at'], null);
+    });
+
+    it('with nothing less: a used, wrong or missing code, a wrong password, or a password in a code’s place', async () => {
+      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      const browser = await logIn(house, person);
+      const plain = await enter(house, house.merchant.id, 'viewer');
+      const tries: readonly (readonly [Browser, Record<string, unknown>])[] = [
+        [browser, { totp: codeOf(person.totpSecret) }],
+        [browser, { totp: '000000' }],
+        [browser, {}],
+        [browser, { password: PASSWORD }],
+        [plain, { password: 'wrong' }],
+        [plain, { totp: '000000' }],
+        [plain, {}],
+      ];
+      for (const [who, fields] of tries) {
+        const { cookie } = who;
+        const answer = await stepUp(who, fields);
+        assertError(answer, 'permission_denied');
+        await assertAudited(house, answer, { action: `POST ${SESSION}/step-up`, outcome: 'refused' });
+        assert.equal(who.cookie, cookie);
+        assert.equal((await look(who)).status, 200, 'the session stays as it was');
+      }
+    });
+
+    it('once with one code, of two at once', async () => {
+      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      const browser = await logIn(house, person);
+      const totp = codeOf(person.totpSecret, 1);
+      const { cookie } = browser;
+      const both = await Promise.all(
+        [1, 2].map(() => browser.call('POST', `${SESSION}/step-up`, { json: { totp }, headers: { cookie } })),
+      );
+      assert.deepEqual(both.map(({ status }) => status).sort(), [200, 403]);
+    });
+  });
+
+  describe('changes the password', () => {
+    const NEW_PASSWORD = 'another horse, another battery';
+    const change = (browser: Browser, json: Record<string, unknown>) =>
+      browser.call('POST', `${SESSION}/password`, { json });
+
+    it('and goes on under a new token, while every other session of the person ends', async () => {
+      const person = await addPerson(house, house.merchant.id, ['viewer']);
+      const [browser, other] = [await logIn(house, person), await logIn(house, person)];
+      const bystander = await enter(house, house.merchant.id, 'viewer');
+      const { cookie } = browser;
+      const answer = await change(browser, { current_password: PASSWORD, new_password: NEW_PASSWORD });
+      assert.equal(answer.status, 200, answer.text);
+      await assertAudited(house, answer, { action: 'password.changed', outcome: 'done', before: null, after: null });
+      assert.equal((await look(browser)).status, 200);
+      assertError(await look(other), 'permission_denied');
+      assertError(await call(house.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
+      assert.equal((await look(bystander)).status, 200);
+      const again = (password: string) =>
+        call(house.baseUrl, 'POST', SESSION, { json: { email: person.email, password }, idempotencyKey: null });
+      assertError(await again(PASSWORD), 'permission_denied');
+      assert.equal((await again(NEW_PASSWORD)).status, 201);
+    });
+
+    it('for the present one, to one of 12 to 200 characters of any kind', async () => {
+      const browser = await enter(house, house.merchant.id, 'viewer');
+      assertError(
+        await change(browser, { current_password: 'wrong', new_password: NEW_PASSWORD }),
+        'permission_denied',
+      );
+      for (const wrong of ['x'.repeat(11), 'x'.repeat(201)]) {
+        const answer = await change(browser, { current_password: PASSWORD, new_password: wrong });
+        assert.match(assertError(answer, 'parameter_invalid').message, /12 to 200 characters/);
+      }
+      for (const [current, next] of [
+        [PASSWORD, ' '.repeat(12)],
+        [' '.repeat(12), 'é'.repeat(200)],
+      ] as const) {
+        assert.equal((await change(browser, { current_password: current, new_password: next })).status, 200);
+      }
+    });
+  });
+});

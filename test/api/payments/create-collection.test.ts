@@ -1,0 +1,312 @@
+// Asking for a collection: what is taken, in which forms, and everything that is said of what is not.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { call, collectionFields, type CallOptions } from '../../support/api.ts';
+import { openHouse, type House } from '../../support/test-environment.ts';
+import { API_ONLY, assertError, assertHeaders, issuesOf } from '../answers.ts';
+
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+const SOUND_FORM = 'phone=256772000100&amount=5000&reference=INV-1';
+
+describe('creating a collection', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse(API_ONLY);
+  });
+  after(() => house.stop());
+
+  const create = (options: CallOptions) =>
+    call(house.baseUrl, 'POST', '/v1/api/collections', { key: house.merchant.key, ...options });
+  const createWith = (fields: Record<string, unknown>) => create({ json: collectionFields(fields) });
+  const createFrom = (body: string, type = JSON_TYPE) => create({ raw: { type, body } });
+
+  it('answers 202 with the collection as it was recorded', async () => {
+    const answer = await createWith({ description: 'Shoes', metadata: { order: '1042' } });
+    assert.equal(answer.status, 202, answer.text);
+    assertHeaders(answer);
+    assert.equal(answer.headers.get('idempotent-replayed'), null);
+    const { id, created_at: createdAt, operator_reference: reference, ...rest } = answer.json;
+    assert.match(String(id), /^col_/);
+    assert.match(String(reference), /^[0-9a-f-]{36}$/);
+    assert.ok(Math.abs(Date.parse(String(createdAt)) - Date.now()) < 10_000);
+    assert.deepEqual(rest, {
+      state: 'initiated',
+      amount: 5000,
+      currency: 'UGX',
+      reference: 'INV-1',
+      phone: '256772000100',
+      operator: 'mtn-momo',
+      description: 'Shoes',
+      metadata: { order: '1042' },
+      failure: null,
+      amount_reversed: 0,
+      updated_at: createdAt,
+      prompt_expires_at: null,
+    });
+  });
+
+  it('is followed by the same bytes from the fetch route', async () => {
+    const created = await createWith({ metadata: { z: '1', a: '2' } });
+    const fetched = await call(house.baseUrl, 'GET', `/v1/api/collections/${String(created.json['id'])}`, {
+      key: house.merchant.key,
+    });
+    assert.equal(fetched.status, 200);
+    assert.equal(fetched.text, created.text);
+  });
+
+  it('takes the widest of everything, from JSON and from a form, to the same effect', async () => {
+    const wide = {
+      phone: '256772000100',
+      amount: 5_000_000,
+      reference: '語'.repeat(100),
+      currency: 'UGX',
+      description: '😀'.repeat(120),
+      metadata: Object.fromEntries(
+        Array.from({ length: 20 }, (_, n) => [
+          `${String(n).padStart(2, '0')}.[]&=+%toString`.padEnd(40, '.'),
+          '"\n'.repeat(250),
+        ]),
+      ),
+    };
+    const form = new URLSearchParams({
+      ...wide,
+      amount: '5000000',
+      metadata: '',
+    });
+    form.delete('metadata');
+    for (const [key, value] of Object.entries(wide.metadata)) form.append(`metadata[${key}]`, value);
+    const idempotencyKey = randomUUID();
+    const first = await create({ idempotencyKey, json: wide });
+    assert.equal(first.status, 202, first.text);
+    for (const [name, value] of Object.entries(wide)) assert.deepEqual(first.json[name], value, name);
+    const second = await create({ idempotencyKey, form });
+    assert.equal(second.headers.get('idempotent-replayed'), 'true', second.text);
+    assert.equal(second.text, first.text);
+  });
+
+  it('names everything that is missing when nothing was sent, in whichever way', async () => {
+    const nothing: CallOptions[] = [
+      {},
+      { raw: { type: JSON_TYPE, body: '' } },
+      { raw: { type: JSON_TYPE, body: '{}' } },
+      { raw: { type: FORM_TYPE, body: '' } },
+    ];
+    for (const options of nothing) {
+      const answer = await create(options);
+      assertError(answer, 'parameter_missing');
+      const missing = ['phone', 'amount', 'reference'].map((name) => `${name} parameter_missing`);
+      assert.deepEqual(issuesOf(answer), missing, answer.text);
+    }
+  });
+
+  it('names no more than a hundred things that are wrong', async () => {
+    const answer = await create({ json: Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`k${n}`, ''])) });
+    assertError(answer, 'parameter_missing');
+    assert.equal(issuesOf(answer).length, 100);
+  });
+
+  it('names everything that is wrong at once, the first one foremost', async () => {
+    const answer = await create({
+      json: { phone: '+256772000100', amount: 0, currency: 'ugx', description: '', metadata: { a: 1 }, colour: 'red' },
+    });
+    const error = assertError(answer, 'phone_invalid');
+    assert.match(error.message, /digits only, country code first.*256772123456/);
+    assert.deepEqual(issuesOf(answer).sort(), [
+      'amount amount_out_of_bounds',
+      'colour parameter_unknown',
+      'currency parameter_invalid',
+      'description parameter_invalid',
+      'metadata.a parameter_invalid',
+      'phone phone_invalid',
+      'reference parameter_missing',
+    ]);
+  });
+
+  it('names all that the operator cannot do at once', async () => {
+    const answer = await createWith({ currency: 'KES', phone: '254712345678', amount: 5_000_000_000 });
+    assertError(answer, 'parameter_invalid');
+    assert.deepEqual(issuesOf(answer), ['currency parameter_invalid', 'phone phone_unsupported']);
+  });
+
+  it('keeps nothing of a request that it refused', async () => {
+    const count = async () =>
+      (await house.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM idempotency_keys')).rows[0]?.n;
+    const before = await count();
+    const idempotencyKey = randomUUID();
+    assertError(await create({ idempotencyKey, json: collectionFields({ amount: 1 }) }), 'amount_out_of_bounds');
+    assertError(await create({ idempotencyKey, json: {} }), 'parameter_missing');
+    assert.equal(await count(), before);
+    assert.equal((await create({ idempotencyKey, json: collectionFields() })).status, 202);
+  });
+
+  describe('refuses the field', () => {
+    const wrong: readonly (readonly [string, Record<string, unknown>, string])[] = [
+      ['phone as a number', { phone: 256772000100 }, 'phone phone_invalid'],
+      ['phone as null', { phone: null }, 'phone phone_invalid'],
+      ['phone as a list', { phone: ['256772000100'] }, 'phone phone_invalid'],
+      ['phone with a plus', { phone: '+256772000100' }, 'phone phone_invalid'],
+      ['phone with a leading zero', { phone: '0772000100' }, 'phone phone_invalid'],
+      ['phone with a zero after the country code', { phone: '2560772000100' }, 'phone phone_invalid'],
+      ['phone of a landline', { phone: '256414000100' }, 'phone phone_invalid'],
+      ['phone in other digits', { phone: '٢٥٦٧٧٢٠٠٠١٠٠' }, 'phone phone_invalid'],
+      ['phone of a network we do not reach', { phone: '256752000100' }, 'phone phone_unsupported'],
+      ['amount as text', { amount: '5000' }, 'amount parameter_invalid'],
+      ['amount with a fraction', { amount: 5000.5 }, 'amount parameter_invalid'],
+      ['amount as true', { amount: true }, 'amount parameter_invalid'],
+      ['amount as null', { amount: null }, 'amount parameter_invalid'],
+      ['amount of nothing', { amount: 0 }, 'amount amount_out_of_bounds'],
+      ['amount below nothing', { amount: -5000 }, 'amount amount_out_of_bounds'],
+      ['amount below the operator’s least', { amount: 99 }, 'amount amount_out_of_bounds'],
+      ['amount above the operator’s most', { amount: 5_000_001 }, 'amount amount_out_of_bounds'],
+      ['amount at the end of exact numbers', { amount: Number.MAX_SAFE_INTEGER }, 'amount amount_out_of_bounds'],
+      ['reference as a number', { reference: 1042 }, 'reference parameter_invalid'],
+      ['reference of nothing', { reference: '' }, 'reference parameter_invalid'],
+      ['reference of spaces', { reference: '   ' }, 'reference parameter_invalid'],
+      ['reference that is too long', { reference: 'x'.repeat(101) }, 'reference parameter_invalid'],
+      ['reference in two lines', { reference: 'a\nb' }, 'reference parameter_invalid'],
+      ['reference with a null character', { reference: 'a\u0000b' }, 'reference parameter_invalid'],
+      ['reference with half a character', { reference: '\ud83d' }, 'reference parameter_invalid'],
+      ['currency of another merchant', { currency: 'KES' }, 'currency parameter_invalid'],
+      ['currency in small letters', { currency: 'ugx' }, 'currency parameter_invalid'],
+      ['currency as null', { currency: null }, 'currency parameter_invalid'],
+      ['description that is too long', { description: 'x'.repeat(121) }, 'description parameter_invalid'],
+      ['metadata as text', { metadata: 'order' }, 'metadata parameter_invalid'],
+      ['metadata as a list', { metadata: ['order'] }, 'metadata parameter_invalid'],
+      ['metadata with a number in it', { metadata: { order: 1042 } }, 'metadata.order parameter_invalid'],
+      ['metadata with an object in it', { metadata: { order: {} } }, 'metadata.order parameter_invalid'],
+      ['metadata with a long value', { metadata: { a: 'x'.repeat(501) } }, 'metadata.a parameter_invalid'],
+      ['metadata with a null character', { metadata: { a: '\u0000' } }, 'metadata.a parameter_invalid'],
+      [
+        'metadata with a long key',
+        { metadata: { ['k'.repeat(41)]: '' } },
+        `metadata.${'k'.repeat(41)} parameter_invalid`,
+      ],
+      ['metadata with an empty key', { metadata: { '': 'x' } }, 'metadata. parameter_invalid'],
+      [
+        'metadata of twenty-one pairs',
+        { metadata: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`k${n}`, ''])) },
+        'metadata parameter_invalid',
+      ],
+      ['that there is not', { colour: 'red' }, 'colour parameter_unknown'],
+      ['id, which is ours to give', { id: 'col_1' }, 'id parameter_unknown'],
+      ['named like what every object has', { toString: 'x' }, 'toString parameter_unknown'],
+      ['named with a line break', { 'a\nb': 'x' }, 'a\\u{a}b parameter_unknown'],
+      ['named with what cannot be seen', { '\u2028\u200e': 'x' }, '\\u{2028}\\u{200e} parameter_unknown'],
+      ['metadata with a line break for a key', { metadata: { '\n': 1 } }, 'metadata.\\u{a} parameter_invalid'],
+    ];
+    for (const [what, fields, issue] of wrong) {
+      it(what, async () => {
+        const answer = await createWith(fields);
+        assert.deepEqual(issuesOf(answer), [issue], answer.text);
+        assertError(answer, issue.split(' ').at(-1) as 'parameter_invalid');
+      });
+    }
+  });
+
+  it('takes no parameters in its address', async () => {
+    const answer = await call(house.baseUrl, 'POST', '/v1/api/collections?amount=1', {
+      key: house.merchant.key,
+      json: collectionFields(),
+    });
+    assertError(answer, 'parameter_unknown');
+    assert.deepEqual(issuesOf(answer), ['amount parameter_unknown']);
+  });
+
+  describe('takes a form', () => {
+    it('with plain digits for the amount, zeros before them or not', async () => {
+      for (const amount of ['5000', '0005000']) {
+        const answer = await createFrom(SOUND_FORM.replace('5000', amount), FORM_TYPE);
+        assert.equal(answer.json['amount'], 5000, answer.text);
+      }
+    });
+
+    it('and reads plus signs and escapes as forms write them', async () => {
+      const answer = await createFrom('phone=256772000100&amount=5000&reference=caf%C3%A9+no%2B1', FORM_TYPE);
+      assert.equal(answer.json['reference'], 'café no+1', answer.text);
+    });
+
+    it('with metadata by name, whatever the name', async () => {
+      const names = ['order', 'a.b', 'toString', 'constructor', '0', 'a[b]', 'a][b'];
+      const pairs = names.map((name) => `&metadata[${encodeURIComponent(name)}]=x`).join('');
+      const answer = await createFrom(SOUND_FORM + pairs, FORM_TYPE);
+      const expected = Object.fromEntries(names.map((name) => [name, 'x']));
+      assert.deepEqual(answer.json['metadata'], expected, answer.text);
+    });
+
+    const wrong: readonly (readonly [string, string, string])[] = [
+      ['an amount with a sign', SOUND_FORM.replace('5000', '%2B5000'), 'amount parameter_invalid'],
+      ['an amount with a fraction', SOUND_FORM.replace('5000', '5000.0'), 'amount parameter_invalid'],
+      ['an amount with an exponent', SOUND_FORM.replace('5000', '5e3'), 'amount parameter_invalid'],
+      ['an amount with a space', SOUND_FORM.replace('5000', '+5000'), 'amount parameter_invalid'],
+      ['an amount with separators', SOUND_FORM.replace('5000', '5,000'), 'amount parameter_invalid'],
+      ['an amount in hexadecimal', SOUND_FORM.replace('5000', '0x1388'), 'amount parameter_invalid'],
+      ['an empty amount', SOUND_FORM.replace('5000', ''), 'amount parameter_invalid'],
+      ['an amount of very many digits', SOUND_FORM.replace('5000', '9'.repeat(400)), 'amount parameter_invalid'],
+      ['an amount beyond exact numbers', SOUND_FORM.replace('5000', '9007199254740993'), 'amount amount_out_of_bounds'],
+      ['a phone with a plus', SOUND_FORM.replace('256', '%2B256'), 'phone phone_invalid'],
+      ['an amount twice', `${SOUND_FORM}&amount=5000`, 'amount parameter_invalid'],
+      ['a phone twice', `${SOUND_FORM}&phone=256772000101`, 'phone phone_invalid'],
+      ['a reference a thousand times', SOUND_FORM + '&reference=x'.repeat(1000), 'reference parameter_invalid'],
+      ['a field with brackets', `${SOUND_FORM}&amount[]=1`, 'amount[] parameter_unknown'],
+      ['a field inside another', SOUND_FORM.replace('phone', 'phone[a]'), 'phone phone_invalid'],
+      ['a field inside an unknown one', `${SOUND_FORM}&a[b][c]=1`, 'a parameter_unknown'],
+      ['a field with a dot', `${SOUND_FORM}&metadata.order=1`, 'metadata.order parameter_unknown'],
+      [
+        'a field named like what every object has',
+        `${SOUND_FORM}&hasOwnProperty=1`,
+        'hasOwnProperty parameter_unknown',
+      ],
+      ['metadata as text', `${SOUND_FORM}&metadata=order`, 'metadata parameter_invalid'],
+      ['metadata as text and by name', `${SOUND_FORM}&metadata=x&metadata[a]=b`, 'metadata parameter_invalid'],
+      ['a metadata name twice', `${SOUND_FORM}&metadata[a]=b&metadata[a]=c`, 'metadata.a parameter_invalid'],
+      ['JSON that is said to be a form', '{"phone":"256772000100"}', 'phone parameter_missing'],
+    ];
+    for (const [what, body, issue] of wrong) {
+      it(`but not with ${what}`, async () => {
+        const answer = await createFrom(body, FORM_TYPE);
+        assert.equal(answer.status, 400, answer.text);
+        assert.equal(issuesOf(answer)[0], issue, answer.text);
+      });
+    }
+
+    for (const name of ['__proto__', '__proto__[amount]', 'metadata[__proto__]']) {
+      it(`but not with ${name}`, async () => {
+        assertError(await createFrom(`${SOUND_FORM}&${name}=1`, FORM_TYPE), 'body_malformed');
+      });
+    }
+  });
+
+  describe('knows', () => {
+    const json = JSON.stringify(collectionFields());
+    for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset=UTF-8']) {
+      it(`JSON as ${type}`, async () => {
+        assert.equal((await createFrom(json, type)).status, 202);
+      });
+    }
+    it('a form with a charset', async () => {
+      assert.equal((await createFrom(SOUND_FORM, `${FORM_TYPE}; charset=utf-8`)).status, 202);
+    });
+    for (const type of [
+      'text/plain',
+      'text/json',
+      'application/xml',
+      'multipart/form-data; boundary=x',
+      'application/jsonx',
+      'application/vnd.api+json',
+      'json',
+      '',
+    ]) {
+      it(`no body of type ${type === '' ? 'nothing' : type}`, async () => {
+        assertError(await createFrom(json, type), 'media_type_unsupported');
+      });
+    }
+    it('no compressed body, whether it is what it says or not', async () => {
+      const headers = { 'content-encoding': 'gzip' };
+      for (const body of [gzipSync(json), json, gzipSync(Buffer.alloc(10_000_000, 'x'))]) {
+        assertError(await create({ raw: { type: JSON_TYPE, body }, headers }), 'media_type_unsupported');
+      }
+    });
+  });
+});

@@ -1,0 +1,19 @@
+// An idempotency key that another call is under way with, for as long as a test wants.
+import type { Database } from '../../../src/db/database.ts';
+import type { MerchantId } from '../../../src/domain/ids.ts';
+
+export async function holdIdempotencyKey(
+  db: Database,
+  merchantId: MerchantId,
+  key: string,
+): Promise<{ release(): Promise<void> }> {
+  const client = await db.pool.connect();
+  const lock = "SELECT pg_advisory_lock(hashtextextended($1 || ' ' || $2, 0))";
+  await client.query(lock, [merchantId, key]);
+  return {
+    async release() {
+      await client.query('SELECT pg_advisory_unlock_all()');
+      client.release();
+    },
+  };
+}

@@ -1,0 +1,237 @@
+// Listing collections over HTTP: order, pages, filters, and walks that miss nothing while new ones arrive.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { newId } from '../../../src/domain/ids.ts';
+import { call, collectionFields } from '../../support/api.ts';
+import { openHouse, type House, type TestMerchant } from '../../support/test-environment.ts';
+import { record } from '../../db/rows.ts';
+import { API_ONLY, assertError, issuesOf } from '../answers.ts';
+
+type Listed = {
+  readonly id: string;
+  readonly state: string;
+  readonly reference: string;
+  readonly phone: string;
+  readonly created_at: string;
+};
+type ListedPage = { readonly data: readonly Listed[]; readonly has_more: boolean; readonly next_cursor: string | null };
+
+const PATH = '/v1/api/collections';
+const REFERENCES = ['INV-1', 'INV-2', 'café & co = 50%'];
+const PHONES = ['256772000100', '256782000200'];
+
+describe('listing collections', () => {
+  let house: House;
+  let merchant: TestMerchant;
+  /** Newest first, as they are after all of them were made. */
+  let made: readonly Listed[];
+
+  before(async () => {
+    house = await openHouse(API_ONLY);
+    merchant = house.merchant;
+    for (let n = 0; n < 36; n++) {
+      await create({ reference: REFERENCES[n % 3], phone: PHONES[n % 2] });
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await create({}, (await house.addMerchant()).key);
+    for (const { id } of (await page({ limit: '100' })).data.filter((_listed, n) => n % 4 === 0)) {
+      await record(house.db, { id: id as never, merchantId: merchant.id }, { fact: 'prompt_taken' });
+    }
+    made = (await page({ limit: '100' })).data;
+  });
+  after(() => house.stop());
+
+  const get = (query: Record<string, string> | string, key = merchant.key) =>
+    call(house.baseUrl, 'GET', `${PATH}?${new URLSearchParams(query).toString()}`, { key });
+  async function create(fields: Record<string, unknown>, key = house.merchant.key): Promise<string> {
+    const answer = await call(house.baseUrl, 'POST', PATH, { key, json: collectionFields(fields) });
+    assert.equal(answer.status, 202, answer.text);
+    return String(answer.json['id']);
+  }
+  async function page(query: Record<string, string>): Promise<ListedPage> {
+    const answer = await get(query);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as unknown as ListedPage;
+  }
+  async function walk(query: Record<string, string>, between = () => Promise.resolve()): Promise<Listed[]> {
+    const seen: Listed[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { data, next_cursor, has_more } = await page({ ...query, ...(cursor !== '' && { cursor }) });
+      assert.equal(has_more, next_cursor !== null);
+      seen.push(...data);
+      cursor = next_cursor;
+      await between();
+    }
+    return seen;
+  }
+  const idsOf = (listed: readonly Listed[]) => listed.map(({ id }) => id);
+
+  it('shows the merchant’s own, newest first', () => {
+    assert.equal(made.length, 36);
+    const times = made.map(({ created_at }) => created_at);
+    assert.deepEqual(times, [...times].sort().reverse());
+    assert.deepEqual(idsOf(made), idsOf(made).sort().reverse());
+  });
+
+  it('shows each as the fetch route does', async () => {
+    const { text } = await call(house.baseUrl, 'GET', `${PATH}/${made[0]!.id}`, { key: merchant.key });
+    assert.deepEqual(JSON.parse(text), made[0]);
+  });
+
+  it('shows twenty unless told otherwise, and says that there are more', async () => {
+    const { data, has_more } = await page({});
+    assert.deepEqual(idsOf(data), idsOf(made).slice(0, 20));
+    assert.equal(has_more, true);
+  });
+
+  it('is empty, and not an error, where there is nothing', async () => {
+    const { json } = await get({}, (await house.addMerchant()).key);
+    assert.deepEqual(json, { data: [], has_more: false, next_cursor: null });
+  });
+
+  describe('page by page', () => {
+    for (const limit of ['1', '7', '36', '37', '100']) {
+      it(`of ${limit} meets each exactly once`, async () => {
+        assert.deepEqual(idsOf(await walk({ limit })), idsOf(made));
+      });
+    }
+
+    it('says that there is no more when the last page is full', async () => {
+      const { data, has_more, next_cursor } = await page({ limit: '36' });
+      assert.deepEqual([data.length, has_more, next_cursor], [36, false, null]);
+    });
+
+    it('meets each of those there were exactly once while new ones arrive', async () => {
+      const stranger = await house.addMerchant();
+      const before = [];
+      for (let n = 0; n < 15; n++) before.push(await create({}, stranger.key));
+      const seen: string[] = [];
+      let query: Record<string, string> = { limit: '4' };
+      for (;;) {
+        const answer = await get(query, stranger.key);
+        const { data, next_cursor: cursor } = answer.json as unknown as ListedPage;
+        seen.push(...idsOf(data));
+        if (cursor === null) break;
+        query = { limit: '4', cursor };
+        await Promise.all([create({}, stranger.key), create({}, stranger.key)]);
+      }
+      assert.deepEqual(seen, before.reverse());
+    });
+
+    it('keeps to the filter it began with', async () => {
+      const expected = made.filter(({ reference }) => reference === 'INV-2');
+      assert.deepEqual(idsOf(await walk({ reference: 'INV-2', limit: '5' })), idsOf(expected));
+    });
+
+    it('may begin at a collection that is not there, or is somebody else’s', async () => {
+      const cursor = Buffer.from(newId('col')).toString('base64url');
+      assert.deepEqual(idsOf((await page({ cursor, limit: '100' })).data), idsOf(made));
+    });
+  });
+
+  describe('with filters', () => {
+    it('finds for each combination of them what passes all of them', async () => {
+      const [from, to] = [made[30]!.created_at, made[3]!.created_at];
+      const tests: readonly (readonly [string, string, (listed: Listed) => boolean])[] = [
+        ['state', 'prompted', ({ state }) => state === 'prompted'],
+        ['reference', REFERENCES[2]!, ({ reference }) => reference === REFERENCES[2]],
+        ['phone', PHONES[1]!, ({ phone }) => phone === PHONES[1]],
+        ['created_from', from, ({ created_at }) => created_at >= from],
+        ['created_to', to, ({ created_at }) => created_at < to],
+      ];
+      for (let mask = 0; mask < 2 ** tests.length; mask++) {
+        const chosen = tests.filter((_test, n) => (mask & (1 << n)) !== 0);
+        const query = Object.fromEntries(chosen.map(([name, value]) => [name, value]));
+        const expected = made.filter((listed) => chosen.every(([, , passes]) => passes(listed)));
+        assert.deepEqual(idsOf(await walk({ ...query, limit: '4' })), idsOf(expected), JSON.stringify(query));
+      }
+    });
+
+    it('on time include the first moment and exclude the last', async () => {
+      const at = made[10]!.created_at;
+      const next = new Date(Date.parse(at) + 1).toISOString();
+      assert.ok(idsOf((await page({ created_from: at, created_to: next })).data).includes(made[10]!.id));
+      assert.ok(!idsOf(await walk({ created_to: at })).includes(made[10]!.id));
+      assert.ok(!idsOf(await walk({ created_from: next })).includes(made[10]!.id));
+    });
+
+    it('on time mean the same moment in any zone', async () => {
+      const { created_at: at } = made[10]!;
+      const inKampala = `${new Date(Date.parse(at) + 3 * 3_600_000).toISOString().slice(0, -1)}+03:00`;
+      assert.deepEqual(await walk({ created_from: inKampala }), await walk({ created_from: at }));
+    });
+
+    it('on time take in nothing earlier than they say, however finely they say it', async () => {
+      const at = made[10]!.created_at;
+      const finer = (digits: string) => at.replace('Z', `${digits}Z`);
+      assert.ok(!idsOf(await walk({ created_from: finer('0001') })).includes(made[10]!.id));
+      assert.ok(idsOf(await walk({ created_from: finer('0000') })).includes(made[10]!.id));
+      assert.ok(idsOf(await walk({ created_to: finer('0001') })).includes(made[10]!.id));
+      assert.ok(!idsOf(await walk({ created_to: finer('0000') })).includes(made[10]!.id));
+    });
+
+    it('on time find nothing when the end is before the beginning', async () => {
+      const { data } = await page({ created_from: made[3]!.created_at, created_to: made[30]!.created_at });
+      assert.deepEqual(data, []);
+    });
+
+    it('that nothing passes find nothing', async () => {
+      assert.deepEqual((await page({ reference: randomUUID() })).data, []);
+      assert.deepEqual((await page({ state: 'reversed' })).data, []);
+      assert.deepEqual((await page({ phone: '256772999999' })).data, []);
+    });
+
+    it('compare references to the letter', async () => {
+      for (const reference of ['inv-1', 'INV-1 ', 'INV', 'INV%', 'INV_1']) {
+        assert.deepEqual((await page({ reference })).data, [], reference);
+      }
+    });
+  });
+
+  describe('is refused', () => {
+    const wrong: readonly (readonly [string, string, string])[] = [
+      ['a limit of nothing', 'limit=0', 'limit parameter_invalid'],
+      ['a limit above a hundred', 'limit=101', 'limit parameter_invalid'],
+      ['a negative limit', 'limit=-1', 'limit parameter_invalid'],
+      ['a limit with a fraction', 'limit=1.5', 'limit parameter_invalid'],
+      ['a limit that is no number', 'limit=many', 'limit parameter_invalid'],
+      ['an empty limit', 'limit=', 'limit parameter_invalid'],
+      ['two limits', 'limit=1&limit=2', 'limit parameter_invalid'],
+      ['a cursor of nothing', 'cursor=', 'cursor cursor_invalid'],
+      ['a cursor that is an id', `cursor=${newId('col')}`, 'cursor cursor_invalid'],
+      [
+        'a cursor of another kind of id',
+        `cursor=${Buffer.from(newId('evt')).toString('base64url')}`,
+        'cursor cursor_invalid',
+      ],
+      [
+        'a cursor that was written on',
+        `cursor=${Buffer.from(newId('col')).toString('base64url')}A`,
+        'cursor cursor_invalid',
+      ],
+      ['two cursors', 'cursor=a&cursor=b', 'cursor cursor_invalid'],
+      ['a state there is not', 'state=paid', 'state parameter_invalid'],
+      ['two states', 'state=prompted&state=failed', 'state parameter_invalid'],
+      ['an empty reference', 'reference=', 'reference parameter_invalid'],
+      ['a phone with a plus', 'phone=%2B256772000100', 'phone parameter_invalid'],
+      ['a day for a time', 'created_from=2026-01-31', 'created_from parameter_invalid'],
+      ['a time without a zone', 'created_from=2026-01-31T12:00:00', 'created_from parameter_invalid'],
+      ['a day there is not', 'created_to=2026-02-30T12:00:00Z', 'created_to parameter_invalid'],
+      ['a number for a time', 'created_to=1767225600', 'created_to parameter_invalid'],
+      ['a parameter there is not', 'page=2', 'page parameter_unknown'],
+      ['a parameter named like what every object has', 'toString=1', 'toString parameter_unknown'],
+    ];
+    for (const [what, query, issue] of wrong) {
+      it(`for ${what}`, async () => {
+        const answer = await get(query);
+        assert.deepEqual(issuesOf(answer), [issue], answer.text);
+        assertError(answer, issue.split(' ')[1] as 'parameter_invalid');
+      });
+    }
+
+    it('for everything at once', async () => {
+      const answer = await get('limit=0&cursor=x&state=paid&page=2&created_from=now');
+      assert.equal(issuesOf(answer).length, 5, answer.text);
+    });
+  });
+});

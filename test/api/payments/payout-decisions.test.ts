@@ -1,0 +1,233 @@
+// What people decide besides releasing, what time decides, and what happens when both come at once.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { assertError } from '../answers.ts';
+import { call, collectionFields } from '../../support/api.ts';
+import { openHouse, type House, type TestMerchant } from '../../support/test-environment.ts';
+import { assertLedgerIsSound, phoneFor, storyOf, untilAllReceived } from '../../support/payments.ts';
+import {
+  askForPayout,
+  balanceOf,
+  fund,
+  release,
+  transfersTaken,
+  untilPayoutState,
+  type Payout,
+} from '../../support/payouts.ts';
+import { addPerson, enter, logIn, type Browser } from '../../support/people.ts';
+
+const FUNDS = 100_000;
+
+describe('a queued payout', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse();
+  });
+  after(async () => {
+    await assertLedgerIsSound(house.db);
+    await house.stop();
+  });
+
+  async function fundedMerchant(): Promise<TestMerchant> {
+    const merchant = await house.addMerchant();
+    await fund(house, merchant, FUNDS);
+    return merchant;
+  }
+
+  async function ended(payout: Payout, state: 'rejected' | 'cancelled' | 'expired'): Promise<void> {
+    const shown = await untilPayoutState(house, payout, state);
+    assert.equal(shown.approval_state, state);
+    assert.deepEqual(storyOf(await untilAllReceived(house, payout)), ['nothing > queued', `queued > ${state}`]);
+    assert.deepEqual(await balanceOf(house, payout.merchant), [FUNDS, 0]);
+    assert.equal(await transfersTaken(house, payout), 0);
+  }
+
+  it('gives its money back when an approver rejects it, and says why', async () => {
+    const merchant = await fundedMerchant();
+    const payout = await askForPayout(house, '000', { merchant });
+    const approver = await enter(house, merchant.id, 'approver');
+    const reject = () =>
+      approver.call('POST', `/v1/console/payouts/${payout.id}/reject`, { json: { reason: 'Wrong amount' } });
+    const { status, json } = await reject();
+    assert.deepEqual([status, json['state'], json['rejection_reason']], [200, 'rejected', 'Wrong amount']);
+    await ended(payout, 'rejected');
+    assert.equal((await reject()).status, 200, 'the same again changes nothing');
+    assertError(await release(approver, payout), 'state_conflict');
+  });
+
+  it('needs a reason to be rejected, and an approver', async () => {
+    const merchant = await fundedMerchant();
+    const payout = await askForPayout(house, '000', { merchant });
+    const path = `/v1/console/payouts/${payout.id}/reject`;
+    const approver = await enter(house, merchant.id, 'approver');
+    assertError(await approver.call('POST', path, { json: {} }), 'parameter_missing');
+    const maker = await enter(house, merchant.id, 'maker');
+    assertError(await maker.call('POST', path, { json: { reason: 'no' } }), 'permission_denied');
+  });
+
+  it('gives its money back when who made it cancels it, and nobody else can', async () => {
+    const merchant = await fundedMerchant();
+    const maker = await enter(house, merchant.id, 'maker');
+    const json = collectionFields({ phone: phoneFor('000') });
+    const asked = await maker.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
+    const payout = { ...(await toPayout(asked.json['id'], merchant, json['phone'])) };
+    const path = `/v1/console/payouts/${payout.id}/cancel`;
+    assertError(await (await enter(house, merchant.id, 'owner')).call('POST', path), 'permission_denied');
+    assert.equal((await maker.call('POST', path)).json['state'], 'cancelled');
+    await ended(payout, 'cancelled');
+    assert.equal((await maker.call('POST', path)).status, 200, 'the same again changes nothing');
+  });
+
+  async function toPayout(id: unknown, merchant: TestMerchant, phone: unknown): Promise<Payout> {
+    const { json } = await call(house.baseUrl, 'GET', `/v1/api/payouts/${String(id)}`, { key: merchant.key });
+    const operatorReference = String(json['operator_reference']);
+    return { id: String(id), phone: String(phone), amount: 5000, operatorReference, workflowId: '', merchant };
+  }
+
+  it('expires when nobody releases it in time, and cannot be released any more', async () => {
+    const merchant = await fundedMerchant();
+    await setPolicy(merchant, 'payout_expires_after_ms', 1500);
+    const payout = await askForPayout(house, '000', { merchant });
+    const approver = await enter(house, merchant.id, 'approver');
+    await ended(payout, 'expired');
+    assertError(await release(approver, payout), 'state_conflict');
+  });
+
+  async function setPolicy({ id }: TestMerchant, column: string, value: unknown): Promise<void> {
+    await house.db.pool.query(
+      `INSERT INTO policies (merchant_id, ${column}, updated_at) VALUES ($1, $2, now())
+       ON CONFLICT (merchant_id) DO UPDATE SET ${column} = $2`,
+      [id, value],
+    );
+  }
+
+  it('is either released or cancelled when both come at once', async () => {
+    const merchant = await fundedMerchant();
+    const person = await addPerson(house, merchant.id, ['maker']);
+    const [maker, approver] = [await logIn(house, person), await enter(house, merchant.id, 'approver')];
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const json = collectionFields({ phone: phoneFor('000'), amount: 1000 });
+        const asked = await maker.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
+        const payout = await toPayout(asked.json['id'], merchant, json['phone']);
+        const [released, cancelled] = await Promise.all([
+          release(approver, payout),
+          maker.call('POST', `/v1/console/payouts/${payout.id}/cancel`),
+        ]);
+        assert.deepEqual([released.status, cancelled.status].sort(), [200, 409]);
+        await untilPayoutState(house, payout, released.status === 200 ? 'succeeded' : 'cancelled');
+        assert.equal(await transfersTaken(house, payout), released.status === 200 ? 1 : 0);
+        return released.status === 200;
+      }),
+    );
+    const sent = outcomes.filter(Boolean).length;
+    assert.deepEqual(await balanceOf(house, merchant), [FUNDS - sent * 1000, 0]);
+  });
+
+  describe('under a policy', () => {
+    it('of two approvers waits for the second, who is another person', async () => {
+      const merchant = await fundedMerchant();
+      await setPolicy(merchant, 'two_approvers_above_minor', 5000);
+      const payout = await askForPayout(house, '000', { merchant, amount: 5001 });
+      const first = await enter(house, merchant.id, 'approver');
+      const { json } = await release(first, payout);
+      assert.deepEqual([json['state'], json['approvals_required']], ['queued', 2]);
+      assert.equal((await release(first, payout)).json['state'], 'queued', 'one person counts once');
+      const second = await enter(house, merchant.id, 'approver');
+      assert.equal((await release(second, payout)).json['state'], 'released');
+      const shown = await untilPayoutState(house, payout, 'succeeded');
+      assert.equal((shown['approvals'] as unknown[]).length, 2);
+    });
+
+    it('of two approvers needs one for what is not above the amount', async () => {
+      const merchant = await fundedMerchant();
+      await setPolicy(merchant, 'two_approvers_above_minor', 5000);
+      const payout = await askForPayout(house, '000', { merchant, amount: 5000 });
+      assert.equal((await release(await enter(house, merchant.id, 'approver'), payout)).json['state'], 'released');
+    });
+
+    it('of a daily limit is not released by a person beyond it, but by another', async () => {
+      const merchant = await fundedMerchant();
+      await setPolicy(merchant, 'approver_daily_limit_minor', 9000);
+      const [one, two] = [
+        await askForPayout(house, '000', { merchant }),
+        await askForPayout(house, '000', { merchant }),
+      ];
+      const approver = await enter(house, merchant.id, 'approver');
+      assert.equal((await release(approver, one)).status, 200);
+      assertError(await release(approver, two), 'permission_denied');
+      assert.equal((await release(await enter(house, merchant.id, 'approver'), two)).status, 200);
+    });
+
+    it('of a second factor is released by nobody who has none', async () => {
+      const merchant = await fundedMerchant();
+      await setPolicy(merchant, 'second_factor_required', true);
+      const payout = await askForPayout(house, '000', { merchant });
+      assertError(await release(await enter(house, merchant.id, 'approver'), payout), 'permission_denied');
+      const person = await addPerson(house, merchant.id, ['approver'], { hasSecondFactor: true });
+      assert.equal((await release(await logIn(house, person), payout)).status, 200);
+    });
+  });
+
+  describe('among several', () => {
+    const releaseMany = (browser: Browser, ids: readonly string[], idempotencyKey = randomUUID()) =>
+      browser.call('POST', '/v1/console/payouts/release', { json: { ids }, idempotencyKey });
+
+    it('is released with them by one call, and what cannot be says why', async () => {
+      const merchant = await fundedMerchant();
+      const payouts = await Promise.all([1, 2, 3].map(() => askForPayout(house, '000', { merchant })));
+      const own = await enter(house, merchant.id, 'maker', 'approver');
+      const json = collectionFields({ phone: phoneFor('000') });
+      const mine = await own.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
+      const ids = [...payouts.map(({ id }) => id), String(mine.json['id']), 'pay_unknown'];
+      const key = randomUUID();
+      const answer = await releaseMany(own, ids, key);
+      const data = answer.json['data'] as {
+        id: string;
+        payout: { state: string } | null;
+        error: { code: string } | null;
+      }[];
+      assert.deepEqual(
+        data.map(({ id, payout, error }) => [id, payout?.state ?? error?.code]),
+        [
+          ...payouts.map(({ id }) => [id, 'released']),
+          [mine.json['id'], 'approval_self'],
+          ['pay_unknown', 'payout_not_found'],
+        ],
+      );
+      for (const payout of payouts) await untilPayoutState(house, payout, 'succeeded');
+      assert.equal((await releaseMany(own, ids, key)).text, answer.text);
+      for (const payout of payouts) assert.equal(await transfersTaken(house, payout), 1);
+    });
+
+    it('is answered as released again to who released it, and who was refused is on record', async () => {
+      const merchant = await fundedMerchant();
+      const payout = await askForPayout(house, '000', { merchant });
+      const own = await enter(house, merchant.id, 'maker', 'approver');
+      const json = collectionFields({ phone: phoneFor('000') });
+      const mine = await own.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
+      const ids = [payout.id, String(mine.json['id'])];
+      for (let time = 1; time <= 2; time++) {
+        const form = new URLSearchParams(ids.map((id): [string, string] => ['ids', id]));
+        const answer = await own.call('POST', '/v1/console/payouts/release', { form, idempotencyKey: randomUUID() });
+        const data = answer.json['data'] as { payout: unknown; error: { code: string } | null }[];
+        assert.deepEqual(
+          data.map(({ error }) => error?.code ?? null),
+          [null, 'approval_self'],
+        );
+      }
+      const { rows } = await house.db.pool.query(
+        `SELECT 1 FROM audit_entries WHERE subject_id = $1 AND outcome = 'refused'`,
+        [mine.json['id']],
+      );
+      assert.equal(rows.length, 2);
+    });
+
+    it('is named once, and they are a hundred at the most', async () => {
+      const approver = await enter(house, house.merchant.id, 'approver');
+      for (const ids of [[], ['pay_1', 'pay_1'], Array.from({ length: 101 }, (_, n) => `pay_${n}`)]) {
+        assertError(await releaseMany(approver, ids), 'parameter_invalid');
+      }
+    });
+  });
+});

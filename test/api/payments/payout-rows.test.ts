@@ -1,0 +1,129 @@
+// Every row of the sandbox's payout column, from the request to the last webhook.
+import assert from 'node:assert/strict';
+import type { PayoutState } from '../../../src/domain/payments/payout.ts';
+import { PAYOUT_BEHAVIOURS } from '../../../src/sandbox/behaviours.ts';
+import { openHouse, type House } from '../../support/test-environment.ts';
+import { assertLedgerIsSound, storyOf, untilAllReceived } from '../../support/payments.ts';
+import {
+  askForPayout,
+  balanceOf,
+  fund,
+  release,
+  transfersTaken,
+  untilPayoutState,
+  type Payout,
+  type ShownPayout,
+} from '../../support/payouts.ts';
+import { enter } from '../../support/people.ts';
+
+type Row = {
+  readonly row: string;
+  readonly title: string;
+  readonly state: PayoutState;
+  readonly failure?: string;
+  readonly story: readonly string[];
+};
+
+const QUEUED = ['nothing > queued', 'queued > released'];
+const paid = { state: 'succeeded', story: [...QUEUED, 'released > succeeded'] } as const;
+const fails = (failure: string) => ({ state: 'failed', failure, story: [...QUEUED, 'released > failed'] }) as const;
+
+const ROWS: readonly Row[] = [
+  { row: '001', title: 'fails when the payee has no account', ...fails('payer_not_found') },
+  { row: '002', title: 'fails when the payee has reached a limit', ...fails('payer_limit_reached') },
+  { row: '003', title: 'fails when the operator’s float is too low', ...fails('operator_unavailable') },
+  { row: '004', title: 'succeeds by polling when the callback is dropped', ...paid },
+  { row: '005', title: 'fails by polling when the callback is dropped', ...fails('operator_rejected') },
+  { row: '006', title: 'fails when the payee may not receive', ...fails('operator_rejected') },
+  { row: '008', title: 'succeeds once when the callback comes three times', ...paid },
+  {
+    row: '009',
+    title: 'is reconciling while the operator is undecided, then succeeds',
+    state: 'succeeded',
+    story: [...QUEUED, 'released > reconciling', 'reconciling > succeeded'],
+  },
+  {
+    row: '010',
+    title: 'stays reconciling, its money held, while the operator does not decide',
+    state: 'reconciling',
+    story: [...QUEUED, 'released > reconciling'],
+  },
+  { row: '011', title: 'succeeds when the operator is unavailable three times first', ...paid },
+  { row: '012', title: 'succeeds when the callback comes before the answer', ...paid },
+  { row: '013', title: 'fails when the callback says paid and the operator does not', ...fails('operator_rejected') },
+  { row: '014', title: 'succeeds, sent once, when the connection drops before the answer', ...paid },
+  {
+    row: '015',
+    title: 'is reversed when the provider gives the money back',
+    state: 'reversed',
+    story: [...QUEUED, 'released > succeeded', 'succeeded > reversed'],
+  },
+  { row: '000', title: 'succeeds with any other phone', ...paid },
+];
+
+const FUNDS = 20_000;
+/** Available and held, after a payout of 5000 out of the funds. */
+const BALANCE: Readonly<Partial<Record<PayoutState, readonly [number, number]>>> = {
+  succeeded: [15_000, 0],
+  failed: [20_000, 0],
+  reconciling: [15_000, 5_000],
+  reversed: [20_000, 0],
+};
+
+describe('a payout', () => {
+  let house: House;
+  const payouts = new Map<string, Promise<Payout>>();
+
+  // All at once: most of their time is waiting.
+  before(async () => {
+    house = await openHouse({
+      environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '5000' },
+      sandboxTimes: { undecidedMs: 7000 },
+    });
+    for (const { row } of ROWS) payouts.set(row, payOut(row));
+    await Promise.all(payouts.values());
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  async function payOut(row: string): Promise<Payout> {
+    const merchant = await house.addMerchant();
+    await fund(house, merchant, FUNDS);
+    const payout = await askForPayout(house, row, { merchant });
+    const approver = await enter(house, merchant.id, 'approver');
+    const answer = await release(approver, payout);
+    assert.equal(answer.status, 200, answer.text);
+    return payout;
+  }
+
+  async function outcomeOf({ row, state }: Row): Promise<{ payout: Payout; shown: ShownPayout; story: string[] }> {
+    const payout = await payouts.get(row)!;
+    const shown = await untilPayoutState(house, payout, state);
+    return { payout, shown, story: storyOf(await untilAllReceived(house, payout)) };
+  }
+
+  for (const row of ROWS) {
+    it(`${row.title} (${row.row})`, async () => {
+      const { payout, shown, story } = await outcomeOf(row);
+      assert.equal(shown.failure?.code, row.failure);
+      assert.equal(shown.approval_state, 'approved');
+      assert.deepEqual(story, row.story);
+      assert.deepEqual(await balanceOf(house, payout.merchant), BALANCE[row.state]);
+      assert.equal(await transfersTaken(house, payout), 1);
+    });
+  }
+
+  it('leaves a ledger that adds up, whatever happened', async () => {
+    await Promise.all(ROWS.map(outcomeOf));
+    await assertLedgerIsSound(house.db);
+  });
+
+  it('is tried with every row that ends by itself', () => {
+    const tried = new Set(ROWS.map(({ row }) => row));
+    assert.deepEqual(
+      [...PAYOUT_BEHAVIOURS.keys()].filter((row) => !tried.has(row)),
+      ['099'],
+    );
+  });
+});

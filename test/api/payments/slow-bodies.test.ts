@@ -1,0 +1,91 @@
+// Requests whose body is still under way when their session ends, or when the person loses the role: nothing comes of them.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { openHouse, type House } from '../../support/test-environment.ts';
+import { askForPayout, balanceOf, fetchPayout, fund } from '../../support/payouts.ts';
+import { addPerson, enter, logIn, type Browser } from '../../support/people.ts';
+import { collectionFields } from '../../support/api.ts';
+import { API_ONLY } from '../answers.ts';
+
+describe('a request whose body is slow', () => {
+  let house: House;
+  let owner: Browser;
+  before(async () => {
+    house = await openHouse(API_ONLY);
+    owner = await enter(house, house.merchant.id, 'owner');
+    await fund(house, house.merchant, 50_000);
+  });
+  after(() => house.stop());
+
+  /** The answer's code and status. `meanwhile` runs when the server has the headers, and has not the body. */
+  async function sendSlowly(browser: Browser, path: string, json: object, meanwhile: () => Promise<unknown>) {
+    const body = JSON.stringify(json);
+    const headers = {
+      cookie: browser.cookie,
+      'malipo-console': '1',
+      origin: house.baseUrl,
+      'idempotency-key': randomUUID(),
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      expect: '100-continue',
+    };
+    const sending = request(new URL(path, house.baseUrl), { method: 'POST', headers });
+    const answer = new Promise<string>((resolve, reject) => {
+      sending.once('error', reject).once('response', (response) => {
+        response.toArray().then((chunks) => {
+          const { error, data } = JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as {
+            error?: { code: string };
+            data?: { error: { code: string } | null }[];
+          };
+          resolve(`${response.statusCode} ${error?.code ?? data?.[0]?.error?.code ?? 'done'}`);
+        }, reject);
+      });
+    });
+    const isAwaited = once(sending, 'continue');
+    sending.flushHeaders();
+    await isAwaited;
+    // Whatever the server looks at before the body, it has looked at by the time that these were answered.
+    for (let i = 0; i < 3; i++) await owner.call('GET', '/v1/console/session');
+    await meanwhile();
+    sending.end(body);
+    return answer;
+  }
+
+  it('releases nothing once its session has ended', async () => {
+    const payout = await askForPayout(house, '000');
+    const approver = await enter(house, house.merchant.id, 'approver');
+    const logOut = () => approver.call('DELETE', '/v1/console/session');
+    const kept = { ...approver };
+    const answer = await sendSlowly(kept, '/v1/console/payouts/release', { ids: [payout.id] }, logOut);
+    assert.equal(answer, '403 permission_denied');
+    assert.equal((await fetchPayout(house, payout)).state, 'queued');
+  });
+
+  it('makes no payout once its maker is none any more, or their session has ended', async () => {
+    const balance = await balanceOf(house, house.merchant);
+    const person = await addPerson(house, house.merchant.id, ['maker']);
+    const maker = await logIn(house, person);
+    const change = { json: { roles: ['viewer'] } };
+    const demote = async () => {
+      assert.equal((await owner.call('PATCH', `/v1/console/members/${person.id}`, change)).status, 200);
+    };
+    const other = await enter(house, house.merchant.id, 'maker');
+    const kept = { ...other };
+    const logOut = () => other.call('DELETE', '/v1/console/session');
+    const path = '/v1/api/payouts';
+    assert.equal(await sendSlowly(maker, path, collectionFields({ amount: 1000 }), demote), '403 permission_denied');
+    assert.equal(await sendSlowly(kept, path, collectionFields({ amount: 1000 }), logOut), '403 permission_denied');
+    assert.deepEqual(await balanceOf(house, house.merchant), balance);
+  });
+
+  it('is served as any other when nothing ends meanwhile', async () => {
+    const payout = await askForPayout(house, '000');
+    const approver = await enter(house, house.merchant.id, 'approver');
+    const nothing = () => Promise.resolve();
+    const answer = await sendSlowly(approver, '/v1/console/payouts/release', { ids: [payout.id] }, nothing);
+    assert.equal(answer, '200 done');
+    assert.equal((await fetchPayout(house, payout)).state, 'released');
+  });
+});

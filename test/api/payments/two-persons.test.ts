@@ -1,0 +1,223 @@
+// No one person moves money out: the rule of two persons by every path there is around it.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SCOPES } from '../../../src/domain/accounts/api-key.ts';
+import { hashApiKey } from '../../../src/domain/accounts/api-key.ts';
+import { PAYOUT_DECISION_RECORDED } from '../../../workflows/contract.ts';
+import { assertError } from '../answers.ts';
+import { call, collectionFields } from '../../support/api.ts';
+import { temporalClient } from '../../support/engines.ts';
+import { eventually, openHouse, type House, type TestMerchant } from '../../support/test-environment.ts';
+import { assertLedgerIsSound, phoneFor } from '../../support/payments.ts';
+import {
+  askForPayout,
+  balanceOf,
+  fetchPayout,
+  fund,
+  release,
+  transfersTaken,
+  untilPayoutState,
+  type Payout,
+} from '../../support/payouts.ts';
+import { addPerson, codeOf, enter, logIn, type Browser } from '../../support/people.ts';
+
+describe('the rule of two persons', () => {
+  let house: House;
+  let merchant: TestMerchant;
+  before(async () => {
+    house = await openHouse();
+    merchant = house.merchant;
+    await fund(house, merchant, 1_000_000);
+  });
+  after(async () => {
+    await assertLedgerIsSound(house.db);
+    await house.stop();
+  });
+
+  async function ask(browser: Browser): Promise<string> {
+    const json = collectionFields({ phone: phoneFor('000') });
+    const answer = await browser.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
+    assert.equal(answer.status, 202, answer.text);
+    return String(answer.json['id']);
+  }
+
+  async function stillQueued(payout: Payout): Promise<void> {
+    assert.equal((await fetchPayout(house, payout)).state, 'queued');
+    assert.equal(await transfersTaken(house, payout), 0);
+  }
+
+  it('holds money when a payout is made, and moves it when another person releases it', async () => {
+    const own = await house.addMerchant();
+    await fund(house, own, 20_000);
+    const payout = await askForPayout(house, '000', { merchant: own, amount: 7000 });
+    assert.deepEqual(await balanceOf(house, own), [13_000, 7000]);
+    const approver = await enter(house, own.id, 'approver');
+    const { json } = await release(approver, payout);
+    assert.deepEqual([json['state'], json['approval_state']], ['released', 'approved']);
+    await untilPayoutState(house, payout, 'succeeded');
+    assert.deepEqual(await balanceOf(house, own), [13_000, 0]);
+    assert.equal(await transfersTaken(house, payout), 1);
+  });
+
+  it('refuses a release by the person who created the payout in a session, though an approver', async () => {
+    const both = await enter(house, merchant.id, 'maker', 'approver');
+    const id = await ask(both);
+    assertError(await release(both, { id }), 'approval_self');
+  });
+
+  it('refuses a release by an owner of the owner’s own payout', async () => {
+    const owner = await enter(house, merchant.id, 'owner');
+    assertError(await release(owner, { id: await ask(owner) }), 'approval_self');
+  });
+
+  it('refuses a release by the person who made the key that made the payout', async () => {
+    const person = await addPerson(house, merchant.id, ['maker', 'approver']);
+    await house.db.pool.query('UPDATE api_keys SET created_by = $2 WHERE key_sha256 = $1', [
+      hashApiKey(merchant.key),
+      person.id,
+    ]);
+    const payout = await askForPayout(house, '000');
+    await house.db.pool.query('UPDATE api_keys SET created_by = $2 WHERE key_sha256 = $1', [
+      hashApiKey(merchant.key),
+      merchant.makerId,
+    ]);
+    assertError(await release(await logIn(house, person), payout), 'approval_self');
+    await stillQueued(payout);
+  });
+
+  for (const role of ['maker', 'viewer', 'developer', 'admin'] as const) {
+    it(`refuses a release by a ${role}`, async () => {
+      const payout = await askForPayout(house, '000');
+      assertError(await release(await enter(house, merchant.id, role), payout), 'permission_denied');
+      await stillQueued(payout);
+    });
+  }
+
+  it('refuses a release with an API key, whatever its scopes', async () => {
+    const payout = await askForPayout(house, '000');
+    const key = await house.addKey(merchant.id, SCOPES);
+    const response = await fetch(`${house.baseUrl}/v1/console/payouts/${payout.id}/release`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() },
+    });
+    assert.equal(response.status, 403);
+    await stillQueued(payout);
+  });
+
+  it('refuses a release by an approver who was removed, in a session that was open before', async () => {
+    const payout = await askForPayout(house, '000');
+    const person = await addPerson(house, merchant.id, ['approver']);
+    const browser = await logIn(house, person);
+    const admin = await enter(house, merchant.id, 'admin', 'approver');
+    assert.equal((await admin.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
+    assertError(await release(browser, payout), 'permission_denied');
+    await stillQueued(payout);
+  });
+
+  it('takes no payout of a key whose maker lost the role that makes payouts', async () => {
+    const own = await house.addMerchant();
+    await fund(house, own, 20_000);
+    await house.db.pool.query(`UPDATE members SET roles = '{viewer}' WHERE user_id = $1`, [own.makerId]);
+    const asked = await call(house.baseUrl, 'POST', '/v1/api/payouts', { key: own.key, json: collectionFields() });
+    assertError(asked, 'insufficient_scope');
+    assert.deepEqual(await balanceOf(house, own), [20_000, 0]);
+  });
+
+  it('does not know another merchant’s payout', async () => {
+    const payout = await askForPayout(house, '000');
+    const stranger = await enter(house, (await house.addMerchant()).id, 'owner');
+    assertError(await release(stranger, payout), 'payout_not_found');
+    await stillQueued(payout);
+  });
+
+  it('is not gone around by a signal that somebody sends by hand', async () => {
+    const payout = await askForPayout(house, '000');
+    const handle = (await temporalClient()).workflow.getHandle(payout.workflowId);
+    await eventually('the workflow to wait', async () => {
+      const description = await handle.describe().catch(() => null);
+      return description?.status.name === 'RUNNING';
+    });
+    for (const signal of [PAYOUT_DECISION_RECORDED, 'operatorCalledBack', 'release']) await handle.signal(signal, {});
+    await sleep(1500);
+    await stillQueued(payout);
+    assert.deepEqual((await handle.describe()).status.name, 'RUNNING');
+    await release(await enter(house, merchant.id, 'approver'), payout);
+    await untilPayoutState(house, payout, 'succeeded');
+  });
+
+  it('answers a replayed release with the same bytes, and sends once', async () => {
+    const payout = await askForPayout(house, '000');
+    const approver = await enter(house, merchant.id, 'approver');
+    const idempotencyKey = randomUUID();
+    const path = `/v1/console/payouts/${payout.id}/release`;
+    const first = await approver.call('POST', path, { idempotencyKey });
+    await untilPayoutState(house, payout, 'succeeded');
+    const second = await approver.call('POST', path, { idempotencyKey });
+    assert.deepEqual([second.status, second.text], [200, first.text]);
+    assert.equal(second.headers.get('idempotent-replayed'), 'true');
+    assertError(await release(approver, payout), 'state_conflict');
+    const other = await enter(house, merchant.id, 'approver');
+    assertError(await other.call('POST', path, { idempotencyKey }), 'idempotency_key_reused');
+    assert.equal(await transfersTaken(house, payout), 1);
+  });
+
+  it('lets one of two approvers at once release, and sends once', async () => {
+    const payout = await askForPayout(house, '000');
+    const approvers = await Promise.all([1, 2].map(() => enter(house, merchant.id, 'approver')));
+    const answers = await Promise.all(approvers.map((approver) => release(approver, payout)));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+    await untilPayoutState(house, payout, 'succeeded');
+    assert.equal(await transfersTaken(house, payout), 1);
+  });
+
+  it('needs a fresh second factor from whoever has one', async () => {
+    const payout = await askForPayout(house, '000');
+    const person = await addPerson(house, merchant.id, ['approver'], { hasSecondFactor: true });
+    const browser = await logIn(house, person);
+    await house.db.pool.query(
+      `UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1`,
+      [person.id],
+    );
+    assertError(await release(browser, payout), 'permission_denied');
+    const many = { json: { ids: [(await askForPayout(house, '000')).id] }, idempotencyKey: randomUUID() };
+    const releaseMany = () => browser.call('POST', '/v1/console/payouts/release', many);
+    assertError(await releaseMany(), 'permission_denied');
+    const totp = codeOf(person.totpSecret, 1);
+    const stepped = await browser.call('POST', '/v1/console/session/step-up', { json: { totp } });
+    assert.ok(stepped.status < 300, stepped.text);
+    assert.equal((await release(browser, payout)).status, 200);
+    const released = await releaseMany();
+    assert.match(released.text, /"state":"released"/, 'the refusal was not kept under the key');
+  });
+
+  it('is in the audit log, with who was refused', async () => {
+    const both = await enter(house, merchant.id, 'maker', 'approver');
+    const id = await ask(both);
+    await release(both, { id });
+    const approver = await enter(house, merchant.id, 'approver');
+    await release(approver, { id });
+    const { rows } = await house.db.pool.query<{ entry: string; after: Record<string, unknown> }>(
+      `SELECT outcome || ' ' || action AS entry, after FROM audit_entries WHERE subject_id = $1 ORDER BY id`,
+      [id],
+    );
+    const { amount, currency, reference, state } = (
+      await house.db.pool.query(
+        `SELECT amount_minor::int AS amount, currency, reference, 'queued' AS state FROM payouts WHERE id = $1`,
+        [id],
+      )
+    ).rows[0] as Record<string, unknown>;
+    assert.deepEqual(rows[0]?.after, { state, amount, currency, reference, approvals_required: 1 });
+    assert.deepEqual(
+      rows.map(({ entry }) => entry),
+      ['done payout.created', 'refused POST /v1/console/payouts/:id/release', 'done payout.released'],
+    );
+  });
+
+  it('knows nobody without a session', async () => {
+    const payout = await askForPayout(house, '000');
+    const response = await fetch(`${house.baseUrl}/v1/console/payouts/${payout.id}/release`, { method: 'POST' });
+    assert.equal(response.status, 403);
+    await stillQueued(payout);
+  });
+});

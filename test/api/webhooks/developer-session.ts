@@ -1,0 +1,139 @@
+// A merchant's webhooks at the console: its people, its endpoints at a receiver of ours, and what became of its events.
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lockMerchant } from '../../../src/db/webhooks/endpoint.ts';
+import type { DeliveryState } from '../../../src/domain/webhooks/delivery.ts';
+import type { CollectionState } from '../../../src/domain/payments/collection.ts';
+import { makeCollection } from '../../db/rows.ts';
+import type { ApiAnswer } from '../../support/api.ts';
+import { eventually, type House, type TestMerchant } from '../../support/test-environment.ts';
+import { addPerson, logIn, type Browser, type TestPerson } from '../../support/people.ts';
+import type { Received } from '../../support/receiver.ts';
+
+export const ENDPOINTS = '/v1/console/endpoints';
+export const EVENTS = '/v1/console/events';
+export const DELIVERIES = '/v1/console/deliveries';
+export const REPLAYS = '/v1/console/replays';
+
+export type Fields = Readonly<Record<string, unknown>>;
+export type ShownDelivery = {
+  readonly id: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly endpoint_id: string;
+  readonly state: DeliveryState;
+  readonly attempt_count: number;
+  readonly replay_count: number;
+  readonly created_at: string;
+};
+
+/** An endpoint as it was registered, with the name that its receiver has. */
+export type Registered = {
+  readonly id: string;
+  readonly secret: string;
+  readonly name: string;
+  readonly shown: Fields;
+};
+
+export type Desk = {
+  readonly merchant: TestMerchant;
+  readonly person: TestPerson;
+  readonly browser: Browser;
+  /** Registers an endpoint at the house's receiver. */
+  register(fields?: Fields): Promise<Registered>;
+  change(endpoint: Registered, fields: Fields): Promise<ApiAnswer>;
+  /** As GET shows it. */
+  show(endpoint: Registered): Promise<Fields>;
+  /** What the endpoint's receiver got, in order. */
+  received(endpoint: Registered): Received[];
+  /** Makes the events of a collection in this state: its last one is of that type. */
+  happen(state?: Exclude<CollectionState, 'initiated'>): Promise<void>;
+  /** The first hundred rows of a list. */
+  list<Row = ShownDelivery>(path: string, query?: Readonly<Record<string, string>>): Promise<Row[]>;
+  /** Waits until every delivery to the endpoint is in one of these states; returns them, oldest first. */
+  untilAll(endpoint: Registered, count: number, ...states: readonly DeliveryState[]): Promise<ShownDelivery[]>;
+};
+
+/** A new merchant with no endpoint, and a developer of it who is logged in. */
+export async function openDesk(house: House): Promise<Desk> {
+  const merchant = await house.addMerchant();
+  const person = await addPerson(house, merchant.id, ['developer']);
+  const browser = await logIn(house, person);
+  const desk: Desk = {
+    merchant,
+    person,
+    browser,
+    async register(fields = {}) {
+      const name = randomUUID();
+      const json = { url: house.receiver.urlFor(name), ...fields };
+      const answer = await browser.call('POST', ENDPOINTS, { json });
+      assert.equal(answer.status, 201, answer.text);
+      const { secret, ...shown } = answer.json;
+      house.receiver.trust(name, String(secret));
+      return { id: String(shown['id']), secret: String(secret), name, shown };
+    },
+    change: ({ id }, json) => browser.call('PATCH', `${ENDPOINTS}/${id}`, { json }),
+    async show({ id }) {
+      const answer = await browser.call('GET', `${ENDPOINTS}/${id}`);
+      assert.equal(answer.status, 200, answer.text);
+      return answer.json;
+    },
+    received: ({ name }) => house.receiver.all(name),
+    async happen(state = 'failed') {
+      await makeCollection(house.db, merchant.id, state);
+    },
+    async list<Row>(path: string, query: Readonly<Record<string, string>> = {}) {
+      const answer = await browser.call('GET', `${path}?${new URLSearchParams({ limit: '100', ...query }).toString()}`);
+      assert.equal(answer.status, 200, answer.text);
+      return answer.json['data'] as Row[];
+    },
+    untilAll: ({ id }, count, ...states) =>
+      eventually(`${count} deliveries to be ${states.join(' or ')}`, async () => {
+        const rows = await desk.list(DELIVERIES, { endpoint_id: id });
+        return rows.length === count && rows.every(({ state }) => states.includes(state)) && rows.reverse();
+      }),
+  };
+  for (const { id } of await desk.list<{ id: string }>(ENDPOINTS)) {
+    assert.equal((await browser.call('DELETE', `${ENDPOINTS}/${id}`)).status, 204);
+  }
+  return desk;
+}
+
+/** Makes the calls at one moment: none goes on before all of them wait for the merchant's row. */
+export async function atOnce<Value>(
+  { db }: House,
+  { id }: TestMerchant,
+  calls: readonly (() => Promise<Value>)[],
+): Promise<Value[]> {
+  let made: Promise<Value>[] = [];
+  await db.withTransaction(async (tx) => {
+    await lockMerchant(tx, id);
+    made = calls.map((call) => call());
+    await eventually(`${calls.length} to wait`, async () => {
+      const { rows } = await db.pool.query<{ waiting: number }>(
+        `SELECT count(*)::int AS waiting FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows[0]?.waiting === calls.length;
+    });
+  });
+  return Promise.all(made);
+}
+
+/** A moment after all that was made so far: times are of milliseconds. */
+export async function nextMoment(): Promise<string> {
+  const lastMs = Date.now();
+  while (Date.now() <= lastMs) await sleep(1);
+  return new Date().toISOString();
+}
+
+/** Which of the secrets made each signature of the request, in the order of the signatures; -1: none of them. */
+export function signersOf({ headers, rawBody }: Received, secrets: readonly string[]): number[] {
+  const pairs = String(headers['malipo-signature'])
+    .split(',')
+    .map((pair) => pair.split('='));
+  const t = pairs.find(([name]) => name === 't')?.[1] ?? '';
+  const expected = secrets.map((secret) => createHmac('sha256', secret).update(`${t}.`).update(rawBody).digest('hex'));
+  return pairs.filter(([name]) => name === 'v1').map(([, value]) => expected.indexOf(value ?? ''));
+}

@@ -1,0 +1,255 @@
+// The ledger under many hands: balances are the sum of their entries, whoever posts at the same time.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDatabase, type Database } from '../../../src/db/database.ts';
+import type { MerchantId } from '../../../src/domain/ids.ts';
+import { PAYOUT_STATES, type PayoutState } from '../../../src/domain/payments/payout.ts';
+import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
+import { checkRecentPayments } from '../../../src/queries/payments/check-recent-payments.ts';
+import { createMerchant } from '../../../src/operations/accounts/create-merchant.ts';
+import { getBalance } from '../../../src/queries/payments/get-balance.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
+import { makePayout, makeShop } from './payout-rows.ts';
+import { makeCollection, makeMerchant, oneRow, record } from '../rows.ts';
+
+const PAID = { fact: 'paid', operatorReceipt: '42' } as const;
+
+describe('the ledger', () => {
+  let database: TestDatabase;
+  let db: Database;
+
+  before(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+  });
+  after(() => database.drop());
+
+  const prompted = (merchantId: MerchantId, amounts: readonly bigint[]) =>
+    Promise.all(amounts.map((amountMinor) => makeCollection(db, merchantId, 'prompted', { amountMinor })));
+  const deadlocks = async () =>
+    Number(
+      (
+        await oneRow<{ deadlocks: string }>(
+          db,
+          'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+        )
+      ).deadlocks,
+    );
+
+  it('begins at zero in the merchant’s currency', async () => {
+    const merchantId = await createMerchant(db, { name: 'Shop', currency: 'KES', at: new Date() });
+    assert.deepEqual(await getBalance(db, merchantId), { availableMinor: 0n, heldMinor: 0n, currency: 'KES' });
+  });
+
+  it('counts every one of many payments that are recorded at once for one merchant', async () => {
+    const merchantId = await makeMerchant(db);
+    const amounts = Array.from({ length: 200 }, (_, index) => BigInt(100 + index));
+    const collections = await prompted(merchantId, amounts);
+    const moved = await Promise.all(collections.map((collection) => record(db, collection, PAID)));
+    assert.ok(moved.every((collection) => collection.state === 'succeeded'));
+    const sum = amounts.reduce((total, amount) => total + amount, 0n);
+    assert.deepEqual(await getBalance(db, merchantId), { availableMinor: sum, heldMinor: 0n, currency: 'UGX' });
+    assert.deepEqual(await checkLedger(db), []);
+  });
+
+  it('never waits for itself: payments of several merchants at once make no deadlock', async () => {
+    const before = await deadlocks();
+    const merchants = await Promise.all(Array.from({ length: 5 }, () => makeMerchant(db)));
+    const batches = await Promise.all(merchants.map((id) => prompted(id, Array<bigint>(20).fill(1000n))));
+    // One by one from each merchant in turn, so that all of them are written to at any time.
+    const interleaved = Array.from({ length: 20 }, (_, turn) => batches.map((batch) => batch[turn]!)).flat();
+    await Promise.all(interleaved.map((collection) => record(db, collection, PAID)));
+    for (const id of merchants) assert.equal((await getBalance(db, id)).availableMinor, 20_000n);
+    assert.equal(await deadlocks(), before);
+  });
+
+  it('is paid once by a payment that many record at the same time', async () => {
+    const merchantId = await makeMerchant(db);
+    const [collection] = await prompted(merchantId, [7000n]);
+    const moved = await Promise.all(Array.from({ length: 20 }, () => record(db, collection!, PAID)));
+    assert.ok(moved.every(({ state, version }) => state === 'succeeded' && version === 2));
+    assert.equal((await getBalance(db, merchantId)).availableMinor, 7000n);
+  });
+
+  it('takes an outcome from one side only when two sides disagree at the same time', async () => {
+    const merchantId = await makeMerchant(db);
+    const collections = await prompted(merchantId, Array<bigint>(20).fill(100n));
+    const moved = await Promise.all(
+      collections.map((collection) =>
+        Promise.all([
+          record(db, collection, PAID),
+          record(db, collection, { fact: 'declined', failureCode: 'payer_cancelled' }),
+        ]),
+      ),
+    );
+    // Both sides are told of the one outcome that stands.
+    assert.ok(moved.every(([one, other]) => one.state === other.state && one.version === 2));
+    const paid = moved.filter(([{ state }]) => state === 'succeeded').length;
+    assert.equal((await getBalance(db, merchantId)).availableMinor, BigInt(paid) * 100n);
+    assert.deepEqual(await checkLedger(db), []);
+  });
+
+  it('sums to zero over all accounts', async () => {
+    const row = await oneRow<{ sum: string }>(db, 'SELECT sum(amount_minor) AS sum FROM ledger_entries');
+    assert.equal(row.sum, '0');
+  });
+});
+
+describe('the check of the ledger', () => {
+  /** A pool that allows far less time than the check takes while somebody holds the table. */
+  async function withHeldLedger(work: (hasty: Database, letGo: () => Promise<void>) => Promise<void>): Promise<void> {
+    const hasty = openDatabase({
+      url: database.url,
+      poolSize: 2,
+      statementTimeoutMs: 100,
+      connectTimeoutMs: 10_000,
+      onIdleError: () => undefined,
+    });
+    const holder = await database.db.pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('LOCK TABLE ledger_transfers');
+      await work(hasty, async () => {
+        await holder.query('COMMIT');
+      });
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+      await hasty.close();
+    }
+  }
+
+  it('has time of its own, longer than the pool allows a statement', async () => {
+    await withHeldLedger(async (hasty, letGo) => {
+      const checks = Promise.all([checkLedger(hasty), checkRecentPayments(hasty, new Date(0))]);
+      // More than the statement's and the silent server's time-outs of the pool.
+      await Promise.all([checks, sleep(2000).then(letGo)]);
+      assert.deepEqual(await checks, [[], []]);
+      assert.deepEqual((await hasty.pool.query('SHOW statement_timeout')).rows, [{ statement_timeout: '100ms' }]);
+    });
+  });
+
+  it('ends at once when it is told to', async () => {
+    await withHeldLedger(async (hasty) => {
+      const stopping = new AbortController();
+      const check = checkLedger(hasty, stopping.signal);
+      setTimeout(() => {
+        stopping.abort();
+      }, 500);
+      await assert.rejects(check, /canceling statement due to user request/);
+      await assert.rejects(checkLedger(hasty, AbortSignal.abort()), /aborted/);
+    });
+  });
+
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  const faulty = async () => (await checkLedger(database.db)).map(({ subject }) => subject).sort();
+
+  /** What somebody with all powers over the database could do. */
+  async function tamper(sql: string, values: unknown[]): Promise<void> {
+    const client = await database.db.pool.connect();
+    try {
+      await client.query('SET session_replication_role = replica');
+      await client.query(sql, values);
+    } finally {
+      // A connection with such powers serves nobody else.
+      client.release(true);
+    }
+  }
+
+  it('finds a balance that is not the sum of its entries', async () => {
+    const merchantId = await makeMerchant(database.db);
+    const account = `${merchantId}/available`;
+    await tamper('UPDATE ledger_accounts SET balance_minor = 1 WHERE id = $1', [account]);
+    assert.deepEqual(await checkLedger(database.db), [
+      { subject: account, fault: 'balance is 1 but its entries sum to 0' },
+    ]);
+    await tamper('UPDATE ledger_accounts SET balance_minor = 0 WHERE id = $1', [account]);
+  });
+
+  it('finds money without a success, and a success without money', async () => {
+    const merchantId = await makeMerchant(database.db);
+    const unpaid = await makeCollection(database.db, merchantId, 'prompted');
+    const paid = await makeCollection(database.db, merchantId, 'succeeded');
+    const become = (state: string, receipt: string | null, id: string) =>
+      tamper('UPDATE collections SET state = $1, operator_receipt = $2 WHERE id = $3', [state, receipt, id]);
+    await become('succeeded', '42', unpaid.id);
+    await become('prompted', null, paid.id);
+    const subjects = await faulty();
+    assert.deepEqual(subjects, [unpaid.id, paid.id].sort());
+    const recent = async (since: number) =>
+      (await checkRecentPayments(database.db, new Date(since))).map(({ subject }) => subject).sort();
+    assert.deepEqual(await recent(unpaid.createdAt.getTime()), subjects);
+    assert.deepEqual(await recent(Date.now() + 60_000), []);
+    await become('prompted', null, unpaid.id);
+    await become('succeeded', '42', paid.id);
+    assert.deepEqual(await faulty(), []);
+  });
+
+  it('finds a return without its money, and the money of a return that is none', async () => {
+    const merchantId = await makeMerchant(database.db);
+    const paid = await makeCollection(database.db, merchantId, 'succeeded');
+    const returned = await makeCollection(database.db, merchantId, 'reversed');
+    const become = (state: string, amountReversed: number, id: string) =>
+      tamper('UPDATE collections SET state = $1, amount_reversed_minor = $2 WHERE id = $3', [
+        state,
+        amountReversed,
+        id,
+      ]);
+    await become('reversed', 5000, paid.id);
+    await become('succeeded', 0, returned.id);
+    assert.deepEqual(await faulty(), [paid.id, returned.id].sort());
+    await become('succeeded', 0, paid.id);
+    await become('reversed', 5000, returned.id);
+    assert.deepEqual(await faulty(), []);
+  });
+
+  it('is content with payouts in every state', async () => {
+    const shop = await makeShop(database.db, 1_000_000n);
+    for (const state of PAYOUT_STATES) await makePayout(database.db, shop, state);
+    assert.deepEqual(await checkLedger(database.db), []);
+  });
+
+  const lies: readonly (readonly [PayoutState, string, string])[] = [
+    ['queued', 'rejected', "rejection_reason = 'no', decided_by = created_by, version = 1, previous_state = 'queued'"],
+    ['rejected', 'queued', 'rejection_reason = NULL, decided_by = NULL, version = 0, previous_state = NULL'],
+    ['released', 'succeeded', "operator_receipt = '42'"],
+    ['released', 'failed', "failure_code = 'unknown'"],
+    ['failed', 'succeeded', "failure_code = NULL, operator_receipt = '42'"],
+    ['succeeded', 'reversed', 'amount_reversed_minor = amount_minor'],
+    ['reversed', 'succeeded', 'amount_reversed_minor = 0'],
+  ];
+  for (const [state, claimed, assignments] of lies) {
+    it(`finds a payout that is ${state} by its money and ${claimed} by its row`, async () => {
+      const shop = await makeShop(database.db, 1000n);
+      const { id } = await makePayout(database.db, shop, state);
+      const { original } = await oneRow<{ original: unknown }>(
+        database.db,
+        'SELECT to_json(payouts) AS original FROM payouts WHERE id = $1',
+        [id],
+      );
+      await tamper(`UPDATE payouts SET state = $1, ${assignments} WHERE id = $2`, [claimed, id]);
+      assert.deepEqual(await faulty(), [id]);
+      await tamper('DELETE FROM payouts WHERE id = $1', [id]);
+      await tamper('INSERT INTO payouts SELECT * FROM json_populate_record(NULL::payouts, $1)', [
+        JSON.stringify(original),
+      ]);
+      assert.deepEqual(await faulty(), []);
+    });
+  }
+
+  it('finds a payout that took another amount than its own', async () => {
+    const shop = await makeShop(database.db, 1000n);
+    const { id, createdAt } = await makePayout(database.db, shop, 'queued');
+    await tamper('UPDATE payouts SET amount_minor = amount_minor - 1 WHERE id = $1', [id]);
+    assert.deepEqual(await faulty(), [id]);
+    const recent = async (sinceMs: number) =>
+      (await checkRecentPayments(database.db, new Date(sinceMs))).map(({ subject }) => subject);
+    assert.deepEqual(await recent(createdAt.getTime()), [id]);
+    assert.deepEqual(await recent(createdAt.getTime() + 1), []);
+  });
+});

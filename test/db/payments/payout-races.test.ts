@@ -1,0 +1,279 @@
+// People, clocks and the operator acting on one payout at the same time: one of them wins, and money moves once.
+import assert from 'node:assert/strict';
+import type { Database } from '../../../src/db/database.ts';
+import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
+import type { RecordablePayoutFact } from '../../../src/domain/payments/payout-progress.ts';
+import { changeMember } from '../../../src/operations/accounts/change-member.ts';
+import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
+import { getBalance } from '../../../src/queries/payments/get-balance.ts';
+import { getPayout } from '../../../src/queries/payments/get-payout.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
+import {
+  actedBy,
+  codeOr,
+  decide,
+  makePerson,
+  makeShop,
+  queue,
+  recordPayout,
+  release,
+  setPolicy,
+  SOON_OVER,
+  type Shop,
+} from './payout-rows.ts';
+import { oneRow, untilOneWaits } from '../rows.ts';
+
+const TIMES = 15;
+const REJECT = { kind: 'reject', reason: 'wrong person' } as const;
+const CANCEL = { kind: 'cancel' } as const;
+const PAID = { fact: 'paid', operatorReceipt: '42' } as const;
+const DECLINED = { fact: 'declined', failureCode: 'payer_not_found' } as const;
+
+describe('a payout that several act on at once', () => {
+  let database: TestDatabase;
+  let db: Database;
+  let shop: Shop;
+
+  before(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+  });
+  beforeEach(async () => {
+    shop = await makeShop(db, 100_000n);
+  });
+  // Whatever happened: the balance is what the states say, each change was told once, and the ledger is sound.
+  afterEach(async () => {
+    const { availableMinor, heldMinor } = await getBalance(db, shop.merchantId);
+    const { held, gone } = await oneRow<{ held: string; gone: string }>(
+      db,
+      `SELECT coalesce(sum(amount_minor) FILTER (WHERE state IN ('queued', 'released', 'reconciling')), 0) AS held,
+              coalesce(sum(amount_minor) FILTER (WHERE state = 'succeeded'), 0) AS gone
+       FROM payouts WHERE merchant_id = $1`,
+      [shop.merchantId],
+    );
+    assert.deepEqual([heldMinor, availableMinor], [BigInt(held), 100_000n - BigInt(held) - BigInt(gone)]);
+    const { untold } = await oneRow<{ untold: number }>(
+      db,
+      `SELECT count(*)::int AS untold FROM payouts p WHERE merchant_id = $1
+         AND version + 1 <> (SELECT count(*) FROM events WHERE payout_id = p.id)`,
+      [shop.merchantId],
+    );
+    assert.equal(untold, 0);
+    assert.deepEqual(await checkLedger(db), []);
+  });
+  after(() => database.drop());
+
+  const now = (payout: Payout) => getPayout(db, shop.merchantId, payout.id);
+  const expire = (payout: Payout) => recordPayout(db, payout, { fact: 'lapsed' }, payout.expiresAt);
+
+  /** Runs all acts at once on each of several payouts; what each payout then is, and how its acts were answered. */
+  async function race(
+    state: 'queued' | 'released',
+    acts: readonly ((payout: Payout) => Promise<unknown>)[],
+    fields: { readonly expiresAfterMs?: number } = {},
+  ): Promise<{ payout: Payout; answers: unknown[] }[]> {
+    const payouts: Payout[] = [];
+    for (let i = 0; i < TIMES; i++) {
+      const made = await queue(db, shop, 1000n, fields);
+      if (state === 'released') await release(db, shop.approver, made.id);
+      payouts.push(made);
+    }
+    return Promise.all(
+      payouts.map(async (made, index) => {
+        // Not always the same one first.
+        const order = index % 2 === 0 ? acts : [...acts].reverse();
+        const answers = await Promise.all(order.map((act) => codeOr(act(made))));
+        return { payout: await now(made), answers };
+      }),
+    );
+  }
+
+  const refusals = (answers: readonly unknown[]) => answers.filter((answer) => answer === 'state_conflict').length;
+
+  const pairs: readonly (readonly [string, readonly ((payout: Payout) => Promise<unknown>)[], PayoutState[]])[] = [
+    [
+      'released and cancelled',
+      [({ id }) => release(db, shop.approver, id), ({ id }) => decide(db, shop.maker, id, CANCEL)],
+      ['released', 'cancelled'],
+    ],
+    [
+      'released and rejected',
+      [({ id }) => release(db, shop.approver, id), ({ id }) => decide(db, shop.otherApprover, id, REJECT)],
+      ['released', 'rejected'],
+    ],
+    [
+      'rejected and cancelled',
+      [({ id }) => decide(db, shop.approver, id, REJECT), ({ id }) => decide(db, shop.maker, id, CANCEL)],
+      ['rejected', 'cancelled'],
+    ],
+  ];
+  for (const [what, acts, ends] of pairs) {
+    it(`is ${what} by one of two only, and the other is told`, async () => {
+      for (const { payout, answers } of await race('queued', acts)) {
+        assert.ok(ends.includes(payout.state), payout.state);
+        assert.deepEqual([payout.version, refusals(answers)], [1, 1]);
+      }
+    });
+  }
+
+  it('is released or runs out, and never both', async () => {
+    const acts = [({ id, createdAt }: Payout) => release(db, shop.approver, id, { at: createdAt }), expire];
+    for (const { payout, answers } of await race('queued', acts, SOON_OVER)) {
+      assert.ok(['released', 'expired'].includes(payout.state), payout.state);
+      assert.deepEqual([payout.version, refusals(answers)], [1, payout.state === 'expired' ? 1 : 0]);
+    }
+  });
+
+  it('ends once when everybody ends it', async () => {
+    const acts = [
+      ({ id }: Payout) => decide(db, shop.maker, id, CANCEL),
+      ({ id }: Payout) => decide(db, shop.approver, id, REJECT),
+      ({ id }: Payout) => decide(db, shop.otherApprover, id, REJECT),
+      expire,
+      expire,
+    ];
+    for (const { payout } of await race('queued', acts, SOON_OVER)) assert.equal(payout.version, 1);
+    assert.equal((await getBalance(db, shop.merchantId)).availableMinor, 100_000n);
+  });
+
+  it('is paid or given back, and neither twice, whatever the operator is heard to say', async () => {
+    const facts: RecordablePayoutFact[] = [PAID, DECLINED, PAID, DECLINED, { fact: 'outcome_unknown' }];
+    const acts = facts.map((fact) => (payout: Payout) => recordPayout(db, payout, fact));
+    for (const { payout } of await race('released', acts)) {
+      assert.ok(['succeeded', 'failed'].includes(payout.state), payout.state);
+      assert.equal(payout.version, payout.previousState === 'reconciling' ? 3 : 2);
+    }
+  });
+
+  it('that two approve where one is enough is released by the first of them', async () => {
+    const acts = [shop.approver, shop.otherApprover].map(
+      (person) =>
+        ({ id }: Payout) =>
+          release(db, person, id),
+    );
+    for (const { payout, answers } of await race('queued', acts)) {
+      assert.deepEqual([payout.state, payout.version, payout.approvals.length], ['released', 1, 1]);
+      assert.equal(refusals(answers), 1);
+    }
+  });
+
+  it('that two approve where two are needed is released once, by both', async () => {
+    await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
+    for (let i = 0; i < TIMES; i++) {
+      const made = await queue(db, shop, 1000n);
+      const people = [shop.approver, shop.otherApprover];
+      const answers = await Promise.all(people.map((person) => release(db, person, made.id)));
+      const states = answers.map((answer) => (answer.kind === 'approved' ? answer.payout.state : 'replayed'));
+      assert.deepEqual(states.sort(), ['queued', 'released']);
+      const payout = await now(made);
+      assert.deepEqual([payout.state, payout.version, payout.approvals.length], ['released', 1, 2]);
+    }
+  });
+
+  it('that three approve where two are needed is released by two of them', async () => {
+    await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
+    const third = await makePerson(db, shop.merchantId, ['owner']);
+    for (let i = 0; i < TIMES; i++) {
+      const made = await queue(db, shop, 1000n);
+      const people = [shop.approver, shop.otherApprover, third];
+      const answers = await Promise.all(people.map((person) => codeOr(release(db, person, made.id))));
+      assert.equal(refusals(answers), 1);
+      assert.deepEqual((await now(made)).approvals.length, 2);
+    }
+  });
+
+  it('that one person approves many times at once has one approval, and waits for the second person', async () => {
+    await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
+    const made = await queue(db, shop, 1000n);
+    await Promise.all(Array.from({ length: 10 }, () => release(db, shop.approver, made.id)));
+    const payout = await now(made);
+    assert.deepEqual([payout.state, payout.version, payout.approvals.length], ['queued', 0, 1]);
+  });
+
+  it('never takes an approver beyond the daily limit, however many are released at once', async () => {
+    await setPolicy(db, shop.merchantId, { approverDailyLimitMinor: 10_000n });
+    const made: Payout[] = [];
+    for (let i = 0; i < 20; i++) made.push(await queue(db, shop, 1500n));
+    const answers = await Promise.all(made.map(({ id }) => codeOr(release(db, shop.approver, id))));
+    assert.equal(answers.filter((answer) => answer === 'permission_denied').length, 14);
+    const states = await Promise.all(made.map(async (payout) => (await now(payout)).state));
+    assert.equal(states.filter((state) => state === 'released').length, 6);
+  });
+});
+
+describe('an approver who is removed', () => {
+  let database: TestDatabase;
+  let db: Database;
+  let shop: Shop;
+
+  before(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+  });
+  beforeEach(async () => {
+    shop = await makeShop(db, 100_000n);
+  });
+  after(() => database.drop());
+
+  const stateOf = async ({ id }: Payout) => (await getPayout(db, shop.merchantId, id)).state;
+
+  /** Changes the approver, lets `work` begin, and only then commits. */
+  async function whileChanging<Result>(assignment: string, work: () => Promise<Result>): Promise<Result> {
+    const client = await db.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query(`UPDATE members SET ${assignment} WHERE user_id = $1`, [shop.approver.userId]);
+      const working = work();
+      await untilOneWaits(db);
+      await client.query('COMMIT');
+      return await working;
+    } finally {
+      client.release(true);
+    }
+  }
+
+  for (const [what, assignment] of [
+    ['is removed', 'removed_at = now()'],
+    ['loses the role', "roles = ARRAY['maker']"],
+  ] as const) {
+    it(`and ${what} while releasing, releases nothing`, async () => {
+      const payout = await queue(db, shop, 1000n);
+      const answer = await whileChanging(assignment, () => codeOr(release(db, shop.approver, payout.id)));
+      assert.equal(answer, 'permission_denied');
+      assert.equal(await stateOf(payout), 'queued');
+    });
+  }
+
+  it('at the same time has released before, or releases nothing', async () => {
+    const owner = await makePerson(db, shop.merchantId, ['owner']);
+    for (let i = 0; i < 10; i++) {
+      const approver = await makePerson(db, shop.merchantId, ['approver']);
+      const payout = await queue(db, shop, 1000n);
+      const [answer] = await Promise.all([
+        codeOr(release(db, approver, payout.id)),
+        changeMember(db, { userId: approver.userId, roles: null, by: actedBy(owner), at: new Date() }),
+      ]);
+      assert.equal(await stateOf(payout), answer === 'permission_denied' ? 'queued' : 'released');
+    }
+  });
+
+  it('no longer counts for what waits for a second approval', async () => {
+    await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
+    const payout = await queue(db, shop, 1000n);
+    const owner = await makePerson(db, shop.merchantId, ['owner']);
+    await release(db, shop.approver, payout.id);
+    await changeMember(db, { userId: shop.approver.userId, roles: null, by: actedBy(owner), at: new Date() });
+    await release(db, shop.otherApprover, payout.id);
+    assert.equal(await stateOf(payout), 'queued');
+    await release(db, owner, payout.id);
+    assert.equal(await stateOf(payout), 'released');
+  });
+
+  it('after a release has released it', async () => {
+    const payout = await queue(db, shop, 1000n);
+    const owner = await makePerson(db, shop.merchantId, ['owner']);
+    await release(db, shop.approver, payout.id);
+    await changeMember(db, { userId: shop.approver.userId, roles: null, by: actedBy(owner), at: new Date() });
+    assert.equal((await recordPayout(db, payout, PAID)).state, 'succeeded');
+  });
+});

@@ -1,0 +1,239 @@
+// Payouts and reversals for the database's tests: a shop with money and people, and what they do, as the service does it.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../../src/db/database.ts';
+import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
+import type { Collection } from '../../../src/domain/payments/collection.ts';
+import type { MerchantId, PayoutId } from '../../../src/domain/ids.ts';
+import type { ActedBy, Person, Role } from '../../../src/domain/accounts/member.ts';
+import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
+import type { RecordablePayoutFact } from '../../../src/domain/payments/payout-progress.ts';
+import type { Reversal } from '../../../src/domain/payments/reversal.ts';
+import type { ReversalFact } from '../../../src/domain/payments/reversal-progress.ts';
+import { createPayout, type CreatedPayout, type CreatePayout } from '../../../src/operations/payments/create-payout.ts';
+import { createReversal, type CreateReversal } from '../../../src/operations/payments/create-reversal.ts';
+import { decidePayout, type DecidePayout } from '../../../src/operations/payments/decide-payout.ts';
+import { getPayout } from '../../../src/queries/payments/get-payout.ts';
+import { recordPayoutFact } from '../../../src/operations/payments/record-payout-transition.ts';
+import { recordReversalFact } from '../../../src/operations/payments/record-reversal-transition.ts';
+import {
+  releasePayout,
+  releasePayouts,
+  type ReleasedPayout,
+  type ReleasedPayouts,
+  type ReleasePayout,
+  type ReleasePayouts,
+} from '../../../src/operations/payments/release-payout.ts';
+import { makeCollection, makeMember, makeMerchant, TIMINGS } from '../rows.ts';
+
+const DAY = 86_400_000;
+
+/** A merchant with money, who has one person that asks for payouts and two that may release them. */
+export type Shop = {
+  readonly merchantId: MerchantId;
+  readonly maker: Person;
+  readonly approver: Person;
+  readonly otherApprover: Person;
+};
+
+export async function makeShop(db: Database, balanceMinor: bigint): Promise<Shop> {
+  const merchantId = await makeMerchant(db);
+  if (balanceMinor > 0n) await makeCollection(db, merchantId, 'succeeded', { amountMinor: balanceMinor });
+  return {
+    merchantId,
+    maker: await makePerson(db, merchantId, ['maker']),
+    approver: await makePerson(db, merchantId, ['approver']),
+    otherApprover: await makePerson(db, merchantId, ['approver']),
+  };
+}
+
+export async function makePerson(db: Database, merchantId: MerchantId, roles: readonly Role[]): Promise<Person> {
+  const userId = await makeMember(db, merchantId, roles);
+  return { userId, merchantId, merchantCurrency: 'UGX', roles, hasSecondFactor: false, secondFactorAt: null };
+}
+
+/** What the merchant asks for beyond the second person. */
+export async function setPolicy(
+  db: Database,
+  merchantId: MerchantId,
+  policy: { readonly twoApproversAboveMinor?: bigint; readonly approverDailyLimitMinor?: bigint },
+): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO policies (merchant_id, two_approvers_above_minor, approver_daily_limit_minor, updated_at)
+     VALUES ($1, $2, $3, now())
+     ON CONFLICT (merchant_id) DO UPDATE SET two_approvers_above_minor = excluded.two_approvers_above_minor,
+       approver_daily_limit_minor = excluded.approver_daily_limit_minor`,
+    [merchantId, policy.twoApproversAboveMinor ?? null, policy.approverDailyLimitMinor ?? null],
+  );
+}
+
+export function actedBy(person: Person): ActedBy {
+  return { person, address: '127.0.0.1', requestId: 'req_test' };
+}
+
+type Asked = Partial<CreatePayout> & { readonly reference?: string; readonly phone?: string };
+
+/** Asks for a payout of so much; the answer as it comes. */
+export function ask(db: Database, shop: Shop, amountMinor: bigint, fields: Asked = {}): Promise<CreatedPayout> {
+  const { reference = 'SAL-1', phone = '256772000100', ...input } = fields;
+  return createPayout(db, {
+    merchantId: shop.merchantId,
+    merchantCurrency: 'UGX',
+    createdBy: shop.maker.userId,
+    apiKeyId: null,
+    idempotencyKey: randomUUID(),
+    request: { phone, amountMinor, reference, currency: null, description: null, metadata: {} },
+    requestId: 'req_test',
+    environment: 'test',
+    isAcceptingWork: true,
+    expiresAfterMs: 7 * DAY,
+    idempotencyKeptForMs: 30 * DAY,
+    at: new Date(),
+    ...input,
+  });
+}
+
+/** A payout that waits to be released; fails when there is too little money for it. */
+export async function queue(db: Database, shop: Shop, amountMinor: bigint, fields: Asked = {}): Promise<Payout> {
+  const created = await ask(db, shop, amountMinor, fields);
+  assert.ok(created.kind === 'created', created.answer.body);
+  return created.payout;
+}
+
+export function release(
+  db: Database,
+  person: Person,
+  payoutId: PayoutId,
+  fields: Partial<ReleasePayout> = {},
+): Promise<ReleasedPayout> {
+  return releasePayout(db, { ...releaseInput(person), payoutId, ...fields });
+}
+
+export function releaseMany(
+  db: Database,
+  person: Person,
+  payoutIds: readonly string[],
+  fields: Partial<ReleasePayouts> = {},
+): Promise<ReleasedPayouts> {
+  return releasePayouts(db, { ...releaseInput(person), payoutIds, ...fields });
+}
+
+function releaseInput(person: Person) {
+  return {
+    by: actedBy(person),
+    idempotencyKey: randomUUID(),
+    environment: 'test',
+    sendDeadlineMs: 300_000,
+    overdueAfterMs: TIMINGS.overdueAfterMs,
+    idempotencyKeptForMs: 30 * DAY,
+    at: new Date(),
+  } as const;
+}
+
+export function decide(
+  db: Database,
+  person: Person,
+  payoutId: PayoutId,
+  decision: DecidePayout['decision'],
+): Promise<Payout> {
+  const { overdueAfterMs } = TIMINGS;
+  return decidePayout(db, {
+    by: actedBy(person),
+    payoutId,
+    decision,
+    environment: 'test',
+    overdueAfterMs,
+    at: new Date(),
+  });
+}
+
+export function recordPayout(
+  db: Database,
+  { id: payoutId, merchantId }: Pick<Payout, 'id' | 'merchantId'>,
+  fact: RecordablePayoutFact,
+  at = new Date(),
+): Promise<Payout> {
+  return recordPayoutFact(db, { merchantId, payoutId, fact, environment: 'test', ...TIMINGS, at });
+}
+
+/**
+ * For a payout that a test lets run out. The moment it does is a little ahead of the clock, and never far: ids of this
+ * process go on from the latest moment that one was made at.
+ */
+export const SOON_OVER = { expiresAfterMs: 200 } as const;
+
+/** What the operator says of a released payout on its way to each state. */
+const WORDS: Readonly<Partial<Record<PayoutState, readonly RecordablePayoutFact[]>>> = {
+  reconciling: [{ fact: 'outcome_unknown' }],
+  succeeded: [{ fact: 'paid', operatorReceipt: '42' }],
+  failed: [{ fact: 'declined', failureCode: 'payer_not_found' }],
+  reversed: [{ fact: 'paid', operatorReceipt: '42' }, { fact: 'returned' }],
+};
+
+/** A payout of the shop, brought to `state` the way the service does it. */
+export async function makePayout(db: Database, shop: Shop, state: PayoutState, amountMinor = 1000n): Promise<Payout> {
+  const payout = await queue(db, shop, amountMinor, state === 'expired' ? SOON_OVER : {});
+  const { id } = payout;
+  if (state === 'rejected') await decide(db, shop.approver, id, { kind: 'reject', reason: 'wrong person' });
+  else if (state === 'cancelled') await decide(db, shop.maker, id, { kind: 'cancel' });
+  else if (state === 'expired') await recordPayout(db, payout, { fact: 'lapsed' }, payout.expiresAt);
+  else if (state !== 'queued') await release(db, shop.approver, id);
+  for (const fact of WORDS[state] ?? []) await recordPayout(db, payout, fact);
+  const made = await getPayout(db, shop.merchantId, id);
+  assert.equal(made.state, state);
+  return made;
+}
+
+export function askBack(
+  db: Database,
+  person: Person,
+  collectionId: string,
+  fields: Partial<CreateReversal> = {},
+): ReturnType<typeof createReversal> {
+  return createReversal(db, {
+    by: actedBy(person),
+    collectionId,
+    idempotencyKey: randomUUID(),
+    sendDeadlineMs: 300_000,
+    idempotencyKeptForMs: 30 * DAY,
+    at: new Date(),
+    ...fields,
+  });
+}
+
+/** A reversal that is being sent. */
+export async function makeReversal(
+  db: Database,
+  person: Person,
+  collection: Pick<Collection, 'id'>,
+): Promise<Reversal> {
+  const created = await askBack(db, person, collection.id);
+  assert.ok(created.kind === 'created', created.answer.body);
+  return created.reversal;
+}
+
+export async function recordReversal(
+  db: Database,
+  { id: reversalId, merchantId }: Pick<Reversal, 'id' | 'merchantId'>,
+  fact: ReversalFact,
+  at = new Date(),
+): Promise<Reversal> {
+  const input = { merchantId, reversalId, fact, environment: 'test', timings: TIMINGS, at } as const;
+  return (await recordReversalFact(db, input)).reversal;
+}
+
+/** Records that the operator refunded; whether the money that went back is booked. */
+export async function bookRefund(db: Database, { id: reversalId, merchantId }: Reversal): Promise<boolean> {
+  const input = { merchantId, reversalId, environment: 'test', timings: TIMINGS, at: new Date() } as const;
+  return (await recordReversalFact(db, { ...input, fact: { fact: 'refunded' } })).isBooked;
+}
+
+/** The code that a call is refused with, or what it gave. Anything else that is thrown fails the test. */
+export async function codeOr<Value>(call: Promise<Value>): Promise<Value | ErrorCode> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
+}

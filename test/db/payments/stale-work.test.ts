@@ -1,0 +1,277 @@
+// What the sweep does to rows: gives overdue work back, asks the expired again for a while, and removes what is old.
+import assert from 'node:assert/strict';
+import { createReconciliationActivities } from '../../../activities/reconciliation.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { newId, type MerchantId } from '../../../src/domain/ids.ts';
+import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
+import {
+  listUnstartedCollections,
+  listUnstartedPayouts,
+  listUnstartedReversals,
+  measureBacklog,
+} from '../../../src/queries/payments/list-unstarted-work.ts';
+import {
+  markCollectionsStarted,
+  markPayoutsStarted,
+  markReversalsStarted,
+} from '../../../src/operations/payments/mark-work-started.ts';
+import { recordOperatorCallback } from '../../../src/operations/payments/record-operator-callback.ts';
+import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
+import { releaseOverdueWork } from '../../../src/operations/requeue-stale-work.ts';
+import { createTestDatabase, testLog, type TestDatabase } from '../../support/engines.ts';
+import { makePayout, makeReversal, makeShop, queue, recordReversal, release as releasePayout } from './payout-rows.ts';
+import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from '../rows.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const NOTHING = { collections: 0, payouts: 0, reversals: 0, deliveries: 0 };
+
+describe('work', () => {
+  let database: TestDatabase;
+  let db: Database;
+  let merchantId: MerchantId;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+    merchantId = await makeMerchant(db);
+  });
+  afterEach(() => database.drop());
+
+  const inMs = (ms: number) => new Date(Date.now() + ms);
+  const release = (at: Date, limit = 100) =>
+    releaseOverdueWork(db, {
+      at,
+      overdueAfterMs: 10 * MINUTE,
+      lateCheckEveryMs: 60 * MINUTE,
+      lateCheckForMs: 7 * DAY,
+      limit,
+    });
+  const dueAt = async (id: string) =>
+    (await oneRow<{ check_due_at: Date | null }>(db, 'SELECT check_due_at FROM collections WHERE id = $1', [id]))
+      .check_due_at;
+  const unstarted = async () => (await listUnstartedCollections(db, inMs(1000), 100)).map(({ id }) => id);
+
+  it('is unstarted from its recording until it is marked, and counts as backlog for as long', async () => {
+    const { id } = await makeCollection(db, merchantId);
+    assert.deepEqual(await unstarted(), [id]);
+    assert.equal((await measureBacklog(db, 10)).count, 1);
+    await markCollectionsStarted(db, [id], new Date());
+    assert.deepEqual(await unstarted(), []);
+    assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
+  });
+
+  it('is not listed while it is so young that who recorded it still starts it', async () => {
+    const { id } = await makeCollection(db, merchantId);
+    assert.deepEqual(await listUnstartedCollections(db, inMs(-1000), 100), []);
+    assert.equal((await listUnstartedCollections(db, inMs(1000), 100))[0]?.id, id);
+  });
+
+  it('is counted as backlog up to the limit only, and by the age of the oldest', async () => {
+    for (let i = 0; i < 5; i++) {
+      await makeCollection(db, merchantId, 'initiated', { createdAt: inMs(-MINUTE), updatedAt: inMs(-MINUTE) });
+    }
+    const { count, oldestAgeMs } = await measureBacklog(db, 3);
+    assert.equal(count, 3);
+    assert.ok(oldestAgeMs >= MINUTE && oldestAgeMs < 2 * MINUTE, `${oldestAgeMs}`);
+  });
+
+  it('is given back when its check is due, and looked at again after the next wait', async () => {
+    const { id } = await makeCollection(db, merchantId, 'reconciling');
+    assert.deepEqual(await release(new Date()), NOTHING);
+    const at = inMs(2 * MINUTE);
+    assert.deepEqual(await release(at), { ...NOTHING, collections: 1 });
+    assert.deepEqual(await unstarted(), [id]);
+    assert.equal((await dueAt(id))?.getTime(), at.getTime() + 10 * MINUTE);
+  });
+
+  it('counts as backlog no more once the sweep gave it back, whatever its state and age', async () => {
+    for (const state of ['initiated', 'reconciling', 'expired'] as const) {
+      const { id } = await makeCollection(db, merchantId, state);
+      await markCollectionsStarted(db, [id], new Date());
+    }
+    assert.deepEqual(await release(inMs(10 * MINUTE)), { ...NOTHING, collections: 3 });
+    assert.equal((await unstarted()).length, 3);
+    assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
+  });
+
+  it('is given back by one of two sweeps at the same time', async () => {
+    for (let i = 0; i < 20; i++) await makeCollection(db, merchantId, 'reconciling');
+    const released = await Promise.all([1, 2, 3].map(() => release(inMs(2 * MINUTE))));
+    assert.equal(
+      released.reduce((sum, { collections }) => sum + collections, 0),
+      20,
+    );
+  });
+
+  it('that expired is asked for again now and then, and one last time when the wait is over', async () => {
+    const { id } = await makeCollection(db, merchantId, 'expired');
+    const first = inMs(2 * MINUTE);
+    await release(first);
+    assert.equal((await dueAt(id))?.getTime(), first.getTime() + 60 * MINUTE);
+    assert.deepEqual(await release(inMs(8 * DAY)), { ...NOTHING, collections: 1 });
+    assert.equal(await dueAt(id), null);
+    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
+  });
+
+  it('that is settled for good is never given back', async () => {
+    await makeCollection(db, merchantId, 'succeeded');
+    await makeCollection(db, merchantId, 'failed');
+    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
+  });
+
+  it('of a collection that failed is given back once after callbacks, however many there were', async () => {
+    const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
+    await markCollectionsStarted(db, [id], new Date());
+    const call = () =>
+      recordOperatorCallback(db, {
+        operator: 'mtn-momo',
+        operatorReference,
+        body: '{}',
+        contentType: 'application/json',
+        sourceAddress: '127.0.0.1',
+        receivedAt: new Date(),
+      });
+    // More than are kept: the row remembers that somebody called.
+    for (let i = 0; i < 25; i++) await call();
+    assert.deepEqual(await release(inMs(1000)), { ...NOTHING, collections: 1 });
+    assert.deepEqual(await unstarted(), [id]);
+    await markCollectionsStarted(db, [id], new Date());
+    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
+    await call();
+    assert.deepEqual(await release(inMs(1000)), { ...NOTHING, collections: 1 });
+  });
+
+  it('of a delivery is given back when its next attempt is overdue and was started before', async () => {
+    await makeEndpoint(db, merchantId);
+    await makeCollection(db, merchantId, 'prompted');
+    await db.pool.query("UPDATE deliveries SET state = 'retrying', workflow_started_at = now()");
+    assert.equal((await release(inMs(5 * MINUTE))).deliveries, 0);
+    assert.equal((await release(inMs(11 * MINUTE))).deliveries, 1);
+    assert.equal((await release(inMs(11 * MINUTE))).deliveries, 0);
+  });
+
+  it('of a payout waits for a workflow from its making, and again once people decided', async () => {
+    const shop = await makeShop(db, 10_000n);
+    const payout = await queue(db, shop, 1000n);
+    const waiting = async () => (await listUnstartedPayouts(db, inMs(1000), 100)).map(({ id }) => id);
+    assert.deepEqual(await waiting(), [payout.id]);
+    await markPayoutsStarted(db, [payout], new Date());
+    assert.deepEqual(await waiting(), []);
+    await releasePayout(db, shop.approver, payout.id);
+    assert.deepEqual(await waiting(), [payout.id]);
+    // Its workflow was told of what was before the release: that says nothing of the release.
+    await markPayoutsStarted(db, [payout], new Date());
+    assert.deepEqual(await waiting(), [payout.id]);
+    await markPayoutsStarted(db, await listUnstartedPayouts(db, inMs(1000), 100), new Date());
+    assert.deepEqual(await waiting(), []);
+  });
+
+  it('of a payout is given back when it is overdue, and never once it ended', async () => {
+    const shop = await makeShop(db, 10_000n);
+    for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
+    await db.pool.query('UPDATE payouts SET workflow_started_at = now()');
+    assert.deepEqual(await release(inMs(2 * MINUTE)), { ...NOTHING, payouts: 2 });
+    assert.deepEqual(await release(inMs(8 * DAY)), { ...NOTHING, payouts: 3 });
+    const given = await listUnstartedPayouts(db, inMs(1000), 100);
+    assert.equal(given.length, 3);
+  });
+
+  it('of a reversal waits for a workflow, and is given back until the refund ended', async () => {
+    const shop = await makeShop(db, 10_000n);
+    const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
+    const waiting = async () => (await listUnstartedReversals(db, inMs(1000), 100)).map(({ id }) => id);
+    assert.deepEqual(await waiting(), [reversal.id]);
+    await markReversalsStarted(db, [reversal.id], new Date());
+    assert.deepEqual(await waiting(), []);
+    assert.deepEqual(await release(inMs(6 * MINUTE)), { ...NOTHING, reversals: 1 });
+    assert.deepEqual(await waiting(), [reversal.id]);
+    await markReversalsStarted(db, [reversal.id], new Date());
+    await recordReversal(db, reversal, { fact: 'refunded' });
+    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
+  });
+
+  it('is released at most so many at a time', async () => {
+    for (let i = 0; i < 5; i++) await makeCollection(db, merchantId, 'reconciling');
+    const counts = [];
+    for (let i = 0; i < 3; i++) counts.push((await release(inMs(2 * MINUTE), 2)).collections);
+    assert.deepEqual(counts, [2, 2, 1]);
+  });
+});
+
+describe('the sweep', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('gives back all that is overdue, were it thousands, each once', async () => {
+    const { db } = database;
+    const OVERDUE = 1700;
+    const { id } = await makeCollection(db, await makeMerchant(db), 'reconciling');
+    const client = await db.pool.connect();
+    try {
+      await client.query('SET session_replication_role = replica');
+      await client.query(
+        `INSERT INTO collections SELECT (jsonb_populate_record(c, jsonb_build_object(
+           'id', 'col_0' || lpad(n::text, 25, '0'), 'operator_reference', gen_random_uuid(), 'idempotency_key', n))).*
+         FROM collections c, generate_series(1, $2::int - 1) n WHERE c.id = $1`,
+        [id, OVERDUE],
+      );
+      await client.query('UPDATE collections SET workflow_started_at = now(), check_due_at = now()');
+      await client.query('RESET session_replication_role');
+    } finally {
+      client.release();
+    }
+    const activities = createReconciliationActivities({
+      db,
+      overdueAfterMs: 10 * MINUTE,
+      lateCheckEveryMs: 60 * MINUTE,
+      lateCheckForMs: 7 * DAY,
+      idempotencyKeptForMs: 30 * DAY,
+      callbacksKeptForMs: 90 * DAY,
+      keyRing: KEY_RING,
+      log: testLog,
+    });
+    assert.deepEqual(await activities.releaseOverdueWork(), { ...NOTHING, collections: OVERDUE });
+    assert.deepEqual(await activities.releaseOverdueWork(), NOTHING);
+  });
+});
+
+describe('the removal of old records', () => {
+  let database: TestDatabase;
+  let db: Database;
+  before(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+  });
+  after(() => database.drop());
+
+  it('takes keys and callbacks that are older than their time, some at a time, and no younger ones', async () => {
+    const merchantId = await makeMerchant(db);
+    const { id } = await makeCollection(db, merchantId);
+    const days = [29, 31, 32, 33].map((age) => new Date(Date.now() - age * DAY));
+    for (const at of days) {
+      const values = [merchantId, newId('req'), Buffer.alloc(32), at];
+      await db.pool.query("INSERT INTO idempotency_keys VALUES ($1, $2, $3, 202, '{}', $4)", values);
+      await db.pool.query(
+        `INSERT INTO operator_callbacks (operator, collection_id, body, content_type, source_address, received_at)
+         VALUES ('mtn-momo', $1, '{}', '', '127.0.0.1', $2)`,
+        [id, at],
+      );
+    }
+    const before = new Date(Date.now() - 30 * DAY);
+    const purge = () =>
+      purgeExpiredRecords(db, {
+        idempotencyKeysBefore: before,
+        callbacksBefore: before,
+        endedBefore: before,
+        limit: 2,
+      });
+    assert.deepEqual([await purge(), await purge(), await purge()], [4, 2, 0]);
+    const left =
+      'SELECT (SELECT count(*) FROM idempotency_keys)::int AS keys, count(*)::int AS calls FROM operator_callbacks';
+    assert.deepEqual(await oneRow(db, left), { keys: 1, calls: 1 });
+  });
+});

@@ -1,0 +1,376 @@
+// Deliveries: claimed by one at a time, leased, and each attempt recorded once.
+import assert from 'node:assert/strict';
+import type { Database } from '../../../src/db/database.ts';
+import { type DueDelivery } from '../../../src/db/webhooks/delivery.ts';
+import { disableEndpoints, lockMerchant, setEndpointsFailing } from '../../../src/db/webhooks/endpoint.ts';
+import type { AttemptResult, NextStep } from '../../../src/domain/webhooks/delivery.ts';
+import type { EndpointId, MerchantId } from '../../../src/domain/ids.ts';
+import { open } from '../../../src/security/sealing.ts';
+import { getRetryingDelivery } from '../../../src/queries/webhooks/get-retrying-delivery.ts';
+import { handOverDeliveries } from '../../../src/operations/webhooks/hand-over-deliveries.ts';
+import type { DeliveryAttempt } from '../../../src/operations/webhooks/record-delivery-attempts.ts';
+import { registerEndpoint } from '../../../src/operations/webhooks/register-endpoint.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
+import { claim, record } from './deliveries.ts';
+import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from '../rows.ts';
+
+const DELIVERED: NextStep = { state: 'delivered' };
+const RETRYING: NextStep = { state: 'retrying', delayMs: 5000 };
+
+function attemptOf(delivery: DueDelivery, statusCode: number, next: NextStep, attemptNumber = 1): DeliveryAttempt {
+  const { id, endpointId, url, replayCount, attemptsBeforeReplay, isEndpointFailing } = delivery;
+  const result: AttemptResult = {
+    kind: 'answered',
+    statusCode,
+    headers: { 'content-type': 'text/plain' },
+    body: Buffer.from('ok'),
+    retryAfterMs: null,
+  };
+  return {
+    id,
+    endpointId,
+    url,
+    replayCount,
+    attemptsBeforeReplay,
+    isEndpointFailing,
+    attemptNumber,
+    attempt: { startedAt: new Date(), durationMs: 12, result },
+    next,
+    at: new Date(),
+  };
+}
+
+describe('deliveries', () => {
+  let database: TestDatabase;
+  let db: Database;
+  let merchantId: MerchantId;
+  let endpointId: EndpointId;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+    merchantId = await makeMerchant(db);
+    endpointId = await makeEndpoint(db, merchantId);
+  });
+  afterEach(() => database.drop());
+
+  /** `count` pending deliveries, each of a payment of its own. */
+  async function makePending(count: number): Promise<void> {
+    await Promise.all(Array.from({ length: count }, () => makeCollection(db, merchantId, 'prompted')));
+  }
+  const rowOf = (id: string) =>
+    oneRow<{ state: string; attempt_count: number; leased_until: Date | null; next_attempt_at: Date | null }>(
+      db,
+      'SELECT state, attempt_count, leased_until, next_attempt_at FROM deliveries WHERE id = $1',
+      [id],
+    );
+  const claimOne = async () => {
+    const [delivery] = await claim(db, 1);
+    assert.ok(delivery);
+    return delivery;
+  };
+
+  it('come with all that an attempt needs', async () => {
+    await makePending(1);
+    const delivery = await claimOne();
+    const event = await oneRow<{ id: string; body: string }>(db, 'SELECT id, body FROM events');
+    assert.equal(delivery.body, event.body);
+    assert.equal(delivery.eventId, event.id);
+    assert.deepEqual([delivery.merchantId, delivery.endpointId, delivery.attemptCount], [merchantId, endpointId, 0]);
+    assert.equal(delivery.url, 'https://merchant.example/hook');
+    assert.match(open(delivery.secretsSealed[0], endpointId, KEY_RING), /^whsec_/);
+  });
+
+  it('are never claimed by two at the same time', async () => {
+    await makePending(60);
+    const claims = await Promise.all(Array.from({ length: 12 }, () => claim(db, 10)));
+    const ids = claims.flat().map(({ id }) => id);
+    assert.equal(ids.length, 60);
+    assert.equal(new Set(ids).size, 60);
+    assert.deepEqual(await claim(db, 10), []);
+  });
+
+  it('are claimed around those that another is just writing to', async () => {
+    await makePending(3);
+    const client = await db.pool.connect();
+    await client.query('BEGIN');
+    const { rows } = await client.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id LIMIT 1 FOR UPDATE');
+    const claimed = (await claim(db, 10)).map(({ id }) => id);
+    assert.equal(claimed.length, 2);
+    assert.ok(!claimed.includes(rows[0]!.id as DueDelivery['id']));
+    await client.query('ROLLBACK');
+    client.release();
+  });
+
+  it('are claimed oldest first, as many as were asked for', async () => {
+    await makePending(5);
+    const { rows } = await db.pool.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id');
+    const claimed = (await claim(db, 3)).map(({ id }) => id);
+    assert.deepEqual(
+      claimed.sort(),
+      rows.slice(0, 3).map(({ id }) => id),
+    );
+  });
+
+  it('come back when their lease ran out, and not before', async () => {
+    await makePending(1);
+    const delivery = await claimOne();
+    assert.deepEqual(await claim(db, 1), []);
+    await db.pool.query("UPDATE deliveries SET leased_until = now() - interval '1 ms'");
+    assert.equal((await claimOne()).id, delivery.id);
+  });
+
+  it('of an endpoint that fails already take nobody’s place, and go to workflows, some at a time', async () => {
+    await makePending(3);
+    await setEndpointsFailing(db, [endpointId], new Date());
+    assert.deepEqual(await claim(db, 10), []);
+    assert.equal(await handOverDeliveries(db, 2), 2);
+    const { rows } = await db.pool.query('SELECT state, leased_until FROM deliveries ORDER BY id');
+    assert.deepEqual(
+      rows,
+      ['retrying', 'retrying', 'pending'].map((state) => ({ state, leased_until: null })),
+    );
+    assert.equal(await handOverDeliveries(db, 2), 1);
+    assert.equal(await handOverDeliveries(db, 2), 0);
+  });
+
+  it('wake the dispatchers when there are any', async () => {
+    const heard: string[] = [];
+    const client = await db.pool.connect();
+    client.on('notification', ({ channel }) => heard.push(channel));
+    await client.query('LISTEN malipo_deliveries');
+    await db.pool.query("UPDATE endpoints SET event_types = '{collection.failed}'");
+    await makePending(1);
+    await client.query('SELECT 1');
+    assert.deepEqual(heard, []);
+    await db.pool.query('UPDATE endpoints SET event_types = NULL');
+    await makePending(1);
+    await client.query('SELECT 1');
+    assert.deepEqual(heard, ['malipo_deliveries']);
+    client.release(true);
+  });
+
+  describe('after an attempt', () => {
+    it('are delivered, with the attempt kept as it was', async () => {
+      await makePending(1);
+      const delivery = await claimOne();
+      await record(db, [attemptOf(delivery, 200, DELIVERED)]);
+      assert.deepEqual(await rowOf(delivery.id), {
+        state: 'delivered',
+        attempt_count: 1,
+        leased_until: null,
+        next_attempt_at: null,
+      });
+      const kept = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM delivery_attempts');
+      assert.equal(kept['status_code'], 200);
+      assert.deepEqual(kept['response_headers'], { 'content-type': 'text/plain' });
+      assert.deepEqual(kept['response_body'], Buffer.from('ok'));
+    });
+
+    it('are owed another one at the time that was decided', async () => {
+      await makePending(1);
+      const delivery = await claimOne();
+      const attempt = attemptOf(delivery, 500, RETRYING);
+      await record(db, [attempt]);
+      const { state, next_attempt_at } = await rowOf(delivery.id);
+      assert.equal(state, 'retrying');
+      assert.equal(next_attempt_at?.getTime(), attempt.at.getTime() + 5000);
+      assert.equal((await getRetryingDelivery(db, delivery.id, 0))?.attemptCount, 1);
+    });
+
+    it('keep the error of one that had no answer', async () => {
+      await makePending(1);
+      const delivery = await claimOne();
+      const base = attemptOf(delivery, 500, RETRYING);
+      const result: AttemptResult = { kind: 'no_answer', error: 'connection refused' };
+      await record(db, [{ ...base, attempt: { ...base.attempt, result } }]);
+      const kept = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM delivery_attempts');
+      assert.deepEqual([kept['status_code'], kept['error']], [null, 'connection refused']);
+    });
+
+    it('stay as the first record of it says, when it is recorded again', async () => {
+      await makePending(1);
+      const delivery = await claimOne();
+      await record(db, [attemptOf(delivery, 200, DELIVERED)]);
+      await record(db, [attemptOf(delivery, 500, RETRYING)]);
+      assert.equal((await rowOf(delivery.id)).state, 'delivered');
+      assert.equal(
+        (await oneRow<{ status_code: number }>(db, 'SELECT status_code FROM delivery_attempts')).status_code,
+        200,
+      );
+    });
+
+    it('stay as the first of two records says that come in one batch', async () => {
+      await makePending(10);
+      const deliveries = await claim(db, 10);
+      const firsts = deliveries.map((delivery) => attemptOf(delivery, 200, DELIVERED));
+      const seconds = deliveries.map((delivery) => attemptOf(delivery, 500, RETRYING));
+      await record(db, [...firsts, ...seconds]);
+      const { rows } = await db.pool.query(
+        'SELECT DISTINCT state, status_code FROM deliveries JOIN delivery_attempts ON delivery_id = id',
+      );
+      assert.deepEqual(rows, [{ state: 'delivered', status_code: 200 }]);
+    });
+
+    it('stay as one of two says that record it at the same time', async () => {
+      await makePending(20);
+      const deliveries = await claim(db, 20);
+      const [one, two] = [deliveries, [...deliveries].reverse()];
+      await Promise.all([
+        record(
+          db,
+          one.map((delivery) => attemptOf(delivery, 200, DELIVERED)),
+        ),
+        record(
+          db,
+          two.map((delivery) => attemptOf(delivery, 500, RETRYING)),
+        ),
+      ]);
+      const { rows } = await db.pool.query<{ state: string; status_code: number; attempt_count: number }>(
+        'SELECT state, attempt_count, status_code FROM deliveries JOIN delivery_attempts ON delivery_id = id',
+      );
+      assert.equal(rows.length, 20);
+      for (const row of rows) {
+        assert.equal(row.state, row.status_code === 200 ? 'delivered' : 'retrying');
+        assert.equal(row.attempt_count, 1);
+      }
+    });
+
+    it('do not skip one: the third is not recorded before the second', async () => {
+      await makePending(1);
+      const delivery = await claimOne();
+      await record(db, [attemptOf(delivery, 500, RETRYING)]);
+      await record(db, [attemptOf(delivery, 200, DELIVERED, 3)]);
+      assert.deepEqual([(await rowOf(delivery.id)).state, (await rowOf(delivery.id)).attempt_count], ['retrying', 1]);
+    });
+  });
+
+  describe('make their endpoint', () => {
+    const endpoint = () =>
+      oneRow<{ state: string; is_failing: boolean; reason: string | null }>(
+        db,
+        'SELECT state, failing_since IS NOT NULL AS is_failing, disabled_reason AS reason FROM endpoints WHERE id = $1',
+        [endpointId],
+      );
+
+    it('failing when they fail, and healthy again when one arrives', async () => {
+      await makePending(2);
+      const [first, second] = await claim(db, 2);
+      await record(db, [attemptOf(first!, 500, RETRYING)]);
+      assert.equal((await endpoint()).is_failing, true);
+      await record(db, [{ ...attemptOf(second!, 200, DELIVERED), isEndpointFailing: true }]);
+      assert.equal((await endpoint()).is_failing, false);
+    });
+
+    it('healthy when one of a batch arrives', async () => {
+      await makePending(2);
+      const [first, second] = await claim(db, 2);
+      await record(db, [attemptOf(first!, 200, DELIVERED), attemptOf(second!, 500, RETRYING)]);
+      assert.equal((await endpoint()).is_failing, false);
+    });
+
+    it('healthy by one that began before another one failed', async () => {
+      await makePending(2);
+      const [first, second] = await claim(db, 2);
+      await record(db, [attemptOf(first!, 500, RETRYING)]);
+      await record(db, [attemptOf(second!, 200, DELIVERED)]);
+      assert.equal((await endpoint()).is_failing, false);
+    });
+
+    it('disabled when it answers that it is gone for good', async () => {
+      await makePending(1);
+      const gone: NextStep = { state: 'dead_lettered', disableEndpoint: true };
+      const ended = await record(db, [attemptOf(await claimOne(), 410, gone)]);
+      assert.deepEqual(ended, [{ id: endpointId, merchantId, reason: 'answered_gone' }]);
+      assert.deepEqual(await endpoint(), { state: 'disabled', is_failing: true, reason: 'answered_gone' });
+    });
+
+    it('neither failing nor disabled by what the address of before answers', async () => {
+      await makePending(2);
+      const [first, second] = await claim(db, 2);
+      await db.pool.query("UPDATE endpoints SET url = 'https://merchant.example/new'");
+      const gone: NextStep = { state: 'dead_lettered', disableEndpoint: true };
+      assert.deepEqual(await record(db, [attemptOf(first!, 410, gone)]), []);
+      await record(db, [attemptOf(second!, 500, RETRYING)]);
+      assert.deepEqual(await endpoint(), { state: 'enabled', is_failing: false, reason: null });
+      assert.equal((await rowOf(first!.id)).state, 'dead_lettered');
+    });
+
+    it('disabled when all failed for the limit, with an entry in the audit log', async () => {
+      await makePending(2);
+      const [first, second] = await claim(db, 2);
+      const dayMs = 86_400_000;
+      const began = new Date();
+      const limits = { failingLimitMs: 5 * dayMs };
+      await record(db, [attemptOf(first!, 500, RETRYING)], { ...limits, at: began });
+      const almost = new Date(began.getTime() + 5 * dayMs - 1);
+      await record(db, [attemptOf(first!, 500, RETRYING, 2)], { ...limits, at: almost });
+      assert.equal((await endpoint()).state, 'enabled');
+      const then = new Date(began.getTime() + 5 * dayMs);
+      const ended = await record(db, [attemptOf(second!, 500, RETRYING)], { ...limits, at: then });
+      assert.deepEqual(ended, [{ id: endpointId, merchantId, reason: 'failing' }]);
+      assert.equal((await endpoint()).reason, 'failing');
+      const entry = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM audit_entries');
+      assert.deepEqual(
+        [entry['merchant_id'], entry['user_id'], entry['action'], entry['subject_id'], entry['after']],
+        [merchantId, null, 'endpoint.disabled', endpointId, { state: 'disabled', disabled_reason: 'failing' }],
+      );
+    });
+
+    it('not disabled while one arrives now and then', async () => {
+      await makePending(3);
+      const [first, second, third] = await claim(db, 3);
+      const at = (days: number) => ({ failingLimitMs: 5 * 86_400_000, at: new Date(Date.now() + days * 86_400_000) });
+      await record(db, [attemptOf(first!, 500, RETRYING)], at(0));
+      await record(db, [{ ...attemptOf(second!, 200, DELIVERED), isEndpointFailing: true }], at(3));
+      await record(db, [attemptOf(third!, 500, RETRYING)], at(6));
+      assert.equal((await endpoint()).state, 'enabled');
+    });
+  });
+
+  describe('are made', () => {
+    const targets = async () =>
+      (await db.pool.query<{ endpoint_id: string }>('SELECT endpoint_id FROM deliveries')).rows.map(
+        (row) => row.endpoint_id,
+      );
+
+    it('for each of a merchant’s endpoints that wants the type, withheld where it is disabled, and for no other merchant’s', async () => {
+      const at = new Date();
+      const input = { merchantId, url: 'https://merchant.example/2', description: null, keyRing: KEY_RING, at };
+      const wanting = await registerEndpoint(db, { ...input, eventTypes: ['collection.prompted'] });
+      await registerEndpoint(db, { ...input, eventTypes: ['collection.succeeded'] });
+      const disabled = await registerEndpoint(db, { ...input, eventTypes: null });
+      await disableEndpoints(db, [disabled.id], { reason: 'by_person', at });
+      const deleted = await registerEndpoint(db, { ...input, eventTypes: null });
+      await db.pool.query(
+        `UPDATE endpoints SET state = 'disabled', disabled_reason = 'deleted', disabled_at = now(), deleted_at = now(),
+           secret_sealed = NULL WHERE id = $1`,
+        [deleted.id],
+      );
+      await makeEndpoint(db, await makeMerchant(db));
+      await makePending(1);
+      assert.deepEqual((await targets()).sort(), [endpointId, wanting.id, disabled.id].sort());
+      const { rows } = await db.pool.query("SELECT endpoint_id FROM deliveries WHERE state = 'withheld'");
+      assert.deepEqual(rows, [{ endpoint_id: disabled.id }]);
+    });
+
+    it('for sixteen endpoints, which is as many as a merchant can have, however many register at once', async () => {
+      const register = () => makeEndpoint(db, merchantId);
+      const results = await Promise.allSettled(Array.from({ length: 20 }, register));
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 15);
+      for (const result of results) {
+        if (result.status === 'rejected') assert.match(String(result.reason), /can have 16 endpoints/);
+      }
+      await makePending(1);
+      assert.equal((await targets()).length, 16);
+    });
+
+    it('without waiting for who counts the merchant’s endpoints or deliveries', async () => {
+      await db.withTransaction(async (tx) => {
+        await lockMerchant(tx, merchantId);
+        await makePending(1);
+      });
+      assert.equal((await targets()).length, 1);
+    });
+  });
+});

@@ -1,0 +1,83 @@
+// The build makes what is missing or out of date, and nothing else.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { throwaway } from './throwaway.ts';
+
+describe('building', () => {
+  const { folder, cleanUp } = throwaway();
+  afterEach(cleanUp);
+
+  let project: string;
+  beforeEach(() => {
+    project = folder();
+    const root = findProjectRoot();
+    for (const file of [
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'tools/build.mjs',
+    ]) {
+      cpSync(join(root, file), join(project, file));
+    }
+    symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+    write('src/price.ts', 'export const price: number = 5;\n');
+    write('src/schema.sql', 'SELECT 1;\n');
+    write('activities/nothing.ts', 'export const nothing = null;\n');
+    write(
+      'workflows/index.ts',
+      "import { price } from '../src/price.ts';\nexport async function tell(): Promise<number> {\n  return price;\n}\n",
+    );
+  });
+
+  function write(file: string, text: string): void {
+    mkdirSync(dirname(join(project, file)), { recursive: true });
+    writeFileSync(join(project, file), text);
+  }
+
+  function build(): { status: number | null; output: string } {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/build.mjs'], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    return { status, output: stdout + stderr };
+  }
+
+  const read = (file: string): string => readFileSync(join(project, 'dist', file), 'utf8');
+
+  it('compiles, copies what is not code, bundles the workflows, and then has nothing more to do', () => {
+    const first = build();
+    assert.equal(first.status, 0, first.output);
+    assert.match(read('src/price.js'), /price = 5/);
+    assert.match(read('workflows/index.js'), /'\.\.\/src\/price\.js'/);
+    assert.equal(read('src/schema.sql'), 'SELECT 1;\n');
+    assert.match(read('workflow-bundle.js'), /tell/);
+    const builtAtMs = statSync(join(project, 'dist', 'workflow-bundle.js')).mtimeMs;
+    assert.deepEqual(build(), { status: 0, output: '' });
+    assert.equal(statSync(join(project, 'dist', 'workflow-bundle.js')).mtimeMs, builtAtMs);
+  });
+
+  it('builds anew when a source has changed or gone', () => {
+    build();
+    write('src/price.ts', 'export const price: number = 6;\n');
+    assert.match(build().output, /^built in/);
+    assert.match(read('workflow-bundle.js'), /price = 6/);
+    rmSync(join(project, 'src', 'schema.sql'));
+    assert.match(build().output, /^built in/);
+    assert.equal(existsSync(join(project, 'dist', 'src', 'schema.sql')), false);
+  });
+
+  it('fails on a mistake in the code, and again until it is mended', () => {
+    write('src/price.ts', "export const price: number = 'five';\n");
+    for (let tries = 1; tries <= 2; tries++) {
+      const { status, output } = build();
+      assert.equal(status, 1);
+      assert.match(output, /src\/price\.ts.*not assignable/);
+    }
+    write('src/price.ts', 'export const price: number = 5;\n');
+    assert.equal(build().status, 0);
+  });
+});

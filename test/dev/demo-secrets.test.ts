@@ -1,0 +1,41 @@
+// The secrets of the embedded start: made once, kept, and completed when a newer version needs more of them.
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { demoSecrets } from '../../src/dev/demo-secrets.ts';
+
+describe('the secrets of the embedded start', () => {
+  let folder: string;
+  let file: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'malipo-secrets-'));
+    file = join(folder, 'secrets.json');
+  });
+
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const written = (): unknown => JSON.parse(readFileSync(file, 'utf8'));
+
+  it('are made once, for this user only, and are the same at every start', () => {
+    const secrets = demoSecrets(file);
+    assert.deepEqual(written(), secrets);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual(demoSecrets(file), secrets);
+    assert.notEqual(secrets['MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY'], secrets['MALIPO_MTN_MOMO_COLLECTION_API_KEY']);
+  });
+
+  it('of an older version keep what they are and get what they do not have yet, for good', () => {
+    const older = Object.fromEntries(Object.entries(demoSecrets(file)).filter(([name]) => !name.includes('DISBURSE')));
+    writeFileSync(file, JSON.stringify(older));
+    const completed = demoSecrets(file);
+    assert.equal(Object.keys(completed).length, Object.keys(older).length + 3);
+    for (const [name, value] of Object.entries(older)) assert.equal(completed[name], value);
+    assert.deepEqual(written(), completed);
+    assert.deepEqual(demoSecrets(file), completed);
+  });
+});

@@ -1,0 +1,120 @@
+// Packages are installed when they must be, and only then.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { throwaway } from './throwaway.ts';
+
+type Package = { version: string; integrity: string; optional?: true; os?: string[]; cpu?: string[] };
+
+const OTHER_SYSTEM = process.platform === 'darwin' ? 'linux' : 'darwin';
+
+describe('installing packages', () => {
+  const { folder, cleanUp } = throwaway();
+  afterEach(cleanUp);
+
+  let project: string;
+  beforeEach(() => {
+    project = folder();
+    writeFileSync(join(project, 'package.json'), JSON.stringify({ engines: { node: '>=20.19.0' } }));
+    lock({ 'node_modules/one': pack('1.0.0') });
+    installed({ 'node_modules/one': pack('1.0.0') });
+  });
+
+  function pack(version: string, more: Partial<Package> = {}): Package {
+    return { version, integrity: `sha512-${version}`, ...more };
+  }
+
+  function lock(packages: Record<string, Package>): void {
+    writeFileSync(join(project, 'package-lock.json'), JSON.stringify({ packages: { '': {}, ...packages } }));
+  }
+
+  function installed(packages: Record<string, Package>): void {
+    for (const path of Object.keys(packages)) {
+      mkdirSync(join(project, path), { recursive: true });
+      writeFileSync(join(project, path, 'package.json'), '{}');
+    }
+    writeFileSync(join(project, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }));
+  }
+
+  /** Runs the script with a stand-in for npm, which writes down its arguments. */
+  function install(npmScript = ''): { ran: boolean; status: number | null; output: string; arguments: string } {
+    const [npm, calls] = [join(project, 'npm.js'), join(project, 'calls')];
+    rmSync(calls, { force: true });
+    writeFileSync(
+      npm,
+      `require('node:fs').writeFileSync(${JSON.stringify(calls)}, process.argv.slice(2).join(' '));${npmScript}`,
+    );
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(findProjectRoot(), 'tools', 'install.mjs'), project],
+      {
+        encoding: 'utf8',
+        env: { npm_execpath: npm },
+      },
+    );
+    const ran = existsSync(calls);
+    return { ran, status, output: stdout + stderr, arguments: ran ? readFileSync(calls, 'utf8') : '' };
+  }
+
+  it('does nothing, silently, when all is as the lock file says', () => {
+    assert.deepEqual(install(), { ran: false, status: 0, output: '', arguments: '' });
+  });
+
+  it('installs when there are no packages', () => {
+    rmSync(join(project, 'node_modules'), { recursive: true });
+    const { output, arguments: args } = install();
+    assert.match(args, /^ci --no-audit --no-fund --include=dev/);
+    assert.match(output, /installing packages .*\npackages installed in \d+ s/);
+  });
+
+  it('installs when the lock file wants another version, one more, or one less', () => {
+    lock({ 'node_modules/one': pack('1.0.1') });
+    assert.match(install().output, /node_modules\/one is 1\.0\.0, not 1\.0\.1/);
+    installed({ 'node_modules/one': pack('1.0.0') });
+    lock({ 'node_modules/one': pack('1.0.0'), 'node_modules/two': pack('2.0.0') });
+    assert.match(install().output, /node_modules\/two is missing/);
+    installed({ 'node_modules/one': pack('1.0.0'), 'node_modules/two': pack('2.0.0') });
+    lock({ 'node_modules/one': pack('1.0.0') });
+    assert.match(install().output, /node_modules\/two is not in package-lock\.json/);
+  });
+
+  it('does not miss what is only for other systems, but misses what is for this one', () => {
+    const one = { 'node_modules/one': pack('1.0.0') };
+    lock({ ...one, 'node_modules/other': pack('1.0.0', { optional: true, os: [OTHER_SYSTEM] }) });
+    assert.equal(install().ran, false);
+    lock({
+      ...one,
+      'node_modules/ours': pack('1.0.0', { optional: true, os: [process.platform], cpu: [process.arch] }),
+    });
+    assert.match(install().output, /node_modules\/ours is missing/);
+  });
+
+  it('installs when a package was removed by hand', () => {
+    rmSync(join(project, 'node_modules', 'one'), { recursive: true });
+    assert.match(install().output, /node_modules\/one was removed/);
+  });
+
+  it('notices an install that was killed half-way', () => {
+    rmSync(join(project, 'node_modules', 'one'), { recursive: true });
+    install('process.kill(process.ppid, "SIGKILL")');
+    mkdirSync(join(project, 'node_modules', 'one'));
+    writeFileSync(join(project, 'node_modules', 'one', 'package.json'), '{}');
+    assert.match(install().output, /an install was cut short/);
+  });
+
+  it('shows what npm said when it fails', () => {
+    rmSync(join(project, 'node_modules'), { recursive: true });
+    const { status, output } = install('console.error("no network"); process.exit(7)');
+    assert.equal(status, 1);
+    assert.match(output, /no network\nnpm ci failed with code 7/);
+  });
+
+  it('names the Node.js that is needed', () => {
+    writeFileSync(join(project, 'package.json'), JSON.stringify({ engines: { node: '>=99.1.0' } }));
+    const { status, output } = install();
+    assert.equal(status, 1);
+    assert.match(output, /Node\.js 99\.1\.0 or newer is needed; this is \d+/);
+  });
+});

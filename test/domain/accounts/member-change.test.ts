@@ -1,0 +1,174 @@
+// What two people must agree to: no chain of changes that one person makes alone gives a part in moving money out.
+import assert from 'node:assert/strict';
+import { newId, type UserId } from '../../../src/domain/ids.ts';
+import { holdsOneOf, ROLES, type Invitation, type Member, type Role } from '../../../src/domain/accounts/member.ts';
+import {
+  agreementOn,
+  approvalOf,
+  requireApplicable,
+  secondRoleFor,
+  type MemberChange,
+  type People,
+} from '../../../src/domain/accounts/member-change.ts';
+
+const NOW = new Date('2026-11-21T12:00:00Z');
+const MONEY: readonly Role[] = ['owner', 'admin', 'maker', 'approver'];
+
+/** Every set of roles, the empty one too. */
+const SETS: readonly (readonly Role[])[] = Array.from({ length: 2 ** ROLES.length }, (_, bits) =>
+  ROLES.filter((_role, index) => (bits >> index) % 2 === 1),
+);
+
+function member(...roles: Role[]): Member {
+  const userId = newId('usr');
+  return { userId, name: roles.join(), email: `${userId}@x.example`, roles, hasSecondFactor: false, createdAt: NOW };
+}
+
+function invitation(createdBy: UserId | null, roles: readonly Role[], fields: Partial<Invitation> = {}): Invitation {
+  return {
+    id: newId('inv'),
+    merchantId: newId('mer'),
+    email: 'amina@shop.example',
+    roles,
+    createdBy: createdBy === null ? null : { id: createdBy, name: '' },
+    createdAt: NOW,
+    expiresAt: NOW,
+    approvedAt: null,
+    approvedBy: null,
+    ...fields,
+  };
+}
+
+function ofMembers(...members: Member[]): People {
+  return { members, invitations: [] };
+}
+
+describe('what needs a second person', () => {
+  it('is every way from having no part in moving money out to having one, in however many steps', () => {
+    const reached = new Set([[], ['viewer'], ['developer']].map((roles) => roles.join()));
+    for (let before = 0; before !== reached.size;) {
+      before = reached.size;
+      for (const from of [...reached]) {
+        const roles = from.split(',').filter((role) => role !== '') as Role[];
+        for (const after of SETS) if (secondRoleFor(roles, after) === null) reached.add(after.join());
+      }
+    }
+    for (const role of MONEY) assert.ok(![...reached].some((set) => set.split(',').includes(role)), role);
+    assert.ok(reached.has('developer,viewer'));
+  });
+
+  it('is every way of losing the power over people, and every gain of one of the four roles', () => {
+    for (const before of SETS) {
+      for (const after of SETS) {
+        const where = `${before.join()} → ${after.join()}`;
+        const gains = MONEY.filter((role) => holdsOneOf(after, [role]) && !holdsOneOf(before, [role]));
+        const loses = holdsOneOf(before, ['admin']) && !holdsOneOf(after, ['admin']);
+        const role = secondRoleFor(before, after);
+        if (gains.length > 0 || loses) assert.notEqual(role, null, where);
+        assert.equal(role === 'owner', gains.includes('owner'), where);
+        const isOwnerDemoted = before.includes('owner') && !after.includes('owner');
+        if (gains.length === 0 && !loses && !isOwnerDemoted) assert.equal(role, null, where);
+      }
+    }
+  });
+
+  it('is nothing that one does to oneself, or that the service does, or where nobody else rules', () => {
+    const [owner, admin, viewer] = [member('owner'), member('admin'), member('viewer')];
+    const people = ofMembers(owner, admin, viewer);
+    const removal = (proposer: Member | null, of: Member) => ({
+      before: of.roles,
+      after: [],
+      proposer: proposer?.userId ?? null,
+      userId: of.userId,
+    });
+    assert.equal(agreementOn(removal(admin, admin), people), null);
+    assert.equal(agreementOn(removal(null, admin), people), null);
+    assert.deepEqual(
+      agreementOn(removal(owner, admin), people)?.people.map(({ id }) => id),
+      [admin.userId],
+    );
+    const grant = { before: ['viewer'], after: ['maker'], proposer: owner.userId, userId: viewer.userId } as const;
+    assert.equal(agreementOn(grant, ofMembers(owner, viewer)), null);
+    assert.equal(agreementOn(grant, people)?.role, 'admin');
+    assert.deepEqual(agreementOn({ ...grant, after: ['owner'] }, people), { role: 'owner', people: [] });
+  });
+
+  it('waits for an owner or admin whom the service invited, and for nobody whom a member invited', () => {
+    const [owner, viewer] = [member('owner'), member('viewer')];
+    const grant = { before: ['viewer'], after: ['maker'], proposer: owner.userId, userId: viewer.userId } as const;
+    const agreement = (by: UserId | null, ...roles: Role[]) =>
+      agreementOn(grant, { members: [owner, viewer], invitations: [invitation(by, roles)] });
+    for (const role of ['owner', 'admin'] as const) {
+      assert.deepEqual(agreement(null, role), { role: 'admin', people: [] });
+      assert.equal(agreement(owner.userId, role), null);
+    }
+    assert.equal(agreement(null, 'viewer', 'approver'), null);
+  });
+});
+
+describe('an approval of an invitation', () => {
+  const [owner, admin] = [member('owner'), member('admin')];
+  const people = ofMembers(owner, admin);
+
+  it('stands while who gave it may give it, and the service’s stands', () => {
+    const by = { approvedAt: NOW, approvedBy: { id: admin.userId, name: 'admin' } };
+    const approved = invitation(owner.userId, ['maker'], by);
+    assert.equal(approvalOf(approved, people).state, 'approved');
+    const third = member('owner');
+    assert.equal(approvalOf(approved, ofMembers(owner, third)).state, 'waiting', 'the approver left');
+    assert.equal(approvalOf(approved, ofMembers(owner, third, { ...admin, roles: ['viewer'] })).state, 'waiting');
+    assert.equal(
+      approvalOf(invitation(owner.userId, ['owner'], by), people).state,
+      'waiting',
+      'an admin makes no owner',
+    );
+    const service = { approvedAt: NOW, approvedBy: null };
+    assert.equal(approvalOf(invitation(owner.userId, ['owner'], service), people).state, 'approved');
+  });
+
+  it('is judged on the people there are', () => {
+    const open = invitation(owner.userId, ['approver']);
+    assert.equal(approvalOf(open, ofMembers(owner)).state, 'not_needed');
+    assert.equal(approvalOf(open, people).state, 'waiting');
+    assert.equal(approvalOf(invitation(null, ['owner']), people).state, 'not_needed', 'made by the service');
+    assert.equal(approvalOf(invitation(owner.userId, ['viewer', 'developer']), people).state, 'not_needed');
+  });
+});
+
+describe('a proposed change of a member', () => {
+  const [owner, admin, viewer] = [member('owner'), member('admin'), member('viewer')];
+  const change = (of: Member, after: Role[] | null, by = owner): MemberChange => ({
+    id: newId('mch'),
+    merchantId: newId('mer'),
+    member: { id: of.userId, name: of.name },
+    state: 'pending',
+    before: of.roles,
+    after,
+    proposedBy: { id: by.userId, name: by.name },
+    createdAt: NOW,
+    expiresAt: NOW,
+    decidedBy: null,
+    decidedAt: null,
+  });
+
+  it('is made to the member as they were, on the word of who may still propose it', () => {
+    const grant = change(viewer, ['maker']);
+    assert.equal(requireApplicable(grant, [owner, admin, viewer]), viewer);
+    const refused = (members: Member[], says: RegExp) => {
+      assert.throws(() => requireApplicable(grant, members), says);
+    };
+    refused([owner, admin], /not what they were/);
+    refused([owner, admin, { ...viewer, roles: ['viewer', 'developer'] }], /not what they were/);
+    refused([owner, admin, { ...viewer, roles: ['developer'] }], /not what they were/);
+    refused([admin, viewer], /may not any more/);
+    refused([{ ...owner, roles: ['admin'] }, admin, viewer], /may not any more/);
+  });
+
+  it('leaves an owner', () => {
+    const other = member('owner');
+    const removal = change(owner, null, other);
+    assert.equal(requireApplicable(removal, [owner, other]), owner);
+    assert.throws(() => requireApplicable(change(owner, ['admin'], other), [owner]), /may not any more/);
+    assert.throws(() => requireApplicable(change(owner, ['admin'], owner), [owner, admin]), /last owner/);
+  });
+});

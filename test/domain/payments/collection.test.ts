@@ -1,0 +1,120 @@
+// Collections: the table of transitions, what merchants see, and when a success is late.
+import assert from 'node:assert/strict';
+import {
+  COLLECTION_STATES,
+  COLLECTION_TRANSITIONS,
+  collectionObject,
+  isLateSuccess,
+  type CollectionFact,
+  type CollectionState,
+} from '../../../src/domain/payments/collection.ts';
+import { FAILURE_CODES, failure } from '../../../src/domain/payments/failure.ts';
+import { MAX_AMOUNT_MINOR } from '../../../src/domain/money.ts';
+import { AT, collectionWith } from './collections.ts';
+
+const FACTS: readonly CollectionFact[] = ['prompt_taken', 'outcome_unknown', 'paid', 'declined', 'lapsed', 'returned'];
+
+// Written out once more from the contract: `state fact` to the state it leads to; every other pair changes nothing.
+const EXPECTED: Readonly<Record<string, CollectionState>> = {
+  'initiated prompt_taken': 'prompted',
+  'initiated outcome_unknown': 'reconciling',
+  'initiated declined': 'failed',
+  'initiated lapsed': 'expired',
+  'prompted outcome_unknown': 'reconciling',
+  'prompted paid': 'succeeded',
+  'prompted declined': 'failed',
+  'prompted lapsed': 'expired',
+  'reconciling paid': 'succeeded',
+  'reconciling declined': 'failed',
+  'reconciling lapsed': 'expired',
+  'succeeded returned': 'reversed',
+  'expired paid': 'succeeded',
+};
+
+describe('the table of a collection’s transitions', () => {
+  for (const state of COLLECTION_STATES) {
+    for (const fact of FACTS) {
+      const to = EXPECTED[`${state} ${fact}`];
+      it(`moves ${state} by ${fact} to ${to ?? 'nowhere'}`, () => {
+        assert.equal(COLLECTION_TRANSITIONS[state][fact], to);
+      });
+    }
+  }
+
+  it('knows no fact beyond these', () => {
+    const known = new Set(Object.values(COLLECTION_TRANSITIONS).flatMap((facts) => Object.keys(facts)));
+    assert.deepEqual([...known].sort(), [...FACTS].sort());
+  });
+
+  it('leads from every state but the first, and never back to it', () => {
+    const targets = new Set(Object.values(COLLECTION_TRANSITIONS).flatMap((facts) => Object.values(facts)));
+    assert.deepEqual([...targets].sort(), COLLECTION_STATES.filter((state) => state !== 'initiated').sort());
+  });
+});
+
+describe('a collection as merchants see it', () => {
+  it('has these fields in this order, as of its making', () => {
+    assert.deepEqual(Object.entries(collectionObject(collectionWith({ metadata: { order: '1' } }))).slice(1), [
+      ['state', 'initiated'],
+      ['amount', 5000],
+      ['currency', 'UGX'],
+      ['reference', 'INV-1042'],
+      ['phone', '256772000100'],
+      ['operator', 'mtn-momo'],
+      ['description', null],
+      ['metadata', { order: '1' }],
+      ['failure', null],
+      ['operator_reference', 'bab7498a-e092-4d89-8fba-2f337846fdb9'],
+      ['amount_reversed', 0],
+      ['created_at', '2026-01-31T12:00:00.000Z'],
+      ['updated_at', '2026-01-31T12:00:00.000Z'],
+      ['prompt_expires_at', null],
+    ]);
+  });
+
+  it('shows the largest amount without loss', () => {
+    assert.equal(collectionObject(collectionWith({ amountMinor: MAX_AMOUNT_MINOR })).amount, 9_007_199_254_740_991);
+  });
+
+  it('says why it failed, in a sentence for every code', () => {
+    for (const failureCode of FAILURE_CODES) {
+      const shown = collectionObject(collectionWith({ state: 'failed', failureCode })).failure;
+      assert.deepEqual(shown, failure(failureCode));
+      assert.match(shown.message, /^[A-Z].{20,}\.$/);
+    }
+  });
+
+  it('has the twelve failure codes of the contract', () => {
+    const codes =
+      'payer_cancelled wrong_pin insufficient_funds prompt_expired payer_unreachable payer_not_found ' +
+      'payer_limit_reached payer_busy amount_not_allowed operator_unavailable operator_rejected unknown';
+    assert.deepEqual([...FAILURE_CODES].sort(), codes.split(' ').sort());
+  });
+});
+
+describe('a success', () => {
+  const after = new Date(AT.getTime() + 1);
+  const before = new Date(AT.getTime() - 1);
+
+  it('is late after the collection had expired, whenever that was', () => {
+    const collection = collectionWith({ state: 'succeeded', previousState: 'expired', promptExpiresAt: after });
+    assert.ok(isLateSuccess(collection));
+  });
+
+  it('is late once the prompt on the handset had run out', () => {
+    const collection = collectionWith({ state: 'succeeded', previousState: 'reconciling', promptExpiresAt: before });
+    assert.ok(isLateSuccess(collection));
+  });
+
+  it('is not late while the prompt was alive, up to its last moment', () => {
+    for (const promptExpiresAt of [AT, after, null]) {
+      assert.ok(!isLateSuccess(collectionWith({ state: 'succeeded', previousState: 'prompted', promptExpiresAt })));
+    }
+  });
+
+  it('is what only a succeeded collection can be late with', () => {
+    for (const state of COLLECTION_STATES.filter((other) => other !== 'succeeded')) {
+      assert.ok(!isLateSuccess(collectionWith({ state, previousState: 'expired', promptExpiresAt: before })), state);
+    }
+  });
+});

@@ -1,0 +1,67 @@
+// Whether a well-formed request can be carried out, and all that is said when it cannot.
+import assert from 'node:assert/strict';
+import { planPayment, type PaymentRequest } from '../../../src/domain/payments/payment-request.ts';
+import { DomainError } from '../../../src/domain/errors.ts';
+import { OPERATORS } from '../../../src/domain/payments/operator-catalogue.ts';
+
+const REQUEST: PaymentRequest = {
+  phone: '256772000100',
+  amountMinor: 5000n,
+  reference: 'INV-1',
+  currency: null,
+  description: null,
+  metadata: {},
+};
+
+function issuesOf(request: Partial<PaymentRequest>): [string, string][] {
+  try {
+    planPayment({ ...REQUEST, ...request }, 'UGX');
+  } catch (error) {
+    assert.ok(error instanceof DomainError);
+    assert.equal(error.code, error.issues[0]?.code);
+    assert.equal(error.message, error.issues[0]?.message);
+    return error.issues.map(({ param, code }) => [param, code]);
+  }
+  return [];
+}
+
+describe('a collection request', () => {
+  it('goes to the operator that serves the phone', () => {
+    assert.deepEqual(planPayment(REQUEST, 'UGX'), { operator: 'mtn-momo' });
+    assert.deepEqual(planPayment({ ...REQUEST, currency: 'UGX' }, 'UGX'), { operator: 'mtn-momo' });
+  });
+
+  const refused: [string, Partial<PaymentRequest>, [string, string][]][] = [
+    ['a phone in the wrong form', { phone: '+256772000100' }, [['phone', 'phone_invalid']]],
+    ['a phone of a network we do not reach', { phone: '256752000100' }, [['phone', 'phone_unsupported']]],
+    ['a phone of another currency', { phone: '250788000100' }, [['phone', 'phone_unsupported']]],
+    ['another currency than the merchant’s', { currency: 'KES' }, [['currency', 'parameter_invalid']]],
+    ['less than the operator takes', { amountMinor: 99n }, [['amount', 'amount_out_of_bounds']]],
+    ['more than the operator takes', { amountMinor: 5_000_001n }, [['amount', 'amount_out_of_bounds']]],
+    [
+      'everything at once',
+      { currency: 'KES', phone: '0772000100', amountMinor: 0n },
+      [
+        ['currency', 'parameter_invalid'],
+        ['phone', 'phone_invalid'],
+        ['amount', 'amount_out_of_bounds'],
+      ],
+    ],
+  ];
+  for (const [what, request, issues] of refused) {
+    it(`is refused for ${what}`, () => {
+      assert.deepEqual(issuesOf(request), issues);
+    });
+  }
+
+  it('may ask for exactly the least and the most that the operator takes', () => {
+    const market = OPERATORS['mtn-momo'].markets.find(({ country }) => country === 'UG');
+    assert.deepEqual(issuesOf({ amountMinor: market!.minAmountMinor }), []);
+    assert.deepEqual(issuesOf({ amountMinor: market!.maxAmountMinor }), []);
+  });
+
+  it('is told the right form of a phone and the bounds of an amount', () => {
+    assert.throws(() => planPayment({ ...REQUEST, phone: '0772000100' }, 'UGX'), /digits only.*256772123456/);
+    assert.throws(() => planPayment({ ...REQUEST, amountMinor: 1n }, 'UGX'), /from 100 to 5000000 .*UGX/);
+  });
+});

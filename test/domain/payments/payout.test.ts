@@ -1,0 +1,165 @@
+// Payouts: the table of transitions, what approval is called, and what merchants see.
+import assert from 'node:assert/strict';
+import { FAILURE_CODES, payoutFailure } from '../../../src/domain/payments/failure.ts';
+import { MAX_AMOUNT_MINOR } from '../../../src/domain/money.ts';
+import {
+  APPROVAL_STATES,
+  approvalState,
+  isOpen,
+  PAYOUT_STATES,
+  PAYOUT_TRANSITIONS,
+  payoutObject,
+  statesOfApproval,
+  type PayoutFact,
+  type PayoutState,
+} from '../../../src/domain/payments/payout.ts';
+import { newId } from '../../../src/domain/ids.ts';
+import { AT } from './collections.ts';
+import { payoutWith } from './payouts.ts';
+
+const FACTS: readonly PayoutFact[] = [
+  'approved',
+  'refused',
+  'withdrawn',
+  'lapsed',
+  'outcome_unknown',
+  'paid',
+  'declined',
+  'never_taken',
+  'returned',
+];
+
+// Written out once more from the contract: `state fact` to the state it leads to; every other pair changes nothing.
+const EXPECTED: Readonly<Record<string, PayoutState>> = {
+  'queued approved': 'released',
+  'queued refused': 'rejected',
+  'queued withdrawn': 'cancelled',
+  'queued lapsed': 'expired',
+  'released outcome_unknown': 'reconciling',
+  'released paid': 'succeeded',
+  'released declined': 'failed',
+  'released never_taken': 'failed',
+  'reconciling paid': 'succeeded',
+  'reconciling declined': 'failed',
+  'reconciling never_taken': 'failed',
+  'succeeded returned': 'reversed',
+};
+
+// The contract's table: what the state of approval is called in each state.
+const APPROVAL: Readonly<Record<PayoutState, string>> = {
+  queued: 'pending',
+  released: 'approved',
+  reconciling: 'approved',
+  succeeded: 'approved',
+  failed: 'approved',
+  reversed: 'approved',
+  rejected: 'rejected',
+  cancelled: 'cancelled',
+  expired: 'expired',
+};
+
+describe('the table of a payout’s transitions', () => {
+  for (const state of PAYOUT_STATES) {
+    for (const fact of FACTS) {
+      const to = EXPECTED[`${state} ${fact}`];
+      it(`moves ${state} by ${fact} to ${to ?? 'nowhere'}`, () => {
+        assert.equal(PAYOUT_TRANSITIONS[state][fact], to);
+      });
+    }
+  }
+
+  it('knows no fact beyond these', () => {
+    const known = new Set(Object.values(PAYOUT_TRANSITIONS).flatMap((facts) => Object.keys(facts)));
+    assert.deepEqual([...known].sort(), [...FACTS].sort());
+  });
+
+  it('leads to every state but the first, and never back to it', () => {
+    const targets = new Set(Object.values(PAYOUT_TRANSITIONS).flatMap((facts) => Object.values(facts)));
+    assert.deepEqual([...targets].sort(), PAYOUT_STATES.filter((state) => state !== 'queued').sort());
+  });
+
+  it('lets money leave only through a release', () => {
+    const toPaid = PAYOUT_STATES.filter((state) => Object.values(PAYOUT_TRANSITIONS[state]).includes('succeeded'));
+    assert.deepEqual(toPaid, ['released', 'reconciling']);
+    assert.deepEqual(
+      Object.entries(PAYOUT_TRANSITIONS.queued)
+        .filter(([, to]) => to === 'released')
+        .flat(),
+      ['approved', 'released'],
+    );
+  });
+});
+
+describe('the approval of a payout', () => {
+  it('is called in each state as the contract calls it', () => {
+    for (const state of PAYOUT_STATES) assert.equal(approvalState(state), APPROVAL[state], state);
+  });
+
+  it('has the five names that callers filter by, each for some states and no state twice', () => {
+    assert.deepEqual([...APPROVAL_STATES].sort(), [...new Set(Object.values(APPROVAL))].sort());
+    assert.deepEqual(APPROVAL_STATES.flatMap(statesOfApproval).sort(), [...PAYOUT_STATES].sort());
+    for (const approval of APPROVAL_STATES) {
+      for (const state of statesOfApproval(approval)) assert.equal(approvalState(state), approval);
+    }
+  });
+
+  it('leaves the money promised until its end is known', () => {
+    assert.deepEqual(PAYOUT_STATES.filter(isOpen), ['queued', 'released', 'reconciling']);
+  });
+});
+
+describe('a payout as merchants see it', () => {
+  it('has these fields in this order, as of its making', () => {
+    const payout = payoutWith({ metadata: { month: '1' } });
+    assert.deepEqual(Object.entries(payoutObject(payout)), [
+      ['id', payout.id],
+      ['state', 'queued'],
+      ['approval_state', 'pending'],
+      ['amount', 5000],
+      ['currency', 'UGX'],
+      ['reference', 'SAL-1042'],
+      ['phone', '256772000100'],
+      ['operator', 'mtn-momo'],
+      ['description', null],
+      ['metadata', { month: '1' }],
+      ['failure', null],
+      ['operator_reference', 'bab7498a-e092-4d89-8fba-2f337846fdb9'],
+      ['amount_reversed', 0],
+      ['created_by', payout.createdBy],
+      ['approvals_required', 1],
+      ['approvals', []],
+      ['rejection_reason', null],
+      ['created_at', '2026-01-31T12:00:00.000Z'],
+      ['updated_at', '2026-01-31T12:00:00.000Z'],
+      ['expires_at', '2026-02-01T12:00:00.000Z'],
+    ]);
+  });
+
+  it('names who approved it and when, in the order they did', () => {
+    const [first, second] = [newId('usr'), newId('usr')];
+    const approvals = [
+      { userId: first, approvedAt: AT },
+      { userId: second, approvedAt: new Date(AT.getTime() + 1) },
+    ];
+    assert.deepEqual(payoutObject(payoutWith({ state: 'released', approvals })).approvals, [
+      { user_id: first, approved_at: '2026-01-31T12:00:00.000Z' },
+      { user_id: second, approved_at: '2026-01-31T12:00:00.001Z' },
+    ]);
+  });
+
+  it('says why it was rejected, and what came back of it', () => {
+    const rejected = payoutWith({ state: 'rejected', decidedBy: newId('usr'), rejectionReason: 'wrong person' });
+    assert.equal(payoutObject(rejected).rejection_reason, 'wrong person');
+    assert.equal(payoutObject(payoutWith({ state: 'reversed', amountReversedMinor: 5000n })).amount_reversed, 5000);
+  });
+
+  it('shows the largest amount without loss', () => {
+    assert.equal(payoutObject(payoutWith({ amountMinor: MAX_AMOUNT_MINOR })).amount, 9_007_199_254_740_991);
+  });
+
+  it('says why it failed, for every code', () => {
+    for (const failureCode of FAILURE_CODES) {
+      assert.deepEqual(payoutObject(payoutWith({ state: 'failed', failureCode })).failure, payoutFailure(failureCode));
+    }
+  });
+});

@@ -1,0 +1,176 @@
+// The rule of two persons, and what a merchant's policy asks for besides.
+import assert from 'node:assert/strict';
+import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
+import { newId } from '../../../src/domain/ids.ts';
+import type { Person } from '../../../src/domain/accounts/member.ts';
+import { PAYOUT_STATES, type Approval, type Payout } from '../../../src/domain/payments/payout.ts';
+import { DEFAULT_POLICY, type Policy } from '../../../src/domain/accounts/policy.ts';
+import {
+  approvalsRequired,
+  checkRelease,
+  isReleasedByOthers,
+  notQueued,
+  type ReleaseAttempt,
+} from '../../../src/domain/payments/release.ts';
+import { AT } from './collections.ts';
+import { payoutWith } from './payouts.ts';
+
+const FIVE_MINUTES_MS = 300_000;
+const ago = (ms: number) => new Date(AT.getTime() - ms);
+
+function personWith(fields: Partial<Person> = {}): Person {
+  return {
+    userId: newId('usr'),
+    merchantId: newId('mer'),
+    merchantCurrency: 'UGX',
+    roles: ['approver'],
+    hasSecondFactor: false,
+    secondFactorAt: null,
+    ...fields,
+  };
+}
+
+const withPolicy = (fields: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...fields });
+
+/** The code that the attempt is refused with; null when it may go ahead. */
+function refusal(fields: Partial<ReleaseAttempt>): ErrorCode | null {
+  const attempt: ReleaseAttempt = {
+    payout: payoutWith(),
+    person: personWith(),
+    policy: DEFAULT_POLICY,
+    releasedMinor: 0n,
+    at: AT,
+    ...fields,
+  };
+  try {
+    checkRelease(attempt);
+    return null;
+  } catch (error) {
+    assert.ok(error instanceof DomainError, String(error));
+    return error.code;
+  }
+}
+
+describe('a release', () => {
+  it('by a second person is allowed, where the policy asks for nothing more', () => {
+    assert.equal(refusal({}), null);
+  });
+
+  it('by the person who made the payout is refused, even by an owner with every proof, in every state', () => {
+    const person = personWith({ roles: ['owner'], hasSecondFactor: true, secondFactorAt: AT });
+    for (const state of PAYOUT_STATES) {
+      const payout = payoutWith({ state, createdBy: person.userId });
+      assert.equal(refusal({ person, payout }), 'approval_self', state);
+    }
+  });
+
+  it('by the person who made the key that made the payout is refused too', () => {
+    const person = personWith();
+    const payout = payoutWith({ createdBy: person.userId, apiKeyId: newId('key') });
+    assert.equal(refusal({ person, payout }), 'approval_self');
+  });
+
+  for (const state of PAYOUT_STATES.filter((other) => other !== 'queued')) {
+    it(`of a payout that is ${state} is refused, and told so`, () => {
+      assert.equal(refusal({ payout: payoutWith({ state }) }), 'state_conflict');
+      assert.match(notQueued(payoutWith({ state })).message, new RegExp(`is ${state}:`));
+    });
+  }
+
+  it('is possible until the last millisecond before the payout runs out, and not at that moment', () => {
+    assert.equal(refusal({ payout: payoutWith({ expiresAt: new Date(AT.getTime() + 1) }) }), null);
+    assert.equal(refusal({ payout: payoutWith({ expiresAt: AT }) }), 'state_conflict');
+    assert.equal(refusal({ payout: payoutWith({ expiresAt: ago(1) }) }), 'state_conflict');
+  });
+});
+
+describe('the second factor of a release', () => {
+  const without = personWith();
+  const never = personWith({ hasSecondFactor: true });
+  const provedAgo = (ms: number) => personWith({ hasSecondFactor: true, secondFactorAt: ago(ms) });
+  const required = withPolicy({ secondFactorRequired: true });
+
+  const lines: readonly (readonly [string, Person, Policy, ErrorCode | null])[] = [
+    ['is not asked of who has none, where the policy does not require it', without, DEFAULT_POLICY, null],
+    ['is required of everybody where the policy says so', without, required, 'permission_denied'],
+    ['must have been proved by who has one', never, DEFAULT_POLICY, 'permission_denied'],
+    ['counts when it was just proved', provedAgo(0), required, null],
+    ['counts until its last millisecond', provedAgo(FIVE_MINUTES_MS - 1), DEFAULT_POLICY, null],
+    ['no longer counts after five minutes', provedAgo(FIVE_MINUTES_MS), DEFAULT_POLICY, 'permission_denied'],
+    ['does not count from the future', provedAgo(-1), DEFAULT_POLICY, 'permission_denied'],
+  ];
+  for (const [what, person, policy, expected] of lines) {
+    it(what, () => {
+      assert.equal(refusal({ person, policy }), expected);
+    });
+  }
+
+  it('claimed with a time but not owned does not count', () => {
+    assert.equal(refusal({ person: personWith({ secondFactorAt: AT }), policy: required }), 'permission_denied');
+  });
+});
+
+describe('the daily limit of an approver', () => {
+  const policy = withPolicy({ approverDailyLimitMinor: 10_000n });
+  const lines: readonly (readonly [string, bigint, bigint, ErrorCode | null])[] = [
+    ['allows a release that reaches it exactly', 5000n, 5000n, null],
+    ['refuses one unit more', 5001n, 5000n, 'permission_denied'],
+    ['allows one payout of all of it', 0n, 10_000n, null],
+    ['refuses one payout of more than all of it', 0n, 10_001n, 'permission_denied'],
+    ['refuses everything once it is used up', 10_000n, 1n, 'permission_denied'],
+  ];
+  for (const [what, releasedMinor, amountMinor, expected] of lines) {
+    it(what, () => {
+      assert.equal(refusal({ policy, releasedMinor, payout: payoutWith({ amountMinor }) }), expected);
+    });
+  }
+
+  it('is none where the policy names none', () => {
+    assert.equal(refusal({ releasedMinor: 10n ** 15n }), null);
+  });
+});
+
+describe('the number of approvers', () => {
+  it('is one for any amount by default', () => {
+    assert.equal(approvalsRequired(DEFAULT_POLICY, 10n ** 15n), 1);
+  });
+
+  it('is two above the amount of the policy, and one up to it', () => {
+    const policy = withPolicy({ twoApproversAboveMinor: 1000n });
+    assert.deepEqual(
+      [999n, 1000n, 1001n].map((amount) => approvalsRequired(policy, amount)),
+      [1, 1, 2],
+    );
+  });
+
+  it('is two for everything where that amount is nothing', () => {
+    assert.equal(approvalsRequired(withPolicy({ twoApproversAboveMinor: 0n }), 1n), 2);
+  });
+});
+
+describe('a payout as its sender sees it', () => {
+  const maker = newId('usr');
+  const approval = (userId = newId('usr')): Approval => ({ userId, approvedAt: AT });
+  const isReleased = (fields: Partial<Payout>) => isReleasedByOthers(payoutWith({ createdBy: maker, ...fields }));
+
+  it('is released by others with as many approvals as it needs, or more', () => {
+    assert.ok(isReleased({ approvals: [approval()] }));
+    assert.ok(isReleased({ approvals: [approval(), approval()] }));
+    assert.ok(isReleased({ approvalsRequired: 2, approvals: [approval(), approval()] }));
+  });
+
+  it('is not with too few', () => {
+    assert.ok(!isReleased({ approvals: [] }));
+    assert.ok(!isReleased({ approvalsRequired: 2, approvals: [approval()] }));
+  });
+
+  it('is not when its maker is among them, however many the others are', () => {
+    assert.ok(!isReleased({ approvals: [approval(maker)] }));
+    assert.ok(!isReleased({ approvals: [approval(), approval(maker), approval()] }));
+  });
+
+  it('is not when one person counts twice', () => {
+    const person = newId('usr');
+    assert.ok(!isReleased({ approvalsRequired: 2, approvals: [approval(person), approval(person)] }));
+  });
+});

@@ -1,0 +1,107 @@
+// Events: their bodies, made once.
+import assert from 'node:assert/strict';
+import { COLLECTION_STATES, collectionObject } from '../../../src/domain/payments/collection.ts';
+import {
+  collectionEvent,
+  endpointTestEvent,
+  EVENT_TYPES,
+  PAYMENT_EVENT_TYPES,
+  payoutEvent,
+} from '../../../src/domain/event.ts';
+import { newId } from '../../../src/domain/ids.ts';
+import { PAYOUT_STATES, payoutObject } from '../../../src/domain/payments/payout.ts';
+import { AT, collectionWith } from '../payments/collections.ts';
+import { payoutWith } from '../payments/payouts.ts';
+
+const EVENT = { id: newId('evt'), at: AT, environment: 'test' } as const;
+
+describe('the types of events', () => {
+  it('that an endpoint chooses among are one for each state of a payout, and for each of a collection but the first', () => {
+    const ofCollections = COLLECTION_STATES.filter((state) => state !== 'initiated').map(
+      (state) => `collection.${state}`,
+    );
+    const ofPayouts = PAYOUT_STATES.map((state) => `payout.${state}`);
+    assert.deepEqual([...PAYMENT_EVENT_TYPES].sort(), [...ofCollections, ...ofPayouts].sort());
+  });
+
+  it('are those and the test of an endpoint, which nobody chooses', () => {
+    assert.deepEqual(EVENT_TYPES, [...PAYMENT_EVENT_TYPES, 'endpoint.test']);
+  });
+});
+
+describe('an event of a collection', () => {
+  it('exists for every state but the first', () => {
+    const told = COLLECTION_STATES.filter((state) => state !== 'initiated');
+    for (const state of told)
+      assert.equal(collectionEvent(collectionWith({ state }), EVENT).type, `collection.${state}`);
+  });
+
+  it('does not exist for a collection as it was made', () => {
+    assert.throws(() => collectionEvent(collectionWith(), EVENT), /has no event/);
+  });
+
+  it('tells who, what, when and from which state, with the object as the fetch route shows it', () => {
+    const collection = collectionWith({ state: 'prompted', previousState: 'initiated', promptExpiresAt: AT });
+    assert.deepEqual(JSON.parse(collectionEvent(collection, EVENT).body), {
+      id: EVENT.id,
+      type: 'collection.prompted',
+      created_at: '2026-01-31T12:00:00.000Z',
+      environment: 'test',
+      data: {
+        object: JSON.parse(JSON.stringify(collectionObject(collection))) as unknown,
+        previous_state: 'initiated',
+      },
+    });
+  });
+
+  it('says late of a late success, and nothing of it otherwise', () => {
+    const late = collectionWith({ state: 'succeeded', previousState: 'expired' });
+    const timely = collectionWith({ state: 'succeeded', previousState: 'prompted' });
+    assert.match(collectionEvent(late, EVENT).body, /"previous_state":"expired","late":true\}/);
+    assert.doesNotMatch(collectionEvent(timely, EVENT).body, /late/);
+  });
+
+  it('is the same bytes whenever it is made of the same things', () => {
+    const collection = collectionWith({ state: 'failed', failureCode: 'wrong_pin', metadata: { b: '1', a: '2' } });
+    assert.equal(collectionEvent(collection, EVENT).body, collectionEvent({ ...collection }, EVENT).body);
+  });
+});
+
+describe('an event of a payout', () => {
+  it('exists for every state, the first too', () => {
+    for (const state of PAYOUT_STATES) assert.equal(payoutEvent(payoutWith({ state }), EVENT).type, `payout.${state}`);
+  });
+
+  it('tells who, what, when and from which state, with the object as the fetch route shows it', () => {
+    const approvals = [{ userId: newId('usr'), approvedAt: AT }];
+    const payout = payoutWith({ state: 'released', previousState: 'queued', approvals, sendDeadlineAt: AT });
+    assert.deepEqual(JSON.parse(payoutEvent(payout, EVENT).body), {
+      id: EVENT.id,
+      type: 'payout.released',
+      created_at: '2026-01-31T12:00:00.000Z',
+      environment: 'test',
+      data: {
+        object: JSON.parse(JSON.stringify(payoutObject(payout))) as unknown,
+        previous_state: 'queued',
+      },
+    });
+  });
+
+  it('tells of a payout as it was made that there was no state before', () => {
+    assert.match(payoutEvent(payoutWith(), EVENT).body, /"previous_state":null\}\}$/);
+  });
+});
+
+describe('a test event', () => {
+  it('shows the endpoint that it tests, and no state of before', () => {
+    const { type, body } = endpointTestEvent({ id: 'whe_1', url: 'https://shop.example' }, EVENT);
+    assert.deepEqual(JSON.parse(body), {
+      id: EVENT.id,
+      type,
+      created_at: '2026-01-31T12:00:00.000Z',
+      environment: 'test',
+      data: { object: { id: 'whe_1', url: 'https://shop.example' } },
+    });
+    assert.equal(type, 'endpoint.test');
+  });
+});

@@ -1,0 +1,97 @@
+// A house for the isolation tests, with merchants that have money and people, and calls of its operations by name.
+import { randomUUID } from 'node:crypto';
+import { insertSession } from '../../src/db/accounts/session.ts';
+import type { Person, Role } from '../../src/domain/accounts/member.ts';
+import { newToken } from '../../src/security/token.ts';
+import { makeCollection } from '../db/rows.ts';
+import { makePerson, type Shop as PayoutShop } from '../db/payments/payout-rows.ts';
+import { call, type ApiAnswer } from '../support/api.ts';
+import { openHouse, type House, type TestMerchant } from '../support/test-environment.ts';
+import { addPerson, type TestPerson } from '../support/people.ts';
+import { readPublished, type Published } from './published.ts';
+import type { Sample } from './samples.ts';
+
+/** A merchant with money, keys, an endpoint and people. */
+export type Shop = PayoutShop & {
+  readonly merchant: TestMerchant;
+  readonly owner: Person;
+};
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** A person with a session, and the headers that our own pages send in it. */
+export type Visitor = { readonly person: TestPerson; readonly cookie: string; readonly headers: Headers };
+
+export type World = {
+  readonly house: House;
+  readonly published: Published;
+  readonly addShop: () => Promise<Shop>;
+  /** A new member in this role, in a new session. */
+  readonly enter: (shop: Shop, role: Role, options?: { readonly hasSecondFactor?: boolean }) => Promise<Visitor>;
+  /** A session of somebody who is a member already. */
+  readonly openSession: (person: TestPerson) => Promise<Visitor>;
+  /** Calls an operation. With an `idempotencyKey` of its own, where it takes one, unless one is given. */
+  readonly send: (operationId: string, sample: Sample, headers: Headers, idempotencyKey?: string) => Promise<ApiAnswer>;
+};
+
+const FUNDS_MINOR = 10_000_000n;
+const SESSION_MS = 3_600_000;
+
+// Nothing is ever started, so that no row changes but by the call that a test makes.
+const NOTHING_STARTS = { environment: { MALIPO_ROLES: 'api', MALIPO_TEMPORAL_ADDRESS: '127.0.0.1:1' } };
+
+export async function openWorld(): Promise<World> {
+  const house = await openHouse(NOTHING_STARTS);
+  const { db, baseUrl } = house;
+  const published = await readPublished(baseUrl);
+
+  // Straight into the books: a log-in takes long on purpose, and is a test of its own.
+  const openSession = async (person: TestPerson): Promise<Visitor> => {
+    const { token, sha256: tokenSha256 } = newToken();
+    const createdAt = new Date();
+    const expiresAt = new Date(createdAt.getTime() + SESSION_MS);
+    const secondFactorAt = person.totpSecret === null ? null : createdAt;
+    const { merchantId, id: userId } = person;
+    await db.withTransaction((tx) =>
+      insertSession(tx, { tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt }),
+    );
+    const cookie = `${published.cookieName}=${token}`;
+    return { person, cookie, headers: { cookie, ...ownPages(baseUrl) } };
+  };
+
+  return {
+    house,
+    published,
+    addShop: () => addShop(house),
+    openSession,
+    async enter(shop, role, options = {}) {
+      return openSession(await addPerson(house, shop.merchantId, [role], options));
+    },
+    send(operationId, { id, json }, headers, idempotencyKey = randomUUID()) {
+      const { method, path, isKept } = published.find(operationId);
+      return call(baseUrl, method, id === undefined ? path : path.replace('{id}', id), {
+        idempotencyKey: isKept ? idempotencyKey : null,
+        headers,
+        ...(json && { json }),
+      });
+    },
+  };
+}
+
+/** What a page of ours adds to a call that changes something. */
+export function ownPages(baseUrl: string): Headers {
+  return { 'malipo-console': '1', origin: baseUrl };
+}
+
+async function addShop(house: House): Promise<Shop> {
+  const merchant = await house.addMerchant();
+  const { id: merchantId } = merchant;
+  await makeCollection(house.db, merchantId, 'succeeded', { amountMinor: FUNDS_MINOR });
+  const [owner, maker, approver, otherApprover] = [
+    await makePerson(house.db, merchantId, ['owner']),
+    await makePerson(house.db, merchantId, ['maker']),
+    await makePerson(house.db, merchantId, ['approver']),
+    await makePerson(house.db, merchantId, ['approver']),
+  ];
+  return { merchantId, merchant, owner, maker, approver, otherApprover };
+}

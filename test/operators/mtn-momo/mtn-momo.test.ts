@@ -1,0 +1,64 @@
+// The MTN MoMo adapter against the sandbox operator, over real HTTP: the conformance suite.
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import { createMtnMomo, type MtnMomoConfig } from '../../../src/operators/mtn-momo/mtn-momo.ts';
+import {
+  CREDENTIALS,
+  DISBURSEMENT_CREDENTIALS,
+  SHORT_TIMES,
+  startReceiver,
+  startTestSandbox,
+  TARGET_ENVIRONMENT,
+  wireClient,
+} from '../../sandbox/sandbox-harness.ts';
+import { conformsToThePort } from '../conformance.ts';
+import type { AdapterWorld } from '../directions.ts';
+
+conformsToThePort('MTN MoMo', startWorld);
+
+async function startWorld(): Promise<AdapterWorld> {
+  const sandbox = await startTestSandbox({ times: { ...SHORT_TIMES, reversalMs: 700 } });
+  const receiver = await startReceiver();
+  const client = wireClient(sandbox.url);
+  const config: MtnMomoConfig = {
+    baseUrl: sandbox.url,
+    targetEnvironment: TARGET_ENVIRONMENT,
+    callbackUrl: `${receiver.url}/${randomUUID()}`,
+    collection: CREDENTIALS,
+    disbursement: DISBURSEMENT_CREDENTIALS,
+    requestTimeoutMs: 3000,
+    connections: 4,
+  };
+  const operator = createMtnMomo(config);
+  return {
+    operator,
+    money: { amountMinor: 150_000n, currency: 'UGX' },
+    phone: (ending) => `256772123${ending}`,
+    get callbacks() {
+      return receiver.callbacks.map(({ body }) => body);
+    },
+    async seen(operatorReference) {
+      const { requestsReceived, promptsRaised, transfersTaken } = (await client.seen(operatorReference)) ?? {};
+      return {
+        requestsReceived: Number(requestsReceived),
+        timesTaken: Number(promptsRaised) + Number(transfersTaken),
+      };
+    },
+    async setFaults(faults) {
+      const headers = { 'Content-Type': 'application/json' };
+      const answer = await request(`${sandbox.url}/sandbox/faults`, {
+        method: 'PUT',
+        headers,
+        body: JSON.stringify(faults),
+      });
+      await answer.body.dump();
+    },
+    undecidedMs: SHORT_TIMES.undecidedMs,
+    promptExpiryMs: SHORT_TIMES.promptExpiryMs,
+    async stop() {
+      await operator.close();
+      await sandbox.stop();
+      await receiver.stop();
+    },
+  };
+}

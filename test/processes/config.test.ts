@@ -1,0 +1,262 @@
+// The configuration: all that is wrong at once, and no secret in print.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+import { clockSetting, ConfigError, loadConfig, loadSandboxSettings, Secret } from '../../src/config.ts';
+import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/durations.ts';
+
+const SECRET_KEY = randomBytes(32);
+const SECRETS: Readonly<Record<string, string>> = {
+  MALIPO_DATABASE_URL: 'postgres://malipo:pa55-word@db.example/malipo',
+  MALIPO_SECRET_KEYS: `a:${SECRET_KEY.toString('base64')}`,
+  MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'subscription-secret',
+  MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'operator-secret',
+  MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'outgoing-subscription-secret',
+  MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'outgoing-operator-secret',
+};
+const SOUND: Readonly<Record<string, string>> = {
+  ...SECRETS,
+  MALIPO_MTN_MOMO_BASE_URL: 'https://sandbox.momodeveloper.mtn.com',
+  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
+  MALIPO_MTN_MOMO_COLLECTION_API_USER: 'user',
+  MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: 'user',
+};
+const LIVE = {
+  ...SOUND,
+  MALIPO_ENVIRONMENT: 'live',
+  MALIPO_PUBLIC_URL: 'https://api.malipo.example',
+  MALIPO_MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com',
+  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
+};
+
+/** The names that the configuration error complains of, in order. */
+function problemsOf(environment: Readonly<Record<string, string>>): string[] {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.message
+      .split('\n')
+      .slice(1)
+      .map((line) => /^\w+/.exec(line.trim())![0]);
+  }
+  return [];
+}
+
+describe('the configuration', () => {
+  it('needs no more than the database, the keys and the operator', () => {
+    const { settings, temporalNamespace, clocks } = loadConfig(SOUND);
+    assert.equal(settings.MALIPO_ENVIRONMENT, 'test');
+    assert.deepEqual(settings.MALIPO_ROLES, ['api', 'worker', 'dispatcher']);
+    assert.equal(temporalNamespace, 'malipo-test');
+    assert.deepEqual(clocks, REAL_CLOCKS);
+  });
+
+  it('complains of everything that is missing at once', () => {
+    assert.deepEqual(problemsOf({}).sort(), Object.keys(SOUND).sort());
+  });
+
+  it('counts a variable that is set to nothing as not set', () => {
+    const empty = Object.fromEntries(Object.keys(SOUND).map((name) => [name, '']));
+    assert.deepEqual(problemsOf(empty).sort(), Object.keys(SOUND).sort());
+    assert.equal(loadConfig({ ...SOUND, MALIPO_HTTP_PORT: '' }).settings.MALIPO_HTTP_PORT, 8080);
+  });
+
+  it('complains of every wrong value, wrong durations included, beside what is missing', () => {
+    const wrong = {
+      ...SOUND,
+      MALIPO_ENVIRONMENT: 'production',
+      MALIPO_HTTP_PORT: '70000',
+      MALIPO_ROLES: 'api,cook',
+      MALIPO_TEMPORAL_ADDRESS: 'http://temporal',
+      MALIPO_SECRET_KEYS: 'a:c2hvcnQ=',
+      MALIPO_PROMPT_WINDOW_MS: 'soon',
+      MALIPO_POLL_SCHEDULE_MS: '1,two',
+      MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: '',
+    };
+    const names = Object.keys(wrong).filter((name) => wrong[name as keyof typeof wrong] !== SOUND[name]);
+    assert.deepEqual([...new Set(problemsOf(wrong))].sort(), names.sort());
+  });
+
+  it('cannot be changed after it was read', () => {
+    const config = loadConfig(SOUND);
+    assert.throws(() => Object.assign(config.settings, { MALIPO_HTTP_PORT: 1 }), TypeError);
+    assert.throws(() => Object.assign(config.clocks, { promptWindowMs: 1 }), TypeError);
+  });
+});
+
+describe('secrets', () => {
+  it('are shown neither by printing the configuration nor by turning it into JSON', () => {
+    const config = loadConfig(SOUND);
+    for (const printed of [inspect(config, { depth: null, showHidden: true }), JSON.stringify(config)]) {
+      for (const part of [
+        'pa55-word',
+        'subscription-secret',
+        'operator-secret',
+        'outgoing',
+        SECRET_KEY.toString('base64'),
+      ]) {
+        assert.ok(!printed.includes(part), part);
+      }
+      assert.ok(!printed.includes([...SECRET_KEY].slice(0, 4).join(',')));
+      assert.ok(!printed.includes(SECRET_KEY.toString('hex', 0, 4)));
+      assert.ok(
+        !printed.includes([...SECRET_KEY.subarray(0, 4)].map((byte) => byte.toString(16).padStart(2, '0')).join(' ')),
+      );
+    }
+  });
+
+  it('are not shown by a complaint about them', () => {
+    for (const [name, value] of Object.entries(SECRETS)) {
+      for (const wrong of [`http://${value}`, `${value} ${value}`, `b:${value}`]) {
+        assert.throws(
+          () => loadConfig({ ...SOUND, [name]: wrong, MALIPO_HTTP_PORT: 'x' }),
+          (error: Error) => !error.message.includes(value) && !error.message.includes('pa55'),
+        );
+      }
+    }
+  });
+
+  it('print as three stars and give themselves only when asked', () => {
+    const secret = new Secret('s3cret');
+    assert.deepEqual([secret.toString(), JSON.stringify([secret]), inspect(secret)], ['***', '["***"]', '***']);
+    assert.equal(secret.reveal(), 's3cret');
+  });
+});
+
+describe('the keys that seal stored secrets', () => {
+  const other = randomBytes(32).toString('base64');
+  it('come in order, the sealing one first', () => {
+    const { MALIPO_SECRET_KEYS: ring } = loadConfig({
+      ...SOUND,
+      MALIPO_SECRET_KEYS: `new:${other}, old:${other}`,
+    }).settings;
+    assert.deepEqual(
+      ring.map(({ name }) => name),
+      ['new', 'old'],
+    );
+  });
+
+  const wrong: [string, string][] = [
+    ['without a name', other],
+    ['of the wrong length', 'a:AAAA'],
+    ['with the same name twice', `a:${other},a:${other}`],
+    ['with a name that is no word', `a b:${other}`],
+    ['with nothing after a comma', `a:${other},`],
+  ];
+  for (const [what, value] of wrong) {
+    it(`are refused ${what}`, () => {
+      assert.deepEqual(problemsOf({ ...SOUND, MALIPO_SECRET_KEYS: value }), ['MALIPO_SECRET_KEYS']);
+    });
+  }
+});
+
+describe('the live environment', () => {
+  it('has its own Temporal namespace', () => {
+    assert.equal(loadConfig(LIVE).temporalNamespace, 'malipo-live');
+  });
+
+  it('refuses the demonstration’s clocks, webhooks to this machine, and plain HTTP, all at once', () => {
+    const careless = {
+      ...LIVE,
+      MALIPO_CLOCKS: 'demo',
+      MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
+      MALIPO_PUBLIC_URL: 'http://api.malipo.example',
+      MALIPO_MTN_MOMO_BASE_URL: 'http://proxy.momoapi.mtn.com',
+    };
+    const names = ['MALIPO_CLOCKS', 'MALIPO_WEBHOOK_ALLOW_LOOPBACK', 'MALIPO_PUBLIC_URL', 'MALIPO_MTN_MOMO_BASE_URL'];
+    assert.deepEqual(problemsOf(careless), names);
+    assert.deepEqual(problemsOf({ ...careless, MALIPO_HTTP_PORT: 'x' }), ['MALIPO_HTTP_PORT', ...names]);
+    for (const name of names) {
+      assert.deepEqual(problemsOf({ ...LIVE, [name]: careless[name as keyof typeof careless] }), [name]);
+    }
+  });
+
+  it('refuses to be reached at the default address of a developer’s machine', () => {
+    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_PUBLIC_URL: '' }), ['MALIPO_PUBLIC_URL']);
+    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: 'http://inside' }), ['MALIPO_CALLBACK_URL']);
+    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: '' }), []);
+    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: 'https://calls.malipo.example' }), []);
+  });
+});
+
+describe('test keys and real money', () => {
+  it('are kept apart: the operator’s sandbox belongs to the test environment, and to it alone', () => {
+    const name = 'MALIPO_MTN_MOMO_TARGET_ENVIRONMENT';
+    assert.deepEqual(problemsOf({ ...SOUND, [name]: 'mtnuganda' }), [name]);
+    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_ENVIRONMENT: 'test', [name]: 'mtnuganda' }), [name]);
+    assert.deepEqual(problemsOf({ ...LIVE, [name]: 'sandbox' }), [name]);
+    assert.deepEqual(problemsOf(LIVE), []);
+  });
+
+  it('never meet in one Temporal namespace', () => {
+    const name = 'MALIPO_TEMPORAL_NAMESPACE';
+    assert.deepEqual(problemsOf({ ...SOUND, [name]: 'malipo-live' }), [name]);
+    assert.deepEqual(problemsOf({ ...LIVE, [name]: 'malipo-test' }), [name]);
+    for (const namespace of ['malipo-test', 'payments.a1b2c']) {
+      assert.equal(loadConfig({ ...SOUND, [name]: namespace }).temporalNamespace, namespace);
+    }
+  });
+});
+
+describe('durations', () => {
+  it('can each be set by a variable of their name', () => {
+    for (const [name, value] of Object.entries(REAL_CLOCKS) as [keyof Clocks, number | readonly number[]][]) {
+      const wanted = typeof value === 'number' ? value + 1 : [100, 200, 300];
+      const { clocks } = loadConfig({ ...SOUND, [clockSetting(name)]: String(wanted) });
+      assert.deepEqual(clocks, { ...REAL_CLOCKS, [name]: wanted });
+    }
+  });
+
+  it('are named in capitals', () => {
+    assert.equal(clockSetting('promptWindowMs'), 'MALIPO_PROMPT_WINDOW_MS');
+  });
+
+  it('come from the demonstration’s set when that is asked for', () => {
+    assert.deepEqual(loadConfig({ ...SOUND, MALIPO_CLOCKS: 'demo' }).clocks, DEMO_CLOCKS);
+  });
+
+  it('are refused when they are negative, broken or a list where one is wanted', () => {
+    for (const value of ['-1', '60.5', '100,200', 'x', '1e30']) {
+      assert.deepEqual(problemsOf({ ...SOUND, MALIPO_PROMPT_WINDOW_MS: value }), ['MALIPO_PROMPT_WINDOW_MS'], value);
+    }
+  });
+});
+
+describe('durations by which something repeats', () => {
+  it('are refused when so short that nothing else would be done', () => {
+    for (const name of Object.keys(REAL_CLOCKS) as (keyof Clocks)[]) {
+      const setting = clockSetting(name);
+      assert.deepEqual([...new Set(problemsOf({ ...SOUND, [setting]: '49' }))], [setting]);
+    }
+    for (const value of ['0', '100,0', '0,100']) {
+      assert.deepEqual(problemsOf({ ...SOUND, MALIPO_POLL_SCHEDULE_MS: value }), ['MALIPO_POLL_SCHEDULE_MS'], value);
+    }
+    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_DELIVERY_SCHEDULE_MS: '0,0' }), ['MALIPO_DELIVERY_SCHEDULE_MS']);
+    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_DELIVERY_SCHEDULE_MS: '0,50' }), []);
+  });
+});
+
+describe('the time for which a payment that the operator does not know is waited for', () => {
+  it('is longer than a call to the operator, so that none of our sends can still arrive', () => {
+    for (const { notFoundGraceMs, operatorTimeoutMs } of [REAL_CLOCKS, DEMO_CLOCKS]) {
+      assert.ok(notFoundGraceMs > operatorTimeoutMs);
+    }
+    const times = (graceMs: number) => ({
+      MALIPO_NOT_FOUND_GRACE_MS: String(graceMs),
+      MALIPO_OPERATOR_TIMEOUT_MS: '7000',
+    });
+    assert.deepEqual(problemsOf({ ...SOUND, ...times(7000) }), ['MALIPO_NOT_FOUND_GRACE_MS']);
+    assert.deepEqual(problemsOf({ ...SOUND, ...times(7001) }), []);
+  });
+});
+
+describe('the sandbox’s settings', () => {
+  it('complain of everything that is missing at once, and show no secret', () => {
+    assert.throws(
+      () => loadSandboxSettings({ MALIPO_SANDBOX_PORT: 'x', MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'operator-secret' }),
+      (error: Error) =>
+        error instanceof ConfigError && error.message.split('\n').length === 8 && !error.message.includes('secret'),
+    );
+  });
+});

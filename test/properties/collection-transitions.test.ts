@@ -1,0 +1,179 @@
+// Whatever facts come in whatever order, one after another or at once, the rows stay what they must be.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Database } from '../../src/db/database.ts';
+import {
+  COLLECTION_TRANSITIONS,
+  isLateSuccess,
+  type Collection,
+  type CollectionState,
+} from '../../src/domain/payments/collection.ts';
+import type { RecordableFact } from '../../src/domain/payments/collection-progress.ts';
+import { FAILURE_CODES } from '../../src/domain/payments/failure.ts';
+import type { MerchantId } from '../../src/domain/ids.ts';
+import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
+import { getBalance } from '../../src/queries/payments/get-balance.ts';
+import { getCollection } from '../../src/queries/payments/get-collection.ts';
+import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { makeCollection, makeEndpoint, makeMerchant, oneRow, record } from '../db/rows.ts';
+
+const failureCode = fc.constantFrom(...FAILURE_CODES);
+const anyFact: fc.Arbitrary<RecordableFact> = fc.oneof(
+  fc.constant({ fact: 'prompt_taken' } as const),
+  fc.constant({ fact: 'outcome_unknown' } as const),
+  fc.record({ fact: fc.constant('paid' as const), operatorReceipt: fc.stringMatching(/^[\w.-]{1,64}$/) }),
+  fc.record({ fact: fc.constantFrom('declined' as const, 'lapsed' as const), failureCode }),
+);
+const anyFacts = fc.array(anyFact, { maxLength: 8 });
+const anyAmount = fc.bigInt({ min: 1n, max: 1_000_000n });
+
+type Told = { readonly type: string; readonly resource_version: number; readonly body: string };
+type ToldBody = {
+  readonly data: {
+    readonly object: { readonly state: CollectionState };
+    readonly previous_state: CollectionState;
+    readonly late?: boolean;
+  };
+};
+
+describe('facts about a collection', () => {
+  let database: TestDatabase;
+  let db: Database;
+  let merchantId: MerchantId;
+
+  before(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+    merchantId = await makeMerchant(db);
+    await makeEndpoint(db, merchantId);
+  });
+  after(() => database.drop());
+
+  const availableMinor = async () => (await getBalance(db, merchantId)).availableMinor;
+  const eventsOf = async ({ id }: Collection) =>
+    (
+      await db.pool.query<Told>(
+        'SELECT type, resource_version, body FROM events WHERE collection_id = $1 ORDER BY resource_version',
+        [id],
+      )
+    ).rows;
+
+  /** The states that the events tell of, in order; fails unless they are a path through the table, each told once. */
+  async function pathOf(collection: Collection): Promise<CollectionState[]> {
+    const events = await eventsOf(collection);
+    const path: CollectionState[] = ['initiated'];
+    for (const [index, { type, resource_version, body }] of events.entries()) {
+      const { object, previous_state: previous } = (JSON.parse(body) as ToldBody).data;
+      assert.equal(resource_version, index + 1);
+      assert.equal(type, `collection.${object.state}`);
+      assert.equal(previous, path.at(-1));
+      assert.ok(
+        Object.values(COLLECTION_TRANSITIONS[previous]).includes(object.state),
+        `${previous} > ${object.state}`,
+      );
+      path.push(object.state);
+    }
+    return path;
+  }
+
+  /** Everything that must hold of a collection, whatever happened to it. */
+  async function assertSound(collection: Collection, balanceBefore: bigint): Promise<void> {
+    const stored = await getCollection(db, merchantId, collection.id);
+    const path = await pathOf(collection);
+    assert.equal(stored.state, path.at(-1));
+    assert.equal(stored.previousState, path.at(-2) ?? null);
+    assert.equal(stored.version, path.length - 1);
+    assert.equal(stored.failureCode !== null, stored.state === 'failed' || stored.state === 'expired');
+    const isPaid = stored.state === 'succeeded';
+    assert.equal((await availableMinor()) - balanceBefore, isPaid ? stored.amountMinor : 0n);
+    const owed = await oneRow<{ count: number }>(
+      db,
+      `SELECT count(*)::int AS count FROM deliveries JOIN events ON events.id = event_id WHERE collection_id = $1`,
+      [collection.id],
+    );
+    assert.equal(owed.count, stored.version, 'one delivery for each event');
+    const last = (await eventsOf(collection)).at(-1);
+    if (last) assert.equal((JSON.parse(last.body) as ToldBody).data.late === true, isLateSuccess(stored));
+  }
+
+  it('one after another, lead exactly where the table says', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFacts, anyAmount, async (facts, amountMinor) => {
+        const balanceBefore = await availableMinor();
+        const collection = await makeCollection(db, merchantId, 'initiated', { amountMinor });
+        let state: CollectionState = 'initiated';
+        for (const fact of facts) {
+          state = COLLECTION_TRANSITIONS[state][fact.fact] ?? state;
+          assert.equal((await record(db, collection, fact)).state, state);
+        }
+        await assertSound(collection, balanceBefore);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('told again, all of them, change nothing more', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFacts, async (facts) => {
+        const balanceBefore = await availableMinor();
+        const collection = await makeCollection(db, merchantId);
+        let last = collection;
+        for (const fact of facts) {
+          last = await record(db, collection, fact);
+          assert.deepEqual(await record(db, collection, fact, new Date(Date.now() + 1000)), last);
+        }
+        assert.deepEqual(await getCollection(db, merchantId, collection.id), last);
+        await assertSound(collection, balanceBefore);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('all at once, still make one path through the table, and money once', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFacts, anyAmount, async (facts, amountMinor) => {
+        const balanceBefore = await availableMinor();
+        const collection = await makeCollection(db, merchantId, 'initiated', { amountMinor });
+        await Promise.all(facts.map((fact) => record(db, collection, fact)));
+        await assertSound(collection, balanceBefore);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('leave the ledger sound over everything that happened here', async () => {
+    assert.deepEqual(await checkLedger(db), []);
+    const { sum } = await oneRow<{ sum: string }>(
+      db,
+      `SELECT coalesce(sum(amount_minor), 0) AS sum FROM collections WHERE state = 'succeeded'`,
+    );
+    assert.equal(await availableMinor(), BigInt(sum));
+  });
+});
+
+describe('the largest collection there can be', () => {
+  it('fits into its event', async () => {
+    const database = await createTestDatabase();
+    const { db } = database;
+    const merchantId = await makeMerchant(db);
+    // What grows the most on its way into JSON: a control character, which metadata values may hold.
+    const metadata = Object.fromEntries(
+      Array.from({ length: 20 }, (_, n) => [`${'😀'.repeat(39)}${String.fromCharCode(97 + n)}`, '\u0001'.repeat(500)]),
+    );
+    const collection = await makeCollection(db, merchantId, 'initiated', {
+      metadata,
+      reference: '😀'.repeat(100),
+      description: '😀'.repeat(120),
+      amountMinor: 9_007_199_254_740_991n,
+    });
+    const facts: RecordableFact[] = [
+      { fact: 'outcome_unknown' },
+      { fact: 'lapsed', failureCode: 'prompt_expired' },
+      { fact: 'paid', operatorReceipt: '42' },
+    ];
+    for (const fact of facts) await record(db, collection, fact);
+    const { size } = await oneRow<{ size: number }>(db, 'SELECT max(octet_length(body)) AS size FROM events');
+    assert.ok(size > 60_000, `${size} bytes`);
+    await database.drop();
+  });
+});

@@ -1,0 +1,233 @@
+// A whole Malipo for one test file: its own database and task queues, a sandbox operator, a merchant and a receiver.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import { loadConfig, type Config } from '../../src/config.ts';
+import type { Database } from '../../src/db/database.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { SCOPES, type Scope } from '../../src/domain/accounts/api-key.ts';
+import type { MerchantId, UserId } from '../../src/domain/ids.ts';
+import type { Currency } from '../../src/domain/money.ts';
+import { createApiKey } from '../../src/operations/accounts/create-api-key.ts';
+import { createMerchant } from '../../src/operations/accounts/create-merchant.ts';
+import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
+import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
+import { startServer, type RunningServer, type ServerOptions } from '../../src/processes/assemble-server.ts';
+import type { SandboxTimes } from '../../src/sandbox/sandbox-config.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/start-sandbox.ts';
+import {
+  createTestDatabase,
+  NAMESPACE,
+  prepareRuntime,
+  temporal,
+  temporalClient,
+  testLog,
+  workflowBundle,
+  type TestDatabase,
+} from './engines.ts';
+import { passwordHash } from './people.ts';
+import { startReceiver, type Receiver } from './receiver.ts';
+
+export type TestMerchant = {
+  readonly id: MerchantId;
+  /** Holds every scope. */
+  readonly key: string;
+  /** A maker, who made the key. */
+  readonly makerId: UserId;
+  readonly webhookSecret: string;
+};
+
+export type House = {
+  readonly config: Config;
+  /** What a server process of this house is started with. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly baseUrl: string;
+  readonly db: Database;
+  readonly sandbox: Sandbox;
+  readonly receiver: Receiver;
+  readonly merchant: TestMerchant;
+  addMerchant(currency?: Currency): Promise<TestMerchant>;
+  addKey(merchantId: MerchantId, scopes: readonly Scope[], expiresAt?: Date): Promise<string>;
+  /** Starts the server in this process; `stop` stops it too. */
+  startServer(overrides?: Readonly<Record<string, string>>, options?: Partial<ServerOptions>): Promise<RunningServer>;
+  stop(): Promise<void>;
+};
+
+export type HouseOptions = {
+  /** Settings on top of the tests' own. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly sandboxTimes?: Partial<SandboxTimes>;
+  /** False: no server is started; the test does it. */
+  readonly startsServer?: boolean;
+  /** Instead of one that is copied from the template on the run's own PostgreSQL. */
+  readonly database?: TestDatabase;
+};
+
+/** Waits that make every path end within seconds, and no path end another way because the machine is slow. */
+export const FAST_CLOCKS: Readonly<Record<string, string>> = {
+  MALIPO_CLOCKS: 'demo',
+  MALIPO_PROMPT_DEADLINE_MS: '20000',
+  MALIPO_PROMPT_WINDOW_MS: '15000',
+  MALIPO_PROMPT_RETRY_MS: '50',
+  MALIPO_PROMPT_RETRY_MAX_MS: '200',
+  MALIPO_POLL_SCHEDULE_MS: '300',
+  MALIPO_RECONCILE_SCHEDULE_MS: '300',
+  MALIPO_RECONCILE_FOR_MS: '4000',
+  MALIPO_NOT_FOUND_GRACE_MS: '3500',
+  MALIPO_MINIMUM_ASK_GAP_MS: '50',
+  MALIPO_OPERATOR_TIMEOUT_MS: '3000',
+  MALIPO_WORKFLOW_TASK_TIMEOUT_MS: '1000',
+  MALIPO_START_GRACE_MS: '300',
+  MALIPO_DELIVERY_SCHEDULE_MS: '0,50,100,100,100,100,100,100,100,100',
+  MALIPO_DELIVERY_CONNECT_TIMEOUT_MS: '3000',
+  MALIPO_DELIVERY_TIMEOUT_MS: '5000',
+};
+
+const FAST_SANDBOX: Partial<SandboxTimes> = {
+  decisionMs: 150,
+  promptExpiryMs: 400,
+  undecidedMs: 2500,
+  reversalMs: 1000,
+};
+
+const COLLECTION_CREDENTIALS = { subscriptionKey: 'subscription', apiUser: randomUUID(), apiKey: 'operator-key' };
+const DISBURSEMENT_CREDENTIALS = { subscriptionKey: 'outgoing', apiUser: randomUUID(), apiKey: 'outgoing-key' };
+
+export async function openHouse(options: HouseOptions = {}): Promise<House> {
+  await prepareRuntime();
+  const database = options.database ?? (await createTestDatabase());
+  const sandbox = await startSandbox({
+    port: 0,
+    targetEnvironment: 'sandbox',
+    collection: COLLECTION_CREDENTIALS,
+    disbursement: DISBURSEMENT_CREDENTIALS,
+    times: { ...FAST_SANDBOX, ...options.sandboxTimes },
+  });
+  const receiver = await startReceiver();
+  const environment = await settingsFor(database.url, sandbox.url, options);
+  const config = loadConfig(environment);
+  const running: RunningServer[] = [];
+  const makers = new Map<MerchantId, UserId>();
+
+  const addMerchant = async (currency: Currency = 'UGX'): Promise<TestMerchant> => {
+    const at = new Date();
+    const id = await createMerchant(database.db, { name: 'Test merchant', currency, at });
+    const makerId = await enrolMember(database.db, {
+      merchantId: id,
+      email: `maker@${id.slice(4)}.example`,
+      name: 'Test maker',
+      passwordHash: await passwordHash(),
+      roles: ['maker'],
+      totpSecret: null,
+      keyRing: config.settings.MALIPO_SECRET_KEYS,
+      at,
+    });
+    makers.set(id, makerId);
+    const key = await house.addKey(id, SCOPES);
+    const { secret } = await registerEndpoint(database.db, {
+      merchantId: id,
+      url: receiver.urlFor(id),
+      description: null,
+      eventTypes: null,
+      keyRing: config.settings.MALIPO_SECRET_KEYS,
+      at,
+    });
+    receiver.trust(id, secret);
+    return { id, key, makerId, webhookSecret: secret };
+  };
+
+  const house: Omit<House, 'merchant'> = {
+    config,
+    environment,
+    baseUrl: `http://127.0.0.1:${config.settings.MALIPO_HTTP_PORT}`,
+    db: database.db,
+    sandbox,
+    receiver,
+    addMerchant,
+    async addKey(merchantId, scopes, expiresAt) {
+      const at = new Date();
+      const input = {
+        merchantId,
+        name: 'test',
+        environment: 'test',
+        scopes,
+        expiresAt: expiresAt ?? null,
+        createdBy: makers.get(merchantId) ?? null,
+        by: null,
+        at,
+      } as const;
+      return (await createApiKey(database.db, input)).key;
+    },
+    async startServer(overrides = {}, serverOptions = {}) {
+      const server = await startServer(loadConfig({ ...environment, ...overrides }), {
+        workflowBundle: await workflowBundle(),
+        log: testLog,
+        ...serverOptions,
+      });
+      running.push(server);
+      return server;
+    },
+    async stop() {
+      await Promise.all(running.map((server) => server.stop()));
+      await removeSchedules(config);
+      await Promise.all([sandbox.stop(), receiver.stop()]);
+      await database.drop();
+    },
+  };
+  const merchant = await addMerchant();
+  if (options.startsServer !== false) await house.startServer();
+  return { ...house, merchant };
+}
+
+async function settingsFor(databaseUrl: string, sandboxUrl: string, options: HouseOptions) {
+  const port = await freePort();
+  return {
+    ...FAST_CLOCKS,
+    MALIPO_DATABASE_URL: databaseUrl,
+    MALIPO_TEMPORAL_ADDRESS: (await temporal()).address,
+    MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,
+    MALIPO_TASK_QUEUE_PREFIX: `t-${randomBytes(5).toString('hex')}`,
+    MALIPO_HTTP_PORT: String(port),
+    MALIPO_METRICS_PORT: '0',
+    MALIPO_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    MALIPO_RATE_LIMIT_PER_SECOND: '0',
+    MALIPO_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
+    MALIPO_LOG_LEVEL: process.env['MALIPO_TEST_LOG'] ?? 'silent',
+    MALIPO_MTN_MOMO_BASE_URL: sandboxUrl,
+    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
+    MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: COLLECTION_CREDENTIALS.subscriptionKey,
+    MALIPO_MTN_MOMO_COLLECTION_API_USER: COLLECTION_CREDENTIALS.apiUser,
+    MALIPO_MTN_MOMO_COLLECTION_API_KEY: COLLECTION_CREDENTIALS.apiKey,
+    MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: DISBURSEMENT_CREDENTIALS.subscriptionKey,
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: DISBURSEMENT_CREDENTIALS.apiUser,
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: DISBURSEMENT_CREDENTIALS.apiKey,
+    ...options.environment,
+  };
+}
+
+async function removeSchedules({ settings }: Config): Promise<void> {
+  const client = await temporalClient();
+  for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId]) {
+    const handle = client.schedule.getHandle(idFor(settings.MALIPO_TASK_QUEUE_PREFIX));
+    // A house whose worker never connected has none.
+    await handle.delete().catch(() => undefined);
+  }
+}
+
+type Looked<Value> = Value | null | undefined | false;
+
+/** Polls until `look` gives a value; fails with what was waited for. */
+export async function eventually<Value>(
+  what: string,
+  look: () => Looked<Value> | Promise<Looked<Value>>,
+  timeoutMs = 20_000,
+): Promise<Value> {
+  const giveUpAtMs = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await look();
+    if (value !== null && value !== undefined && value !== false) return value;
+    if (Date.now() > giveUpAtMs) throw new Error(`waited ${timeoutMs} ms in vain for: ${what}`);
+    await sleep(25);
+  }
+}

@@ -1,0 +1,171 @@
+// Who sends what: the dispatcher makes first attempts, workflows the rest, and no receiver is in another's way.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deliveryWorkflowId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import {
+  addEndpoint,
+  attemptsOf,
+  deliveriesOf,
+  hasWorkflow,
+  untilDelivery,
+  type StoredDelivery,
+} from '../support/deliveries.ts';
+import { temporalClient } from '../support/engines.ts';
+import { eventually, openHouse, type House, type TestMerchant } from '../support/test-environment.ts';
+import { pay } from '../support/payments.ts';
+
+const OPEN_PAYMENTS = { MALIPO_PROMPT_WINDOW_MS: '120000', MALIPO_POLL_SCHEDULE_MS: '120000' };
+
+async function untilReceived(house: House, { id }: TestMerchant, count: number): Promise<void> {
+  await eventually(`${count} events`, () => house.receiver.all(id).length >= count);
+}
+
+async function isFailing(house: House, { id }: TestMerchant): Promise<boolean> {
+  const { rows } = await house.db.pool.query<{ is_failing: boolean }>(
+    'SELECT failing_since IS NOT NULL AS is_failing FROM endpoints WHERE merchant_id = $1',
+    [id],
+  );
+  return rows[0]!.is_failing;
+}
+
+// So that what is refused is still being retried when the test looks.
+const SCHEDULE_MS = ['0', ...Array.from({ length: 30 }, () => '300')].join(',');
+
+describe('the dispatcher', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse({
+      environment: {
+        ...OPEN_PAYMENTS,
+        MALIPO_DELIVERIES_UNDER_WAY: '4',
+        MALIPO_DELIVERY_SCHEDULE_MS: SCHEDULE_MS,
+        MALIPO_DELIVERY_TIMEOUT_MS: '500',
+      },
+    });
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  it('needs no workflow for an event that is accepted at once', async () => {
+    await pay(house, '010');
+    const delivery = await untilDelivery(house, house.merchant, 'delivered');
+    assert.equal(await hasWorkflow(delivery.id), false);
+  });
+
+  it('leaves the events of an endpoint that failed last to their workflows, until one is accepted', async () => {
+    const merchant = await house.addMerchant();
+    const refused = new Set<string>();
+    house.receiver.answerWith(merchant.id, ({ event }, response) => {
+      if (refused.size === 0) refused.add(event.id);
+      response.writeHead(refused.has(event.id) ? 500 : 200).end();
+    });
+    await pay(house, '010', { merchant });
+    await eventually('the endpoint to count as failing', () => isFailing(house, merchant));
+    const second = await nextDelivered(merchant, 1);
+    assert.equal(await hasWorkflow(second.id), true);
+    assert.equal((await attemptsOf(house.db, second.id)).length, 1);
+
+    house.receiver.answerWith(merchant.id, null);
+    await eventually('the first to be delivered too', async () => {
+      const [first] = await deliveriesOf(house.db, merchant);
+      return first?.state === 'delivered' && !(await isFailing(house, merchant));
+    });
+    const third = await nextDelivered(merchant, 2);
+    assert.equal(await hasWorkflow(third.id), false);
+  });
+
+  /** Makes an event and waits until it is delivered; it is the one with this index. */
+  async function nextDelivered(merchant: TestMerchant, index: number): Promise<StoredDelivery> {
+    await pay(house, '010', { merchant });
+    return eventually('the event to be delivered', async () => {
+      const delivery = (await deliveriesOf(house.db, merchant))[index];
+      return delivery?.state === 'delivered' && delivery;
+    });
+  }
+
+  it('is not held up by an endpoint that never answers', async () => {
+    const [stuck, well] = [await house.addMerchant(), await house.addMerchant()];
+    house.receiver.answerWith(stuck.id, () => undefined);
+    // More than may be under way at once.
+    await Promise.all(Array.from({ length: 12 }, () => pay(house, '010', { merchant: stuck })));
+    await pay(house, '010', { merchant: well });
+    await untilReceived(house, well, 1);
+    assert.ok(await isFailing(house, stuck), 'the other never answered');
+  });
+
+  it('sends one event to each of a merchant’s endpoints', async () => {
+    const merchant = await house.addMerchant();
+    await addEndpoint(house, merchant, house.receiver.urlFor(`${merchant.id}-second`));
+    await pay(house, '010', { merchant });
+    await untilReceived(house, merchant, 1);
+    const [other] = await eventually('the other endpoint', () => {
+      const received = house.receiver.all(`${merchant.id}-second`);
+      return received.length > 0 && received;
+    });
+    assert.equal(other?.event.id, house.receiver.all(merchant.id)[0]?.event.id);
+  });
+});
+
+describe('two dispatchers on one database', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse({ environment: OPEN_PAYMENTS });
+    await house.startServer({ MALIPO_ROLES: 'dispatcher' });
+    await house.startServer({ MALIPO_ROLES: 'dispatcher' });
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  it('send each event once while nothing goes wrong', async () => {
+    const EVENTS = 60;
+    const merchant = await house.addMerchant();
+    house.receiver.answerWith(merchant.id, (_received, response) => {
+      setTimeout(() => response.writeHead(200).end(), 50);
+    });
+    await Promise.all(Array.from({ length: EVENTS }, () => pay(house, '010', { merchant })));
+    await eventually('all to be delivered', async () => {
+      const deliveries = await deliveriesOf(house.db, merchant);
+      return deliveries.length === EVENTS && deliveries.every(({ state }) => state === 'delivered');
+    });
+    const ids = house.receiver.all(merchant.id).map(({ event }) => event.id);
+    assert.equal(ids.length, EVENTS);
+    assert.equal(new Set(ids).size, EVENTS);
+  });
+});
+
+describe('a delivery whose workflow was terminated by hand', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse({
+      environment: {
+        ...OPEN_PAYMENTS,
+        MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50',
+        MALIPO_OVERDUE_AFTER_MS: '100',
+        MALIPO_SWEEP_EVERY_MS: '3600000',
+      },
+    });
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  it('is started again by the sweep, and arrives', async () => {
+    const { merchant, receiver } = house;
+    receiver.answerWith(merchant.id, (_received, response) => response.writeHead(500).end());
+    await pay(house, '010');
+    const delivery = await untilDelivery(house, merchant, 'retrying');
+    await eventually('its workflow', () => hasWorkflow(delivery.id));
+    const client = await temporalClient();
+    await client.workflow.getHandle(deliveryWorkflowId(delivery.id)).terminate('by hand');
+    receiver.answerWith(merchant.id, null);
+    // Its next attempt must be overdue first.
+    await sleep(1300);
+    assert.equal(receiver.all(merchant.id).length, 1);
+    const { settings } = house.config;
+    await client.schedule.getHandle(reconciliationScheduleId(settings.MALIPO_TASK_QUEUE_PREFIX)).trigger();
+    await untilDelivery(house, merchant, 'delivered');
+    assert.equal(receiver.all(merchant.id).length, 2);
+  });
+});

@@ -1,0 +1,147 @@
+// No endpoint and no merchant is in another's way: dead and slow receivers, and bursts, beside one that is well.
+import assert from 'node:assert/strict';
+import { makeBacklog, type BacklogTarget } from '../../bench/backlog.ts';
+import type { EndpointId } from '../../src/domain/ids.ts';
+import { eventually, openHouse, type House, type TestMerchant } from '../support/test-environment.ts';
+
+const EVENTS = 2000;
+const PATIENCE_MS = 60_000;
+
+type Target = BacklogTarget & { readonly merchant: TestMerchant };
+
+async function addTarget(house: House): Promise<Target> {
+  const merchant = await house.addMerchant();
+  const { rows } = await house.db.pool.query<{ id: EndpointId }>('SELECT id FROM endpoints WHERE merchant_id = $1', [
+    merchant.id,
+  ]);
+  return { merchant, merchantId: merchant.id, endpointId: rows[0]!.id };
+}
+
+describe('deliveries to one endpoint', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse({
+      environment: {
+        MALIPO_DELIVERIES_UNDER_WAY: '120',
+        MALIPO_DELIVERIES_PER_MERCHANT: '60',
+        MALIPO_DELIVERIES_PER_ENDPOINT: '20',
+        // What is dead is found out once a second, and is tried again soon: worse than it ever is.
+        MALIPO_DELIVERY_TIMEOUT_MS: '1000',
+        MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array<string>(50).fill('1000')].join(','),
+      },
+    });
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  const receivedBy = ({ merchant }: Target) => house.receiver.all(merchant.id).length;
+
+  /** Events per second until the target has all of them. */
+  async function rateOf(target: Target): Promise<number> {
+    const before = receivedBy(target);
+    const startedMs = performance.now();
+    await makeBacklog(house.db, [target], { count: EVENTS });
+    await eventually('all events', () => receivedBy(target) >= before + EVENTS, PATIENCE_MS);
+    return (EVENTS * 1000) / (performance.now() - startedMs);
+  }
+
+  it('go on beside a dead one with as many events', async () => {
+    const [dead, well] = [await addTarget(house), await addTarget(house)];
+    await rateOf(well);
+    const alone = await rateOf(well);
+    house.receiver.answerWith(dead.merchant.id, () => undefined);
+    await makeBacklog(house.db, [dead], { count: EVENTS });
+    await eventually('the dead one to be found out', async () => {
+      const { rows } = await house.db.pool.query(
+        'SELECT 1 FROM endpoints WHERE id = $1 AND failing_since IS NOT NULL',
+        [dead.endpointId],
+      );
+      return rows.length === 1;
+    });
+    const beside = await rateOf(well);
+    console.log(
+      `      throughput beside a dead endpoint / alone: ${(beside / alone).toFixed(2)}` +
+        ` (${beside.toFixed(0)} / ${alone.toFixed(0)} per second)`,
+    );
+    const { rows } = await house.db.pool.query<{ open: number }>(
+      "SELECT count(*)::int AS open FROM deliveries WHERE endpoint_id = $1 AND state IN ('pending', 'retrying')",
+      [dead.endpointId],
+    );
+    assert.equal(rows[0]?.open, EVENTS, 'the dead one was dead all the while');
+  });
+
+  it('arrive while slow ones of other merchants have more waiting than may ever be under way', async () => {
+    const slow = [await addTarget(house), await addTarget(house), await addTarget(house)];
+    const held: (() => void)[] = [];
+    for (const { merchant } of slow) {
+      house.receiver.answerWith(merchant.id, (_received, response) => {
+        held.push(() => response.writeHead(200).end());
+        setTimeout(() => held.shift()?.(), 700);
+      });
+    }
+    await makeBacklog(house.db, slow, { count: 3 * 400 });
+    await eventually('the slow ones to be at work', () => slow.every((target) => receivedBy(target) >= 20));
+    const well = await addTarget(house);
+    await makeBacklog(house.db, [well], { count: 50 });
+    await eventually('the one that is well to have all', () => receivedBy(well) >= 50);
+    for (const target of slow) assert.ok(receivedBy(target) < 400, 'the slow ones had more to do');
+  });
+
+  it('come after a burst of 10,000 of another merchant without waiting for it', async () => {
+    const [burst, well] = [await addTarget(house), await addTarget(house)];
+    house.receiver.answerWith(burst.merchant.id, (_received, response) => {
+      setTimeout(() => response.writeHead(200).end(), 20);
+    });
+    await makeBacklog(house.db, [burst], { count: 10_000 });
+    await makeBacklog(house.db, [well], { count: 20 });
+    await eventually('the other merchant to have all', () => receivedBy(well) >= 20);
+    const ahead = receivedBy(burst);
+    assert.ok(ahead < 5000, `${ahead} of the burst came first`);
+  });
+
+  it('are never more at once than the bound', async () => {
+    const target = await addTarget(house);
+    let [now, most] = [0, 0];
+    house.receiver.answerWith(target.merchant.id, (_received, response) => {
+      now += 1;
+      most = Math.max(most, now);
+      setTimeout(() => {
+        now -= 1;
+        response.writeHead(200).end();
+      }, 30);
+    });
+    await makeBacklog(house.db, [target], { count: 300 });
+    await eventually('all of it', () => receivedBy(target) >= 300);
+    assert.ok(most <= 20, `${most} at once`);
+    assert.ok(most > 1, 'one after the other');
+  });
+});
+
+describe('a retry', () => {
+  let house: House;
+  before(async () => {
+    house = await openHouse({
+      environment: {
+        MALIPO_DELIVERIES_UNDER_WAY: '4',
+        MALIPO_DELIVERY_TIMEOUT_MS: '400',
+        MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array<string>(50).fill('600000')].join(','),
+      },
+    });
+  });
+  after(async () => {
+    await house.stop();
+  });
+
+  it('does not wait for those of a dead endpoint, though these came first and there are many', async () => {
+    const DEAD = 40;
+    const [dead, well] = [await addTarget(house), await addTarget(house)];
+    house.receiver.answerWith(dead.merchant.id, () => undefined);
+    await makeBacklog(house.db, [dead], { count: DEAD, state: 'retrying' });
+    await eventually('the retries to be under way', () => house.receiver.all(dead.merchant.id).length >= 4);
+    await makeBacklog(house.db, [well], { count: 1, state: 'retrying' });
+    await eventually('the other to arrive', () => house.receiver.all(well.merchant.id).length === 1);
+    const before = house.receiver.all(dead.merchant.id).length;
+    assert.ok(before < DEAD - 10, `${before} of the dead endpoint's came first`);
+  });
+});

@@ -1,0 +1,239 @@
+// What a webhook's host name leads to, as real name servers say it: truthfully, falsely, twice differently, or not at all.
+import assert from 'node:assert/strict';
+import type { LookupAddress } from 'node:dns';
+import { createAddressGuard, type AddressGuardOptions } from '../../src/webhooks/address-guard.ts';
+import type { AttemptResult } from '../../src/domain/webhooks/delivery.ts';
+import { startCountedListener, type CountedListener } from '../support/counted-listener.ts';
+import { openCourier, type TestCourier } from '../support/webhook-senders.ts';
+import { eventually } from '../support/test-environment.ts';
+import { startNameServer, type NameServer } from '../support/name-server.ts';
+
+/** Taken for one of the public internet; never given out to anybody, so nothing is reached by it. */
+const NOBODYS = '3000::1';
+const REFUSED = 'not sent: the name leads to an address that is not of the public internet';
+const PLENTY_MS = 60_000;
+
+let names: NameServer;
+beforeEach(async () => {
+  names = await startNameServer();
+});
+afterEach(async () => {
+  await names.stop();
+});
+
+describe('the look-up of a name', () => {
+  function lookUp(name: string, options: Partial<AddressGuardOptions> = {}) {
+    const guard = createAddressGuard({
+      allowsLoopback: false,
+      timeoutMs: PLENTY_MS,
+      nameServers: [names.address],
+      ...options,
+    });
+    return new Promise<LookupAddress[]>((resolve, reject) => {
+      guard.lookup(name, { all: true }, (error, found) => {
+        if (error) reject(error);
+        else resolve(found as LookupAddress[]);
+      });
+    });
+  }
+
+  it('gives the addresses of both families, IPv4 first', async () => {
+    names.say('both.example', { addresses: ['2606:4700:4700::1111', '1.1.1.1', '8.8.8.8'] });
+    assert.deepEqual(await lookUp('both.example'), [
+      { address: '1.1.1.1', family: 4 },
+      { address: '8.8.8.8', family: 4 },
+      { address: '2606:4700:4700::1111', family: 6 },
+    ]);
+  });
+
+  it('gives one address to whoever asks for one', async () => {
+    names.say('one.example', { addresses: ['1.1.1.1', '8.8.8.8'] });
+    const guard = createAddressGuard({ allowsLoopback: false, nameServers: [names.address] });
+    const found = await new Promise((resolve) => {
+      guard.lookup('one.example', {}, (error, address, family) => {
+        resolve([error, address, family]);
+      });
+    });
+    assert.deepEqual(found, [null, '1.1.1.1', 4]);
+  });
+
+  it('follows the names that it stands for', async () => {
+    names.say('alias.example', { aliases: ['b.example', 'c.example'], addresses: ['1.1.1.1'] });
+    assert.deepEqual(await lookUp('alias.example'), [{ address: '1.1.1.1', family: 4 }]);
+  });
+
+  it('is content with one family when the other is missing, fails, or is never answered for', async () => {
+    for (const other of ['no such name', 'failure', 'silence'] as const) {
+      names.say('half.example', (family) => (family === 4 ? { addresses: ['1.1.1.1'] } : other));
+      assert.deepEqual(await lookUp('half.example'), [{ address: '1.1.1.1', family: 4 }], other);
+      names.say('half.example', (family) => (family === 6 ? { addresses: ['2606:4700:4700::1111'] } : other));
+      assert.deepEqual(await lookUp('half.example'), [{ address: '2606:4700:4700::1111', family: 6 }], other);
+    }
+  });
+
+  it('asks again when a question is lost', async () => {
+    names.say('lossy.example', (_family, asked) => (asked === 0 ? 'silence' : { addresses: ['1.1.1.1'] }));
+    assert.deepEqual(await lookUp('lossy.example', { timeoutMs: 3000 }), [{ address: '1.1.1.1', family: 4 }]);
+  });
+
+  it('waits for a name server that is slow', async () => {
+    let isAsked: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => (isAsked = resolve));
+    let speak: () => void = () => undefined;
+    const spoken = new Promise<void>((resolve) => (speak = resolve));
+    names.say('slow.example', async () => {
+      isAsked();
+      await spoken;
+      return { addresses: ['1.1.1.1'] };
+    });
+    const found = lookUp('slow.example');
+    await asked;
+    speak();
+    assert.deepEqual(await found, [{ address: '1.1.1.1', family: 4 }]);
+  });
+
+  it('gives no more than eight of many addresses', async () => {
+    names.say('many.example', { addresses: Array.from({ length: 20 }, (_, index) => `9.9.9.${index + 1}`) });
+    assert.equal((await lookUp('many.example')).length, 8);
+  });
+
+  const WITHOUT = [
+    ['no such name', 'the host name was not found'],
+    ['failure', 'the name servers could not look up the host name'],
+    [{ addresses: [] }, 'the host name has no address'],
+    [{ addresses: [], aliases: ['elsewhere.example'] }, 'the host name has no address'],
+  ] as const;
+  for (const [said, message] of WITHOUT) {
+    it(`says that ${message}: ${JSON.stringify(said)}`, async () => {
+      names.say('gone.example', said);
+      await assert.rejects(lookUp('gone.example'), { message, code: 'NAME_LOOKUP_FAILED' });
+    });
+  }
+
+  it('says that a host name is not valid, and asks nobody', async () => {
+    const name = `${'a'.repeat(64)}.example`;
+    await assert.rejects(lookUp(name), { message: 'the host name is not valid' });
+    assert.equal(names.questions(name), 0);
+  });
+
+  it('ends in time when no name server answers, however many there are', async () => {
+    const servers = [names, await startNameServer(), await startNameServer()];
+    for (const server of servers) server.say('dead.example', 'silence');
+    const nameServers = servers.map(({ address }) => address);
+    await assert.rejects(lookUp('dead.example', { timeoutMs: 500, nameServers }), {
+      message: 'no name server answered in time',
+    });
+    // Two questions to each, twice, would take longer.
+    const asked = servers.reduce((sum, server) => sum + server.questions('dead.example'), 0);
+    assert.ok(asked >= 2 && asked < 12, `${asked} questions`);
+    await Promise.all(servers.slice(1).map((server) => server.stop()));
+  });
+
+  it('ends at once when the guard is closed', async () => {
+    names.say('dead.example', 'silence');
+    const guard = createAddressGuard({ allowsLoopback: false, timeoutMs: PLENTY_MS, nameServers: [names.address] });
+    const ended = new Promise<Error | null>((resolve) => {
+      guard.lookup('dead.example', { all: true }, resolve);
+    });
+    await eventually('the name to be asked for', () => names.questions('dead.example') > 0);
+    guard.close();
+    assert.equal((await ended)?.message, 'no name server answered in time');
+    assert.ok(names.questions('dead.example') <= 2, 'it was asked for again');
+  });
+
+  it('asks nobody for the machine’s own name, and gives it where loopback is allowed only', async () => {
+    for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'here.localhost']) {
+      names.say(name.toLowerCase(), { addresses: ['8.8.8.8'] });
+      await assert.rejects(lookUp(name), { code: 'ADDRESS_REFUSED' });
+      assert.deepEqual(await lookUp(name, { allowsLoopback: true }), [
+        { address: '127.0.0.1', family: 4 },
+        { address: '::1', family: 6 },
+      ]);
+      assert.equal(names.questions(name.toLowerCase()), 0);
+    }
+  });
+
+  it('gives loopback for another name where that is allowed, and still nothing private', async () => {
+    names.say('here.example', { addresses: ['127.0.0.1'] });
+    names.say('near.example', { addresses: ['127.0.0.1', '10.0.0.1'] });
+    const allowsLoopback = true;
+    assert.deepEqual(await lookUp('here.example', { allowsLoopback }), [{ address: '127.0.0.1', family: 4 }]);
+    await assert.rejects(lookUp('near.example', { allowsLoopback }), { code: 'ADDRESS_REFUSED' });
+  });
+});
+
+describe('an attempt by a name', () => {
+  let listener: CountedListener;
+  const couriers: TestCourier[] = [];
+  before(async () => {
+    listener = await startCountedListener();
+  });
+  after(async () => {
+    await listener.stop();
+  });
+  afterEach(async () => {
+    await Promise.all(couriers.splice(0).map((courier) => courier.close()));
+    assert.equal(listener.connections(), 0);
+  });
+
+  function open(options: Parameters<typeof openCourier>[0] = {}): TestCourier {
+    const courier = openCourier({ allowsLoopback: false, nameServers: [names.address], ...options });
+    couriers.push(courier);
+    return courier;
+  }
+  const urlOf = (name: string) => `https://${name}:${listener.port}/hook`;
+  const errorOf = (result: AttemptResult) => (result.kind === 'no_answer' ? result.error : 'answered');
+
+  it('looks it up once for each connection, so that a second answer cannot lead elsewhere', async () => {
+    const courier = open({ connectTimeoutMs: 1000 });
+    // The first answer passes the check; every other one leads to the machine itself.
+    names.say('rebound.example', (family, asked) => {
+      if (asked > 0) return { addresses: ['127.0.0.1', '::1'] };
+      return { addresses: family === 6 ? [NOBODYS] : [] };
+    });
+    const first = await courier.try(urlOf('rebound.example'));
+    assert.match(errorOf(first.result), /^(no connection within 1 s|the host cannot be reached)$/);
+    assert.equal(names.questions('rebound.example'), 2);
+    assert.equal(errorOf((await courier.try(urlOf('rebound.example'))).result), REFUSED);
+    assert.equal(names.questions('rebound.example'), 4);
+  });
+
+  it('is refused when the answers for the two families differ and one is not public', async () => {
+    const courier = open();
+    names.say('half-bad.example', (family) => ({ addresses: family === 6 ? [NOBODYS] : ['127.0.0.1'] }));
+    assert.equal(errorOf((await courier.try(urlOf('half-bad.example'))).result), REFUSED);
+  });
+
+  it('says why there is no address', async () => {
+    const courier = open({ connectTimeoutMs: 500 });
+    names.say('empty.example', { addresses: [] });
+    names.say('dead.example', 'silence');
+    const errors: Record<string, string> = {};
+    for (const name of ['gone.example', 'empty.example', 'dead.example']) {
+      errors[name] = errorOf((await courier.try(urlOf(name))).result);
+    }
+    assert.deepEqual(errors, {
+      'gone.example': 'not sent: the host name was not found',
+      'empty.example': 'not sent: the host name has no address',
+      'dead.example': 'not sent: no name server answered in time',
+    });
+  });
+
+  it('holds up no other attempt while its name servers are silent', async () => {
+    const courier = open({ connectTimeoutMs: PLENTY_MS, attemptTimeoutMs: PLENTY_MS });
+    const DEAD = 50;
+    let ended = 0;
+    const dead = Array.from({ length: DEAD }, (_, index) => {
+      names.say(`dead-${index}.example`, 'silence');
+      return courier.try(urlOf(`dead-${index}.example`)).then(() => (ended += 1));
+    });
+    await eventually('all names to be asked for', () =>
+      dead.every((_, index) => names.questions(`dead-${index}.example`) >= 2),
+    );
+    names.say('well.example', { addresses: ['10.0.0.1'] });
+    assert.equal(errorOf((await courier.try(urlOf('well.example'))).result), REFUSED);
+    assert.equal(ended, 0);
+    await courier.close();
+    await Promise.all(dead);
+  });
+});

@@ -1,0 +1,317 @@
+// What is recorded of each attempt at receivers of every kind, from the event to the last row, and when the next one comes.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { freePort } from '../../src/dev/ports.ts';
+import { createAuthority, selfSigned } from '../support/certificates.ts';
+import { startCountedListener, type CountedListener, type Serve } from '../support/counted-listener.ts';
+import {
+  addEndpoint,
+  attemptsOf,
+  decidedWaits,
+  deliveriesOf,
+  watchWaits,
+  type DecidedWait,
+  type StoredAttempt,
+  type StoredDelivery,
+} from '../support/deliveries.ts';
+import { runFolder } from '../support/engines.ts';
+import { assertSigned } from '../support/foreign-hmac.ts';
+import { eventually, openHouse, type House, type TestMerchant } from '../support/test-environment.ts';
+import { pay } from '../support/payments.ts';
+import { startServerChild, type ServerChild } from '../support/server-child.ts';
+
+const STEPS_MS = [500, 900] as const;
+const TIMEOUT_MS = 3000;
+const KEPT_BYTES = 16 * 1024;
+const SLOW_MS = 300;
+/** Between two clocks that count the same milliseconds. */
+const EARLY_MS = 20;
+
+const TRUSTED = createAuthority('Test authority');
+
+type Expected = {
+  readonly state: 'delivered' | 'dead_lettered';
+  /** Of each attempt. */
+  readonly status: number | null;
+  readonly error?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly leastDurationMs?: number;
+  /** The least and the most, of the wait after each attempt; the step, give or take a tenth, when absent. */
+  readonly waitsMs?: readonly (readonly [number, number])[];
+};
+
+type Case = Expected & {
+  readonly what: string;
+  /** Where it is; the other listener must never hear of it. */
+  readonly open: (elsewhere: CountedListener) => Promise<{ url: string; listener?: CountedListener }>;
+};
+
+function saying(head: string, body = ''): Serve {
+  return (socket) => void socket.end(`HTTP/1.1 ${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+}
+
+const over =
+  (serve: Serve): Case['open'] =>
+  async () => {
+    const listener = await startCountedListener({ serve, host: '127.0.0.1' });
+    return { url: `http://127.0.0.1:${listener.port}/hook`, listener };
+  };
+
+const overTls =
+  ({ key, cert }: { key: string; cert: string }): Case['open'] =>
+  async () => {
+    const listener = await startCountedListener({ serve: saying('200 OK'), host: '127.0.0.1', tls: { key, cert } });
+    return { url: `https://127.0.0.1:${listener.port}/hook`, listener };
+  };
+
+const later = (ms: number, act: (socket: Socket) => void) => (socket: Socket) => {
+  setTimeout(() => {
+    act(socket);
+  }, ms);
+};
+
+function trickle(socket: Socket): void {
+  socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n');
+  let left = 5;
+  const drip = setInterval(() => {
+    left -= 1;
+    if (left < 0) clearInterval(drip);
+    else socket.write('x');
+  }, SLOW_MS / 5);
+  socket.on('close', () => {
+    clearInterval(drip);
+  });
+}
+
+const inTwoSeconds = () => new Date(Math.ceil(Date.now() / 1000) * 1000 + 1000).toUTCString();
+const ASKED_TWICE: Expected['waitsMs'] = STEPS_MS.map((step) => [2 * step, 2 * step]);
+const dead = { state: 'dead_lettered', status: null } as const;
+
+const CASES: readonly Case[] = [
+  {
+    what: 'answers 200',
+    open: over(saying('200 OK\r\nX-From: it', 'fine')),
+    state: 'delivered',
+    status: 200,
+    body: 'fine',
+    headers: { 'x-from': 'it', 'content-length': '4' },
+  },
+  {
+    what: 'answers 200 slowly',
+    open: over(
+      later(SLOW_MS, (socket) => {
+        saying('200 OK')(socket, '');
+      }),
+    ),
+    state: 'delivered',
+    status: 200,
+    leastDurationMs: SLOW_MS,
+  },
+  {
+    what: 'answers 200 in drops',
+    open: over(trickle),
+    state: 'delivered',
+    status: 200,
+    body: 'xxxxx',
+    leastDurationMs: SLOW_MS,
+  },
+  {
+    what: 'answers with 10 MB',
+    open: over((socket) => void socket.end(`HTTP/1.1 200 OK\r\n\r\n${'y'.repeat(10 * 1024 * 1024)}`)),
+    state: 'delivered',
+    status: 200,
+    body: 'y'.repeat(KEPT_BYTES),
+  },
+  { what: 'answers 500', open: over(saying('500 No', 'broken')), state: 'dead_lettered', status: 500, body: 'broken' },
+  { what: 'answers 410', open: over(saying('410 Gone')), state: 'dead_lettered', status: 410 },
+  {
+    what: 'answers 429, to come in an hour',
+    open: over(saying('429 Slow\r\nRetry-After: 3600')),
+    state: 'dead_lettered',
+    status: 429,
+    headers: { 'retry-after': '3600', 'content-length': '0' },
+    waitsMs: ASKED_TWICE,
+  },
+  {
+    what: 'answers 429, to come at once',
+    open: over(saying('429 Slow\r\nRetry-After: 0')),
+    state: 'dead_lettered',
+    status: 429,
+    waitsMs: STEPS_MS.map((step) => [step, step]),
+  },
+  {
+    what: 'answers 503, to come in a second',
+    open: over(saying('503 No\r\nRetry-After: 1')),
+    state: 'dead_lettered',
+    status: 503,
+    waitsMs: [
+      [1000, 1000],
+      [1000, 1000],
+    ],
+  },
+  {
+    what: 'answers 503, to come at a time',
+    open: over((socket) => {
+      saying(`503 No\r\nRetry-After: ${inTwoSeconds()}`)(socket, '');
+    }),
+    state: 'dead_lettered',
+    status: 503,
+    waitsMs: STEPS_MS.map((step) => [step, 2 * step]),
+  },
+  {
+    what: 'answers 500, to come in an hour',
+    open: over(saying('500 No\r\nRetry-After: 3600')),
+    state: 'dead_lettered',
+    status: 500,
+  },
+  {
+    what: 'never answers',
+    open: over(() => undefined),
+    ...dead,
+    error: 'no complete answer within 3 s',
+    leastDurationMs: TIMEOUT_MS - 5,
+  },
+  {
+    what: 'answers half',
+    open: over((socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello')),
+    ...dead,
+    error: 'the answer ended before it was complete: status 200 and 5 bytes of its body came',
+  },
+  {
+    what: 'is not there',
+    open: async () => ({ url: `http://127.0.0.1:${await freePort()}/hook` }),
+    ...dead,
+    error: 'the connection was refused',
+  },
+  {
+    what: 'has a certificate that is trusted',
+    open: overTls(TRUSTED.issue({ hosts: ['127.0.0.1'] })),
+    state: 'delivered',
+    status: 200,
+  },
+  {
+    what: 'has a certificate that it signed itself',
+    open: overTls(selfSigned('127.0.0.1')),
+    ...dead,
+    error: 'the certificate is self-signed',
+  },
+  {
+    what: 'has a certificate that has expired',
+    open: overTls(TRUSTED.issue({ hosts: ['127.0.0.1'], validTo: new Date(Date.now() - 3_600_000) })),
+    ...dead,
+    error: 'the certificate has expired',
+  },
+  {
+    what: 'has a certificate that is not valid yet',
+    open: overTls(TRUSTED.issue({ hosts: ['127.0.0.1'], validFrom: new Date(Date.now() + 3_600_000) })),
+    ...dead,
+    error: 'the certificate is not valid yet',
+  },
+  {
+    what: 'has the certificate of another',
+    open: overTls(TRUSTED.issue({ hosts: ['example.com', '127.0.0.2'] })),
+    ...dead,
+    error: 'the certificate is for another host name',
+  },
+  {
+    what: 'leads elsewhere',
+    open: (elsewhere) => over(saying(`301 Moved\r\nLocation: http://127.0.0.1:${elsewhere.port}/`))(elsewhere),
+    state: 'dead_lettered',
+    status: 301,
+  },
+];
+
+type Outcome = { readonly delivery: StoredDelivery; readonly attempts: StoredAttempt[]; readonly waits: DecidedWait[] };
+
+describe('a receiver that', () => {
+  let house: House;
+  let server: ServerChild;
+  let elsewhere: CountedListener;
+  const listeners = new Map<Case, CountedListener | undefined>();
+  const outcomes = new Map<Case, Promise<Outcome>>();
+
+  // All at once: they mostly wait.
+  before(async () => {
+    house = await openHouse({
+      startsServer: false,
+      environment: {
+        MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...STEPS_MS].join(','),
+        MALIPO_DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS),
+        MALIPO_PROMPT_WINDOW_MS: '120000',
+        MALIPO_POLL_SCHEDULE_MS: '120000',
+      },
+    });
+    await watchWaits(house.db);
+    const authorityFile = join(runFolder(), 'test-authority.pem');
+    writeFileSync(authorityFile, TRUSTED.cert);
+    server = await startServerChild(house, { overrides: { NODE_EXTRA_CA_CERTS: authorityFile } });
+    elsewhere = await startCountedListener();
+    for (const one of CASES) outcomes.set(one, deliver(one));
+  });
+  after(async () => {
+    await Promise.allSettled(outcomes.values());
+    await server.stop();
+    for (const listener of [elsewhere, ...listeners.values()]) await listener?.stop();
+    await house.stop();
+  });
+
+  async function deliver(one: Case): Promise<Outcome> {
+    const merchant: TestMerchant = await house.addMerchant();
+    const { url, listener } = await one.open(elsewhere);
+    listeners.set(one, listener);
+    const endpointId = await addEndpoint(house, merchant, url);
+    await pay(house, '010', { merchant });
+    const delivery = await eventually(
+      `the end of the delivery to one that ${one.what}`,
+      async () => {
+        const all = await deliveriesOf(house.db, merchant);
+        return all.find(({ endpointId: to, state }) => to === endpointId && /^(deliv|dead)/.test(state));
+      },
+      50_000,
+    );
+    // The merchant's other endpoint has the event too.
+    await eventually('the event at the other endpoint', () => house.receiver.all(merchant.id).length === 1);
+    const [received] = house.receiver.all(merchant.id);
+    assertSigned(received!.headers['malipo-signature'], received!.rawBody, [merchant.webhookSecret]);
+    const attempts = await attemptsOf(house.db, delivery.id);
+    return { delivery, attempts, waits: await decidedWaits(house.db, delivery.id) };
+  }
+
+  for (const one of CASES) {
+    it(`${one.what} is recorded so`, async () => {
+      const { delivery, attempts, waits } = await outcomes.get(one)!;
+      assert.equal(delivery.state, one.state);
+      const isTriedOnce = one.state === 'delivered' || one.status === 410;
+      assert.equal(attempts.length, isTriedOnce ? 1 : 3);
+      assert.equal(delivery.attemptCount, attempts.length);
+      for (const [index, attempt] of attempts.entries()) assertRecorded(one, index, attempt);
+      assert.equal(waits.length, attempts.length - 1);
+      for (const [index, wait] of waits.entries()) assertWaited(one, index, wait, attempts[index + 1]!);
+    });
+  }
+
+  function assertRecorded(one: Case, index: number, attempt: StoredAttempt): void {
+    assert.deepEqual([attempt.number, attempt.status, attempt.error], [index + 1, one.status, one.error ?? null]);
+    assert.ok(attempt.durationMs >= (one.leastDurationMs ?? 0), `${attempt.durationMs} ms`);
+    assert.equal(attempt.headers === null, one.status === null);
+    if (one.headers) assert.deepEqual(attempt.headers, one.headers);
+    assert.equal(attempt.body?.toString() ?? null, one.status === null ? null : (one.body ?? ''));
+  }
+
+  function assertWaited(one: Case, index: number, wait: DecidedWait, next: StoredAttempt): void {
+    const step = STEPS_MS[index]!;
+    const [least, most] = one.waitsMs?.[index] ?? [step * 0.9, step * 1.1];
+    assert.equal(wait.attemptNumber, index + 1);
+    assert.ok(wait.waitMs >= least - 1 && wait.waitMs <= most + 1, `wait ${index + 1} is ${wait.waitMs} ms`);
+    const earlyMs = wait.until.getTime() - next.startedAt.getTime();
+    assert.ok(earlyMs <= EARLY_MS, `attempt ${next.number} is ${earlyMs} ms early`);
+  }
+
+  it('leads elsewhere is not followed', async () => {
+    await Promise.allSettled(outcomes.values());
+    assert.equal(elsewhere.connections(), 0);
+  });
+});

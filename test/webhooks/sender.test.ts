@@ -1,0 +1,341 @@
+// One attempt at receivers that answer well, badly, half, for ever or not at all: what it takes for an answer, and when it ends.
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { AttemptResult } from '../../src/domain/webhooks/delivery.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import {
+  startCountedListener,
+  type CountedListener,
+  type CountedListenerOptions,
+  type Serve,
+} from '../support/counted-listener.ts';
+import { openCourier, type TestCourier } from '../support/webhook-senders.ts';
+import { assertSigned } from '../support/foreign-hmac.ts';
+import { eventually } from '../support/test-environment.ts';
+
+const KEPT_BYTES = 16 * 1024;
+const TIMEOUT_MS = 400;
+const listeners: CountedListener[] = [];
+const couriers: TestCourier[] = [];
+afterEach(async () => {
+  await Promise.all(couriers.splice(0).map((courier) => courier.close()));
+  await Promise.all(listeners.splice(0).map((listener) => listener.stop()));
+});
+
+function open(options: Parameters<typeof openCourier>[0] = {}): TestCourier {
+  const courier = openCourier(options);
+  couriers.push(courier);
+  return courier;
+}
+
+async function listen(options: CountedListenerOptions = {}): Promise<CountedListener> {
+  const listener = await startCountedListener({ host: '127.0.0.1', ...options });
+  listeners.push(listener);
+  return listener;
+}
+
+const urlOf = ({ port }: CountedListener) => `http://127.0.0.1:${port}/hook`;
+
+/** What comes of one attempt at a receiver that does so with each request. */
+async function attempt(serve: Serve, attemptTimeoutMs?: number): Promise<AttemptResult> {
+  const listener = await listen({ serve });
+  const courier = open(attemptTimeoutMs === undefined ? {} : { attemptTimeoutMs });
+  const { result } = await courier.try(urlOf(listener));
+  assert.equal(listener.connections(), 1);
+  return result;
+}
+
+const saying = (text: string) => (socket: Socket) => void socket.end(text, 'latin1');
+/** And the connection stays. */
+const starting = (text: string) => (socket: Socket) => void socket.write(text, 'latin1');
+
+async function answered(serve: Serve): Promise<Extract<AttemptResult, { kind: 'answered' }>> {
+  const result = await attempt(serve);
+  assert.ok(result.kind === 'answered', JSON.stringify(result));
+  return result;
+}
+
+async function failed(serve: Serve, attemptTimeoutMs?: number): Promise<string> {
+  const result = await attempt(serve, attemptTimeoutMs);
+  assert.ok(result.kind === 'no_answer', JSON.stringify(result));
+  return result.error;
+}
+
+describe('an answer', () => {
+  it('is taken with its status, headers and body', async () => {
+    const text = 'HTTP/1.1 202 Fine\r\nX-One: a\r\nX-Two: b\r\nx-two: c\r\nContent-Length: 5\r\n\r\nhello';
+    const { statusCode, headers, body, retryAfterMs } = await answered(starting(text));
+    assert.deepEqual([statusCode, body.toString(), retryAfterMs], [202, 'hello', null]);
+    assert.deepEqual(headers, { 'x-one': 'a', 'x-two': 'b, c', 'content-length': '5' });
+  });
+
+  const WHOLE = [
+    ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n', 200, 'abc'],
+    ['of HTTP/1.0, which ends with its connection', 'HTTP/1.0 200 OK\r\n\r\nabc', 200, 'abc'],
+    ['without a length, which ends with its connection', 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc', 200, 'abc'],
+    ['204 without a body', 'HTTP/1.1 204 No Content\r\n\r\n', 204, ''],
+    [
+      'after an early hint',
+      'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+      200,
+      '',
+    ],
+    ['with a status of its own making', 'HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n', 799, ''],
+  ] as const;
+  for (const [what, text, status, expected] of WHOLE) {
+    it(`is taken ${what}`, async () => {
+      const { statusCode, body } = await answered(saying(text));
+      assert.deepEqual([statusCode, body.toString()], [status, expected]);
+    });
+  }
+
+  it('is kept as its bytes came, compressed or not', async () => {
+    const packed = gzipSync('hello');
+    const head = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.length}\r\n\r\n`;
+    assert.deepEqual((await answered(saying(head + packed.toString('latin1')))).body, packed);
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
+    const raw = `HTTP/1.1 200 OK\r\nContent-Length: 256\r\n\r\n${bytes.toString('latin1')}`;
+    assert.deepEqual((await answered(saying(raw))).body, bytes);
+  });
+
+  it('is read as far as it is kept, and the connection ended, however much more would come', async () => {
+    let isClosed = false;
+    const { statusCode, body } = await answered((socket) => {
+      socket.on('close', () => (isClosed = true));
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      const chunk = Buffer.alloc(64 * 1024, 'y');
+      const pour = (): void => {
+        while (!socket.destroyed && socket.write(chunk));
+        if (!socket.destroyed) socket.once('drain', pour);
+      };
+      pour();
+    });
+    assert.deepEqual([statusCode, body.toString()], [200, 'y'.repeat(KEPT_BYTES)]);
+    await eventually('the connection to be ended', () => isClosed);
+  });
+
+  it('has its first hundred headers kept', async () => {
+    const lines = Array.from({ length: 300 }, (_, index) => `X-${index}: ${index}\r\n`).join('');
+    const { headers } = await answered(saying(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${lines}\r\n`));
+    assert.equal(Object.keys(headers).length, 100);
+    assert.equal(headers['x-98'], '98');
+  });
+
+  it('that asks to come later is understood in seconds and as a date, and in nothing else', async () => {
+    const asked = async (value: string) =>
+      (await answered(saying(`HTTP/1.1 503 No\r\nRetry-After: ${value}\r\nContent-Length: 0\r\n\r\n`))).retryAfterMs;
+    assert.equal(await asked('120'), 120_000);
+    assert.equal(await asked('0'), 0);
+    for (const value of ['soon', '-5', '1.5', '2 s', '2026-01-01', 'May 2027', '1e3', ''])
+      assert.equal(await asked(value), null);
+    assert.equal(await asked('Wed, 21 Oct 2015 07:28:00 GMT'), 0);
+    const inAnHour = new Date(Date.now() + 3_600_000);
+    const obsolete = `Sunday, ${inAnHour
+      .toUTCString()
+      .slice(5, 16)
+      .replaceAll(' ', '-')
+      .replace(/-20(..)$/, '-$1')}`;
+    for (const date of [inAnHour.toUTCString(), `${obsolete}${inAnHour.toUTCString().slice(16)}`]) {
+      const waitMs = (await asked(date)) ?? 0;
+      assert.ok(waitMs > 3_500_000 && waitMs <= 3_600_000, `${date}: ${waitMs}`);
+    }
+  });
+
+  it('that leads elsewhere is not followed', async () => {
+    const elsewhere = await listen();
+    for (const status of [301, 302, 303, 307, 308]) {
+      const location = urlOf(elsewhere);
+      const text = `HTTP/1.1 ${status} Moved\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`;
+      const { statusCode, headers } = await answered(saying(text));
+      assert.deepEqual([statusCode, headers['location']], [status, location]);
+    }
+    assert.equal(elsewhere.connections(), 0);
+  });
+});
+
+describe('a receiver of a name with two addresses', () => {
+  for (const host of ['127.0.0.1', '::1']) {
+    it(`is reached at the one where it listens: ${host}`, async function () {
+      const listener = await listen({ host }).catch(() => this.skip());
+      const { result } = await open().try(`http://localhost:${listener.port}/`);
+      assert.equal(result.kind === 'answered' && result.statusCode, 200);
+      assert.equal(listener.connections(), 1);
+    });
+  }
+});
+
+describe('what is no answer', () => {
+  const NOT_HTTP = 'what came back is not a valid HTTP answer';
+  const CLOSED = 'the connection was closed before an answer came';
+  const ENDED = 'the answer ended before it was complete';
+  const CASES: readonly (readonly [what: string, serve: Serve, error: string])[] = [
+    ['something else than HTTP', saying('220 mail.example ESMTP\r\n'), NOT_HTTP],
+    ['a status below 100', saying('HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n'), NOT_HTTP],
+    ['a status of no number', saying('HTTP/1.1 OK\r\n\r\n'), NOT_HTTP],
+    ['a header with a null byte', saying('HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 0\r\n\r\n'), NOT_HTTP],
+    ['two lengths', saying('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'), NOT_HTTP],
+    ['an upgrade', starting('HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), NOT_HTTP],
+    [
+      'more headers than are read',
+      starting(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+      'the headers of the answer are larger than 16 KiB',
+    ],
+    [
+      'interim answers without end',
+      starting('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(50)),
+      'too many interim answers came',
+    ],
+    ['the end of the connection', (socket) => void socket.end(), CLOSED],
+    ['a reset', (socket) => void socket.resetAndDestroy(), CLOSED],
+    ['a part of the head', saying('HTTP/1.1 200 OK\r\nConte'), CLOSED],
+    [
+      'half a body of a known length',
+      saying('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello'),
+      `${ENDED}: status 200 and 5 bytes of its body came`,
+    ],
+    [
+      'half a body of a known length, on a connection that was to close',
+      saying('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nhello'),
+      `${ENDED}: status 200 and 5 bytes of its body came`,
+    ],
+    [
+      'half a body in chunks',
+      saying('HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwor'),
+      `${ENDED}: status 500 and 8 bytes of its body came`,
+    ],
+    [
+      'half a body in chunks, on a connection that was to close',
+      saying('HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'),
+      `${ENDED}: status 200 and 5 bytes of its body came`,
+    ],
+  ];
+  for (const [what, serve, error] of CASES) {
+    it(`is ${what}`, async () => {
+      assert.equal(await failed(serve), error);
+    });
+  }
+
+  it('is a connection that ends before anything is sent', async () => {
+    const listener = await listen({ greet: (socket) => void socket.resetAndDestroy() });
+    const { result } = await open().try(urlOf(listener));
+    assert.deepEqual(result, { kind: 'no_answer', error: CLOSED });
+  });
+
+  it('is a port where nobody listens', async () => {
+    const { result } = await open().try(`http://127.0.0.1:${await freePort()}/`);
+    assert.deepEqual(result, { kind: 'no_answer', error: 'the connection was refused' });
+    const both = await open().try(`http://localhost:${await freePort()}/`);
+    assert.deepEqual(both.result, { kind: 'no_answer', error: 'the connection was refused' });
+  });
+
+  const trickling = (head: string) => (socket: Socket) => {
+    socket.write(head);
+    const drip = setInterval(() => socket.write('x'), 20);
+    socket.on('close', () => {
+      clearInterval(drip);
+    });
+  };
+  const LATE = 'no complete answer within 0.4 s';
+  const SLOW: readonly (readonly [what: string, serve: Serve, error: RegExp])[] = [
+    ['silence', () => undefined, RegExp(`^${LATE}$`)],
+    ['the start of an answer and then silence', starting('HTTP/1.1 200 OK\r\n'), RegExp(`^${LATE}$`)],
+    ['a head that comes in drops', trickling('HTTP/1.1 200 OK\r\nX: '), RegExp(`^${LATE}$`)],
+    [
+      'a body that comes in drops',
+      trickling('HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n'),
+      RegExp(`^${LATE}: status 200 and \\d+ bytes of its body came$`),
+    ],
+    [
+      'a head alone',
+      starting('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'),
+      RegExp(`^${LATE}: status 200 and 0 bytes of its body came$`),
+    ],
+  ];
+  for (const [what, serve, error] of SLOW) {
+    it(`is ${what}, when the attempt’s time is over`, async () => {
+      assert.match(await failed(serve, TIMEOUT_MS), error);
+    });
+  }
+
+  it('lasts as long as the attempt may, and says when it began', async () => {
+    const listener = await listen({ serve: () => undefined });
+    const before = new Date();
+    const { startedAt, durationMs } = await open({ attemptTimeoutMs: TIMEOUT_MS }).try(urlOf(listener));
+    assert.ok(startedAt >= before && startedAt <= new Date());
+    assert.ok(durationMs >= TIMEOUT_MS - 5, `${durationMs} ms`);
+    await eventually('the connection to be ended', () => listener.open() === 0);
+  });
+});
+
+describe('attempts under way', () => {
+  const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+
+  it('at one receiver wait for no other, however many they are', async () => {
+    const MANY = 60;
+    const held: Socket[] = [];
+    const serve = (socket: Socket) => {
+      held.push(socket);
+      // Nobody is answered until everybody is there.
+      if (held.length === MANY) for (const each of held) each.write(OK);
+    };
+    const listener = await listen({ serve });
+    const courier = open();
+    const attempts = await Promise.all(Array.from({ length: MANY }, () => courier.try(urlOf(listener))));
+    assert.ok(attempts.every(({ result }) => result.kind === 'answered'));
+    assert.equal(listener.connections(), MANY);
+  });
+
+  it('use connections again', async () => {
+    const listener = await listen({ serve: starting(OK) });
+    const courier = open();
+    for (let count = 0; count < 10; count += 1) {
+      assert.equal((await courier.try(urlOf(listener))).result.kind, 'answered');
+    }
+    // The one before may not be free yet in the very turn of its answer.
+    assert.ok(listener.connections() <= 2, `${listener.connections()} connections`);
+  });
+
+  it('leave no more connections open than may be kept, and those not for long, whatever the receiver offers', async () => {
+    const KEPT = 4;
+    const asked: string[] = [];
+    const serve: Serve = (socket, head) => {
+      asked.push(/^connection: (.*)$/im.exec(head)?.[1] ?? '');
+      socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=3600\r\nContent-Length: 0\r\n\r\n');
+    };
+    const courier = open({ keptConnections: KEPT });
+    const receivers = await Promise.all(Array.from({ length: 3 * KEPT }, () => listen({ serve })));
+    for (const receiver of receivers) await courier.try(urlOf(receiver));
+    assert.deepEqual(asked.slice(0, KEPT), Array<string>(KEPT).fill('keep-alive'));
+    assert.ok(
+      asked.slice(KEPT).every((value) => value === 'close'),
+      asked.join(),
+    );
+    const stillOpen = () => receivers.reduce((sum, receiver) => sum + receiver.open(), 0);
+    await eventually('the others to be closed', () => stillOpen() <= KEPT);
+    await eventually('all to be closed', () => stillOpen() === 0);
+  });
+});
+
+describe('the signature', () => {
+  it('holds over the raw bytes, by each secret in force, the newest first', async () => {
+    const requests: string[] = [];
+    const serve: Serve = (socket, head) => {
+      requests.push(head);
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    };
+    const listener = await listen({ serve });
+    const body = '{"name":"Ĩtũũra 😀","tab":"\\t"}';
+    for (const secrets of [['whsec_one'], ['whsec_new', 'whsec_old']] as const) {
+      const sentAt = Math.floor(Date.now() / 1000);
+      assert.equal((await open().try(urlOf(listener), { secrets, body })).result.kind, 'answered');
+      const [head = '', rawBody = ''] = requests.at(-1)?.split('\r\n\r\n') ?? [];
+      const header = /^malipo-signature: (.*)$/im.exec(head)?.[1];
+      const raw = Buffer.from(rawBody, 'latin1');
+      assert.equal(raw.toString('utf8'), body);
+      assertSigned(header, raw, secrets);
+      const at = Number(header?.slice(2, header.indexOf(',')));
+      assert.ok(at >= sentAt && at <= Math.floor(Date.now() / 1000));
+    }
+  });
+});

@@ -1,0 +1,88 @@
+// TLS receivers that nobody vouches for, or that no connection can be made with: they are told nothing.
+import assert from 'node:assert/strict';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type TlsOptions } from 'node:tls';
+import { createAuthority, selfSigned } from '../support/certificates.ts';
+import { startCountedListener } from '../support/counted-listener.ts';
+import { openCourier, type TestCourier } from '../support/webhook-senders.ts';
+
+describe('TLS', () => {
+  let courier: TestCourier;
+  before(() => {
+    courier = openCourier();
+  });
+  after(async () => {
+    await courier.close();
+  });
+
+  /** What one attempt at a TLS receiver brings, and whether the receiver read anything. */
+  async function attemptAt(options: TlsOptions): Promise<{ error: string; bytesRead: number }> {
+    let bytesRead = 0;
+    const server = createServer(options, (socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk: Buffer) => {
+        bytesRead += chunk.length;
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      });
+    });
+    server.on('tlsClientError', () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { result } = await courier.try(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await new Promise((resolve) => server.close(resolve));
+    return { error: result.kind === 'no_answer' ? result.error : 'answered', bytesRead };
+  }
+  const stranger = createAuthority('Nobody knows');
+
+  it('with a certificate that nobody vouches for is refused before anything is sent', async () => {
+    const selfMade = await attemptAt(selfSigned('127.0.0.1'));
+    assert.deepEqual(selfMade, { error: 'the certificate is self-signed', bytesRead: 0 });
+    const unknown = await attemptAt(stranger.issue({ hosts: ['127.0.0.1'] }));
+    const error = 'the certificate is not signed by an authority that is trusted';
+    assert.deepEqual(unknown, { error, bytesRead: 0 });
+    const { key, cert } = stranger.issue({ hosts: ['127.0.0.1'] });
+    const withChain = await attemptAt({ key, cert: cert + stranger.cert });
+    assert.deepEqual(withChain, { error, bytesRead: 0 });
+  });
+
+  it('is verified even where the environment turns that off', async () => {
+    const NAME = 'NODE_TLS_REJECT_UNAUTHORIZED';
+    const before = process.env[NAME];
+    process.env[NAME] = '0';
+    try {
+      const selfMade = await attemptAt(selfSigned('127.0.0.1'));
+      assert.deepEqual(selfMade, { error: 'the certificate is self-signed', bytesRead: 0 });
+    } finally {
+      if (before === undefined) Reflect.deleteProperty(process.env, NAME);
+      else process.env[NAME] = before;
+    }
+  });
+
+  it('that does not come about in the time to connect is not waited for', async () => {
+    const silent = await startCountedListener({ host: '127.0.0.1' });
+    const url = `https://127.0.0.1:${silent.port}/`;
+    const error = 'no connection within 0.4 s';
+    // The shorter of both times decides: nobody can be sent to who is not connected to.
+    for (const times of [
+      { connectTimeoutMs: 400, attemptTimeoutMs: 30_000 },
+      { connectTimeoutMs: 30_000, attemptTimeoutMs: 400 },
+    ]) {
+      const hasty = openCourier(times);
+      const { result, durationMs } = await hasty.try(url);
+      assert.deepEqual(result, { kind: 'no_answer', error });
+      assert.ok(durationMs < 10_000, `${durationMs} ms`);
+      await hasty.close();
+    }
+    await silent.stop();
+  });
+
+  it('that the two sides cannot agree on says so', async () => {
+    const error = 'no TLS connection could be agreed on';
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    assert.deepEqual(await attemptAt({ ...selfSigned('127.0.0.1'), ...old }), { error, bytesRead: 0 });
+    const greet = (socket: Socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    const plain = await startCountedListener({ host: '127.0.0.1', greet });
+    const { result } = await courier.try(`https://127.0.0.1:${plain.port}/`);
+    assert.deepEqual(result, { kind: 'no_answer', error });
+    await plain.stop();
+  });
+});
