@@ -1,62 +1,65 @@
 // Hears operators' answers, and lets only those be recorded that it heard.
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { isProven, proveHeard, type PaymentId } from '../src/security/status-attestation.ts';
+import { isAttested, attest, type PaymentId } from '../src/security/status-attestation.ts';
 import type { Money } from '../src/domain/money.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import {
   followsFrom,
-  needsWord,
-  type Heard,
-  type RecordedFact,
-  type OperatorWord,
+  needsOperatorStatus,
+  type AttestedStatus,
+  type PaymentTransitionInput,
+  type OperatorStatus,
 } from '../src/domain/payments/operator-status.ts';
 import type { Log } from '../src/log.ts';
 import { isPaidAsAsked } from '../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 
 export type SendResult =
-  | { readonly kind: 'taken' }
-  | { readonly kind: 'refused'; readonly heard: Heard }
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly attested: AttestedStatus }
   /** It may not be sent any more, or is in doubt: what follows is asked of the operator. */
   | { readonly kind: 'not_sent' };
 
 /** A question or a send that is about to be made; `askedAtMs` is before it. */
-export type Asking = { readonly id: PaymentId; readonly askedAtMs: number };
+export type PendingQuery = { readonly id: PaymentId; readonly queriedAtMs: number };
 
-export type Witness = ReturnType<typeof createWitness>;
+export type StatusAttestor = ReturnType<typeof createStatusAttestor>;
 
-export function createWitness({ keyRing, log }: { readonly keyRing: KeyRing; readonly log: Log }) {
-  function hear({ id, askedAtMs }: Asking, word: OperatorWord): Heard {
-    return proveHeard(id, word, askedAtMs, keyRing);
+export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRing; readonly log: Log }) {
+  function hear({ id, queriedAtMs }: PendingQuery, status: OperatorStatus): AttestedStatus {
+    return attest(id, status, queriedAtMs, keyRing);
   }
 
-  function neverHeard(id: PaymentId, fact: RecordedFact['fact'] | 'contradiction'): ApplicationFailure {
-    log.fatal({ id, fact }, 'an answer of the operator that we never heard was about to be recorded');
-    return ApplicationFailure.nonRetryable(`nobody heard of ${id} what would be recorded`, 'NeverHeard');
+  function notAttested(
+    id: PaymentId,
+    transition: PaymentTransitionInput['kind'] | 'contradiction',
+  ): ApplicationFailure {
+    log.fatal({ id, transition }, 'an answer of the operator that we never heard was about to be recorded');
+    return ApplicationFailure.nonRetryable(`nobody heard of ${id} what would be recorded`, 'NotAttested');
   }
 
   return {
     /** What the operator says now. A paid amount that is not what we asked for, to the unit, is not believed. */
-    hearStatus(asking: Asking, outcome: StatusOutcome, asked: Money): Heard {
+    attestStatus(query: PendingQuery, outcome: StatusOutcome, asked: Money): AttestedStatus {
       if ('paid' in outcome && !isPaidAsAsked(outcome.paid, asked)) {
-        log.error({ id: asking.id, paid: outcome.paid }, 'the operator says paid, but not what was asked for');
-        return hear(asking, { kind: 'unknown' });
+        log.error({ id: query.id, paid: outcome.paid }, 'the operator says paid, but not what was asked for');
+        return hear(query, { kind: 'unknown' });
       }
-      return hear(asking, wordOf(outcome));
+      return hear(query, statusOf(outcome));
     },
 
     /**
      * Fails, to be tried again, when it is not known whether the operator took it. A refusal counts only where it answers
      * the one try there ever was: after a try whose end is not known it says nothing of that one.
      */
-    hearSend(asking: Asking, outcome: SendOutcome, isOnlyTry: boolean): SendResult {
+    attestSend(query: PendingQuery, outcome: SendOutcome, isOnlyTry: boolean): SendResult {
       switch (outcome.kind) {
         case 'accepted':
-          return { kind: 'taken' };
+          return { kind: 'accepted' };
         case 'refused':
-          log.info({ id: asking.id, operatorCode: outcome.operatorCode }, 'the operator refused it');
+          log.info({ id: query.id, operatorCode: outcome.operatorCode }, 'the operator refused it');
           if (!isOnlyTry) return { kind: 'not_sent' };
-          return { kind: 'refused', heard: hear(asking, { kind: 'declined', failureCode: outcome.code }) };
+          return { kind: 'refused', attested: hear(query, { kind: 'declined', failureCode: outcome.code }) };
         case 'unknown':
           throw ApplicationFailure.create({
             message: `not known whether the operator took it: ${outcome.reason}`,
@@ -67,19 +70,23 @@ export function createWitness({ keyRing, log }: { readonly keyRing: KeyRing; rea
     },
 
     /** Throws, never to be tried again, unless we heard it and the fact is what it says; and somebody must look. */
-    requireHeard(id: PaymentId, fact: RecordedFact, heard: Heard | null): void {
-      if (!needsWord(fact) || (heard && isProven(id, heard, keyRing) && followsFrom(fact, heard))) return;
-      throw neverHeard(id, fact.fact);
+    requireAttested(id: PaymentId, transition: PaymentTransitionInput, attested: AttestedStatus | null): void {
+      if (
+        !needsOperatorStatus(transition) ||
+        (attested && isAttested(id, attested, keyRing) && followsFrom(transition, attested))
+      )
+        return;
+      throw notAttested(id, transition.kind);
     },
 
     /** The same of a contradiction: settled by a person, a made-up one would hide the true one that comes after it. */
-    requireProof(id: PaymentId, heard: Heard): void {
-      if (!isProven(id, heard, keyRing)) throw neverHeard(id, 'contradiction');
+    requireAttestation(id: PaymentId, attested: AttestedStatus): void {
+      if (!isAttested(id, attested, keyRing)) throw notAttested(id, 'contradiction');
     },
   };
 }
 
-function wordOf(outcome: StatusOutcome): OperatorWord {
+function statusOf(outcome: StatusOutcome): OperatorStatus {
   switch (outcome.kind) {
     case 'pending':
     case 'not_found':

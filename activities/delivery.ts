@@ -1,8 +1,8 @@
 // What the delivery workflow does: send, and record what came back.
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { WebhookCourier } from '../src/webhooks/sender.ts';
-import type { WebhookTraffic } from '../src/webhooks/endpoint-concurrency.ts';
+import type { WebhookSender } from '../src/webhooks/sender.ts';
+import type { EndpointConcurrency } from '../src/webhooks/endpoint-concurrency.ts';
 import type { Database } from '../src/db/database.ts';
 import { nextStep } from '../src/domain/webhooks/delivery.ts';
 import type { DeliveryId } from '../src/domain/ids.ts';
@@ -12,8 +12,8 @@ import { recordDeliveryAttempts } from '../src/operations/webhooks/record-delive
 
 export type DeliveryActivityDeps = {
   readonly db: Database;
-  readonly courier: WebhookCourier;
-  readonly traffic: WebhookTraffic;
+  readonly sender: WebhookSender;
+  readonly concurrency: EndpointConcurrency;
   readonly scheduleMs: readonly number[];
   readonly failingLimitMs: number;
   /** Which try of the activity this is, from 1; as Temporal says, if nobody else does. */
@@ -27,7 +27,7 @@ export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 const CLOCKS_DIFFER_MS = 500;
 
 export function createDeliveryActivities(deps: DeliveryActivityDeps) {
-  const { db, courier, traffic, scheduleMs, failingLimitMs, log } = deps;
+  const { db, sender, concurrency, scheduleMs, failingLimitMs, log } = deps;
   const { tryNumber = () => activityInfo().attempt } = deps;
   return {
     /**
@@ -50,14 +50,14 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
       if (dueInMs > CLOCKS_DIFFER_MS && tryNumber() > 1) {
         throw notAccepted('the next attempt is not due yet', dueInMs);
       }
-      if (!traffic.hasRoom(delivery.endpointId)) {
-        const againInMs = traffic.askAgainInMs(delivery.endpointId);
+      if (!concurrency.hasRoom(delivery.endpointId)) {
+        const againInMs = concurrency.retryInMs(delivery.endpointId);
         throw notAccepted('too many attempts to this endpoint are under way', againInMs);
       }
       const attemptNumber = delivery.attemptCount + 1;
-      const leave = traffic.enter(delivery.endpointId);
+      const leave = concurrency.enter(delivery.endpointId);
       try {
-        const attempt = await courier.send(delivery, attemptNumber);
+        const attempt = await sender.send(delivery, attemptNumber);
         const step = attemptNumber - delivery.attemptsBeforeReplay;
         const next = nextStep(step, attempt.result, scheduleMs, Math.random());
         const at = new Date();

@@ -6,14 +6,14 @@ import type { Environment } from '../src/domain/event.ts';
 import type { MerchantId, PayoutId } from '../src/domain/ids.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
-import type { PayoutStanding, RecordablePayoutFact } from '../src/domain/payments/payout-progress.ts';
+import type { PayoutSnapshot, PayoutOutcomeInput } from '../src/domain/payments/payout-progress.ts';
 import { isReleasedByOthers } from '../src/domain/payments/release.ts';
-import type { Heard } from '../src/domain/payments/operator-status.ts';
+import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import { getPayout } from '../src/queries/payments/get-payout.ts';
-import { recordPayoutFact } from '../src/operations/payments/record-payout-transition.ts';
+import { recordPayoutTransition } from '../src/operations/payments/record-payout-transition.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { withFailures } from './failures.ts';
-import type { SendResult, Witness } from './attestation.ts';
+import type { SendResult, StatusAttestor } from './attestation.ts';
 
 export type PayoutActivityDeps = {
   readonly db: Database;
@@ -21,7 +21,7 @@ export type PayoutActivityDeps = {
   readonly environment: Environment;
   readonly overdueAfterMs: number;
   readonly notFoundGraceMs: number;
-  readonly witness: Witness;
+  readonly attestor: StatusAttestor;
 };
 
 type PayoutRef = { readonly payoutId: PayoutId; readonly merchantId: MerchantId };
@@ -29,13 +29,13 @@ type PayoutRef = { readonly payoutId: PayoutId; readonly merchantId: MerchantId 
 export type PayoutActivities = ReturnType<typeof createPayoutActivities>;
 
 export function createPayoutActivities(deps: PayoutActivityDeps) {
-  const { db, operators, witness, environment, overdueAfterMs, notFoundGraceMs } = deps;
+  const { db, operators, attestor, environment, overdueAfterMs, notFoundGraceMs } = deps;
   const load = ({ payoutId, merchantId }: PayoutRef) => withFailures(() => getPayout(db, merchantId, payoutId));
 
   return {
     /** One read: where the payout stands now, whatever a signal claims. */
-    async loadPayoutStanding(ref: PayoutRef): Promise<PayoutStanding> {
-      return standingOf(await load(ref));
+    async loadPayoutSnapshot(ref: PayoutRef): Promise<PayoutSnapshot> {
+      return snapshotOf(await load(ref));
     },
 
     /**
@@ -50,49 +50,49 @@ export function createPayoutActivities(deps: PayoutActivityDeps) {
       if (!isReleasedByOthers(payout)) {
         throw ApplicationFailure.nonRetryable(`payout ${payout.id} lacks the approvals it needs`, 'ApprovalMissing');
       }
-      const asking = { id: payout.id, askedAtMs: Date.now() };
+      const query = { id: payout.id, queriedAtMs: Date.now() };
       const outcome = await operators[payout.operator].sendPayout({
         operatorReference: payout.operatorReference,
         phone: payout.phone,
         money: payout,
         payeeMessage: payout.description ?? payout.reference,
       });
-      return witness.hearSend(asking, outcome, ref.isFirstSend && activityInfo().attempt === 1);
+      return attestor.attestSend(query, outcome, ref.isFirstSend && activityInfo().attempt === 1);
     },
 
     /** One call: what the operator says of the payout now. */
-    async getPayoutStatusWithOperator(ref: PayoutRef): Promise<Heard> {
+    async getPayoutStatusWithOperator(ref: PayoutRef): Promise<AttestedStatus> {
       const payout = await load(ref);
-      const asking = { id: payout.id, askedAtMs: Date.now() };
+      const query = { id: payout.id, queriedAtMs: Date.now() };
       const outcome = await operators[payout.operator].getPayoutStatus(payout.operatorReference);
-      return witness.hearStatus(asking, outcome, payout);
+      return attestor.attestStatus(query, outcome, payout);
     },
 
     /**
      * One transaction. Recording what is recorded already changes nothing; returns where the payout then stands. What the
      * operator is to have said must have been heard by us.
      */
-    async recordPayoutFact({
+    async recordPayoutTransition({
       payoutId,
       merchantId,
-      fact,
-      heard,
-    }: PayoutRef & { fact: RecordablePayoutFact; heard: Heard | null }): Promise<PayoutStanding> {
-      witness.requireHeard(payoutId, fact, heard);
+      transition,
+      attested,
+    }: PayoutRef & { transition: PayoutOutcomeInput; attested: AttestedStatus | null }): Promise<PayoutSnapshot> {
+      attestor.requireAttested(payoutId, transition, attested);
       const timings = { overdueAfterMs, notFoundGraceMs };
-      const input = { payoutId, merchantId, fact, environment, ...timings, at: new Date() };
-      return standingOf(await withFailures(() => recordPayoutFact(db, input)));
+      const input = { payoutId, merchantId, transition, environment, ...timings, at: new Date() };
+      return snapshotOf(await withFailures(() => recordPayoutTransition(db, input)));
     },
   };
 }
 
-function standingOf(payout: Payout): PayoutStanding {
+function snapshotOf(payout: Payout): PayoutSnapshot {
   return {
     state: payout.state,
     approvals: payout.approvals.length,
     approvalsRequired: payout.approvalsRequired,
     expiresAtMs: payout.expiresAt.getTime(),
     sendDeadlineAtMs: payout.sendDeadlineAt?.getTime() ?? null,
-    isTaken: payout.takenAt !== null,
+    isAccepted: payout.acceptedAt !== null,
   };
 }

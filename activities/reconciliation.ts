@@ -6,7 +6,7 @@ import type { Log } from '../src/log.ts';
 import { checkLedger } from '../src/queries/payments/check-ledger.ts';
 import { checkRecentPayments } from '../src/queries/payments/check-recent-payments.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
-import { releaseOverdueWork, type ReleasedWork } from '../src/operations/requeue-stale-work.ts';
+import { requeueStaleWork, type RequeuedWork } from '../src/operations/requeue-stale-work.ts';
 import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-secrets.ts';
 
 export type ReconciliationActivityDeps = {
@@ -20,7 +20,7 @@ export type ReconciliationActivityDeps = {
   readonly log: Log;
 };
 
-export type { ReleasedWork };
+export type { RequeuedWork };
 
 export type ReconciliationActivities = ReturnType<typeof createReconciliationActivities>;
 
@@ -40,15 +40,15 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
   }
 
   return {
-    async releaseOverdueWork(): Promise<ReleasedWork> {
+    async requeueStaleWork(): Promise<RequeuedWork> {
       const { overdueAfterMs, lateCheckEveryMs, lateCheckForMs } = deps;
       // One time for all batches: what one of them gave back is not due again for the next.
       const at = new Date();
       const released = { collections: 0, payouts: 0, reversals: 0, deliveries: 0 };
       for (let batch = 0; batch < MOST_BATCHES; batch++) {
         const due = { at, overdueAfterMs, lateCheckEveryMs, lateCheckForMs, limit: BATCH };
-        const found = await releaseOverdueWork(db, due);
-        for (const noun of Object.keys(found) as (keyof ReleasedWork)[]) released[noun] += found[noun];
+        const found = await requeueStaleWork(db, due);
+        for (const noun of Object.keys(found) as (keyof RequeuedWork)[]) released[noun] += found[noun];
         if (Object.values(found).every((count) => count === 0)) break;
       }
       if (Object.values(released).some((count) => count > 0)) log.info(released, 'overdue work is started again');

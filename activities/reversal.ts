@@ -6,22 +6,22 @@ import type { Environment } from '../src/domain/event.ts';
 import type { MerchantId, ReversalId } from '../src/domain/ids.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { Reversal } from '../src/domain/payments/reversal.ts';
-import type { ReversalFact, ReversalStanding } from '../src/domain/payments/reversal-progress.ts';
-import type { Heard } from '../src/domain/payments/operator-status.ts';
+import type { ReversalTransitionInput, ReversalSnapshot } from '../src/domain/payments/reversal-progress.ts';
+import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import type { Log } from '../src/log.ts';
 import { getCollection } from '../src/queries/payments/get-collection.ts';
 import { getReversal } from '../src/queries/payments/get-reversal.ts';
-import { recordReversalFact } from '../src/operations/payments/record-reversal-transition.ts';
+import { recordReversalTransition } from '../src/operations/payments/record-reversal-transition.ts';
 import type { Operator } from '../src/operators/port.ts';
 import { withFailures } from './failures.ts';
-import type { SendResult, Witness } from './attestation.ts';
+import type { SendResult, StatusAttestor } from './attestation.ts';
 
 export type ReversalActivityDeps = {
   readonly db: Database;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly environment: Environment;
   readonly timings: ChangeTimings & { readonly notFoundGraceMs: number };
-  readonly witness: Witness;
+  readonly attestor: StatusAttestor;
   readonly log: Log;
 };
 
@@ -30,7 +30,7 @@ type ReversalRef = { readonly reversalId: ReversalId; readonly merchantId: Merch
 export type ReversalActivities = ReturnType<typeof createReversalActivities>;
 
 export function createReversalActivities(deps: ReversalActivityDeps) {
-  const { db, operators, witness, environment, timings, log } = deps;
+  const { db, operators, attestor, environment, timings, log } = deps;
   const load = async ({ reversalId, merchantId }: ReversalRef) => {
     const reversal = await withFailures(() => getReversal(db, merchantId, reversalId));
     return { reversal, collection: await getCollection(db, merchantId, reversal.collectionId) };
@@ -38,8 +38,8 @@ export function createReversalActivities(deps: ReversalActivityDeps) {
 
   return {
     /** One read: where the reversal stands now. */
-    async loadReversalStanding(ref: ReversalRef): Promise<ReversalStanding> {
-      return standingOf((await load(ref)).reversal);
+    async loadReversalSnapshot(ref: ReversalRef): Promise<ReversalSnapshot> {
+      return snapshotOf((await load(ref)).reversal);
     },
 
     /**
@@ -51,41 +51,44 @@ export function createReversalActivities(deps: ReversalActivityDeps) {
       if (reversal.state !== 'requested' || reversal.sendDeadlineAt <= new Date()) return { kind: 'not_sent' };
       // The provider was faster: to give the money back a second time would be a loss.
       if (collection.state !== 'succeeded') return { kind: 'not_sent' };
-      const asking = { id: reversal.id, askedAtMs: Date.now() };
+      const query = { id: reversal.id, queriedAtMs: Date.now() };
       const outcome = await operators[reversal.operator].refundCollection({
         operatorReference: reversal.operatorReference,
         originalOperatorReference: collection.operatorReference,
         money: collection,
         note: collection.reference,
       });
-      return witness.hearSend(asking, outcome, ref.isFirstSend && activityInfo().attempt === 1);
+      return attestor.attestSend(query, outcome, ref.isFirstSend && activityInfo().attempt === 1);
     },
 
     /** One call: what the operator says of the refund now. Another amount than the collection's is not believed. */
-    async getRefundStatusWithOperator(ref: ReversalRef): Promise<Heard> {
+    async getRefundStatusWithOperator(ref: ReversalRef): Promise<AttestedStatus> {
       const { reversal, collection } = await load(ref);
-      const asking = { id: reversal.id, askedAtMs: Date.now() };
+      const query = { id: reversal.id, queriedAtMs: Date.now() };
       const outcome = await operators[reversal.operator].getRefundStatus(reversal.operatorReference);
-      return witness.hearStatus(asking, outcome, collection);
+      return attestor.attestStatus(query, outcome, collection);
     },
 
     /** One transaction, as for payouts. */
-    async recordReversalFact({
+    async recordReversalTransition({
       reversalId,
       merchantId,
-      fact,
-      heard,
-    }: ReversalRef & { fact: ReversalFact; heard: Heard | null }): Promise<ReversalStanding> {
-      witness.requireHeard(reversalId, fact, heard);
-      const input = { reversalId, merchantId, fact, environment, timings, at: new Date() };
-      const { reversal, isBooked } = await withFailures(() => recordReversalFact(db, input));
+      transition,
+      attested,
+    }: ReversalRef & {
+      transition: ReversalTransitionInput;
+      attested: AttestedStatus | null;
+    }): Promise<ReversalSnapshot> {
+      attestor.requireAttested(reversalId, transition, attested);
+      const input = { reversalId, merchantId, transition, environment, timings, at: new Date() };
+      const { reversal, isBooked } = await withFailures(() => recordReversalTransition(db, input));
       if (!isBooked)
         log.fatal({ reversalId }, 'money went back twice: the provider returned it, and our refund was paid');
-      return standingOf(reversal);
+      return snapshotOf(reversal);
     },
   };
 }
 
-function standingOf({ state, sendDeadlineAt, takenAt }: Reversal): ReversalStanding {
-  return { state, sendDeadlineAtMs: sendDeadlineAt.getTime(), isTaken: takenAt !== null };
+function snapshotOf({ state, sendDeadlineAt, acceptedAt }: Reversal): ReversalSnapshot {
+  return { state, sendDeadlineAtMs: sendDeadlineAt.getTime(), isAccepted: acceptedAt !== null };
 }

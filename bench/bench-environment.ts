@@ -18,7 +18,7 @@ import { startTemporalServer, type TemporalServer } from '../src/dev/temporal-se
 
 export const NAMESPACE = 'malipo-test';
 
-export type Place = {
+export type BenchEnvironment = {
   readonly postgres: PostgresServer;
   readonly temporal: TemporalServer;
   readonly sandbox: SupervisedChild;
@@ -29,12 +29,12 @@ export type Place = {
   stop(): Promise<void>;
 };
 
-export type PlaceOptions = {
+export type BenchEnvironmentOptions = {
   readonly sandboxDecisionMs: number;
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-export async function openPlace(options: PlaceOptions): Promise<Place> {
+export async function startBenchEnvironment(options: BenchEnvironmentOptions): Promise<BenchEnvironment> {
   const folder = mkdtempSync(join(tmpdir(), 'malipo-bench-'));
   const root = findProjectRoot();
   const binary = await resolveTemporalBinary({ report: (line) => process.stderr.write(`${line}\n`), env: process.env });
@@ -94,7 +94,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   };
 }
 
-async function settingsFor(postgres: PostgresServer, temporal: TemporalServer, options: PlaceOptions) {
+async function settingsFor(postgres: PostgresServer, temporal: TemporalServer, options: BenchEnvironmentOptions) {
   const [port, sandboxPort] = [await freePort(), await freePort()];
   return {
     MALIPO_DATABASE_URL: postgres.urlFor('malipo'),

@@ -8,7 +8,13 @@ import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { loadConfig } from '../src/config.ts';
 import { cpuSecondsOf, ownCpuSeconds } from './cpu.ts';
-import { forkEntry, messageFrom, NAMESPACE, openPlace, type Place } from './bench-environment.ts';
+import {
+  forkEntry,
+  messageFrom,
+  NAMESPACE,
+  startBenchEnvironment,
+  type BenchEnvironment,
+} from './bench-environment.ts';
 import { percentile, printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 400);
@@ -25,26 +31,26 @@ type Round = {
 };
 
 export async function benchCollections(): Promise<void> {
-  const place = await openPlace({ sandboxDecisionMs: DECISION_MS });
+  const bench = await startBenchEnvironment({ sandboxDecisionMs: DECISION_MS });
   const receiver = forkEntry('receiver-process');
   const { port } = await messageFrom<{ port: number }>(receiver);
-  const bare = forkEntry('bare-process', [place.temporal.address, NAMESPACE]);
+  const bare = forkEntry('bare-process', [bench.temporal.address, NAMESPACE]);
   await messageFrom(bare);
-  const apiKey = await seed(place, `http://127.0.0.1:${port}/`);
-  const whole = wholeShape({ place, receiver, apiKey });
+  const apiKey = await seed(bench, `http://127.0.0.1:${port}/`);
+  const whole = wholeShape({ bench, receiver, apiKey });
 
   await runBare(bare, WARM_UP);
   await whole.run(WARM_UP);
   const rounds: { bare: Round; whole: Round }[] = [];
   for (let round = 1; round <= ROUNDS; round++) {
     rounds.push({
-      bare: await measure({ 'bare worker': bare.pid, Temporal: place.temporal.pid }, () => runBare(bare, COUNT)),
+      bare: await measure({ 'bare worker': bare.pid, Temporal: bench.temporal.pid }, () => runBare(bare, COUNT)),
       whole: await measure(
         {
-          server: place.server.pid(),
-          Temporal: place.temporal.pid,
-          PostgreSQL: place.postgres.pid,
-          sandbox: place.sandbox.pid(),
+          server: bench.server.pid(),
+          Temporal: bench.temporal.pid,
+          PostgreSQL: bench.postgres.pid,
+          sandbox: bench.sandbox.pid(),
           receiver: receiver.pid,
           driver: process.pid,
         },
@@ -55,7 +61,7 @@ export async function benchCollections(): Promise<void> {
   report(rounds);
   bare.send('stop');
   receiver.kill();
-  await place.stop();
+  await bench.stop();
 }
 
 async function runBare(bare: ChildProcess, count: number): Promise<number[]> {
@@ -64,7 +70,7 @@ async function runBare(bare: ChildProcess, count: number): Promise<number[]> {
   return [];
 }
 
-function wholeShape({ place, receiver, apiKey }: { place: Place; receiver: ChildProcess; apiKey: string }) {
+function wholeShape({ bench, receiver, apiKey }: { bench: BenchEnvironment; receiver: ChildProcess; apiKey: string }) {
   const arrivals = new Map<string, (atMs: number) => void>();
   const early = new Map<string, number>();
   receiver.on('message', ({ id, atMs }: { id: string; atMs: number }) => {
@@ -81,7 +87,7 @@ function wholeShape({ place, receiver, apiKey }: { place: Place; receiver: Child
 
   async function runOne(): Promise<number> {
     const startedAtMs = Date.now();
-    const response = await request(`${place.baseUrl}/v1/api/collections`, {
+    const response = await request(`${bench.baseUrl}/v1/api/collections`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${apiKey}`,
@@ -130,7 +136,7 @@ function secondsOf(pid: number | undefined): number {
   return pid === process.pid ? ownCpuSeconds() : cpuSecondsOf(pid);
 }
 
-async function seed({ db, environment }: Place, url: string): Promise<string> {
+async function seed({ db, environment }: BenchEnvironment, url: string): Promise<string> {
   const at = new Date();
   const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
   const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;

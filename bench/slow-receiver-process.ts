@@ -5,23 +5,23 @@ import type { AddressInfo } from 'node:net';
 
 const WORKERS = Number(process.argv[2]);
 
-type Desk = { busy: number; readonly line: (() => void)[] };
-const desks = new Map<string, Desk>();
+type Receiver = { busy: number; readonly line: (() => void)[] };
+const receivers = new Map<string, Receiver>();
 
 function serve(path: string, answer: () => void): void {
-  const desk = desks.get(path) ?? { busy: 0, line: [] };
-  desks.set(path, desk);
+  const receiver = receivers.get(path) ?? { busy: 0, line: [] };
+  receivers.set(path, receiver);
   const workMs = Number(path.split('/')[1]);
   const begin = (): void => {
-    desk.busy += 1;
+    receiver.busy += 1;
     setTimeout(() => {
       answer();
-      desk.busy -= 1;
-      desk.line.shift()?.();
+      receiver.busy -= 1;
+      receiver.line.shift()?.();
     }, workMs);
   };
-  if (desk.busy < WORKERS) begin();
-  else desk.line.push(begin);
+  if (receiver.busy < WORKERS) begin();
+  else receiver.line.push(begin);
 }
 
 const server = createServer((request, response: ServerResponse) => {

@@ -6,7 +6,7 @@ import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { makeBacklog, type BacklogTarget } from './backlog.ts';
 import { cpuSecondsOf } from './cpu.ts';
-import { forkEntry, messageFrom, openPlace, type Place } from './bench-environment.ts';
+import { forkEntry, messageFrom, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
 import { printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 20_000);
@@ -25,14 +25,14 @@ type Run = {
 };
 
 export async function benchWebhooks(): Promise<void> {
-  const place = await openPlace({ sandboxDecisionMs: 100 });
+  const bench = await startBenchEnvironment({ sandboxDecisionMs: 100 });
   const receiver = forkEntry('slow-receiver-process', [String(WORKERS)]);
   const { port } = await messageFrom<{ port: number }>(receiver);
-  const targetsAt = (ms: number) => register(place, (index) => `http://127.0.0.1:${port}/${ms}/${index}`);
-  const pids = { server: place.server.pid(), PostgreSQL: place.postgres.pid, Temporal: place.temporal.pid };
+  const targetsAt = (ms: number) => register(bench, (index) => `http://127.0.0.1:${port}/${ms}/${index}`);
+  const pids = { server: bench.server.pid(), PostgreSQL: bench.postgres.pid, Temporal: bench.temporal.pid };
   const quick = await targetsAt(1);
   const measured = (targets: readonly BacklogTarget[], count: number, state: 'pending' | 'retrying') =>
-    measure({ place, pids }, targets, { count, state });
+    measure({ bench, pids }, targets, { count, state });
 
   await measured(quick, WARM_UP, 'pending');
   await measured(quick, WARM_UP / 10, 'retrying');
@@ -41,10 +41,13 @@ export async function benchWebhooks(): Promise<void> {
   for (const ms of [1, 50, 500]) runs.set(ms, await measured(await targetsAt(ms), COUNT, 'pending'));
   report(textbook, runs);
   receiver.kill();
-  await place.stop();
+  await bench.stop();
 }
 
-async function register({ db, environment }: Place, urlOf: (index: number) => string): Promise<BacklogTarget[]> {
+async function register(
+  { db, environment }: BenchEnvironment,
+  urlOf: (index: number) => string,
+): Promise<BacklogTarget[]> {
   const at = new Date();
   const { MALIPO_SECRET_KEYS: keyRing } = loadConfig(environment).settings;
   const targets: BacklogTarget[] = [];
@@ -56,10 +59,10 @@ async function register({ db, environment }: Place, urlOf: (index: number) => st
   return targets;
 }
 
-type Watched = { readonly place: Place; readonly pids: Readonly<Record<string, number | undefined>> };
+type Watched = { readonly bench: BenchEnvironment; readonly pids: Readonly<Record<string, number | undefined>> };
 
 async function measure(
-  { place: { db }, pids }: Watched,
+  { bench: { db }, pids }: Watched,
   targets: readonly BacklogTarget[],
   backlog: { readonly count: number; readonly state: 'pending' | 'retrying' },
 ): Promise<Run> {

@@ -1,7 +1,7 @@
 // All configuration, read once at start: checked as a whole, frozen, and safe to print.
 import { createSecretKey } from 'node:crypto';
 import { z } from 'zod';
-import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from './domain/durations.ts';
+import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from './domain/clocks.ts';
 import type { KeyRing } from './security/sealing.ts';
 
 /** Text that prints as `***`; `reveal()` gives it. */

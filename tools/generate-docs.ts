@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HTTP_STATUS } from '../src/api/errors.ts';
 import { clockSetting, describeSettings } from '../src/config.ts';
-import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../src/domain/durations.ts';
+import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../src/domain/clocks.ts';
 import { COLLECTION_TRANSITIONS } from '../src/domain/payments/collection.ts';
 import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
 import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
@@ -43,12 +43,12 @@ function statesPage(): string {
 }
 
 function transitions(first: string, states: Readonly<Record<string, Readonly<Record<string, string>>>>): string[] {
-  const moves = Object.entries(states).flatMap(([state, facts]) =>
-    Object.entries(facts).map(([fact, next]) => ({ state, fact, next })),
+  const moves = Object.entries(states).flatMap(([state, transitions]) =>
+    Object.entries(transitions).map(([transition, next]) => ({ state, transition, next })),
   );
-  const arrows = moves.map(({ state, fact, next }) => `  ${state} --> ${next}: ${fact}`);
+  const arrows = moves.map(({ state, transition, next }) => `  ${state} --> ${next}: ${transition}`);
   const finals = Object.keys(states).filter((state) => moves.every((move) => move.state !== state));
-  const rows = moves.map(({ state, fact, next }) => [state, fact, next]);
+  const rows = moves.map(({ state, transition, next }) => [state, transition, next]);
   return [
     ['```mermaid', 'stateDiagram-v2', `  [*] --> ${first}`, ...arrows, '```'].join('\n'),
     table(['state', 'fact', 'next state'], [...rows, ...finals.map((state) => [state, '–', 'final'])]),

@@ -10,31 +10,31 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { EndedPayment, SendingActivities, SentMoney } from '../activities/sending.ts';
-import type { Heard, RecordedFact } from '../src/domain/payments/operator-status.ts';
+import type { AttestedStatus, PaymentTransitionInput } from '../src/domain/payments/operator-status.ts';
 import { contradictionIn, type Sending } from '../src/domain/payments/sent-money.ts';
 import type { PayoutTimings } from './contract.ts';
 import { OWN_TRANSACTION } from './policies.ts';
 
-const { lookAgainLater, noteTaken, recordDiscrepancy } = proxyLocalActivities<SendingActivities>(OWN_TRANSACTION);
+const { scheduleRecheck, markAccepted, recordDiscrepancy } = proxyLocalActivities<SendingActivities>(OWN_TRANSACTION);
 
 /** Signals carry nothing: each is a reason to look, and who sends one by hand moves no money. */
-export type Knocks = { decisions: number; callbacks: number };
+export type PendingSignals = { decisions: number; callbacks: number };
 
-type Standing = Sending & { readonly state: string };
+type CollectionSnapshot = Sending & { readonly state: string };
 
 /** What a payout and a refund have each in their own way. */
-export type Settling<Stands extends Standing, Fact extends RecordedFact> = {
+export type Settling<Stands extends CollectionSnapshot, Fact extends PaymentTransitionInput> = {
   readonly sent: SentMoney;
   readonly timings: PayoutTimings;
   /** Sent, and its end neither known nor overdue. */
-  isFresh(standing: Stands): boolean;
+  isFresh(snapshot: Stands): boolean;
   /** Sent, and its end overdue. */
-  isOverdue(standing: Stands): boolean;
-  announce(standing: Stands, nextAskAt: string): void;
-  ask(isCalledBack: boolean): Promise<Heard>;
+  isOverdue(snapshot: Stands): boolean;
+  announce(snapshot: Stands, nextQueryAt: string): void;
+  ask(isCalledBack: boolean): Promise<AttestedStatus>;
   /** The fact to record of what was heard, or null to go on waiting. */
-  factOf(standing: Stands, heard: Heard): Fact | null;
-  record(fact: Fact, heard: Heard): Promise<Stands>;
+  transitionFor(snapshot: Stands, attested: AttestedStatus): Fact | null;
+  record(transition: Fact, attested: AttestedStatus): Promise<Stands>;
   continueAsNew(): Promise<never>;
 };
 
@@ -47,111 +47,117 @@ export function hasEnded({ state }: { readonly state: string }): boolean {
  * Asks and records until the money has its end and no callback is unanswered; returns where it then stands. Money that
  * had its end before is asked about once: that is what the run was started for.
  */
-export async function untilSettled<Stands extends Standing, Fact extends RecordedFact>(
+export async function untilSettled<Stands extends CollectionSnapshot, Fact extends PaymentTransitionInput>(
   from: Stands,
   money: Settling<Stands, Fact>,
-  knocks: Knocks,
+  pending: PendingSignals,
 ): Promise<Stands> {
-  const { minimumAskGapMs, reconcileScheduleMs } = money.timings;
-  let standing = from;
+  const { minimumQueryGapMs, reconcileScheduleMs } = money.timings;
+  let snapshot = from;
   if (hasEnded(from)) {
-    const heard = await askUntilAnswered(() => money.ask(false), reconcileScheduleMs);
-    standing = await applyHeard(from, heard, money);
+    const attested = await queryUntilStatus(() => money.ask(false), reconcileScheduleMs);
+    snapshot = await applyStatus(from, attested, money);
   }
-  let askedInState = 0;
+  let queriesInState = 0;
   let answered = 0;
-  let lastAskAtMs: number | null = null;
+  let lastQueryAtMs: number | null = null;
   for (;;) {
-    const isOpen = money.isFresh(standing) || money.isOverdue(standing);
+    const isOpen = money.isFresh(snapshot) || money.isOverdue(snapshot);
     // One that came while the outcome was being recorded may speak of what followed it.
-    if (!isOpen && !(hasEnded(standing) && knocks.callbacks > answered)) return standing;
+    if (!isOpen && !(hasEnded(snapshot) && pending.callbacks > answered)) return snapshot;
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
       await money.continueAsNew();
     }
     if (isOpen) {
-      const waitMs = nextWaitMs(standing, askedInState, money);
-      money.announce(standing, new Date(Date.now() + waitMs).toISOString());
+      const waitMs = nextWaitMs(snapshot, queriesInState, money);
+      money.announce(snapshot, new Date(Date.now() + waitMs).toISOString());
       await Promise.race([
         sleep(waitMs, { summary: 'until the next question' }),
-        condition(() => knocks.callbacks > answered),
+        condition(() => pending.callbacks > answered),
       ]);
     }
-    const gapMs = lastAskAtMs === null ? 0 : lastAskAtMs + minimumAskGapMs - Date.now();
+    const gapMs = lastQueryAtMs === null ? 0 : lastQueryAtMs + minimumQueryGapMs - Date.now();
     if (gapMs > 0) await sleep(gapMs, { summary: 'callbacks come fast: a gap between questions' });
-    const isCalledBack = knocks.callbacks > answered;
-    answered = knocks.callbacks;
-    const heard = await money.ask(isCalledBack);
-    lastAskAtMs = Date.now();
-    const { state } = standing;
-    standing = await applyHeard(standing, heard, money);
-    askedInState = standing.state === state ? askedInState + 1 : 0;
+    const isCalledBack = pending.callbacks > answered;
+    answered = pending.callbacks;
+    const attested = await money.ask(isCalledBack);
+    lastQueryAtMs = Date.now();
+    const { state } = snapshot;
+    snapshot = await applyStatus(snapshot, attested, money);
+    queriesInState = snapshot.state === state ? queriesInState + 1 : 0;
   }
 }
 
 /** Records all that follows from the word: what was paid and returned takes two steps. */
-async function applyHeard<Stands extends Standing, Fact extends RecordedFact>(
+async function applyStatus<Stands extends CollectionSnapshot, Fact extends PaymentTransitionInput>(
   from: Stands,
-  heard: Heard,
+  attested: AttestedStatus,
   money: Settling<Stands, Fact>,
 ): Promise<Stands> {
-  const { kind } = heard.word;
+  const { kind } = attested.status;
   // That it is under way there means that it has it, whatever our send was answered.
-  let standing = kind === 'pending' && !from.isTaken ? await taken(from, money.sent) : from;
+  let snapshot = kind === 'pending' && !from.isAccepted ? await recordAccepted(from, money.sent) : from;
   for (;;) {
-    await noteContradiction(standing, heard, money.sent);
-    const fact = money.factOf(standing, heard);
-    if (fact === null) break;
-    const next = await money.record(fact, heard);
-    const isMoved = next.state !== standing.state;
-    standing = next;
+    await noteContradiction(snapshot, attested, money.sent);
+    const transition = money.transitionFor(snapshot, attested);
+    if (transition === null) break;
+    const next = await money.record(transition, attested);
+    const isMoved = next.state !== snapshot.state;
+    snapshot = next;
     if (!isMoved) break;
   }
-  await lookAgainUnlessAnswered(standing, heard, money.sent);
-  return standing;
+  await scheduleRecheckWithoutStatus(snapshot, attested, money.sent);
+  return snapshot;
 }
 
 /** Has it kept, for a person to settle, that the operator says otherwise than how it ended. */
 export async function noteContradiction(
   { state }: { readonly state: string },
-  heard: Heard,
+  attested: AttestedStatus,
   ended: EndedPayment,
 ): Promise<void> {
-  if (contradictionIn(state, heard.word) === null) return;
+  if (contradictionIn(state, attested.status) === null) return;
   const summary = 'the operator contradicts what is booked';
-  await recordDiscrepancy.executeWithOptions({ summary }, [{ ended, heard }]);
+  await recordDiscrepancy.executeWithOptions({ summary }, [{ ended, attested }]);
 }
 
 /** Of what has ended the operator says one thing or the other; while it does not, a later sweep has it asked again. */
-export async function lookAgainUnlessAnswered(
-  standing: { readonly state: string },
-  { word: { kind } }: Heard,
+export async function scheduleRecheckWithoutStatus(
+  snapshot: { readonly state: string },
+  { status: { kind } }: AttestedStatus,
   ended: EndedPayment,
 ): Promise<void> {
-  if (!hasEnded(standing) || (kind !== 'unknown' && kind !== 'pending')) return;
-  await lookAgainLater.executeWithOptions({ summary: 'no answer: it is asked about again later' }, [ended]);
+  if (!hasEnded(snapshot) || (kind !== 'unknown' && kind !== 'pending')) return;
+  await scheduleRecheck.executeWithOptions({ summary: 'no answer: it is asked about again later' }, [ended]);
 }
 
 /** Notes that the operator has it; where it then stands. */
-export async function taken<Stands extends Standing>(standing: Stands, sent: SentMoney): Promise<Stands> {
-  await noteTaken.executeWithOptions({ summary: 'the operator has it' }, [sent]);
-  return { ...standing, isTaken: true };
+export async function recordAccepted<Stands extends CollectionSnapshot>(
+  snapshot: Stands,
+  sent: SentMoney,
+): Promise<Stands> {
+  await markAccepted.executeWithOptions({ summary: 'the operator has it' }, [sent]);
+  return { ...snapshot, isAccepted: true };
 }
 
 /** What is said of money that was not asked about, because the asking failed. */
-export function unheard(): Heard {
-  return { word: { kind: 'unknown' }, askedAtMs: Date.now(), proof: '' };
+export function noStatus(): AttestedStatus {
+  return { status: { kind: 'unknown' }, queriedAtMs: Date.now(), attestation: '' };
 }
 
 /** Asks until the operator says something, as often as the schedule has steps. */
-export async function askUntilAnswered(ask: () => Promise<Heard>, scheduleMs: readonly number[]): Promise<Heard> {
-  let heard = await ask();
+export async function queryUntilStatus(
+  ask: () => Promise<AttestedStatus>,
+  scheduleMs: readonly number[],
+): Promise<AttestedStatus> {
+  let attested = await ask();
   for (const waitMs of scheduleMs) {
-    if (heard.word.kind !== 'unknown') return heard;
+    if (attested.status.kind !== 'unknown') return attested;
     await sleep(waitMs, { summary: 'until the next question' });
-    heard = await ask();
+    attested = await ask();
   }
-  return heard;
+  return attested;
 }
 
 /** What an activity says, or null when it failed after all its tries; a cancelled workflow ends. */
@@ -164,15 +170,17 @@ export async function orNull<Result>(activity: Promise<Result>): Promise<Result 
   }
 }
 
-function nextWaitMs<Stands extends Standing, Fact extends RecordedFact>(
-  standing: Stands,
+function nextWaitMs<Stands extends CollectionSnapshot, Fact extends PaymentTransitionInput>(
+  snapshot: Stands,
   asked: number,
   money: Settling<Stands, Fact>,
 ): number {
-  const { pollScheduleMs, reconcileScheduleMs, minimumAskGapMs } = money.timings;
-  const isFresh = money.isFresh(standing);
+  const { pollScheduleMs, reconcileScheduleMs, minimumQueryGapMs } = money.timings;
+  const isFresh = money.isFresh(snapshot);
   const schedule = isFresh ? pollScheduleMs : reconcileScheduleMs;
-  const stepMs = schedule[Math.min(asked, schedule.length - 1)] ?? minimumAskGapMs;
+  const stepMs = schedule[Math.min(asked, schedule.length - 1)] ?? minimumQueryGapMs;
   // The moment it becomes overdue is one to ask at, not to sleep through.
-  return isFresh ? Math.min(stepMs, Math.max(minimumAskGapMs, (standing.sendDeadlineAtMs ?? 0) - Date.now())) : stepMs;
+  return isFresh
+    ? Math.min(stepMs, Math.max(minimumQueryGapMs, (snapshot.sendDeadlineAtMs ?? 0) - Date.now()))
+    : stepMs;
 }

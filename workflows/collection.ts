@@ -16,26 +16,26 @@ import type { CollectionActivities, PromptResult } from '../activities/collectio
 import type { EndedPayment } from '../activities/sending.ts';
 import type { CollectionState } from '../src/domain/payments/collection.ts';
 import {
-  factToRecord,
-  isSettled,
-  type RecordableFact,
-  type Standing,
+  nextCollectionTransition,
+  isFinal,
+  type CollectionTransitionInput,
+  type CollectionSnapshot,
 } from '../src/domain/payments/collection-progress.ts';
-import type { Heard } from '../src/domain/payments/operator-status.ts';
+import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import { OPERATOR_CALLED_BACK, SEARCH_ATTRIBUTES, type CollectionWorkflowInput } from './contract.ts';
-import { askingOperator, OWN_TRANSACTION, QUICK_QUESTION, raisingPrompt } from './policies.ts';
+import { queryingOperator, OWN_TRANSACTION, QUICK_STATUS_QUERY, raisingPrompt } from './policies.ts';
 import {
-  askUntilAnswered,
+  queryUntilStatus,
   hasEnded,
-  lookAgainUnlessAnswered,
+  scheduleRecheckWithoutStatus,
   noteContradiction,
   orNull,
-  unheard,
+  noStatus,
 } from './await-outcome.ts';
 
 const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
-const { recordCollectionFact } = proxyLocalActivities<CollectionActivities>(OWN_TRANSACTION);
-const quick = proxyLocalActivities<CollectionActivities>(QUICK_QUESTION);
+const { recordCollectionTransition } = proxyLocalActivities<CollectionActivities>(OWN_TRANSACTION);
+const quick = proxyLocalActivities<CollectionActivities>(QUICK_STATUS_QUERY);
 
 /**
  * Ends when the collection is settled, with the state it settled in. The row is the truth: a run that is lost and
@@ -50,49 +50,49 @@ export async function collectionWorkflow(input: CollectionWorkflowInput): Promis
   });
   setCurrentDetails('Asking the operator to raise the prompt on the payer’s phone.');
   const prompt = await raisePrompt(input);
-  let standing = await standingAfter(prompt, input);
+  let snapshot = await snapshotAfter(prompt, input);
   // A payment of an expired one may be late: one question tells, and the sweep asks again. What was paid may have been
   // returned, and what failed may have been paid: about these nobody asks but whoever was called back.
-  if (standing.state === 'expired') return (await applyHeard(standing, await askOperator(input), input)).state;
-  if (hasEnded(standing) && prompt?.kind !== 'refused') {
-    const heard = await askUntilAnswered(() => askOperator(input), timings.reconcileScheduleMs);
-    return (await applyHeard(standing, heard, input)).state;
+  if (snapshot.state === 'expired') return (await applyStatus(snapshot, await queryOperator(input), input)).state;
+  if (hasEnded(snapshot) && prompt?.kind !== 'refused') {
+    const attested = await queryUntilStatus(() => queryOperator(input), timings.reconcileScheduleMs);
+    return (await applyStatus(snapshot, attested, input)).state;
   }
 
-  let lastAskAtMs: number | null = null;
+  let lastQueryAtMs: number | null = null;
   // Questions in the present state: each state's schedule begins with its first step.
   let asked = 0;
-  while (!isSettled(standing.state)) {
+  while (!isFinal(snapshot.state)) {
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof collectionWorkflow>(input);
     }
     // Still `initiated` here means that the deadline passed before a prompt was raised: that is asked at once.
-    if (standing.state !== 'initiated') {
-      const waitMs = nextWaitMs(standing, asked, input);
-      setCurrentDetails(describeWait(standing, asked, waitMs));
+    if (snapshot.state !== 'initiated') {
+      const waitMs = nextWaitMs(snapshot, asked, input);
+      setCurrentDetails(describeWait(snapshot, asked, waitMs));
       // The timer that loses the race is left to run out: to cancel it costs more than to let it ring unheard.
       await Promise.race([
         sleep(waitMs, { summary: 'until the next question' }),
         condition(() => callbacks.received > callbacks.answered),
       ]);
-      const gapMs = lastAskAtMs === null ? 0 : lastAskAtMs + timings.minimumAskGapMs - Date.now();
+      const gapMs = lastQueryAtMs === null ? 0 : lastQueryAtMs + timings.minimumQueryGapMs - Date.now();
       if (gapMs > 0) await sleep(gapMs, { summary: 'callbacks come fast: a gap between questions' });
     }
     const isCalledBack = callbacks.received > callbacks.answered;
     callbacks.answered = callbacks.received;
-    const heard = (isCalledBack ? await askQuickly(input) : null) ?? (await askOperator(input));
-    lastAskAtMs = Date.now();
-    const { state } = standing;
-    standing = await applyHeard(standing, heard, input);
-    asked = standing.state === state ? asked + 1 : 0;
+    const attested = (isCalledBack ? await queryOperatorQuickly(input) : null) ?? (await queryOperator(input));
+    lastQueryAtMs = Date.now();
+    const { state } = snapshot;
+    snapshot = await applyStatus(snapshot, attested, input);
+    asked = snapshot.state === state ? asked + 1 : 0;
   }
   // One that came while the outcome was being recorded may speak of what followed it.
-  if (hasEnded(standing) && callbacks.received > callbacks.answered) {
-    standing = await applyHeard(standing, await askOperator(input), input);
+  if (hasEnded(snapshot) && callbacks.received > callbacks.answered) {
+    snapshot = await applyStatus(snapshot, await queryOperator(input), input);
   }
-  setCurrentDetails(`Settled: ${standing.state}.`);
-  return standing.state;
+  setCurrentDetails(`Settled: ${snapshot.state}.`);
+  return snapshot.state;
 }
 
 /** Null when tries ran out: the operator may have taken one of them. */
@@ -109,87 +109,104 @@ async function raisePrompt({
   return orNull(raising);
 }
 
-async function standingAfter(result: PromptResult | null, input: CollectionWorkflowInput): Promise<Standing> {
-  if (result === null) return record(input, { fact: 'outcome_unknown' }, null);
+async function snapshotAfter(result: PromptResult | null, input: CollectionWorkflowInput): Promise<CollectionSnapshot> {
+  if (result === null) return record(input, { kind: 'outcome_unknown' }, null);
   switch (result.kind) {
-    case 'taken':
-      return record(input, { fact: 'prompt_taken' }, null);
+    case 'accepted':
+      return record(input, { kind: 'prompt_accepted' }, null);
     case 'refused':
-      return recordRefusal(input, result.heard);
+      return recordRefusal(input, result.attested);
     case 'not_raised':
-      return result.standing;
+      return result.snapshot;
   }
 }
 
-async function recordRefusal(input: CollectionWorkflowInput, heard: Heard): Promise<Standing> {
-  const { word } = heard;
-  const fact: RecordableFact =
-    word.kind === 'declined' ? { fact: 'declined', failureCode: word.failureCode } : { fact: 'outcome_unknown' };
-  return record(input, fact, heard);
+async function recordRefusal(input: CollectionWorkflowInput, attested: AttestedStatus): Promise<CollectionSnapshot> {
+  const { status } = attested;
+  const transition: CollectionTransitionInput =
+    status.kind === 'declined' ? { kind: 'declined', failureCode: status.failureCode } : { kind: 'outcome_unknown' };
+  return record(input, transition, attested);
 }
 
-async function askOperator({ timings, operator, collectionId, merchantId }: CollectionWorkflowInput): Promise<Heard> {
-  const { getStatusWithOperator } = proxyActivities<CollectionActivities>(askingOperator(timings));
-  const asking = getStatusWithOperator.executeWithOptions({ summary: `ask ${operator} for the status` }, [
+async function queryOperator({
+  timings,
+  operator,
+  collectionId,
+  merchantId,
+}: CollectionWorkflowInput): Promise<AttestedStatus> {
+  const { getStatusWithOperator } = proxyActivities<CollectionActivities>(queryingOperator(timings));
+  const query = getStatusWithOperator.executeWithOptions({ summary: `ask ${operator} for the status` }, [
     { collectionId, merchantId },
   ]);
-  return (await orNull(asking)) ?? unheard();
+  return (await orNull(query)) ?? noStatus();
 }
 
 /**
  * After a callback the operator nearly always has its answer at hand: asked within the workflow task, that costs no
  * further round through the engine. Null when it did not answer so: then it is asked in the way that shows its retries.
  */
-async function askQuickly({ operator, collectionId, merchantId }: CollectionWorkflowInput): Promise<Heard | null> {
-  const asking = quick.getStatusWithOperator.executeWithOptions(
+async function queryOperatorQuickly({
+  operator,
+  collectionId,
+  merchantId,
+}: CollectionWorkflowInput): Promise<AttestedStatus | null> {
+  const query = quick.getStatusWithOperator.executeWithOptions(
     { summary: `ask ${operator} for the status, as it called back` },
     [{ collectionId, merchantId }],
   );
-  const heard = await orNull(asking);
-  return heard?.word.kind === 'unknown' ? null : heard;
+  const attested = await orNull(query);
+  return attested?.status.kind === 'unknown' ? null : attested;
 }
 
 /** Records all that follows from the operator's word: a payment whose prompt was never recorded takes two steps. */
-async function applyHeard(before: Standing, heard: Heard, input: CollectionWorkflowInput): Promise<Standing> {
+async function applyStatus(
+  before: CollectionSnapshot,
+  attested: AttestedStatus,
+  input: CollectionWorkflowInput,
+): Promise<CollectionSnapshot> {
   const payment: EndedPayment = { table: 'collections', id: input.collectionId, merchantId: input.merchantId };
-  let standing = before;
+  let snapshot = before;
   for (;;) {
-    await noteContradiction(standing, heard, payment);
-    const fact = factToRecord(standing, heard.word, Date.now(), input.timings);
-    if (fact === null) break;
-    const next = await record(input, fact, heard);
-    const isMoved = next.state !== standing.state;
-    standing = next;
+    await noteContradiction(snapshot, attested, payment);
+    const transition = nextCollectionTransition(snapshot, attested.status, Date.now(), input.timings);
+    if (transition === null) break;
+    const next = await record(input, transition, attested);
+    const isMoved = next.state !== snapshot.state;
+    snapshot = next;
     if (!isMoved) break;
   }
-  await lookAgainUnlessAnswered(standing, heard, payment);
-  return standing;
+  await scheduleRecheckWithoutStatus(snapshot, attested, payment);
+  return snapshot;
 }
 
-async function record(input: CollectionWorkflowInput, fact: RecordableFact, heard: Heard | null): Promise<Standing> {
+async function record(
+  input: CollectionWorkflowInput,
+  transition: CollectionTransitionInput,
+  attested: AttestedStatus | null,
+): Promise<CollectionSnapshot> {
   const { collectionId, merchantId } = input;
-  const standing = await recordCollectionFact.executeWithOptions({ summary: `record ${fact.fact}` }, [
-    { collectionId, merchantId, fact, heard },
+  const snapshot = await recordCollectionTransition.executeWithOptions({ summary: `record ${transition.kind}` }, [
+    { collectionId, merchantId, transition, attested },
   ]);
-  if (fact.fact === 'outcome_unknown') {
+  if (transition.kind === 'outcome_unknown') {
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.waitsFor, value: 'operator' }]);
   }
-  return standing;
+  return snapshot;
 }
 
-function nextWaitMs(standing: Standing, asked: number, { timings }: CollectionWorkflowInput): number {
-  const schedule = standing.state === 'prompted' ? timings.pollScheduleMs : timings.reconcileScheduleMs;
-  const stepMs = schedule[Math.min(asked, schedule.length - 1)] ?? timings.minimumAskGapMs;
-  if (standing.state !== 'prompted' || standing.promptExpiresAtMs === null) return stepMs;
+function nextWaitMs(snapshot: CollectionSnapshot, asked: number, { timings }: CollectionWorkflowInput): number {
+  const schedule = snapshot.state === 'prompted' ? timings.pollScheduleMs : timings.reconcileScheduleMs;
+  const stepMs = schedule[Math.min(asked, schedule.length - 1)] ?? timings.minimumQueryGapMs;
+  if (snapshot.state !== 'prompted' || snapshot.promptExpiresAtMs === null) return stepMs;
   // The end of the prompt window is a moment to ask, not to sleep through.
-  return Math.min(stepMs, Math.max(1, standing.promptExpiresAtMs - Date.now()));
+  return Math.min(stepMs, Math.max(1, snapshot.promptExpiresAtMs - Date.now()));
 }
 
-function describeWait(standing: Standing, asked: number, waitMs: number): string {
+function describeWait(snapshot: CollectionSnapshot, asked: number, waitMs: number): string {
   const next = new Date(Date.now() + waitMs).toISOString();
-  const until = standing.promptExpiresAtMs === null ? 'unknown' : new Date(standing.promptExpiresAtMs).toISOString();
+  const until = snapshot.promptExpiresAtMs === null ? 'unknown' : new Date(snapshot.promptExpiresAtMs).toISOString();
   const who =
-    standing.state === 'prompted'
+    snapshot.state === 'prompted'
       ? `Waiting for the **payer** to answer the prompt, which runs out at ${until}.`
       : `Waiting for the **operator**: the outcome is overdue and not known. The prompt ran out at ${until}.`;
   return `${who}\n\nAsked the operator ${asked} times since; next at ${next}, or as soon as it calls back.`;

@@ -30,7 +30,7 @@ export type CollectionTimings = {
   readonly reconcileForMs: number;
   readonly notFoundGraceMs: number;
   /** The shortest time between two questions, however many callbacks come. */
-  readonly minimumAskGapMs: number;
+  readonly minimumQueryGapMs: number;
   /** One call to the operator, all of it. */
   readonly operatorCallMs: number;
 };
@@ -55,7 +55,7 @@ export type PayoutTimings = {
   /** The same once the outcome is overdue. */
   readonly reconcileScheduleMs: readonly number[];
   readonly notFoundGraceMs: number;
-  readonly minimumAskGapMs: number;
+  readonly minimumQueryGapMs: number;
   /** One call to the operator, all of it. */
   readonly operatorCallMs: number;
 };
@@ -102,8 +102,8 @@ export function payoutWorkflowId(merchantId: MerchantId, idempotencyKey: string)
  * Of a look at a payment that has ended. Its key may be in use again, and the workflow of that name may be another payment's:
  * so a look is named for the payment itself.
  */
-export function lookWorkflowId(id: CollectionId | PayoutId): string {
-  return `look/${id}`;
+export function recheckWorkflowId(id: CollectionId | PayoutId): string {
+  return `recheck/${id}`;
 }
 
 export function reversalWorkflowId(reversalId: ReversalId): string {

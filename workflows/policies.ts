@@ -45,18 +45,18 @@ export function sendingMoney(timings: PayoutTimings): ActivityOptions {
   };
 }
 
-type Asking = Pick<CollectionTimings, 'operatorCallMs' | 'minimumAskGapMs'>;
+type PendingQuery = Pick<CollectionTimings, 'operatorCallMs' | 'minimumQueryGapMs'>;
 
 /** One question. An operator that does not answer is asked again at the next poll; only a lost worker is retried here. */
-export function askingOperator(timings: Asking): ActivityOptions {
+export function queryingOperator(timings: PendingQuery): ActivityOptions {
   return {
     startToCloseTimeout: timings.operatorCallMs,
-    retry: { initialInterval: timings.minimumAskGapMs, backoffCoefficient: 2, maximumAttempts: 3 },
+    retry: { initialInterval: timings.minimumQueryGapMs, backoffCoefficient: 2, maximumAttempts: 3 },
   };
 }
 
 /** A question within a workflow task: short, once, and no harm if it fails, as it is then asked the other way. */
-export const QUICK_QUESTION: LocalActivityOptions = {
+export const QUICK_STATUS_QUERY: LocalActivityOptions = {
   startToCloseTimeout: '2s',
   retry: { maximumAttempts: 1 },
 };

@@ -1,18 +1,18 @@
 // The sweep: gives payments and deliveries that stand still back to be started, checks young payments, removes what is old.
 import { proxyActivities } from '@temporalio/workflow';
-import type { ReconciliationActivities, ReleasedWork } from '../activities/reconciliation.ts';
+import type { ReconciliationActivities, RequeuedWork } from '../activities/reconciliation.ts';
 import { failOnFaults } from './ledger-check.ts';
 import { HOUSEKEEPING } from './policies.ts';
 
-const { releaseOverdueWork, checkRecentPayments, purgeExpiredRecords } =
+const { requeueStaleWork, checkRecentPayments, purgeExpiredRecords } =
   proxyActivities<ReconciliationActivities>(HOUSEKEEPING);
 
 /**
  * One sweep. It repairs what stands still, and fails, red in the Temporal UI, when the ledger does not say what young
  * payments say: no code can repair that.
  */
-export async function reconciliationWorkflow(): Promise<ReleasedWork & { purged: number }> {
-  const released = await releaseOverdueWork();
+export async function reconciliationWorkflow(): Promise<RequeuedWork & { purged: number }> {
+  const released = await requeueStaleWork();
   const purged = await purgeExpiredRecords();
   failOnFaults(await checkRecentPayments());
   return { ...released, purged };

@@ -2,10 +2,10 @@
 import { loadConfig } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
 
-type Place = { readonly db: Database; readonly baseUrl: string };
+type Server = { readonly db: Database; readonly baseUrl: string };
 
 /** What `run` returns. Throws what it throws, and when the configuration is not usable; the database is closed in any case. */
-export async function onServer(run: (place: Place) => Promise<string>): Promise<string> {
+export async function onServer(run: (server: Server) => Promise<string>): Promise<string> {
   const { settings } = loadConfig(process.env);
   const db = openDatabase({
     url: settings.MALIPO_DATABASE_URL.reveal(),

@@ -7,7 +7,7 @@ import { requireIdempotencyKey } from './middleware/idempotency-key.ts';
 import { readBody } from './middleware/body.ts';
 import { requireRole, requireSession, requireSessionStill } from './middleware/session.ts';
 import { SESSION_ONLY } from './openapi.ts';
-import { errorResponses, IDEMPOTENCY_ERRORS, KEPT_ANSWER_HEADERS, REQUEST_ID_HEADER, type Route } from './route.ts';
+import { errorResponses, IDEMPOTENCY_ERRORS, STORED_RESPONSE_HEADERS, REQUEST_ID_HEADER, type Route } from './route.ts';
 import { idempotencyKeyHeader, noParameters, pathId } from './schemas/primitives.ts';
 import { validate } from './validation.ts';
 
@@ -103,7 +103,7 @@ function described(route: ConsoleRoute, errors: readonly ErrorCode[]): Omit<Rout
       responses: {
         [`${answer.status}`]: {
           description: answer.description,
-          headers: isKept ? KEPT_ANSWER_HEADERS : REQUEST_ID_HEADER,
+          headers: isKept ? STORED_RESPONSE_HEADERS : REQUEST_ID_HEADER,
           ...(answer.schema && { content: { 'application/json': { schema: answer.schema } } }),
         },
         ...(waits && {

@@ -1,7 +1,7 @@
 // What the routes of a person's own session share: proving the password again, and answering with the new cookie.
 import { addressLimit, personLimit } from '../security/attempt-limit.ts';
 import { verifyPassword } from '../security/password.ts';
-import { beginProof } from '../operations/accounts/begin-authentication.ts';
+import { beginAuthentication } from '../operations/accounts/begin-authentication.ts';
 import { getOwnSession } from '../queries/accounts/get-own-session.ts';
 import { addressOf, sessionOf, type ApiDeps, type ApiMiddleware } from './context.ts';
 import { sessionObject } from './schemas/accounts/session.ts';
@@ -9,7 +9,7 @@ import { sendSessionToken } from './session-cookie.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 
-export type OwnProof = {
+export type OwnAttempt = {
   /** The hash that the password fits; null: none was given, or it does not fit. */
   readonly verifiedHash: string | null;
   /** What was counted, for the operation to take back when the proof is right. */
@@ -17,10 +17,10 @@ export type OwnProof = {
 };
 
 /** Counts the attempt and compares the password, if there is one. Throws `rate_limited`. */
-export async function proveOwnPassword(ctx: Context, { db }: ApiDeps, password: string | null): Promise<OwnProof> {
+export async function verifyOwnPassword(ctx: Context, { db }: ApiDeps, password: string | null): Promise<OwnAttempt> {
   const { userId } = sessionOf(ctx).person;
   const limits = [personLimit(userId), addressLimit(addressOf(ctx))];
-  const user = await beginProof(db, { of: { userId }, limits, at: new Date() });
+  const user = await beginAuthentication(db, { of: { userId }, limits, at: new Date() });
   const passwordHash = user?.passwordHash ?? null;
   const isRight = password !== null && (await verifyPassword(passwordHash, password));
   return { verifiedHash: isRight ? passwordHash : null, counted: limits.map(({ subject }) => subject) };

@@ -25,7 +25,7 @@ export const REQUEST_ID_HEADER = {
 } as const;
 
 /** Of an answer that is kept under its Idempotency-Key. */
-export const KEPT_ANSWER_HEADERS: ZodOpenApiHeadersObject = {
+export const STORED_RESPONSE_HEADERS: ZodOpenApiHeadersObject = {
   ...REQUEST_ID_HEADER,
   'Idempotent-Replayed': { schema: { type: 'string', enum: ['true'] }, description: 'A repeated answer.' },
 };

@@ -58,10 +58,20 @@ export function createForwarder({ url, secret, stop }: ForwarderOptions): Forwar
     },
   };
 
-  type Parcel = { readonly id: string; readonly body: string; readonly deliveryId: string; readonly number: number };
+  type ForwardedEvent = {
+    readonly id: string;
+    readonly body: string;
+    readonly deliveryId: string;
+    readonly number: number;
+  };
 
   // Not `fetch`, which adds headers of its own and follows redirects.
-  async function post({ id, body, deliveryId, number }: Parcel): Promise<Pick<Attempt, 'statusCode' | 'error'>> {
+  async function post({
+    id,
+    body,
+    deliveryId,
+    number,
+  }: ForwardedEvent): Promise<Pick<Attempt, 'statusCode' | 'error'>> {
     const bytes = Buffer.from(body);
     const headers = {
       'content-type': 'application/json',

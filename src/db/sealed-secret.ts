@@ -7,7 +7,7 @@ export type SealedSecret = {
   readonly sealed: string;
 };
 
-const PLACES = [
+const COLUMNS = [
   ['endpoints', 'secret_sealed'],
   ['endpoints', 'previous_secret_sealed'],
   ['users', 'totp_secret_sealed'],
@@ -15,7 +15,7 @@ const PLACES = [
 ] as const;
 
 /** One kind of secret. */
-export type SealedPlace = {
+export type SealedColumn = {
   /** At most `limit` that are sealed by one of these keys. */
   list(db: Queryable, keyNames: readonly string[], limit: number): Promise<SealedSecret[]>;
   /** Replaces those that are still what they were read as; returns how many. */
@@ -25,7 +25,7 @@ export type SealedPlace = {
 };
 
 /** All there are. */
-export const SEALED_PLACES: readonly SealedPlace[] = PLACES.map(([table, column]) => {
+export const SEALED_COLUMNS: readonly SealedColumn[] = COLUMNS.map(([table, column]) => {
   // What stands before the first dot names the key.
   const keyName = `split_part(${column}, '.', 1)`;
   const LIST = statement(

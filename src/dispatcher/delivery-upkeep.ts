@@ -5,12 +5,12 @@ import { continueReplay } from '../operations/webhooks/continue-replay.ts';
 import { handOverDeliveries } from '../operations/webhooks/hand-over-deliveries.ts';
 import { withholdDeliveries } from '../operations/webhooks/withhold-deliveries.ts';
 
-export type DeliveryUpkeep = {
+export type DeliveryMaintenance = {
   /** Once per tick. */
   run(): Promise<void>;
 };
 
-export type DeliveryUpkeepOptions = {
+export type DeliveryMaintenanceOptions = {
   readonly db: Database;
   readonly onHandedOver: () => void;
   readonly onReplayed: () => void;
@@ -23,7 +23,11 @@ const AT_ONCE = 500;
 // The rest of a long job waits for the next tick, so that a stop does not wait for the job.
 const MOST_BATCHES = 20;
 
-export function createDeliveryUpkeep({ db, onHandedOver, onReplayed }: DeliveryUpkeepOptions): DeliveryUpkeep {
+export function createDeliveryMaintenance({
+  db,
+  onHandedOver,
+  onReplayed,
+}: DeliveryMaintenanceOptions): DeliveryMaintenance {
   return {
     async run() {
       if ((await handOverDeliveries(db, HANDED_OVER_PER_TICK)) > 0) onHandedOver();

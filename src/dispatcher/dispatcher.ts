@@ -1,6 +1,6 @@
 // The loop that moves recorded work: starts what is not started and makes first webhook attempts. It holds no state.
 import type { Log } from '../log.ts';
-import type { DeliveryUpkeep } from './delivery-upkeep.ts';
+import type { DeliveryMaintenance } from './delivery-upkeep.ts';
 import type { FirstAttempts } from './first-attempts.ts';
 import type { WorkStarter } from './work-starter.ts';
 
@@ -16,22 +16,22 @@ export type Dispatcher = {
 export type DispatcherOptions = {
   readonly attempts: FirstAttempts;
   readonly starter: WorkStarter;
-  readonly upkeep: DeliveryUpkeep;
+  readonly maintenance: DeliveryMaintenance;
   /** How often it looks without being woken. */
   readonly tickMs: number;
   readonly log: Log;
 };
 
 /** Any number may run on one database. */
-export function startDispatcher({ attempts, starter, upkeep, tickMs, log }: DispatcherOptions): Dispatcher {
+export function startDispatcher({ attempts, starter, maintenance, tickMs, log }: DispatcherOptions): Dispatcher {
   let isStopped = false;
   const attemptLoop = createLoop('first attempts', () => attempts.run());
   const startLoop = createLoop('starts', async () => {
     while (!isStopped && (await starter.startRecorded()) > 0);
   });
-  const upkeepLoop = createLoop('upkeep', () => upkeep.run());
+  const maintenanceLoop = createLoop('upkeep', () => maintenance.run());
   const tick = (): void => {
-    for (const loop of [attemptLoop, startLoop, upkeepLoop]) loop.wake();
+    for (const loop of [attemptLoop, startLoop, maintenanceLoop]) loop.wake();
   };
   const timer = setInterval(tick, tickMs);
   tick();
@@ -72,7 +72,7 @@ export function startDispatcher({ attempts, starter, upkeep, tickMs, log }: Disp
     async stop() {
       isStopped = true;
       clearInterval(timer);
-      await Promise.all([attemptLoop, startLoop, upkeepLoop].map((loop) => loop.stopped()));
+      await Promise.all([attemptLoop, startLoop, maintenanceLoop].map((loop) => loop.stopped()));
       await attempts.drain();
       await starter.drain();
     },

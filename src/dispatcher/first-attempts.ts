@@ -1,7 +1,7 @@
 // Makes the first attempt of every pending delivery: claimed under a lease, sent, recorded.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WebhookCourier } from '../webhooks/sender.ts';
-import { changeCount, type WebhookTraffic } from '../webhooks/endpoint-concurrency.ts';
+import type { WebhookSender } from '../webhooks/sender.ts';
+import { changeCount, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { Database } from '../db/database.ts';
 import { nextStep } from '../domain/webhooks/delivery.ts';
 import type { MerchantId } from '../domain/ids.ts';
@@ -19,8 +19,8 @@ export type FirstAttempts = {
 
 export type FirstAttemptsOptions = {
   readonly db: Database;
-  readonly courier: WebhookCourier;
-  readonly traffic: WebhookTraffic;
+  readonly sender: WebhookSender;
+  readonly concurrency: EndpointConcurrency;
   /** How many first attempts there may be at once, and how many of one merchant. */
   readonly maxUnderWay: number;
   readonly maxPerMerchant: number;
@@ -37,7 +37,7 @@ const RECORD_AT_ONCE = 200;
 const CLAIM_PAUSE_MS = 5;
 
 export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempts {
-  const { db, traffic, maxUnderWay, maxPerMerchant, log } = options;
+  const { db, concurrency, maxUnderWay, maxPerMerchant, log } = options;
   const attempter = createAttempter(options);
   const underWay = new Set<Promise<void>>();
   const byMerchant = new Map<MerchantId, number>();
@@ -47,7 +47,7 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   /** Whether something may be waiting for the room that the end of this attempt makes. */
   function isFull({ endpointId, merchantId }: DueDelivery): boolean {
     const isMerchantFull = (byMerchant.get(merchantId) ?? 0) >= maxPerMerchant;
-    return underWay.size >= maxUnderWay || isMerchantFull || !traffic.hasRoom(endpointId);
+    return underWay.size >= maxUnderWay || isMerchantFull || !concurrency.hasRoom(endpointId);
   }
 
   const logFailedClaim = (error: unknown): void => {
@@ -55,7 +55,7 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   };
 
   function begin(delivery: DueDelivery): void {
-    const leave = traffic.enter(delivery.endpointId);
+    const leave = concurrency.enter(delivery.endpointId);
     changeCount(byMerchant, delivery.merchantId, 1);
     const work = attempter.attempt(delivery).then(() => {
       const mayOthersWait = isFull(delivery);
@@ -83,9 +83,9 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
       const deliveries = await claimDeliveries(db, {
         limit,
         leaseMs: options.leaseMs,
-        perEndpoint: traffic.perEndpoint,
+        perEndpoint: concurrency.perEndpoint,
         perMerchant: maxPerMerchant,
-        underWay: { byEndpoint: traffic.byEndpoint, byMerchant },
+        underWay: { byEndpoint: concurrency.byEndpoint, byMerchant },
       });
       deliveries.forEach(begin);
       isAskedAgain ||= deliveries.length > 0;
@@ -113,7 +113,7 @@ type Attempter = {
 
 function createAttempter({
   db,
-  courier,
+  sender,
   scheduleMs,
   failingLimitMs,
   onRetryOwed,
@@ -131,7 +131,7 @@ function createAttempter({
     async attempt(delivery) {
       const attemptNumber = delivery.attemptCount + 1;
       try {
-        const made = await courier.send(delivery, attemptNumber);
+        const made = await sender.send(delivery, attemptNumber);
         const step = attemptNumber - delivery.attemptsBeforeReplay;
         const next = nextStep(step, made.result, scheduleMs, Math.random());
         await recorder.add({ ...delivery, attemptNumber, attempt: made, next, at: new Date() });

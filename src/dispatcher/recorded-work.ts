@@ -39,7 +39,7 @@ export async function startRecordedWork(options: RecordedWorkOptions): Promise<n
     await startAll(collections, (work) => temporal.startCollection(work), log),
     new Date(),
   );
-  const told = new Set(await startAll(payouts, (work) => temporal.tellPayout(work), log));
+  const told = new Set(await startAll(payouts, (work) => temporal.signalPayout(work), log));
   await markPayoutsStarted(
     db,
     payouts.filter(({ id }) => told.has(id)),

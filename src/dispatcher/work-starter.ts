@@ -3,7 +3,7 @@ import type { TemporalClient } from '../temporal/client.ts';
 import type { CollectionToStart, PayoutToStart, ReversalToStart } from '../temporal/workflow-starts.ts';
 import { COLLECTION_TRANSITIONS } from '../domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../domain/payments/payout.ts';
-import { markPayoutsStarted, type ToldPayout } from '../operations/payments/mark-work-started.ts';
+import { markPayoutsStarted, type SignalledPayout } from '../operations/payments/mark-work-started.ts';
 import type { CalledBackWork } from '../operations/payments/record-operator-callback.ts';
 import { startRecordedWork, type RecordedWorkOptions } from './recorded-work.ts';
 
@@ -14,13 +14,13 @@ export type WorkStarter = {
    */
   offerCollection(collection: CollectionToStart): void;
   /** The same for a payout that was recorded or decided on. */
-  offerPayout(payout: PayoutToStart & ToldPayout): void;
+  offerPayout(payout: PayoutToStart & SignalledPayout): void;
   offerReversal(reversal: ReversalToStart): void;
   /**
    * Tells the workflow that the operator called back; if none is open, starts one that looks. Over the bound nothing
    * happens: the next poll finds what the callback meant.
    */
-  tellOperatorCalledBack(calledBack: CalledBackWork): void;
+  signalOperatorCalledBack(calledBack: CalledBackWork): void;
   /** Starts what is recorded and not started; resolves to how many starts it tried. */
   startRecorded(): Promise<number>;
   drain(): Promise<void>;
@@ -49,8 +49,8 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
 
   // Unlike a collection's, whose first recorded change says so by itself, a payout's telling is noted at once: it may
   // wait for days, and must not be told over and over.
-  async function tellPayout(payout: PayoutToStart & ToldPayout): Promise<void> {
-    if (await temporal.tellPayout(payout)) await markPayoutsStarted(db, [payout], new Date());
+  async function signalPayout(payout: PayoutToStart & SignalledPayout): Promise<void> {
+    if (await temporal.signalPayout(payout)) await markPayoutsStarted(db, [payout], new Date());
   }
 
   return {
@@ -59,15 +59,15 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
     },
 
     offerPayout(payout) {
-      if (hasRoom()) track(tellPayout(payout));
+      if (hasRoom()) track(signalPayout(payout));
     },
 
     offerReversal(reversal) {
       if (hasRoom()) track(temporal.startReversal(reversal));
     },
 
-    tellOperatorCalledBack(calledBack) {
-      if (hasRoom() && mayStillChange(calledBack)) track(tellCalledBack(temporal, calledBack));
+    signalOperatorCalledBack(calledBack) {
+      if (hasRoom() && mayStillChange(calledBack)) track(signalCalledBack(temporal, calledBack));
     },
 
     startRecorded: () => startRecordedWork(options),
@@ -91,14 +91,14 @@ function mayStillChange({ noun, work }: CalledBackWork): boolean {
   }
 }
 
-async function tellCalledBack(temporal: TemporalClient, calledBack: CalledBackWork): Promise<void> {
-  if ((await temporal.tellOperatorCalledBack(calledBack)) !== 'closed') return;
+async function signalCalledBack(temporal: TemporalClient, calledBack: CalledBackWork): Promise<void> {
+  if ((await temporal.signalOperatorCalledBack(calledBack)) !== 'closed') return;
   switch (calledBack.noun) {
     case 'collection':
       await temporal.startCollection(calledBack.work);
       return;
     case 'payout':
-      await temporal.tellPayout(calledBack.work);
+      await temporal.signalPayout(calledBack.work);
       return;
     case 'reversal':
       await temporal.startReversal(calledBack.work);

@@ -120,7 +120,7 @@ export function invalidParameters(issues: readonly [ParameterIssue, ...Parameter
 }
 
 /** More accepted work waits to be started than may wait: new work is refused, repeats are answered. */
-export function tooMuchWaits(): DomainError {
+export function backlogFull(): DomainError {
   return new DomainError('service_unavailable', 'Too many payments wait to be started. Try again with the same key.', {
     retryAfterSeconds: 5,
   });

@@ -7,8 +7,8 @@ import { payoutObject, type Payout, type PayoutState } from './payments/payout.t
 export const ENVIRONMENTS = ['test', 'live'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
-type ToldCollectionState = Exclude<CollectionState, 'initiated'>;
-export type PaymentEventType = `collection.${ToldCollectionState}` | `payout.${PayoutState}`;
+type ReportedCollectionState = Exclude<CollectionState, 'initiated'>;
+export type PaymentEventType = `collection.${ReportedCollectionState}` | `payout.${PayoutState}`;
 export type EventType = PaymentEventType | 'endpoint.test';
 
 /** What an endpoint may choose among. */
@@ -43,10 +43,10 @@ export type ListedEvent = {
 };
 
 type NewEvent = { readonly id: EventId; readonly at: Date; readonly environment: Environment };
-type Told = { readonly type: EventType; readonly body: string };
+type EventContent = { readonly type: EventType; readonly body: string };
 
 /** The event that tells of the collection's present state, with its body as every attempt and replay will send it. */
-export function collectionEvent(collection: Collection, event: NewEvent): Told {
+export function collectionEvent(collection: Collection, event: NewEvent): EventContent {
   if (collection.state === 'initiated') throw new Error('a collection as it was made has no event');
   return told(`collection.${collection.state}`, event, {
     object: collectionObject(collection),
@@ -56,12 +56,12 @@ export function collectionEvent(collection: Collection, event: NewEvent): Told {
 }
 
 /** The event that tells of the payout's present state; the first tells that it waits for its release. */
-export function payoutEvent(payout: Payout, event: NewEvent): Told {
+export function payoutEvent(payout: Payout, event: NewEvent): EventContent {
   return told(`payout.${payout.state}`, event, { object: payoutObject(payout), previous_state: payout.previousState });
 }
 
 /** The event by which an endpoint is tested; `shown` is the endpoint as its people see it. */
-export function endpointTestEvent(shown: object, event: NewEvent): Told {
+export function endpointTestEvent(shown: object, event: NewEvent): EventContent {
   return told('endpoint.test', event, { object: shown });
 }
 
@@ -70,6 +70,6 @@ export function eventNotFound(): DomainError {
   return new DomainError('event_not_found', 'There is no event with this id. Look it up in the list of events.');
 }
 
-function told(type: EventType, { id, at, environment }: NewEvent, data: object): Told {
+function told(type: EventType, { id, at, environment }: NewEvent, data: object): EventContent {
   return { type, body: JSON.stringify({ id, type, created_at: at.toISOString(), environment, data }) };
 }

@@ -1,11 +1,11 @@
 // Gives work that stands still back to the dispatcher, which starts its workflow again if none is open.
-import { releaseOverdueCollections } from '../db/payments/collection.ts';
+import { requeueStaleCollections } from '../db/payments/collection.ts';
 import type { Database } from '../db/database.ts';
-import { releaseOverdueDeliveries } from '../db/webhooks/delivery.ts';
-import { releaseOverduePayouts } from '../db/payments/payout.ts';
-import { releaseOverdueReversals } from '../db/payments/reversal.ts';
+import { requeueStaleDeliveries } from '../db/webhooks/delivery.ts';
+import { requeueStalePayouts } from '../db/payments/payout.ts';
+import { requeueStaleReversals } from '../db/payments/reversal.ts';
 
-export type ReleaseOverdueWork = {
+export type RequeueStaleWork = {
   readonly at: Date;
   /** How long a workflow may be late before it counts as lost. */
   readonly overdueAfterMs: number;
@@ -15,7 +15,7 @@ export type ReleaseOverdueWork = {
   readonly limit: number;
 };
 
-export type ReleasedWork = {
+export type RequeuedWork = {
   readonly collections: number;
   readonly payouts: number;
   readonly reversals: number;
@@ -23,10 +23,10 @@ export type ReleasedWork = {
 };
 
 /** Repeating it releases the next ones; a workflow that is alive is not disturbed by it. */
-export async function releaseOverdueWork(db: Database, input: ReleaseOverdueWork): Promise<ReleasedWork> {
+export async function requeueStaleWork(db: Database, input: RequeueStaleWork): Promise<RequeuedWork> {
   const { at, overdueAfterMs, lateCheckForMs, lateCheckEveryMs, limit } = input;
   return db.withTransaction(async (tx) => {
-    const collections = await releaseOverdueCollections(tx, {
+    const collections = await requeueStaleCollections(tx, {
       dueAt: at,
       nextCheckAt: new Date(at.getTime() + overdueAfterMs),
       nextLateCheckAt: new Date(at.getTime() + lateCheckEveryMs),
@@ -34,9 +34,9 @@ export async function releaseOverdueWork(db: Database, input: ReleaseOverdueWork
       limit,
     });
     const again = { dueAt: at, nextCheckAt: new Date(at.getTime() + overdueAfterMs), limit };
-    const payouts = await releaseOverduePayouts(tx, again);
-    const reversals = await releaseOverdueReversals(tx, again);
-    const deliveries = await releaseOverdueDeliveries(tx, new Date(at.getTime() - overdueAfterMs), limit);
+    const payouts = await requeueStalePayouts(tx, again);
+    const reversals = await requeueStaleReversals(tx, again);
+    const deliveries = await requeueStaleDeliveries(tx, new Date(at.getTime() - overdueAfterMs), limit);
     return { collections: collections.length, payouts: payouts.length, reversals, deliveries };
   });
 }

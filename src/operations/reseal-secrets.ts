@@ -1,6 +1,6 @@
 // Seals stored secrets anew that an older key sealed, so that the older key can be taken away.
 import type { Database } from '../db/database.ts';
-import { SEALED_PLACES, type SealedSecret } from '../db/sealed-secret.ts';
+import { SEALED_COLUMNS, type SealedSecret } from '../db/sealed-secret.ts';
 import { open, seal, type KeyRing } from '../security/sealing.ts';
 
 export type ResealSecrets = {
@@ -25,7 +25,7 @@ export async function resealSecrets(db: Database, { keyRing, limit }: ResealSecr
   const [first, ...older] = keyRing.map(({ name }) => name);
   return db.withTransaction(async (tx) => {
     const result = { resealed: 0, left: 0, unopenable: 0 };
-    for (const place of SEALED_PLACES) {
+    for (const place of SEALED_COLUMNS) {
       const found = older.length === 0 ? [] : await place.list(tx, older, limit);
       const opened = found.flatMap((secret) => sealAnew(secret, keyRing) ?? []);
       if (opened.length > 0) result.resealed += await place.replace(tx, opened);

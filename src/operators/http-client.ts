@@ -17,13 +17,13 @@ export type HttpAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly body: AnswerBody }
   | { readonly kind: 'no_answer'; readonly reason: string };
 
-export type HttpDoor = {
+export type OperatorHttpClient = {
   /** Never rejects. A request that is still waiting for a connection when `signal` aborts is not sent at all. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   close(): Promise<void>;
 };
 
-type HttpDoorConfig = {
+type OperatorHttpClientConfig = {
   readonly baseUrl: string;
   readonly connections: number;
   readonly timeoutMs: number;
@@ -32,7 +32,11 @@ type HttpDoorConfig = {
 /** An operator's answers are below 2 KiB; more is not an answer and is not worth our memory. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-export function createHttpDoor({ baseUrl, connections, timeoutMs }: HttpDoorConfig): HttpDoor {
+export function createOperatorHttpClient({
+  baseUrl,
+  connections,
+  timeoutMs,
+}: OperatorHttpClientConfig): OperatorHttpClient {
   const base = new URL(baseUrl);
   const pathPrefix = base.pathname.replace(/\/+$/, '');
   const pool = new Pool(base.origin, {

@@ -6,23 +6,23 @@ import { createPayoutActivities } from '../../activities/payout.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
 import { createReversalActivities } from '../../activities/reversal.ts';
 import { createSendingActivities } from '../../activities/sending.ts';
-import { createWitness } from '../../activities/attestation.ts';
+import { createStatusAttestor } from '../../activities/attestation.ts';
 import { createApp } from '../api/app.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../api/context.ts';
 import { createHttpServer } from '../api/http-server.ts';
 import { createAddressGuard } from '../webhooks/address-guard.ts';
 import { createTemporalClient, type TemporalClient } from '../temporal/client.ts';
-import { createWebhookCourier, type WebhookCourier } from '../webhooks/sender.ts';
-import { createWebhookTraffic, type WebhookTraffic } from '../webhooks/endpoint-concurrency.ts';
+import { createWebhookSender, type WebhookSender } from '../webhooks/sender.ts';
+import { createEndpointConcurrency, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { Config, Role } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
 import { listen } from '../db/listener.ts';
-import { createDeliveryUpkeep } from '../dispatcher/delivery-upkeep.ts';
+import { createDeliveryMaintenance } from '../dispatcher/delivery-upkeep.ts';
 import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createWorkGate } from '../dispatcher/work-gate.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
-import type { Clocks } from '../domain/durations.ts';
+import type { Clocks } from '../domain/clocks.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
@@ -47,8 +47,8 @@ type Parts = {
   readonly db: Database;
   readonly temporal: TemporalClient;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
-  readonly courier: WebhookCourier;
-  readonly traffic: WebhookTraffic;
+  readonly sender: WebhookSender;
+  readonly concurrency: EndpointConcurrency;
   readonly starter: WorkStarter;
 };
 
@@ -84,7 +84,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   async function stop(): Promise<void> {
     await Promise.all(running.map((part) => part.stop()));
     await parts.starter.drain();
-    await parts.courier.close();
+    await parts.sender.close();
     await Promise.all(Object.values(parts.operators).map((operator) => operator.close()));
     await parts.temporal.close();
     await parts.db.close();
@@ -123,7 +123,7 @@ function assemble(config: Config, log: Log): Parts {
     deliveryCrashRetryMs: 1000,
     log,
   });
-  const courier = createWebhookCourier({
+  const sender = createWebhookSender({
     keyRing: settings.MALIPO_SECRET_KEYS,
     allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK,
     connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
@@ -131,7 +131,7 @@ function assemble(config: Config, log: Log): Parts {
     keptConnections: KEPT_CONNECTIONS,
     log,
   });
-  const traffic = createWebhookTraffic(settings.MALIPO_DELIVERIES_PER_ENDPOINT);
+  const concurrency = createEndpointConcurrency(settings.MALIPO_DELIVERIES_PER_ENDPOINT);
   const starter = createWorkStarter({
     db,
     temporal,
@@ -140,7 +140,7 @@ function assemble(config: Config, log: Log): Parts {
     startGraceMs: clocks.startGraceMs,
     log,
   });
-  return { config, log, db, temporal, operators: createOperators(config), courier, traffic, starter };
+  return { config, log, db, temporal, operators: createOperators(config), sender, concurrency, starter };
 }
 
 // Named one by one: a workflow's input holds what it needs and no more.
@@ -153,7 +153,7 @@ function collectionTimings(clocks: Clocks): CollectionTimings {
     reconcileScheduleMs: clocks.reconcileScheduleMs,
     reconcileForMs: clocks.reconcileForMs,
     notFoundGraceMs: clocks.notFoundGraceMs,
-    minimumAskGapMs: clocks.minimumAskGapMs,
+    minimumQueryGapMs: clocks.minimumQueryGapMs,
     operatorCallMs: clocks.operatorTimeoutMs + 1000,
   };
 }
@@ -166,7 +166,7 @@ function payoutTimings(clocks: Clocks): PayoutTimings {
     pollScheduleMs: clocks.pollScheduleMs,
     reconcileScheduleMs: clocks.reconcileScheduleMs,
     notFoundGraceMs: clocks.notFoundGraceMs,
-    minimumAskGapMs: clocks.minimumAskGapMs,
+    minimumQueryGapMs: clocks.minimumQueryGapMs,
     operatorCallMs: clocks.operatorTimeoutMs + 1000,
   };
 }
@@ -230,7 +230,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
       starter.offerReversal(reversal);
     },
     onOperatorCalledBack: (calledBack) => {
-      starter.tellOperatorCalledBack(calledBack);
+      starter.signalOperatorCalledBack(calledBack);
     },
     parseCallback: { 'mtn-momo': (body) => operators['mtn-momo'].parseCallback(body) },
   });
@@ -254,12 +254,12 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
-  const { config, log, db, courier, traffic, starter } = parts;
+  const { config, log, db, sender, concurrency, starter } = parts;
   const { settings, clocks } = config;
   const attempts = createFirstAttempts({
     db,
-    courier,
-    traffic,
+    sender,
+    concurrency,
     maxUnderWay: settings.MALIPO_DELIVERIES_UNDER_WAY,
     maxPerMerchant: settings.MALIPO_DELIVERIES_PER_MERCHANT,
     scheduleMs: clocks.deliveryScheduleMs,
@@ -270,7 +270,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     },
     log,
   });
-  const upkeep = createDeliveryUpkeep({
+  const maintenance = createDeliveryMaintenance({
     db,
     onHandedOver: () => {
       dispatcher.wakeStarter();
@@ -279,7 +279,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
       dispatcher.wake();
     },
   });
-  const dispatcher: Dispatcher = startDispatcher({ attempts, starter, upkeep, tickMs: TICK_MS, log });
+  const dispatcher: Dispatcher = startDispatcher({ attempts, starter, maintenance, tickMs: TICK_MS, log });
   const listener = listen({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     channel: 'malipo_deliveries',
@@ -338,21 +338,21 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
   };
 }
 
-function createActivities({ config, db, operators, courier, traffic, log }: Parts) {
+function createActivities({ config, db, operators, sender, concurrency, log }: Parts) {
   const { clocks, settings } = config;
-  const witness = createWitness({ keyRing: settings.MALIPO_SECRET_KEYS, log });
-  const common = { db, operators, witness, environment: settings.MALIPO_ENVIRONMENT, log };
+  const attestor = createStatusAttestor({ keyRing: settings.MALIPO_SECRET_KEYS, log });
+  const common = { db, operators, attestor, environment: settings.MALIPO_ENVIRONMENT, log };
   return {
     payments: {
       ...createCollectionActivities({ ...common, timings: clocks }),
       ...createPayoutActivities({ ...common, ...clocks }),
       ...createReversalActivities({ ...common, timings: clocks }),
-      ...createSendingActivities({ db, overdueAfterMs: clocks.overdueAfterMs, witness, log }),
+      ...createSendingActivities({ db, overdueAfterMs: clocks.overdueAfterMs, attestor, log }),
     },
     delivery: createDeliveryActivities({
       db,
-      courier,
-      traffic,
+      sender,
+      concurrency,
       scheduleMs: clocks.deliveryScheduleMs,
       failingLimitMs: clocks.endpointFailingLimitMs,
       log,

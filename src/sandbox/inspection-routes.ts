@@ -84,7 +84,7 @@ function tableOfEndings({ times }: SandboxSettings): Markup {
 
 function present(transaction: Transaction): Record<string, unknown> {
   const { kind, operatorReference, originalReference, phone, amount, currency, row, state, reason } = transaction;
-  const { requestsReceived, promptsRaised, transfersTaken, callbacksSent, callbackResults } = transaction;
+  const { requestsReceived, promptsRaised, transfersAccepted, callbacksSent, callbackResults } = transaction;
   return {
     kind,
     operatorReference,
@@ -100,7 +100,7 @@ function present(transaction: Transaction): Record<string, unknown> {
     givenBackAt: time(transaction.givenBackAtMs),
     requestsReceived,
     promptsRaised,
-    transfersTaken,
+    transfersAccepted,
     callbacksSent,
     callbackResults: callbackResults.map(({ atMs, result }) => ({ at: time(atMs), result })),
   };

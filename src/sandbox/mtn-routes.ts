@@ -7,7 +7,7 @@ import { cutConnection } from './fault-switches.ts';
 import { createMtnAccess, type MtnAccess } from './mtn-access.ts';
 import { DUPLICATE, INTERNAL, NOT_ALLOWED, NOT_FOUND, refuse, UNAVAILABLE, WRONG_ENVIRONMENT } from './mtn-refusals.ts';
 import { readRefund, readRequestToPay, readTransfer, type MtnReading, type RawRequest } from './mtn-request.ts';
-import type { PaymentDesk } from './payment-intake.ts';
+import type { PaymentIntake } from './payment-intake.ts';
 import type { SandboxCredentials, SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import { toWire } from './transaction.ts';
@@ -15,12 +15,12 @@ import { toWire } from './transaction.ts';
 type MtnRouterDeps = {
   readonly settings: SandboxSettings;
   readonly store: TransactionStore;
-  readonly desk: PaymentDesk;
+  readonly intake: PaymentIntake;
   /** Runs before everything else on this wire. */
   readonly faults: Middleware;
 };
 
-type Reception = Awaited<ReturnType<PaymentDesk['receiveRefund']>>;
+type Reception = Awaited<ReturnType<PaymentIntake['receiveRefund']>>;
 
 /** One thing that can be asked for: where, how it is read, and who takes it. */
 type Resource<T> = {
@@ -31,26 +31,26 @@ type Resource<T> = {
 };
 
 export function createMtnRouter(deps: MtnRouterDeps): Router {
-  const { desk, settings } = deps;
+  const { intake, settings } = deps;
   const collection = productRouter('/collection', settings.collection, deps);
   const disbursement = productRouter('/disbursement', settings.disbursement, deps);
   collection.serve({
     path: '/v1_0/requesttopay',
     kind: 'collection',
     read: readRequestToPay,
-    receive: (order) => desk.receive(order),
+    receive: (order) => intake.receive(order),
   });
   disbursement.serve({
     path: '/v1_0/transfer',
     kind: 'payout',
     read: readTransfer,
-    receive: (order) => desk.receive(order),
+    receive: (order) => intake.receive(order),
   });
   disbursement.serve({
     path: '/v1_0/refund',
     kind: 'refund',
     read: readRefund,
-    receive: (order) => desk.receiveRefund(order),
+    receive: (order) => intake.receiveRefund(order),
   });
   const router = new Router();
   router.use(collection.router.routes());
@@ -104,7 +104,7 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
 
 function answerReception(ctx: Context, reception: Reception): void {
   switch (reception) {
-    case 'taken':
+    case 'accepted':
       ctx.body = null;
       ctx.status = 202;
       return;
@@ -114,7 +114,7 @@ function answerReception(ctx: Context, reception: Reception): void {
     case 'unavailable':
       refuse(ctx, UNAVAILABLE);
       return;
-    case 'taken_and_cut':
+    case 'accepted_and_cut':
       cutConnection(ctx);
       return;
     case 'original_not_paid':

@@ -12,7 +12,7 @@ export type OperatorView = {
   readonly notice: string | null;
 };
 
-export function operatorDesk({ waiting, unshown, account, notice }: OperatorView): Markup {
+export function operatorPage({ waiting, unshown, account, notice }: OperatorView): Markup {
   const said = notice === null ? NOTHING : markup`<p class="said" role="status">${notice}</p>`;
   const cards = waiting.map(paymentForm);
   return markup`${said}

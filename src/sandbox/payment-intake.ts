@@ -7,14 +7,14 @@ import type { TransactionStore } from './transaction-store.ts';
 import type { Order, Transaction } from './transaction.ts';
 
 /** What the wire does with a request: answer that it is taken, a duplicate, or not now; or cut the connection. */
-type Reception = 'taken' | 'duplicate' | 'unavailable' | 'taken_and_cut';
+type Reception = 'accepted' | 'duplicate' | 'unavailable' | 'accepted_and_cut';
 
 /** What keeps a refund from being taken: nothing was paid by that reference, or it is not there to be given back. */
 type RefundRefusal = 'original_not_paid' | 'original_not_refundable';
 
 export type RefundOrder = Omit<Order, 'phone' | 'originalReference'> & { readonly originalReference: string };
 
-export type PaymentDesk = {
+export type PaymentIntake = {
   /** Settles when the answer may go out: what it says is in the journal. */
   receive(order: Order): Promise<Reception>;
   /** The same for a refund, whose payee is who paid the collection. */
@@ -27,7 +27,7 @@ type Deps = {
   readonly decisions: Decisions;
 };
 
-export function createPaymentDesk({ settings, store, decisions }: Deps): PaymentDesk {
+export function createPaymentIntake({ settings, store, decisions }: Deps): PaymentIntake {
   async function receive(order: Order): Promise<Reception> {
     const { row, behaviour } = behaviourOf(order);
     const known = store.get(order.operatorReference);
@@ -40,12 +40,12 @@ export function createPaymentDesk({ settings, store, decisions }: Deps): Payment
       await store.put(asked);
       return 'unavailable';
     }
-    const taken = take(asked, dueAtMs(behaviour, settings));
-    const inJournal = store.put(taken);
-    if (behaviour.callsBackBeforeAnswer !== true) decisions.expect(taken);
+    const accepted = take(asked, dueAtMs(behaviour, settings));
+    const inJournal = store.put(accepted);
+    if (behaviour.callsBackBeforeAnswer !== true) decisions.expect(accepted);
     await inJournal;
     if (behaviour.callsBackBeforeAnswer === true) await decisions.decideNow(order.operatorReference);
-    return behaviour.cutsConnection === true ? 'taken_and_cut' : 'taken';
+    return behaviour.cutsConnection === true ? 'accepted_and_cut' : 'accepted';
   }
 
   async function receiveRefund(order: RefundOrder): Promise<Reception | RefundRefusal> {
@@ -87,14 +87,14 @@ function askedOnceMore(order: Order, row: string, known: Transaction | undefined
     givenBackAtMs: null,
     requestsReceived: (known?.requestsReceived ?? 0) + 1,
     promptsRaised: 0,
-    transfersTaken: 0,
+    transfersAccepted: 0,
     callbacksSent: 0,
     callbackResults: [],
   };
 }
 
 function take(asked: Transaction, due: number | null): Transaction {
-  const counted = asked.kind === 'collection' ? { promptsRaised: 1 } : { transfersTaken: 1 };
+  const counted = asked.kind === 'collection' ? { promptsRaised: 1 } : { transfersAccepted: 1 };
   return { ...asked, ...counted, state: 'PENDING', dueAtMs: due, financialTransactionId: newReceipt() };
 }
 

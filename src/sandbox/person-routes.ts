@@ -7,7 +7,7 @@ import { CANCELLED, NOT_PAID_OUT, PAID, WRONG_PIN, type Ending } from './behavio
 import type { Decisions } from './decisions.ts';
 import { choosePhone, handset, money, outcomeOf } from './handset-page.ts';
 import { answerPage, markup } from './markup.ts';
-import { operatorDesk } from './operator-page.ts';
+import { operatorPage } from './operator-page.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import type { Transaction } from './transaction.ts';
@@ -126,7 +126,7 @@ function showOperator(ctx: Context, { store, settings }: PersonDeps): void {
   const unshown = undecided.length - waiting.length;
   answerPage(ctx, {
     title: 'Operator',
-    content: operatorDesk({ waiting, unshown, account, notice: noticeFor(ctx, store) }),
+    content: operatorPage({ waiting, unshown, account, notice: noticeFor(ctx, store) }),
     ...(waiting.length === 0 && { refreshSeconds: REFRESH_SECONDS }),
   });
 }

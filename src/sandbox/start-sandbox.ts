@@ -7,7 +7,7 @@ import { createDecisions } from './decisions.ts';
 import { createFaultSwitches } from './fault-switches.ts';
 import { createInspectionRouter } from './inspection-routes.ts';
 import { createMtnRouter } from './mtn-routes.ts';
-import { createPaymentDesk } from './payment-intake.ts';
+import { createPaymentIntake } from './payment-intake.ts';
 import { createPersonRouter } from './person-routes.ts';
 import { withDefaults, type SandboxConfig, type SandboxSettings } from './sandbox-config.ts';
 import { openTransactionStore, type TransactionStore } from './transaction-store.ts';
@@ -68,14 +68,14 @@ export async function startSandbox(config: SandboxConfig): Promise<Sandbox> {
 function assemble(settings: SandboxSettings, store: TransactionStore) {
   const callbacks = createCallbackSender(settings);
   const decisions = createDecisions({ settings, store, callbacks });
-  const desk = createPaymentDesk({ settings, store, decisions });
+  const intake = createPaymentIntake({ settings, store, decisions });
   const faults = createFaultSwitches();
   const app = new Koa();
   // Koa reports what a client did wrong or broke off here too; only the rest is the sandbox's own trouble.
   app.on('error', (error: Error & { status?: number }) => {
     if ((error.status ?? 500) >= 500) settings.onError(error);
   });
-  app.use(createMtnRouter({ settings, store, desk, faults: faults.middleware }).routes());
+  app.use(createMtnRouter({ settings, store, intake, faults: faults.middleware }).routes());
   app.use(createPersonRouter({ settings, store, decisions }).routes());
   app.use(createInspectionRouter({ settings, store, faults }).routes());
   return { app, callbacks, decisions, faults };

@@ -34,7 +34,7 @@ export const transactionSchema = z.object({
   /** Collections only: how often the payer's phone rang. */
   promptsRaised: z.int(),
   /** Payouts and refunds only: how often one was taken to be paid. */
-  transfersTaken: z.int().default(0),
+  transfersAccepted: z.int().default(0),
   callbacksSent: z.int(),
   callbackResults: z.array(z.object({ atMs: z.number(), result: z.string() })),
 });

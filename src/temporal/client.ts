@@ -19,7 +19,7 @@ import {
   startCollectionWorkflow,
   startDeliveryWorkflow,
   startReversalWorkflow,
-  tellPayoutWorkflow,
+  signalPayoutWorkflow,
   workflowIdOfCollection,
   workflowIdOfPayout,
   type CollectionToStart,
@@ -48,9 +48,9 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
    * Tells the payout's workflow to look at what is recorded, and starts it if it is not open. True when that is done,
    * false when Temporal is away.
    */
-  tellPayout(payout: PayoutToStart): Promise<boolean>;
+  signalPayout(payout: PayoutToStart): Promise<boolean>;
   /** `closed`: there is no open workflow to tell. */
-  tellOperatorCalledBack(calledBack: CalledBack): Promise<'told' | 'closed' | 'away'>;
+  signalOperatorCalledBack(calledBack: CalledBack): Promise<'told' | 'closed' | 'away'>;
   /** Makes the schedules of the sweep and of the check of the ledger, or brings their intervals up to date. */
   ensureSchedules(intervals: ScheduleIntervals): Promise<void>;
 };
@@ -89,9 +89,9 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
     startDelivery: (delivery) => start((client) => startDeliveryWorkflow(client, delivery, options)),
 
     startReversal: (reversal) => start((client) => startReversalWorkflow(client, reversal, options)),
-    tellPayout: (payout) => start((client) => tellPayoutWorkflow(client, payout, options)),
+    signalPayout: (payout) => start((client) => signalPayoutWorkflow(client, payout, options)),
 
-    async tellOperatorCalledBack(calledBack) {
+    async signalOperatorCalledBack(calledBack) {
       const workflowId = workflowIdOf(calledBack);
       try {
         return await temporal.call(async (client) => {

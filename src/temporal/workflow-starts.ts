@@ -1,17 +1,17 @@
 // Starts workflows: each with the id that makes it one, its queue, its input, and what a person in the Temporal UI sees.
 import type { Client } from '@temporalio/client';
 import type { CollectionState } from '../domain/payments/collection.ts';
-import { isSettled } from '../domain/payments/collection-progress.ts';
+import { isFinal } from '../domain/payments/collection-progress.ts';
 import type { CollectionId, DeliveryId, EndpointId, MerchantId, PayoutId, ReversalId } from '../domain/ids.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
-import { isAnswered, type PayoutState } from '../domain/payments/payout.ts';
+import { hasOperatorOutcome, type PayoutState } from '../domain/payments/payout.ts';
 import {
   COLLECTION_WORKFLOW,
   collectionWorkflowId,
   DELIVERY_WORKFLOW,
   deliveryTaskQueue,
   deliveryWorkflowId,
-  lookWorkflowId,
+  recheckWorkflowId,
   operatorTaskQueue,
   PAYOUT_DECISION_RECORDED,
   PAYOUT_WORKFLOW,
@@ -86,7 +86,7 @@ export async function startCollectionWorkflow(client: Client, collection: Collec
     requestEagerStart: true,
     workflowTaskTimeout: options.workflowTaskTimeoutMs,
     staticSummary: `collection ${id} at ${operator}`,
-    typedSearchAttributes: paymentAttributes(collection, isSettled(state) ? 'operator' : 'payer'),
+    typedSearchAttributes: paymentAttributes(collection, isFinal(state) ? 'operator' : 'payer'),
   });
 }
 
@@ -120,15 +120,15 @@ export async function startDeliveryWorkflow(client: Client, delivery: DeliveryTo
 
 /** The workflow that is the collection's own, or that looks at one that has ended. */
 export function workflowIdOfCollection({ id, merchantId, idempotencyKey, state }: CollectionToStart): string {
-  return isSettled(state) ? lookWorkflowId(id) : collectionWorkflowId(merchantId, idempotencyKey);
+  return isFinal(state) ? recheckWorkflowId(id) : collectionWorkflowId(merchantId, idempotencyKey);
 }
 
 export function workflowIdOfPayout({ id, merchantId, idempotencyKey, state }: PayoutToStart): string {
-  return isAnswered(state) ? lookWorkflowId(id) : payoutWorkflowId(merchantId, idempotencyKey);
+  return hasOperatorOutcome(state) ? recheckWorkflowId(id) : payoutWorkflowId(merchantId, idempotencyKey);
 }
 
 /** One call that reaches an open workflow and makes one where there is none: a decision is never lost between the two. */
-export async function tellPayoutWorkflow(client: Client, payout: PayoutToStart, options: StartOptions) {
+export async function signalPayoutWorkflow(client: Client, payout: PayoutToStart, options: StartOptions) {
   const { id, merchantId, operator, state } = payout;
   const input: PayoutWorkflowInput = { payoutId: id, merchantId, operator, timings: options.payoutTimings };
   await client.workflow.signalWithStart(PAYOUT_WORKFLOW, {
@@ -139,7 +139,7 @@ export async function tellPayoutWorkflow(client: Client, payout: PayoutToStart, 
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowTaskTimeout: options.workflowTaskTimeoutMs,
     staticSummary: `payout ${id} at ${operator}`,
-    typedSearchAttributes: paymentAttributes(payout, isAnswered(state) ? 'operator' : 'approver'),
+    typedSearchAttributes: paymentAttributes(payout, hasOperatorOutcome(state) ? 'operator' : 'approver'),
   });
 }
 

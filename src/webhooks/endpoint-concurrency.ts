@@ -2,7 +2,7 @@
 // that together they keep to the bound.
 import type { EndpointId } from '../domain/ids.ts';
 
-export type WebhookTraffic = {
+export type EndpointConcurrency = {
   readonly perEndpoint: number;
   /** Counts an attempt, over the bound too: that is for who asks before. What it returns ends it. */
   enter(endpointId: EndpointId): () => void;
@@ -12,13 +12,13 @@ export type WebhookTraffic = {
    * For one that found no room: in how many milliseconds it may ask again. However many they are, no more of an endpoint
    * ask within a second than there may be under way: else a crowd at one slow receiver would keep the whole service busy.
    */
-  askAgainInMs(endpointId: EndpointId, nowMs?: number): number;
+  retryInMs(endpointId: EndpointId, nowMs?: number): number;
   readonly byEndpoint: ReadonlyMap<EndpointId, number>;
 };
 
 const ROOM_WAIT_MS = 1000;
 
-export function createWebhookTraffic(perEndpoint: number): WebhookTraffic {
+export function createEndpointConcurrency(perEndpoint: number): EndpointConcurrency {
   const byEndpoint = new Map<EndpointId, number>();
   // When the last of those who found no room asks again.
   const lastAskMs = new Map<EndpointId, number>();
@@ -31,7 +31,7 @@ export function createWebhookTraffic(perEndpoint: number): WebhookTraffic {
       };
     },
     hasRoom: (endpointId) => (byEndpoint.get(endpointId) ?? 0) < perEndpoint,
-    askAgainInMs(endpointId, nowMs = performance.now()) {
+    retryInMs(endpointId, nowMs = performance.now()) {
       for (const [id, askMs] of lastAskMs) if (askMs < nowMs) lastAskMs.delete(id);
       const last = lastAskMs.get(endpointId) ?? 0;
       const askMs = Math.max(nowMs + ROOM_WAIT_MS, last + ROOM_WAIT_MS / perEndpoint);

@@ -9,7 +9,7 @@ import { createAddressGuard, type AddressGuard } from './address-guard.ts';
 import { readAnswer } from './response.ts';
 import { describeFailure, InterimAnswersError, type AttemptLimits } from './attempt-failure.ts';
 
-export type CourierOptions = AttemptLimits & {
+export type WebhookSenderOptions = AttemptLimits & {
   readonly keyRing: KeyRing;
   readonly allowsLoopback: boolean;
   /** How many connections may be kept open for later attempts, of all receivers together. */
@@ -19,7 +19,7 @@ export type CourierOptions = AttemptLimits & {
   readonly log: Log;
 };
 
-export type Parcel = {
+export type WebhookRequest = {
   readonly id: DeliveryId;
   readonly endpointId: EndpointId;
   readonly eventId: EventId;
@@ -29,12 +29,12 @@ export type Parcel = {
   readonly body: string;
 };
 
-export type WebhookCourier = {
+export type WebhookSender = {
   /**
    * Never throws for what the receiver, the network or a lost key does: that is a result, to be recorded like any. Begins
    * at once, however many are under way: bounds are the caller's, so that no attempt's time holds another's.
    */
-  send(parcel: Parcel, attemptNumber: number): Promise<Attempt>;
+  send(webhook: WebhookRequest, attemptNumber: number): Promise<Attempt>;
   close(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ const MAX_INTERIM_ANSWERS = 10;
 /** Below the five seconds after which common servers close, so that few requests meet one just closed; never longer. */
 const KEPT_FOR_MS = 4000;
 
-export function createWebhookCourier(given: CourierOptions): WebhookCourier {
+export function createWebhookSender(given: WebhookSenderOptions): WebhookSender {
   const { attemptTimeoutMs, keptConnections } = given;
   // An attempt cannot be broken off while it connects: so that must not be allowed to take longer than the whole.
   const connectTimeoutMs = Math.min(given.connectTimeoutMs, attemptTimeoutMs);
@@ -60,22 +60,22 @@ export function createWebhookCourier(given: CourierOptions): WebhookCourier {
     connections -= 1;
   });
 
-  async function attempt(parcel: Parcel, attemptNumber: number, at: Date): Promise<AttemptResult> {
-    const refusal = guard.refuseUrl(parcel.url);
+  async function attempt(webhook: WebhookRequest, attemptNumber: number, at: Date): Promise<AttemptResult> {
+    const refusal = guard.refuseUrl(webhook.url);
     if (refusal !== null) return { kind: 'no_answer', error: `not sent: ${refusal}` };
-    const secrets = openSecrets(parcel, options);
+    const secrets = openSecrets(webhook, options);
     if (secrets === null) return { kind: 'no_answer', error: 'not sent: the signing secret cannot be opened' };
-    const body = Buffer.from(parcel.body);
+    const body = Buffer.from(webhook.body);
     let interimAnswers = 0;
     try {
-      const response = await request(parcel.url, {
+      const response = await request(webhook.url, {
         dispatcher: agent,
         method: 'POST',
         headers: {
           'content-type': 'application/json',
           'malipo-signature': signatureHeader(body, secrets, Math.floor(at.getTime() / 1000)),
-          'malipo-event-id': parcel.eventId,
-          'malipo-delivery-id': parcel.id,
+          'malipo-event-id': webhook.eventId,
+          'malipo-delivery-id': webhook.id,
           'malipo-attempt': String(attemptNumber),
           'user-agent': 'Malipo-Webhooks/1',
         },
@@ -90,17 +90,17 @@ export function createWebhookCourier(given: CourierOptions): WebhookCourier {
       });
       return await readAnswer(response);
     } catch (error) {
-      return { kind: 'no_answer', error: nameFailure(error, parcel, options) };
+      return { kind: 'no_answer', error: nameFailure(error, webhook, options) };
     }
   }
 
   return {
-    async send(parcel, attemptNumber) {
+    async send(webhook, attemptNumber) {
       const startedAt = new Date();
       const startedMs = performance.now();
       underWay += 1;
       try {
-        const result = await attempt(parcel, attemptNumber, startedAt);
+        const result = await attempt(webhook, attemptNumber, startedAt);
         return { startedAt, durationMs: Math.round(performance.now() - startedMs), result };
       } finally {
         underWay -= 1;
@@ -137,7 +137,10 @@ function createAgent(guard: AddressGuard, connectTimeoutMs: number): Agent {
   });
 }
 
-function openSecrets({ id, endpointId, secretsSealed }: Parcel, { keyRing, log }: CourierOptions): string[] | null {
+function openSecrets(
+  { id, endpointId, secretsSealed }: WebhookRequest,
+  { keyRing, log }: WebhookSenderOptions,
+): string[] | null {
   try {
     return secretsSealed.map((sealed) => open(sealed, endpointId, keyRing));
   } catch (error) {
@@ -147,7 +150,7 @@ function openSecrets({ id, endpointId, secretsSealed }: Parcel, { keyRing, log }
   }
 }
 
-function nameFailure(error: unknown, { id, endpointId }: Parcel, options: CourierOptions): string {
+function nameFailure(error: unknown, { id, endpointId }: WebhookRequest, options: WebhookSenderOptions): string {
   const described = describeFailure(error, options);
   if (described !== null) return described;
   options.log.warn({ error, deliveryId: id, endpointId }, 'an attempt failed in a way that has no wording');

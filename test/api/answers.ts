@@ -4,7 +4,7 @@ import { HTTP_STATUS } from '../../src/api/errors.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { errorCategory, errorType, type ErrorCode } from '../../src/domain/errors.ts';
 import type { ApiAnswer } from '../support/api.ts';
-import type { House } from '../support/test-environment.ts';
+import type { TestEnvironment } from '../support/test-environment.ts';
 
 export type ErrorIssue = { readonly param: string; readonly code: string; readonly message: string };
 type ErrorBody = {
@@ -52,13 +52,13 @@ export function issuesOf(answer: ApiAnswer): string[] {
 
 /** A further server on the house's database, told otherwise in these settings. Stops with the house. */
 export async function startAnotherServer(
-  house: House,
+  testEnv: TestEnvironment,
   settings: Readonly<Record<string, string>>,
 ): Promise<{ readonly baseUrl: string }> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const own = { MALIPO_ROLES: 'api', MALIPO_HTTP_PORT: String(port), MALIPO_PUBLIC_URL: baseUrl };
-  await house.startServer({ ...own, ...settings });
+  await testEnv.startServer({ ...own, ...settings });
   return { baseUrl };
 }
 

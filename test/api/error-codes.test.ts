@@ -5,7 +5,7 @@ import { generateApiKey, hashApiKey } from '../../src/domain/accounts/api-key.ts
 import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { fund, release } from '../support/payouts.ts';
 import { enter } from '../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from './answers.ts';
@@ -16,30 +16,30 @@ const BALANCE = '/v1/api/balance';
 const CONSOLE = '/v1/console';
 
 describe('every error code', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
-  const get = (path: string, key: string | null) => call(house.baseUrl, 'GET', path, { key });
+  const get = (path: string, key: string | null) => call(testEnv.baseUrl, 'GET', path, { key });
   const create = (options: CallOptions) =>
-    call(house.baseUrl, 'POST', COLLECTIONS, { key: house.merchant.key, ...options });
+    call(testEnv.baseUrl, 'POST', COLLECTIONS, { key: testEnv.merchant.key, ...options });
   const createWith = (fields: Record<string, unknown>) => create({ json: collectionFields(fields) });
 
   const provoked: Readonly<Record<ErrorCode, () => Promise<ApiAnswer>>> = {
     api_key_missing: () => get(BALANCE, null),
     api_key_invalid: () => get(BALANCE, generateApiKey('test')),
     api_key_wrong_environment: () => get(BALANCE, generateApiKey('live')),
-    api_key_expired: async () => get(BALANCE, await house.addKey(house.merchant.id, ['balance:read'], new Date())),
+    api_key_expired: async () => get(BALANCE, await testEnv.addKey(testEnv.merchant.id, ['balance:read'], new Date())),
     api_key_revoked: async () => {
-      const key = await house.addKey(house.merchant.id, ['balance:read']);
-      await house.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1', [hashApiKey(key)]);
+      const key = await testEnv.addKey(testEnv.merchant.id, ['balance:read']);
+      await testEnv.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1', [hashApiKey(key)]);
       return get(BALANCE, key);
     },
-    insufficient_scope: async () => get(BALANCE, await house.addKey(house.merchant.id, ['collections:read'])),
+    insufficient_scope: async () => get(BALANCE, await testEnv.addKey(testEnv.merchant.id, ['collections:read'])),
     permission_denied: async () => {
-      const viewer = await enter(house, house.merchant.id, 'viewer');
+      const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
       return viewer.call('DELETE', `${CONSOLE}/members/${newId('usr')}`);
     },
     parameter_missing: () => create({ json: { phone: '256772000100', amount: 5000 } }),
@@ -49,68 +49,68 @@ describe('every error code', () => {
     phone_unsupported: () => createWith({ phone: '254712345678' }),
     amount_out_of_bounds: () => createWith({ amount: 1 }),
     body_malformed: () => create({ raw: { type: 'application/json', body: '{"phone":' } }),
-    cursor_invalid: () => get(`${COLLECTIONS}?cursor=abc`, house.merchant.key),
-    payout_not_found: () => get(`/v1/api/payouts/${newId('pay')}`, house.merchant.key),
+    cursor_invalid: () => get(`${COLLECTIONS}?cursor=abc`, testEnv.merchant.key),
+    payout_not_found: () => get(`/v1/api/payouts/${newId('pay')}`, testEnv.merchant.key),
     balance_insufficient: () =>
-      call(house.baseUrl, 'POST', '/v1/api/payouts', {
-        key: house.merchant.key,
+      call(testEnv.baseUrl, 'POST', '/v1/api/payouts', {
+        key: testEnv.merchant.key,
         json: collectionFields({ amount: 4_000_000 }),
       }),
     approval_self: async () => {
-      await fund(house, house.merchant, 5000);
-      const both = await enter(house, house.merchant.id, 'maker', 'approver');
+      await fund(testEnv, testEnv.merchant, 5000);
+      const both = await enter(testEnv, testEnv.merchant.id, 'maker', 'approver');
       const asked = { json: collectionFields(), idempotencyKey: randomUUID() };
       const { json } = await both.call('POST', '/v1/api/payouts', asked);
       return release(both, { id: String(json['id']) });
     },
     reversal_not_found: async () => {
       const { json } = await createWith({});
-      const viewer = await enter(house, house.merchant.id, 'viewer');
+      const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
       return viewer.call('GET', `${CONSOLE}/collections/${String(json['id'])}/reversal`);
     },
-    collection_not_found: () => get(`${COLLECTIONS}/${newId('col')}`, house.merchant.key),
+    collection_not_found: () => get(`${COLLECTIONS}/${newId('col')}`, testEnv.merchant.key),
     member_not_found: async () => {
-      const admin = await enter(house, house.merchant.id, 'admin');
+      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('DELETE', `${CONSOLE}/members/${newId('usr')}`);
     },
     invitation_not_found: async () => {
-      const admin = await enter(house, house.merchant.id, 'admin');
+      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('DELETE', `${CONSOLE}/invitations/${newId('inv')}`);
     },
     api_key_not_found: async () => {
-      const admin = await enter(house, house.merchant.id, 'admin');
+      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('DELETE', `${CONSOLE}/keys/${newId('key')}`);
     },
     policy_change_not_found: async () => {
-      const admin = await enter(house, house.merchant.id, 'admin');
+      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('POST', `${CONSOLE}/policy/changes/${newId('pch')}/approve`);
     },
     endpoint_not_found: async () => {
-      const admin = await enter(house, house.merchant.id, 'admin');
+      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('DELETE', `${CONSOLE}/endpoints/${newId('whe')}`);
     },
     event_not_found: async () => {
-      const viewer = await enter(house, house.merchant.id, 'viewer');
+      const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
       return viewer.call('GET', `${CONSOLE}/events/${newId('evt')}`);
     },
     delivery_not_found: async () => {
-      const viewer = await enter(house, house.merchant.id, 'viewer');
+      const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
       return viewer.call('GET', `${CONSOLE}/deliveries/${newId('dlv')}`);
     },
     replay_not_found: async () => {
-      const viewer = await enter(house, house.merchant.id, 'viewer');
+      const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
       return viewer.call('GET', `${CONSOLE}/replays/${newId('rpl')}`);
     },
     member_change_not_found: async () => {
-      const admin = await enter(house, house.merchant.id, 'admin');
+      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('POST', `${CONSOLE}/members/changes/${newId('mch')}/approve`);
     },
     state_conflict: async () => {
-      const admin = await enter(house, house.merchant.id, 'admin');
+      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('POST', `${CONSOLE}/session/second-factor/confirm`, { json: { totp: '123456' } });
     },
-    route_not_found: () => get('/v1/api/nothing', house.merchant.key),
-    method_not_allowed: () => call(house.baseUrl, 'DELETE', COLLECTIONS, { key: house.merchant.key }),
+    route_not_found: () => get('/v1/api/nothing', testEnv.merchant.key),
+    method_not_allowed: () => call(testEnv.baseUrl, 'DELETE', COLLECTIONS, { key: testEnv.merchant.key }),
     body_too_large: () => createWith({ reference: 'x'.repeat(65_536) }),
     media_type_unsupported: () => create({ raw: { type: 'text/plain', body: 'pay me' } }),
     idempotency_key_missing: () => create({ json: collectionFields(), idempotencyKey: null }),
@@ -122,29 +122,32 @@ describe('every error code', () => {
     },
     idempotency_key_in_flight: async () => {
       const idempotencyKey = randomUUID();
-      const held = await holdIdempotencyKey(house.db, house.merchant.id, idempotencyKey);
+      const held = await holdIdempotencyKey(testEnv.db, testEnv.merchant.id, idempotencyKey);
       const answer = await create({ json: collectionFields(), idempotencyKey });
       await held.release();
       return answer;
     },
     rate_limited: async () => {
-      const { baseUrl } = await startAnotherServer(house, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
+      const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
       return eventually('a refusal', async () => {
-        const answer = await call(baseUrl, 'GET', BALANCE, { key: house.merchant.key });
+        const answer = await call(baseUrl, 'GET', BALANCE, { key: testEnv.merchant.key });
         return answer.status === 200 ? null : answer;
       });
     },
     internal_error: async () => {
-      await house.db.pool.query('ALTER TABLE ledger_accounts RENAME TO mislaid');
-      const answer = await get(BALANCE, house.merchant.key);
-      await house.db.pool.query('ALTER TABLE mislaid RENAME TO ledger_accounts');
+      await testEnv.db.pool.query('ALTER TABLE ledger_accounts RENAME TO mislaid');
+      const answer = await get(BALANCE, testEnv.merchant.key);
+      await testEnv.db.pool.query('ALTER TABLE mislaid RENAME TO ledger_accounts');
       return answer;
     },
     service_unavailable: async () => {
-      const { baseUrl } = await startAnotherServer(house, { MALIPO_BACKLOG_MAX_COUNT: '1' });
+      const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_BACKLOG_MAX_COUNT: '1' });
       await createWith({});
       return eventually('a refusal', async () => {
-        const answer = await call(baseUrl, 'POST', COLLECTIONS, { key: house.merchant.key, json: collectionFields() });
+        const answer = await call(baseUrl, 'POST', COLLECTIONS, {
+          key: testEnv.merchant.key,
+          json: collectionFields(),
+        });
         return answer.status === 202 ? null : answer;
       });
     },

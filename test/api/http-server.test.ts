@@ -5,7 +5,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../src/dev/ports.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { API_ONLY, assertError, startAnotherServer } from './answers.ts';
 
 /** What comes back on a connection of its own until it ends. */
@@ -27,11 +27,11 @@ function parseAnswer(text: string) {
 }
 
 describe('the HTTP server', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const HEAD = 'GET /healthz HTTP/1.1\r\nHost: x\r\n';
   const unreadable: readonly (readonly [string, string])[] = [
@@ -45,14 +45,14 @@ describe('the HTTP server', () => {
   ];
   for (const [what, text] of unreadable) {
     it(`answers ${what} with an error like any other, and ends the connection`, async () => {
-      const answer = parseAnswer(await exchange(house.baseUrl, text));
+      const answer = parseAnswer(await exchange(testEnv.baseUrl, text));
       assertError(answer, 'body_malformed');
       assert.equal(answer.headers.get('connection'), 'close');
     });
   }
 
   it('takes no more connections than it is told', async () => {
-    const { baseUrl } = await startAnotherServer(house, { MALIPO_HTTP_MAX_CONNECTIONS: '2' });
+    const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_HTTP_MAX_CONNECTIONS: '2' });
     const agent = new Agent({ keepAlive: true });
     const held = await Promise.all([ask(baseUrl, agent), ask(baseUrl, agent)]);
     assert.deepEqual(held, [200, 200]);
@@ -63,7 +63,7 @@ describe('the HTTP server', () => {
 
   it('stops soon, though a caller sends requests on a connection that it keeps', async () => {
     const port = await freePort();
-    const server = await house.startServer({ MALIPO_HTTP_PORT: String(port), MALIPO_PUBLIC_URL: 'http://127.0.0.1' });
+    const server = await testEnv.startServer({ MALIPO_HTTP_PORT: String(port), MALIPO_PUBLIC_URL: 'http://127.0.0.1' });
     const { socket, received, answered } = keptConnection(port);
     socket.write(`${HEAD}\r\n`);
     await answered(1);

@@ -4,7 +4,7 @@ import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps } from '../../src/api/context.ts';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
 import { ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { call } from '../support/api.ts';
 import { openApiOf } from '../support/openapi-check.ts';
 import { API_ONLY, assertError } from './answers.ts';
@@ -13,20 +13,20 @@ import { assertValidDocument, operationsOf, type OpenApiDocument } from './opena
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 describe('the OpenAPI document', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let document: OpenApiDocument;
 
   before(async () => {
-    house = await openHouse(API_ONLY);
-    document = (await openApiOf(house.baseUrl)) as unknown as OpenApiDocument;
+    testEnv = await startTestEnvironment(API_ONLY);
+    document = (await openApiOf(testEnv.baseUrl)) as unknown as OpenApiDocument;
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const reach = (method: string, path: string) =>
-    call(house.baseUrl, method, path.replace('{id}', 'col_1'), { idempotencyKey: null });
+    call(testEnv.baseUrl, method, path.replace('{id}', 'col_1'), { idempotencyKey: null });
 
   it('is served as JSON, to anybody', async () => {
-    const answer = await call(house.baseUrl, 'GET', '/v1/openapi.json');
+    const answer = await call(testEnv.baseUrl, 'GET', '/v1/openapi.json');
     assert.equal(answer.status, 200);
     assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
     assert.deepEqual(answer.json, document);
@@ -37,7 +37,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('names the address where the service is', () => {
-    assert.deepEqual(document.servers, [{ url: house.baseUrl }]);
+    assert.deepEqual(document.servers, [{ url: testEnv.baseUrl }]);
   });
 
   it('has the seven public routes of the interface document, and no other', () => {

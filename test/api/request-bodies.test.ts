@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, type CallOptions } from '../support/api.ts';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { API_ONLY, assertError, issuesOf } from './answers.ts';
 
 const JSON_TYPE = 'application/json';
@@ -10,14 +10,14 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 const SOUND_FORM = 'phone=256772000100&amount=5000&reference=INV-1';
 
 describe('a body that asks for a collection', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const create = (options: CallOptions) =>
-    call(house.baseUrl, 'POST', '/v1/api/collections', { key: house.merchant.key, ...options });
+    call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key: testEnv.merchant.key, ...options });
   const createFrom = (body: string, type = JSON_TYPE) => create({ raw: { type, body } });
 
   describe('with the JSON number', () => {
@@ -121,10 +121,10 @@ describe('a body that asks for a collection', () => {
           controller.close();
         },
       });
-      const response = await fetch(new URL('/v1/api/collections', house.baseUrl), {
+      const response = await fetch(new URL('/v1/api/collections', testEnv.baseUrl), {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${house.merchant.key}`,
+          authorization: `Bearer ${testEnv.merchant.key}`,
           'idempotency-key': randomUUID(),
           'content-type': JSON_TYPE,
         },

@@ -4,19 +4,19 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createConnection } from 'node:net';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { record } from '../db/rows.ts';
 import { call, collectionFields } from '../support/api.ts';
 import { API_ONLY, assertError, assertHeaders, startAnotherServer } from './answers.ts';
 
 describe('the service', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
-  const get = (path: string, key: string | null = null) => call(house.baseUrl, 'GET', path, { key });
+  const get = (path: string, key: string | null = null) => call(testEnv.baseUrl, 'GET', path, { key });
 
   describe('says of itself', () => {
     it('that it is up', async () => {
@@ -35,32 +35,32 @@ describe('the service', () => {
 
   describe('answers balance', () => {
     it('with both amounts and the currency, and nothing else', async () => {
-      const stranger = await house.addMerchant('KES');
+      const stranger = await testEnv.addMerchant('KES');
       const answer = await get('/v1/api/balance', stranger.key);
       assert.deepEqual([answer.status, answer.json], [200, { available: 0, held: 0, currency: 'KES' }]);
       assertHeaders(answer);
     });
 
     it('with what was paid, the merchant’s own only', async () => {
-      const { key, id: merchantId } = await house.addMerchant();
-      const created = await call(house.baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
+      const { key, id: merchantId } = await testEnv.addMerchant();
+      const created = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
       const collection = { id: created.json['id'] as never, merchantId };
-      await record(house.db, collection, { fact: 'prompt_taken' });
+      await record(testEnv.db, collection, { kind: 'prompt_accepted' });
       assert.equal((await get('/v1/api/balance', key)).json['available'], 0);
-      await record(house.db, collection, { fact: 'paid', operatorReceipt: '42' });
+      await record(testEnv.db, collection, { kind: 'paid', operatorReceipt: '42' });
       assert.equal((await get('/v1/api/balance', key)).json['available'], 5000);
-      assert.equal((await get('/v1/api/balance', house.merchant.key)).json['available'], 0);
+      assert.equal((await get('/v1/api/balance', testEnv.merchant.key)).json['available'], 0);
     });
 
     it('to no question but that', async () => {
-      const error = assertError(await get('/v1/api/balance?currency=KES', house.merchant.key), 'parameter_unknown');
+      const error = assertError(await get('/v1/api/balance?currency=KES', testEnv.merchant.key), 'parameter_unknown');
       assert.equal(error.param, 'currency');
     });
   });
 
   describe('shows the reference', () => {
     const load = async (path: string) => {
-      const response = await fetch(new URL(path, house.baseUrl));
+      const response = await fetch(new URL(path, testEnv.baseUrl));
       return { status: response.status, headers: response.headers, text: await response.text() };
     };
 
@@ -126,13 +126,13 @@ describe('the service', () => {
     ];
     for (const path of paths) {
       it(path, async () => {
-        assertError(await get(path, house.merchant.key), 'route_not_found');
+        assertError(await get(path, testEnv.merchant.key), 'route_not_found');
       });
     }
 
     it('that cannot even be read, and still answers whole', async () => {
       for (const path of ['//', '/%', '/%ff', '/v1/api/%00', 'http://xn--a/balance', '*', '/x?%ff=%']) {
-        const { status, headers, error } = await getRaw(house.baseUrl, path);
+        const { status, headers, error } = await getRaw(testEnv.baseUrl, path);
         assert.deepEqual([status, error?.code], [404, 'route_not_found'], path);
         assert.equal(headers['malipo-request-id'], error?.request_id);
         assert.equal(headers['x-content-type-options'], 'nosniff');
@@ -141,15 +141,15 @@ describe('the service', () => {
 
     it('with an id that cannot be read as anything but no collection', async () => {
       for (const id of ['%ff', '%00', '%2e%2e', 'col_%ff', 'x'.repeat(5000)]) {
-        const { status, error } = await getRaw(house.baseUrl, `/v1/api/collections/${id}`, house.merchant.key);
+        const { status, error } = await getRaw(testEnv.baseUrl, `/v1/api/collections/${id}`, testEnv.merchant.key);
         assert.deepEqual([status, error?.code], [404, 'collection_not_found'], id);
       }
     });
   });
 
   it('shows a collection to no question but for it', async () => {
-    const { key } = house.merchant;
-    const { json } = await call(house.baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
+    const { key } = testEnv.merchant;
+    const { json } = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
     const error = assertError(
       await get(`/v1/api/collections/${String(json['id'])}?expand=payer`, key),
       'parameter_unknown',
@@ -166,15 +166,15 @@ describe('the service', () => {
       ['OPTIONS', '/v1/api/collections', 'POST, GET, HEAD'],
     ];
     for (const [method, path, allow] of methods) {
-      const answer = await call(house.baseUrl, method, path, { key: house.merchant.key });
+      const answer = await call(testEnv.baseUrl, method, path, { key: testEnv.merchant.key });
       assertError(answer, 'method_not_allowed');
       assert.equal(answer.headers.get('allow'), allow);
     }
   });
 
   it('answers HEAD as GET, without the body', async () => {
-    const headers = { authorization: `Bearer ${house.merchant.key}` };
-    const response = await fetch(new URL('/v1/api/balance', house.baseUrl), { method: 'HEAD', headers });
+    const headers = { authorization: `Bearer ${testEnv.merchant.key}` };
+    const response = await fetch(new URL('/v1/api/balance', testEnv.baseUrl), { method: 'HEAD', headers });
     assert.equal(response.status, 200);
     assertHeaders(response);
     assert.equal(await response.text(), '');
@@ -196,19 +196,19 @@ describe('the service', () => {
   });
 
   it('leaks nothing of an error that nobody expected', async () => {
-    await house.db.pool.query('ALTER TABLE collections RENAME COLUMN reference TO mislaid');
-    const answer = await get('/v1/api/collections', house.merchant.key);
-    await house.db.pool.query('ALTER TABLE collections RENAME COLUMN mislaid TO reference');
+    await testEnv.db.pool.query('ALTER TABLE collections RENAME COLUMN reference TO mislaid');
+    const answer = await get('/v1/api/collections', testEnv.merchant.key);
+    await testEnv.db.pool.query('ALTER TABLE collections RENAME COLUMN mislaid TO reference');
     assertError(answer, 'internal_error');
     assert.doesNotMatch(answer.text, /column|relation|reference|select|sql|node_modules|\.ts/i);
   });
 
   it('outlives a caller who goes away in the middle of a request', async () => {
-    const { port } = new URL(house.baseUrl);
+    const { port } = new URL(testEnv.baseUrl);
     const socket = createConnection(Number(port), '127.0.0.1');
     await once(socket, 'connect');
     socket.write(
-      `POST /v1/api/collections HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.merchant.key}\r\nIdempotency-Key: k\r\n` +
+      `POST /v1/api/collections HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${testEnv.merchant.key}\r\nIdempotency-Key: k\r\n` +
         'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"phone":',
     );
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -218,8 +218,8 @@ describe('the service', () => {
 
   describe('with a limit of five requests in a second', () => {
     it('refuses the sixth of an address, says when to come back, and takes it then', async () => {
-      const { baseUrl } = await startAnotherServer(house, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
-      const ask = () => getRaw(baseUrl, '/v1/api/balance', house.merchant.key);
+      const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
+      const ask = () => getRaw(baseUrl, '/v1/api/balance', testEnv.merchant.key);
       const answers = await Promise.all(Array.from({ length: 12 }, ask));
       assert.equal(answers.filter(({ status }) => status === 200).length, 5);
       const refused = answers.filter(({ status }) => status === 429);
@@ -232,7 +232,7 @@ describe('the service', () => {
     });
 
     it('counts each address behind a trusted proxy for itself, and believes nobody else', async () => {
-      const trusting = await startAnotherServer(house, {
+      const trusting = await startAnotherServer(testEnv, {
         MALIPO_RATE_LIMIT_PER_SECOND: '5',
         MALIPO_TRUSTED_PROXIES: '1',
       });
@@ -242,14 +242,14 @@ describe('the service', () => {
       assert.ok(many.every(({ status }) => status === 200));
       const one = await Promise.all(Array.from({ length: 12 }, () => from('203.0.113.99')));
       assert.equal(one.filter(({ status }) => status === 200).length, 5);
-      const doubting = await startAnotherServer(house, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
+      const doubting = await startAnotherServer(testEnv, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
       const liars = await Promise.all(Array.from({ length: 12 }, (_, n) => from(`203.0.113.${n}`, doubting.baseUrl)));
       assert.equal(liars.filter(({ status }) => status === 200).length, 5);
     });
 
     it('counts the addresses of one IPv6 network, which one caller has all of, as one', async () => {
       const settings = { MALIPO_RATE_LIMIT_PER_SECOND: '5', MALIPO_TRUSTED_PROXIES: '1' };
-      const { baseUrl } = await startAnotherServer(house, settings);
+      const { baseUrl } = await startAnotherServer(testEnv, settings);
       const from = (address: string) =>
         fetch(new URL('/healthz', baseUrl), { headers: { 'x-forwarded-for': address } });
       const one = await Promise.all(Array.from({ length: 12 }, (_, n) => from(`2001:db8:1:2::${n}`)));
@@ -260,13 +260,15 @@ describe('the service', () => {
 
     it('counts what operators call with by a limit of their own', async () => {
       const settings = { MALIPO_RATE_LIMIT_PER_SECOND: '5', MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: '15' };
-      const { baseUrl } = await startAnotherServer(house, settings);
+      const { baseUrl } = await startAnotherServer(testEnv, settings);
       const body = JSON.stringify({ externalId: randomUUID() });
       const headers = { 'content-type': 'application/json' };
       const url = new URL('/operators/mtn-momo/callbacks', baseUrl);
-      const heard = await Promise.all(Array.from({ length: 20 }, () => fetch(url, { method: 'POST', headers, body })));
-      assert.equal(heard.filter(({ status }) => status === 200).length, 15);
-      assert.equal(heard.filter(({ status }) => status === 429).length, 5);
+      const attested = await Promise.all(
+        Array.from({ length: 20 }, () => fetch(url, { method: 'POST', headers, body })),
+      );
+      assert.equal(attested.filter(({ status }) => status === 200).length, 15);
+      assert.equal(attested.filter(({ status }) => status === 429).length, 5);
       assert.equal((await fetch(new URL('/healthz', baseUrl))).status, 200);
     });
   });

@@ -7,10 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { hashPassword } from '../../src/security/password.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import type { RunningServer } from '../../src/processes/assemble-server.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { addPerson } from '../support/people.ts';
-import { openDesk, settingsOf, untilSaid, type Desk } from './malipo-child.ts';
+import { startSession, settingsOf, untilSaid, type CliSession } from './malipo-child.ts';
 
 type Shown = {
   readonly verified: boolean;
@@ -47,20 +47,20 @@ const linesOf = (out: string): Said[] =>
 
 describe('malipo listen', function () {
   this.timeout(120_000);
-  let house: House;
+  let testEnv: TestEnvironment;
   let server: RunningServer;
-  let desk: Desk;
+  let cli: CliSession;
   const ends: (() => unknown)[] = [];
   before(async () => {
-    house = await openHouse({ startsServer: false });
-    server = await house.startServer();
-    desk = openDesk(settingsOf(house, await addPerson(house, house.merchant.id, ['viewer'])));
+    testEnv = await startTestEnvironment({ startsServer: false });
+    server = await testEnv.startServer();
+    cli = startSession(settingsOf(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer'])));
   });
   afterEach(async () => {
-    await desk.clear();
+    await cli.clear();
     for (const end of ends.splice(0)) end();
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   /** A receiver that answers its requests one after the other with these, the last for ever. */
   async function answering(...statuses: number[]): Promise<{ url: string; attempts: string[]; server: Server }> {
@@ -79,21 +79,21 @@ describe('malipo listen', function () {
   }
 
   it('hands on each event once, signed, as the service sends it, and ends by Ctrl-C', async () => {
-    const before = await pay(house, '100');
-    await untilState(house, before, 'succeeded');
-    const printed = desk.start(['listen', '--print']);
+    const before = await pay(testEnv, '100');
+    await untilState(testEnv, before, 'succeeded');
+    const printed = cli.start(['listen', '--print']);
     await untilSaid(printed, /ready/);
     const probe = await answering(200);
-    const secretProbe = desk.start(['listen', '--forward-to', probe.url]);
+    const secretProbe = cli.start(['listen', '--forward-to', probe.url]);
     const [, secret = ''] = await untilSaid(secretProbe, /signed with (whsec_[\w-]{43})\n/);
     assert.equal((await secretProbe.interrupt()).code, 0);
     const example = await startExample(secret);
     ends.push(() => example.child.kill());
 
-    const listening = desk.start(['listen', '--forward-to', example.url, '--json']);
+    const listening = cli.start(['listen', '--forward-to', example.url, '--json']);
     await untilSaid(listening, /ready/);
-    const payment = await pay(house, '100');
-    await untilState(house, payment, 'succeeded');
+    const payment = await pay(testEnv, '100');
+    await untilState(testEnv, payment, 'succeeded');
     await eventually('both events', () => linesOf(listening.out()).length >= 2, 60_000);
     const ended = await listening.interrupt();
     assert.equal(ended.code, 0, ended.err);
@@ -114,7 +114,7 @@ describe('malipo listen', function () {
       const event = JSON.parse(body) as { id: string; data: { object: { id: string } } };
       assert.equal(event.data.object.id, payment.id);
       // The same request as the service's own, but for what differs between two deliveries.
-      const own = house.receiver.all(house.merchant.id).find((each) => each.event.id === event.id)!;
+      const own = testEnv.receiver.all(testEnv.merchant.id).find((each) => each.event.id === event.id)!;
       assert.equal(body, own.rawBody.toString());
       assert.match(headers['malipo-delivery-id']!, /^dlv_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
       assert.deepEqual(Object.keys(headers).sort(), Object.keys(own.headers).sort());
@@ -131,11 +131,11 @@ describe('malipo listen', function () {
   });
 
   it('takes only the types that are asked for, and what was made since a moment', async () => {
-    const payment = await pay(house, '001');
-    await untilState(house, payment, 'failed');
+    const payment = await pay(testEnv, '001');
+    await untilState(testEnv, payment, 'failed');
     const receiver = await answering(200);
     const args = ['listen', '--forward-to', receiver.url, '--types', 'collection.failed', '--since', '10m', '--json'];
-    const listening = desk.start([...args, '--print']);
+    const listening = cli.start([...args, '--print']);
     await eventually('the failure', () => listening.out().includes(payment.id), 60_000);
     const { out } = await listening.interrupt();
     assert.deepEqual([...new Set(linesOf(out).map(({ type }) => type))], ['collection.failed']);
@@ -144,9 +144,9 @@ describe('malipo listen', function () {
   it('tries again what is not accepted, gives up after three, and resends when asked', async () => {
     const refusing = await answering(500, 302, 404);
     const args = ['listen', '--forward-to', refusing.url, '--types', 'collection.succeeded', '--json'];
-    const listening = desk.start(args);
+    const listening = cli.start(args);
     await untilSaid(listening, /ready/);
-    await pay(house, '100');
+    await pay(testEnv, '100');
     await eventually('the end of it', () => listening.out().includes('given_up'), 60_000);
     const { out, err } = await listening.interrupt();
     const said = linesOf(out);
@@ -163,29 +163,29 @@ describe('malipo listen', function () {
 
     const accepting = await answering(503, 204);
     const [{ event_id: eventId }] = said as [Said];
-    const resent = await desk.run(['resend', eventId, '--forward-to', accepting.url]);
+    const resent = await cli.run(['resend', eventId, '--forward-to', accepting.url]);
     assert.equal(resent.code, 0, resent.err);
     assert.match(resent.out, new RegExp(`${eventId} → 503 .*trying again\n.*${eventId} → 204`));
     accepting.server.close().closeAllConnections();
-    const nobody = await desk.run(['resend', eventId, '--forward-to', accepting.url, '--json']);
+    const nobody = await cli.run(['resend', eventId, '--forward-to', accepting.url, '--json']);
     assert.equal(nobody.code, 1, nobody.err);
     assert.deepEqual(
       linesOf(nobody.out).map(({ error }) => error),
       Array(3).fill('nothing listens there'),
     );
-    const unknown = await desk.run(['resend', `evt_${'0'.repeat(26)}`, '--forward-to', refusing.url]);
+    const unknown = await cli.run(['resend', `evt_${'0'.repeat(26)}`, '--forward-to', refusing.url]);
     assert.equal(unknown.code, 1);
     assert.match(unknown.err, /There is no event with this id/);
   });
 
   it('survives a restart of the service and misses nothing that was made meanwhile', async () => {
     const receiver = await answering(200);
-    const listening = desk.start(['listen', '--forward-to', receiver.url, '--json', '--print']);
+    const listening = cli.start(['listen', '--forward-to', receiver.url, '--json', '--print']);
     await untilSaid(listening, /ready/);
     await server.stop();
     await untilSaid(listening, /does not answer .* Trying again until it does/);
-    server = await house.startServer();
-    const payment = await pay(house, '100');
+    server = await testEnv.startServer();
+    const payment = await pay(testEnv, '100');
     await untilSaid(listening, /answers again/);
     await eventually(
       'its success',
@@ -199,13 +199,13 @@ describe('malipo listen', function () {
   });
 
   it('opens a new session when the present one ends, and ends with 3 when it may not', async () => {
-    const listening = desk.start(['listen', '--print']);
+    const listening = cli.start(['listen', '--print']);
     await untilSaid(listening, /ready/);
-    await house.db.pool.query('DELETE FROM sessions');
-    const payment = await pay(house, '100');
+    await testEnv.db.pool.query('DELETE FROM sessions');
+    const payment = await pay(testEnv, '100');
     await untilSaid(listening, new RegExp(payment.id));
-    await house.db.pool.query('UPDATE users SET password_hash = $1', [await hashPassword('a changed password')]);
-    await house.db.pool.query('DELETE FROM sessions');
+    await testEnv.db.pool.query('UPDATE users SET password_hash = $1', [await hashPassword('a changed password')]);
+    await testEnv.db.pool.query('DELETE FROM sessions');
     const { code, err } = await listening.ended;
     assert.equal(code, 3, err);
   });

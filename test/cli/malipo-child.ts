@@ -5,7 +5,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { runFolder } from '../support/engines.ts';
-import { eventually, type House } from '../support/test-environment.ts';
+import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { PASSWORD, type TestPerson } from '../support/people.ts';
 
 const root = findProjectRoot();
@@ -27,7 +27,7 @@ export type Running = {
   readonly ended: Promise<Outcome>;
 };
 
-export type Desk = {
+export type CliSession = {
   readonly configFile: string;
   /** To its end. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Outcome>;
@@ -37,11 +37,11 @@ export type Desk = {
 };
 
 /** A developer's machine: what one command remembers the next one knows. */
-export function openDesk(settings: Readonly<Record<string, string>> = {}): Desk {
+export function startSession(settings: Readonly<Record<string, string>> = {}): CliSession {
   const folder = mkdtempSync(join(runFolder(), 'malipo-'));
   const started: Running[] = [];
 
-  const start: Desk['start'] = (args, environment = {}) => {
+  const start: CliSession['start'] = (args, environment = {}) => {
     const child = spawn(process.execPath, ['--import', 'tsx/esm', join(root, 'src/processes/malipo.ts'), ...args], {
       cwd: root,
       env: { PATH: process.env['PATH'], XDG_CONFIG_HOME: folder, ...settings, ...environment },
@@ -93,9 +93,9 @@ export async function untilSaid({ out, err, child }: Running, what: RegExp): Pro
 }
 
 /** The environment of somebody who works with this house. */
-export function settingsOf(house: Pick<House, 'baseUrl'>, person: TestPerson): Record<string, string> {
+export function settingsOf(testEnv: Pick<TestEnvironment, 'baseUrl'>, person: TestPerson): Record<string, string> {
   return {
-    MALIPO_BASE_URL: house.baseUrl,
+    MALIPO_BASE_URL: testEnv.baseUrl,
     MALIPO_EMAIL: person.email,
     MALIPO_PASSWORD: PASSWORD,
     ...(person.totpSecret !== null && { MALIPO_TOTP_SECRET: person.totpSecret }),

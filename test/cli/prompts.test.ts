@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { API_ONLY } from '../api/answers.ts';
 import { runFolder } from '../support/engines.ts';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { addPerson, codeOf, PASSWORD } from '../support/people.ts';
 
 // Gives the command a terminal of its own, and answers each question once it is asked.
@@ -31,18 +31,18 @@ print(json.dumps({"shown": shown.decode(), "code": os.waitstatus_to_exitcode(os.
 `;
 
 describe('malipo login at a terminal', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async function () {
     if (spawnSync('python3', ['--version']).error) this.skip();
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
   // Undefined where there is no python3 to make a terminal with.
-  after(() => (house as House | undefined)?.stop());
+  after(() => (testEnv as TestEnvironment | undefined)?.stop());
 
   /** Runs it on a terminal; the answers are for the questions that begin so, in this order. */
   function runAtTerminal(answers: readonly (readonly [string, string])[], environment: Record<string, string>) {
     const entry = join(findProjectRoot(), 'src/processes/malipo.ts');
-    const command = [process.execPath, '--import', 'tsx/esm', entry, 'login', '--base-url', house.baseUrl];
+    const command = [process.execPath, '--import', 'tsx/esm', entry, 'login', '--base-url', testEnv.baseUrl];
     const env = {
       PATH: process.env['PATH'],
       XDG_CONFIG_HOME: mkdtempSync(join(runFolder(), 'malipo-')),
@@ -61,7 +61,7 @@ describe('malipo login at a terminal', () => {
   }
 
   it('asks for address, password and code, and does not show the password', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     const answers = [
       ['e-mail address', person.email.toUpperCase()],
       ['password', PASSWORD],
@@ -74,7 +74,7 @@ describe('malipo login at a terminal', () => {
   });
 
   it('does not ask for what the environment says', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const answers = [
       ['password', PASSWORD],
       ['one-time code', ''],

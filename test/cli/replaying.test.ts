@@ -1,9 +1,9 @@
 // `malipo replay`, and what a developer looks at before: events, deliveries and endpoints of a real service.
 import assert from 'node:assert/strict';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
-import { jsonOf, openDesk, settingsOf, type Desk } from './malipo-child.ts';
+import { jsonOf, startSession, settingsOf, type CliSession } from './malipo-child.ts';
 
 type Page<Item> = { readonly data: readonly Item[]; readonly has_more: boolean };
 type EventRow = { readonly id: string; readonly type: string; readonly object_id: string };
@@ -17,81 +17,81 @@ type Replay = { readonly state: string; readonly total: number; readonly replaye
 
 describe('malipo replay, and what to look at before', function () {
   this.timeout(120_000);
-  let house: House;
+  let testEnv: TestEnvironment;
   let developer: TestPerson;
-  let desk: Desk;
+  let cli: CliSession;
   before(async () => {
-    house = await openHouse({ environment: { MALIPO_DELIVERY_SCHEDULE_MS: '0,50,50' } });
-    developer = await addPerson(house, house.merchant.id, ['developer']);
-    desk = openDesk(settingsOf(house, developer));
+    testEnv = await startTestEnvironment({ environment: { MALIPO_DELIVERY_SCHEDULE_MS: '0,50,50' } });
+    developer = await addPerson(testEnv, testEnv.merchant.id, ['developer']);
+    cli = startSession(settingsOf(testEnv, developer));
   });
   afterEach(() => {
-    house.receiver.answerWith(house.merchant.id, null);
-    return desk.clear();
+    testEnv.receiver.answerWith(testEnv.merchant.id, null);
+    return cli.clear();
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
-  const list = async <Item>(...args: string[]) => jsonOf(await desk.run([...args, '--json'])) as Page<Item>;
+  const list = async <Item>(...args: string[]) => jsonOf(await cli.run([...args, '--json'])) as Page<Item>;
   const deadOnes = async () => (await list<Delivery>('deliveries', '--state', 'dead_lettered', '--limit', '100')).data;
 
   /** A collection whose two events nobody took. */
-  async function payUnheard(): Promise<{ readonly id: string }> {
+  async function payUndelivered(): Promise<{ readonly id: string }> {
     const before = (await deadOnes()).length;
-    house.receiver.answerWith(house.merchant.id, (_received, response) => {
+    testEnv.receiver.answerWith(testEnv.merchant.id, (_received, response) => {
       response.writeHead(418, { 'x-shop': 'closed' }).end('no\u001b[31m tea');
     });
-    const payment = await pay(house, '100');
-    await untilState(house, payment, 'succeeded');
+    const payment = await pay(testEnv, '100');
+    await untilState(testEnv, payment, 'succeeded');
     await eventually('dead letters', async () => (await deadOnes()).length === before + 2, 60_000);
-    house.receiver.answerWith(house.merchant.id, null);
+    testEnv.receiver.answerWith(testEnv.merchant.id, null);
     return payment;
   }
 
   it('shows events, one to the letter, and deliveries, one with what was answered', async () => {
-    const payment = await payUnheard();
+    const payment = await payUndelivered();
     const events = await list<EventRow>('events', '--since', '10m', '--type', 'collection.succeeded', '--limit', '1');
     assert.deepEqual([events.data.length, events.data[0]!.object_id], [1, payment.id]);
-    const event = jsonOf(await desk.run(['events', events.data[0]!.id, '--json'])) as { body: string };
-    const sent = house.receiver.all(house.merchant.id).find((each) => each.event.id === events.data[0]!.id)!;
+    const event = jsonOf(await cli.run(['events', events.data[0]!.id, '--json'])) as { body: string };
+    const sent = testEnv.receiver.all(testEnv.merchant.id).find((each) => each.event.id === events.data[0]!.id)!;
     assert.equal(event.body, sent.rawBody.toString());
-    const table = await desk.run(['events', '--limit', '1']);
+    const table = await cli.run(['events', '--limit', '1']);
     assert.match(table.out, /^created +type +event +of\n\S+Z {2}collection\.succeeded {2}evt_\w{26} {2}col_\w{26}\n$/);
     assert.match(table.err, /there are more/);
 
     const [delivery] = (await list<Delivery>('deliveries', '--event', events.data[0]!.id)).data;
     assert.deepEqual([delivery!.state, delivery!.attempt_count], ['dead_lettered', 3]);
-    const shown = await desk.run(['deliveries', delivery!.id]);
+    const shown = await cli.run(['deliveries', delivery!.id]);
     assert.match(shown.out, /^dlv_.* to whe_\w{26}\ndead_lettered\n/);
     assert.match(shown.out, /\n#3 .* 418 {2}in \d+ ms\n[^]*x-shop: closed\n[^]*no\ufffd\[31m tea\n$/);
-    const rows = await desk.run(['deliveries', '--state', 'dead_lettered']);
+    const rows = await cli.run(['deliveries', '--state', 'dead_lettered']);
     assert.match(rows.out, /dead_lettered +3 +collection\.succeeded/);
-    const unknown = await desk.run(['deliveries', `dlv_${'0'.repeat(26)}`]);
+    const unknown = await cli.run(['deliveries', `dlv_${'0'.repeat(26)}`]);
     assert.equal(unknown.code, 1);
     assert.match(unknown.err, /There is no delivery with this id.*delivery_not_found/);
     assert.deepEqual((await list('events', '--until', '2020-01-01')).data, []);
   });
 
   it('sends one delivery again and waits for what becomes of it', async () => {
-    await payUnheard();
+    await payUndelivered();
     const [dead] = await deadOnes();
-    const replayed = await desk.run(['replay', dead!.id, '--wait', '--json']);
+    const replayed = await cli.run(['replay', dead!.id, '--wait', '--json']);
     assert.equal(replayed.code, 0, replayed.err);
     const { id, state, replay_count: count } = jsonOf(replayed) as Delivery;
     assert.deepEqual([id, state, count], [dead!.id, 'delivered', 1]);
-    house.receiver.answerWith(house.merchant.id, (_received, response) => void response.writeHead(500).end());
-    const refused = await desk.run(['replay', dead!.id, '--wait']);
+    testEnv.receiver.answerWith(testEnv.merchant.id, (_received, response) => void response.writeHead(500).end());
+    const refused = await cli.run(['replay', dead!.id, '--wait']);
     assert.equal(refused.code, 1);
     assert.match(refused.out, /: dead_lettered\n$/);
     assert.match(refused.err, /it was not delivered; malipo deliveries dlv_/);
   });
 
   it('sends many again, says how many, and asks for more than no choice at all', async () => {
-    await payUnheard();
+    await payUndelivered();
     const dead = await deadOnes();
     assert.ok(dead.length >= 2);
-    const none = await desk.run(['replay', '--state', 'withheld', '--wait', '--json']);
+    const none = await cli.run(['replay', '--state', 'withheld', '--wait', '--json']);
     assert.equal((jsonOf(none) as Replay).total, 0);
-    const all = await desk.run(['replay', '--state', 'dead_lettered,withheld', '--since', '1h', '--wait', '--json']);
+    const all = await cli.run(['replay', '--state', 'dead_lettered,withheld', '--since', '1h', '--wait', '--json']);
     assert.equal(all.code, 0, all.err);
     const { state, total, replayed, skipped } = jsonOf(all) as Replay;
     assert.deepEqual([state, total, replayed, skipped], ['completed', dead.length, dead.length, 0]);
@@ -99,8 +99,8 @@ describe('malipo replay, and what to look at before', function () {
   });
 
   it('sends nothing again, and shows nothing, for what is no id but a step to another route', async () => {
-    await payUnheard();
-    const replays = async () => (await house.db.pool.query('SELECT 1 FROM replays')).rows.length;
+    await payUndelivered();
+    const replays = async () => (await testEnv.db.pool.query('SELECT 1 FROM replays')).rows.length;
     const before = await replays();
     for (const args of [
       ['replay', '.'],
@@ -109,7 +109,7 @@ describe('malipo replay, and what to look at before', function () {
       ['events', '.'],
       ['events', ''],
     ]) {
-      const outcome = await desk.run(args);
+      const outcome = await cli.run(args);
       assert.equal(outcome.code, 2, `malipo ${args.join(' ')}: ${outcome.err}`);
       assert.match(outcome.err, /is no id/);
     }
@@ -117,39 +117,39 @@ describe('malipo replay, and what to look at before', function () {
   });
 
   it('skips what goes to a disabled endpoint, and says so', async () => {
-    await payUnheard();
+    await payUndelivered();
     const dead = await deadOnes();
     const [endpoint] = (await list<{ id: string }>('endpoints')).data;
-    await house.db.pool.query(
+    await testEnv.db.pool.query(
       "UPDATE endpoints SET state = 'disabled', disabled_reason = 'by_person', disabled_at = now() WHERE id = $1",
       [endpoint!.id],
     );
-    const shown = await desk.run(['endpoints']);
+    const shown = await cli.run(['endpoints']);
     assert.match(shown.out, /disabled \(by_person\) +all +http:/);
-    const skipped = await desk.run(['replay', '--endpoint', endpoint!.id, '--wait']);
+    const skipped = await cli.run(['replay', '--endpoint', endpoint!.id, '--wait']);
     assert.equal(skipped.code, 0, skipped.err);
     assert.match(skipped.err, new RegExp(`^rpl_\\w{26}: ${dead.length} to send again`));
     assert.match(skipped.out, new RegExp(`is completed: 0 of ${dead.length} sent again, ${dead.length} skipped\n$`));
-    const refused = await desk.run(['replay', dead[0]!.id]);
+    const refused = await cli.run(['replay', dead[0]!.id]);
     assert.equal(refused.code, 1);
     assert.match(refused.err, /state_conflict/);
-    await house.db.pool.query(
+    await testEnv.db.pool.query(
       "UPDATE endpoints SET state = 'enabled', disabled_reason = NULL, disabled_at = NULL WHERE id = $1",
       [endpoint!.id],
     );
   });
 
   it('adds an endpoint, whose secret it shows once, tests it, and says why one cannot be added', async () => {
-    const added = await desk.run(['endpoints', 'add', `${house.receiver.url}/own`, '--types', 'collection.failed']);
+    const added = await cli.run(['endpoints', 'add', `${testEnv.receiver.url}/own`, '--types', 'collection.failed']);
     assert.equal(added.code, 0, added.err);
     const [, id = '', secret = ''] = /^(whe_\w{26}) .*\nsecret (whsec_[\w-]{43}) /.exec(added.out) ?? [];
-    house.receiver.trust('own', secret);
-    const tested = jsonOf(await desk.run(['endpoints', 'test', id, '--json'])) as { event_id: string };
-    const received = await eventually('the test event', () => house.receiver.all('own')[0]);
+    testEnv.receiver.trust('own', secret);
+    const tested = jsonOf(await cli.run(['endpoints', 'test', id, '--json'])) as { event_id: string };
+    const received = await eventually('the test event', () => testEnv.receiver.all('own')[0]);
     assert.deepEqual([received.event.id, received.isVerified], [tested.event_id, true]);
     const listed = (await list<{ id: string; secret?: string }>('endpoints')).data;
     assert.ok(listed.some((each) => each.id === id && each.secret === undefined));
-    const inner = await desk.run(['endpoints', 'add', 'https://10.0.0.1/hooks']);
+    const inner = await cli.run(['endpoints', 'add', 'https://10.0.0.1/hooks']);
     assert.equal(inner.code, 1);
     assert.match(inner.err, /its address is not one of the public internet/);
   });

@@ -4,9 +4,9 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { freePort } from '../../src/dev/ports.ts';
 import { totpCode, totpStepAt } from '../../src/security/totp.ts';
 import { API_ONLY, startAnotherServer } from '../api/answers.ts';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { addPerson, PASSWORD, type TestPerson } from '../support/people.ts';
-import { jsonOf, openDesk, settingsOf, type Desk } from './malipo-child.ts';
+import { jsonOf, startSession, settingsOf, type CliSession } from './malipo-child.ts';
 
 const COMMANDS = [
   'login',
@@ -22,33 +22,33 @@ const COMMANDS = [
 ];
 
 describe('malipo', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let developer: TestPerson;
   let careful: TestPerson;
-  const desks: Desk[] = [];
+  const sessions: CliSession[] = [];
   before(async () => {
-    house = await openHouse(API_ONLY);
-    developer = await addPerson(house, house.merchant.id, ['developer']);
-    careful = await addPerson(house, house.merchant.id, ['developer', 'maker'], { hasSecondFactor: true });
+    testEnv = await startTestEnvironment(API_ONLY);
+    developer = await addPerson(testEnv, testEnv.merchant.id, ['developer']);
+    careful = await addPerson(testEnv, testEnv.merchant.id, ['developer', 'maker'], { hasSecondFactor: true });
   });
-  afterEach(() => Promise.all(desks.splice(0).map((desk) => desk.clear())));
-  after(() => house.stop());
+  afterEach(() => Promise.all(sessions.splice(0).map((cli) => cli.clear())));
+  after(() => testEnv.stop());
 
-  const newDesk = (settings?: Readonly<Record<string, string>>): Desk => {
-    const desk = openDesk(settings);
-    desks.push(desk);
-    return desk;
+  const newSession = (settings?: Readonly<Record<string, string>>): CliSession => {
+    const cli = startSession(settings);
+    sessions.push(cli);
+    return cli;
   };
 
   it('has a page of help for itself and for each command, with examples and exit codes', async function () {
     this.timeout(120_000);
-    const desk = newDesk();
-    const own = await desk.run(['--help']);
+    const cli = newSession();
+    const own = await cli.run(['--help']);
     assert.deepEqual([own.code, own.err], [0, '']);
     assert.match(own.out, /exit codes: 0 done, 1 .*2 .*3 .*4 .*5 /s);
     for (const name of COMMANDS) {
       assert.match(own.out, new RegExp(`^  ${name} `, 'm'));
-      const page = await desk.run([name, '--help']);
+      const page = await cli.run([name, '--help']);
       assert.deepEqual([page.code, page.err], [0, ''], name);
       assert.ok(page.out.startsWith(`usage: malipo ${name}`), name);
       if (!['logout', 'whoami'].includes(name)) assert.match(page.out, /^examples?$/m, name);
@@ -59,7 +59,7 @@ describe('malipo', () => {
 
   it('refuses a command line that it does not know, with 2, and says where to look', async function () {
     this.timeout(120_000);
-    const desk = newDesk(settingsOf(house, developer));
+    const cli = newSession(settingsOf(testEnv, developer));
     const cases: readonly (readonly [string[], RegExp])[] = [
       [[], /usage: malipo COMMAND/],
       [['dance'], /no command “dance”/],
@@ -81,104 +81,107 @@ describe('malipo', () => {
       [['whoami', '--base-url', 'https://amina:secret@pay.example'], /holds credentials/],
     ];
     for (const [args, says] of cases) {
-      const refused = await desk.run(args);
+      const refused = await cli.run(args);
       assert.equal(refused.code, 2, `${args.join(' ')}: ${refused.err}`);
       assert.match(refused.out + refused.err, says);
       if (args.length > 0) assert.equal(refused.out, '');
     }
-    assert.equal((await newDesk().run(['whoami'])).code, 2);
+    assert.equal((await newSession().run(['whoami'])).code, 2);
   });
 
   it('logs in, keeps the session where its owner alone can read it, and not the password', async () => {
-    const desk = newDesk();
-    const entered = await desk.run(['login'], settingsOf(house, developer));
+    const cli = newSession();
+    const entered = await cli.run(['login'], settingsOf(testEnv, developer));
     assert.equal(entered.code, 0, entered.err);
-    assert.match(entered.out, new RegExp(`<${developer.email}> at ${house.baseUrl} \\(test\\)\nfor Test merchant`));
-    assert.equal(statSync(desk.configFile).mode & 0o777, 0o600);
-    assert.ok(!readFileSync(desk.configFile, 'utf8').includes(PASSWORD));
+    assert.match(entered.out, new RegExp(`<${developer.email}> at ${testEnv.baseUrl} \\(test\\)\nfor Test merchant`));
+    assert.equal(statSync(cli.configFile).mode & 0o777, 0o600);
+    assert.ok(!readFileSync(cli.configFile, 'utf8').includes(PASSWORD));
     // Nothing of it is in the environment any more: neither who, nor where.
-    const who = jsonOf(await desk.run(['whoami', '--json'])) as {
+    const who = jsonOf(await cli.run(['whoami', '--json'])) as {
       person: { email: string };
       base_url: string;
       roles: string[];
     };
-    assert.deepEqual([who.person.email, who.base_url, who.roles], [developer.email, house.baseUrl, ['developer']]);
-    chmodSync(desk.configFile, 0o644);
-    assert.equal((await desk.run(['whoami'])).code, 0);
-    assert.equal(statSync(desk.configFile).mode & 0o777, 0o600);
-    assert.deepEqual(jsonOf(await desk.run(['logout', '--json'])), { logged_out: [developer.email] });
-    const without = await desk.run(['whoami']);
+    assert.deepEqual([who.person.email, who.base_url, who.roles], [developer.email, testEnv.baseUrl, ['developer']]);
+    chmodSync(cli.configFile, 0o644);
+    assert.equal((await cli.run(['whoami'])).code, 0);
+    assert.equal(statSync(cli.configFile).mode & 0o777, 0o600);
+    assert.deepEqual(jsonOf(await cli.run(['logout', '--json'])), { logged_out: [developer.email] });
+    const without = await cli.run(['whoami']);
     assert.equal(without.code, 3);
     assert.match(without.err, /not logged in at .* Do: malipo login/);
   });
 
   it('logs in by itself with what the environment says, and once a code was used with the next one', async () => {
-    const settings = settingsOf(house, careful);
-    const who = await newDesk(settings).run(['whoami', '--json']);
+    const settings = settingsOf(testEnv, careful);
+    const who = await newSession(settings).run(['whoami', '--json']);
     assert.equal((jsonOf(who) as { has_second_factor: boolean }).has_second_factor, true);
-    const again = await newDesk(settings).run(['whoami']);
+    const again = await newSession(settings).run(['whoami']);
     assert.equal(again.code, 0, again.err);
   });
 
   it('takes the demo’s maker where nobody else is named', async () => {
-    const { MALIPO_BASE_URL, MALIPO_EMAIL, MALIPO_PASSWORD } = settingsOf(house, developer);
-    const desk = newDesk({
+    const { MALIPO_BASE_URL, MALIPO_EMAIL, MALIPO_PASSWORD } = settingsOf(testEnv, developer);
+    const cli = newSession({
       MALIPO_BASE_URL: MALIPO_BASE_URL!,
       MALIPO_MAKER_EMAIL: MALIPO_EMAIL!,
       MALIPO_MAKER_PASSWORD: MALIPO_PASSWORD!,
     });
-    const who = jsonOf(await desk.run(['whoami', '--json'])) as { person: { email: string } };
+    const who = jsonOf(await cli.run(['whoami', '--json'])) as { person: { email: string } };
     assert.equal(who.person.email, developer.email);
   });
 
   it('says with 3 that a password or a code is wrong, and keeps nothing', async () => {
-    const desk = newDesk();
-    const wrong = await desk.run(['whoami'], { ...settingsOf(house, developer), MALIPO_PASSWORD: 'wrong' });
+    const cli = newSession();
+    const wrong = await cli.run(['whoami'], { ...settingsOf(testEnv, developer), MALIPO_PASSWORD: 'wrong' });
     assert.equal(wrong.code, 3);
     assert.match(wrong.err, /the address, the password or the code is wrong/);
     const code = totpCode(careful.totpSecret!, totpStepAt(new Date()) + 9);
     // A code that is typed comes before the secret.
-    const late = await desk.run(['login'], { ...settingsOf(house, careful), MALIPO_TOTP: code });
+    const late = await cli.run(['login'], { ...settingsOf(testEnv, careful), MALIPO_TOTP: code });
     assert.equal(late.code, 3);
     assert.match(late.err, /A one-time code works once/);
-    assert.ok(!existsSync(desk.configFile));
+    assert.ok(!existsSync(cli.configFile));
   });
 
   it('asks nobody where there is no terminal, and says what to set', async () => {
-    const asked = await newDesk().run(['login', '--base-url', house.baseUrl]);
+    const asked = await newSession().run(['login', '--base-url', testEnv.baseUrl]);
     assert.equal(asked.code, 2);
     assert.match(asked.err, /no terminal to ask for: e-mail address/);
-    const half = await newDesk().run(['whoami'], { MALIPO_BASE_URL: house.baseUrl, MALIPO_EMAIL: developer.email });
+    const half = await newSession().run(['whoami'], {
+      MALIPO_BASE_URL: testEnv.baseUrl,
+      MALIPO_EMAIL: developer.email,
+    });
     assert.equal(half.code, 2);
     assert.match(half.err, /MALIPO_PASSWORD is not/);
   });
 
   it('says with 4 that nothing answers, and with 1 that it is no Malipo', async () => {
-    const away = { ...settingsOf(house, developer), MALIPO_BASE_URL: `http://127.0.0.1:${await freePort()}` };
-    const silent = await newDesk(away).run(['whoami']);
+    const away = { ...settingsOf(testEnv, developer), MALIPO_BASE_URL: `http://127.0.0.1:${await freePort()}` };
+    const silent = await newSession(away).run(['whoami']);
     assert.equal(silent.code, 4);
     assert.match(silent.err, /does not answer \(ECONNREFUSED\)/);
-    const other = await newDesk({ ...away, MALIPO_BASE_URL: house.sandbox.url }).run(['whoami']);
+    const other = await newSession({ ...away, MALIPO_BASE_URL: testEnv.sandbox.url }).run(['whoami']);
     assert.equal(other.code, 1, other.err);
     assert.match(other.err, /there is no Malipo/);
   });
 
   it('opens a session anew when the kept one has ended, and says so where it cannot', async () => {
-    const desk = newDesk();
-    const settings = settingsOf(house, developer);
-    assert.equal((await desk.run(['login'], settings)).code, 0);
-    await house.db.pool.query('DELETE FROM sessions WHERE user_id = $1', [developer.id]);
-    assert.equal((await desk.run(['whoami'], settings)).code, 0);
-    await house.db.pool.query('DELETE FROM sessions WHERE user_id = $1', [developer.id]);
-    const ended = await desk.run(['whoami']);
+    const cli = newSession();
+    const settings = settingsOf(testEnv, developer);
+    assert.equal((await cli.run(['login'], settings)).code, 0);
+    await testEnv.db.pool.query('DELETE FROM sessions WHERE user_id = $1', [developer.id]);
+    assert.equal((await cli.run(['whoami'], settings)).code, 0);
+    await testEnv.db.pool.query('DELETE FROM sessions WHERE user_id = $1', [developer.id]);
+    const ended = await cli.run(['whoami']);
     assert.equal(ended.code, 3);
     assert.match(ended.err, /not logged in/);
   });
 
   it('says with 3 that a role is lacking, in the service’s words and with the request', async () => {
-    const viewer = await addPerson(house, house.merchant.id, ['viewer']);
-    const desk = newDesk(settingsOf(house, viewer));
-    const refused = await desk.run(['trigger', 'collection.succeeded', '--json']);
+    const viewer = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const cli = newSession(settingsOf(testEnv, viewer));
+    const refused = await cli.run(['trigger', 'collection.succeeded', '--json']);
     assert.equal(refused.code, 3);
     assert.equal(refused.out, '');
     assert.match(refused.err, /You may not do this.*permission_denied, req_/);
@@ -186,7 +189,7 @@ describe('malipo', () => {
   });
 
   it('neither listens to a live service nor makes anything happen there', async () => {
-    const { baseUrl } = await startAnotherServer(house, {
+    const { baseUrl } = await startAnotherServer(testEnv, {
       MALIPO_ENVIRONMENT: 'live',
       MALIPO_CLOCKS: 'real',
       MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'false',
@@ -195,27 +198,27 @@ describe('malipo', () => {
       MALIPO_MTN_MOMO_BASE_URL: 'https://operator.example',
       MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
     });
-    const owner = await addPerson(house, house.merchant.id, ['owner']);
-    const desk = newDesk({ ...settingsOf(house, owner), MALIPO_BASE_URL: baseUrl });
+    const owner = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
+    const cli = newSession({ ...settingsOf(testEnv, owner), MALIPO_BASE_URL: baseUrl });
     for (const args of [
       ['listen', '--print'],
       ['trigger', 'collection.succeeded'],
       ['trigger', 'endpoint.test'],
-      ['resend', 'evt_1', '--forward-to', house.receiver.url],
+      ['resend', 'evt_1', '--forward-to', testEnv.receiver.url],
     ]) {
-      const refused = await desk.run(args);
+      const refused = await cli.run(args);
       assert.equal(refused.code, 3, `${args.join(' ')}: ${refused.err}`);
       assert.match(refused.err, /is live, and malipo \w+ is for test environments/);
     }
-    const { rowCount } = await house.db.pool.query('SELECT 1 FROM collections');
+    const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM collections');
     assert.equal(rowCount, 0);
   });
 
   it('says what to do about a file that it cannot understand', async () => {
-    const desk = newDesk(settingsOf(house, developer));
-    assert.equal((await desk.run(['whoami'])).code, 0);
-    writeFileSync(desk.configFile, '{"places": 7}');
-    const confused = await desk.run(['whoami']);
+    const cli = newSession(settingsOf(testEnv, developer));
+    assert.equal((await cli.run(['whoami'])).code, 0);
+    writeFileSync(cli.configFile, '{"places": 7}');
+    const confused = await cli.run(['whoami']);
     assert.equal(confused.code, 1);
     assert.match(confused.err, /config.json cannot be understood. Remove it and log in again/);
   });

@@ -1,9 +1,9 @@
 // `malipo trigger`: every type of event made to happen at a real service, through its sandbox operator.
 import assert from 'node:assert/strict';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
-import { approverSettings, jsonOf, openDesk, settingsOf, untilSaid, type Desk } from './malipo-child.ts';
+import { approverSettings, jsonOf, startSession, settingsOf, untilSaid, type CliSession } from './malipo-child.ts';
 
 type Event = { readonly id: string; readonly type: string; readonly object_id: string; readonly body: string };
 type Body = { readonly type: string; readonly data: { readonly object: { readonly id: string } } };
@@ -19,21 +19,21 @@ const UNDECIDED_MS = 600_000;
 
 describe('malipo trigger', function () {
   this.timeout(240_000);
-  let house: House;
+  let testEnv: TestEnvironment;
   let maker: TestPerson;
   let approver: TestPerson;
-  let desk: Desk;
+  let cli: CliSession;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: CLOCKS,
       sandboxTimes: { undecidedMs: UNDECIDED_MS },
     });
-    maker = await addPerson(house, house.merchant.id, ['maker', 'developer']);
-    approver = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
-    desk = openDesk(settingsOf(house, maker));
+    maker = await addPerson(testEnv, testEnv.merchant.id, ['maker', 'developer']);
+    approver = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
+    cli = startSession(settingsOf(testEnv, maker));
   });
-  afterEach(() => desk.clear());
-  after(() => house.stop());
+  afterEach(() => cli.clear());
+  after(() => testEnv.stop());
 
   const assertHappened = (type: EventType, event: Event) => {
     assert.equal(event.type, type);
@@ -44,53 +44,53 @@ describe('malipo trigger', function () {
   // payout.expired has a test of its own; the policy decides it.
   for (const type of EVENT_TYPES.filter((each) => each !== 'payout.expired')) {
     it(`makes ${type} happen and prints it`, async () => {
-      const triggered = await desk.run(['trigger', type, '--json'], approverSettings(approver));
+      const triggered = await cli.run(['trigger', type, '--json'], approverSettings(approver));
       assert.equal(triggered.code, 0, triggered.err);
       assertHappened(type, jsonOf(triggered) as Event);
     });
   }
 
   it('pays for the first payout by a collection, and prints a page for people', async () => {
-    const shop = await house.addMerchant();
-    const other = await addPerson(house, shop.id, ['maker']);
-    const triggered = await openDesk(settingsOf(house, other)).run(['trigger', 'payout.queued']);
+    const shop = await testEnv.addMerchant();
+    const other = await addPerson(testEnv, shop.id, ['maker']);
+    const triggered = await startSession(settingsOf(testEnv, other)).run(['trigger', 'payout.queued']);
     assert.equal(triggered.code, 0, triggered.err);
     assert.match(triggered.err, /a collection comes first/);
     assert.match(triggered.out, /^payout\.queued {2}evt_\w{26} {2}of pay_\w{26}\n\{\n {2}"id": "evt_/);
   });
 
   it('releases with a second factor that was proved long ago, by proving it again', async () => {
-    assert.equal((await desk.run(['trigger', 'payout.released'], approverSettings(approver))).code, 0);
-    await house.db.pool.query(
+    assert.equal((await cli.run(['trigger', 'payout.released'], approverSettings(approver))).code, 0);
+    await testEnv.db.pool.query(
       "UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1",
       [approver.id],
     );
     // As if the codes of this minute had not been used yet.
-    await house.db.pool.query('UPDATE users SET totp_last_step = 0 WHERE id = $1', [approver.id]);
-    const again = await desk.run(['trigger', 'payout.released'], approverSettings(approver));
+    await testEnv.db.pool.query('UPDATE users SET totp_last_step = 0 WHERE id = $1', [approver.id]);
+    const again = await cli.run(['trigger', 'payout.released'], approverSettings(approver));
     assert.equal(again.code, 0, again.err);
   });
 
   it('says who must release a payout, waits for them, and leaves it when nobody does', async () => {
-    const running = desk.start(['trigger', 'payout.succeeded', '--json']);
+    const running = cli.start(['trigger', 'payout.succeeded', '--json']);
     const [, id] = await untilSaid(
       running,
       /(pay_\w{26}) is queued\. Another person, with the role approver, must release it/,
     );
-    const decided = await desk.run(['trigger', 'payout.queued'], {});
+    const decided = await cli.run(['trigger', 'payout.queued'], {});
     assert.equal(decided.code, 0);
-    const late = await desk.run(['trigger', 'payout.rejected', '--timeout', '1']);
+    const late = await cli.run(['trigger', 'payout.rejected', '--timeout', '1']);
     assert.equal(late.code, 5);
     assert.match(late.err, /must reject it .*payout\.rejected of pay_\w{26} did not come in time: it is queued/s);
     const stopped = await running.interrupt();
     assert.deepEqual([stopped.code, stopped.out], [130, '']);
-    const { rows } = await house.db.pool.query('SELECT state FROM payouts WHERE id = $1', [id]);
+    const { rows } = await testEnv.db.pool.query('SELECT state FROM payouts WHERE id = $1', [id]);
     assert.deepEqual(rows, [{ state: 'queued' }]);
   });
 
   it('does not let the maker release, however they are called', async () => {
-    const both = await addPerson(house, house.merchant.id, ['owner']);
-    const own = openDesk(settingsOf(house, both));
+    const both = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
+    const own = startSession(settingsOf(testEnv, both));
     const refused = await own.run(['trigger', 'payout.released'], approverSettings(both));
     assert.equal(refused.code, 1);
     assert.match(refused.err, /approval_self/);
@@ -98,27 +98,27 @@ describe('malipo trigger', function () {
 
   it('waits for payout.expired where the policy is short, and cancels the payout where it is long', async () => {
     const held = async () => {
-      const { rows } = await house.db.pool.query("SELECT count(*)::int AS n FROM payouts WHERE state = 'queued'");
+      const { rows } = await testEnv.db.pool.query("SELECT count(*)::int AS n FROM payouts WHERE state = 'queued'");
       return (rows[0] as { n: number }).n;
     };
     const before = await held();
-    const long = await desk.run(['trigger', 'payout.expired', '--timeout', '30']);
+    const long = await cli.run(['trigger', 'payout.expired', '--timeout', '30']);
     assert.equal(long.code, 1);
     assert.match(long.err, /would wait until .*, so it is cancelled: shorten the policy/);
     assert.equal(await held(), before);
-    await house.db.pool.query(
+    await testEnv.db.pool.query(
       `INSERT INTO policies (merchant_id, payout_expires_after_ms, updated_at) VALUES ($1, 1000, now())`,
-      [house.merchant.id],
+      [testEnv.merchant.id],
     );
-    const short = await desk.run(['trigger', 'payout.expired', '--json']);
+    const short = await cli.run(['trigger', 'payout.expired', '--json']);
     assert.equal(short.code, 0, short.err);
     assertHappened('payout.expired', jsonOf(short) as Event);
   });
 
   it('asks which endpoint to test where there are several, and says when there is none', async () => {
-    const shop = await house.addMerchant();
-    const other = openDesk(settingsOf(house, await addPerson(house, shop.id, ['developer'])));
-    const added = await other.run(['endpoints', 'add', `${house.receiver.url}/second`, '--json']);
+    const shop = await testEnv.addMerchant();
+    const other = startSession(settingsOf(testEnv, await addPerson(testEnv, shop.id, ['developer'])));
+    const added = await other.run(['endpoints', 'add', `${testEnv.receiver.url}/second`, '--json']);
     assert.equal(added.code, 0, added.err);
     const { id } = jsonOf(added) as { id: string };
     const several = await other.run(['trigger', 'endpoint.test']);
@@ -126,7 +126,7 @@ describe('malipo trigger', function () {
     assert.match(several.err, new RegExp(`there are several endpoints: --endpoint .*${id}`));
     const one = await other.run(['trigger', 'endpoint.test', '--endpoint', id, '--json']);
     assert.equal((jsonOf(one) as Event).object_id, id);
-    await house.db.pool.query(
+    await testEnv.db.pool.query(
       "UPDATE endpoints SET state = 'disabled', disabled_reason = 'by_person', disabled_at = now() WHERE merchant_id = $1",
       [shop.id],
     );

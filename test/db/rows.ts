@@ -6,13 +6,13 @@ import { insertCollection } from '../../src/db/payments/collection.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Collection, CollectionState } from '../../src/domain/payments/collection.ts';
 import type { ChangeTimings } from '../../src/domain/payments/collection-change.ts';
-import type { RecordableFact } from '../../src/domain/payments/collection-progress.ts';
+import type { CollectionTransitionInput } from '../../src/domain/payments/collection-progress.ts';
 import { idTimeMs, newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/accounts/member.ts';
 import type { KeyRing } from '../../src/security/sealing.ts';
 import { createMerchant } from '../../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
-import { recordCollectionFact } from '../../src/operations/payments/record-collection-transition.ts';
+import { recordCollectionTransition } from '../../src/operations/payments/record-collection-transition.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 
 export const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomBytes(32)) }];
@@ -69,14 +69,14 @@ export function newCollection(merchantId: MerchantId, fields: Partial<Collection
   };
 }
 
-const STEPS: Readonly<Record<CollectionState, readonly RecordableFact[]>> = {
+const STEPS: Readonly<Record<CollectionState, readonly CollectionTransitionInput[]>> = {
   initiated: [],
-  prompted: [{ fact: 'prompt_taken' }],
-  reconciling: [{ fact: 'outcome_unknown' }],
-  succeeded: [{ fact: 'prompt_taken' }, { fact: 'paid', operatorReceipt: '42' }],
-  failed: [{ fact: 'declined', failureCode: 'wrong_pin' }],
-  expired: [{ fact: 'lapsed', failureCode: 'prompt_expired' }],
-  reversed: [{ fact: 'prompt_taken' }, { fact: 'paid', operatorReceipt: '42' }, { fact: 'returned' }],
+  prompted: [{ kind: 'prompt_accepted' }],
+  reconciling: [{ kind: 'outcome_unknown' }],
+  succeeded: [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: '42' }],
+  failed: [{ kind: 'declined', failureCode: 'wrong_pin' }],
+  expired: [{ kind: 'expired', failureCode: 'prompt_expired' }],
+  reversed: [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: '42' }, { kind: 'returned' }],
 };
 
 /** A collection brought to `state` the way the service does it. */
@@ -89,7 +89,7 @@ export async function makeCollection(
   const collection = newCollection(merchantId, fields);
   await db.withTransaction((tx) => insertCollection(tx, collection));
   let moved = collection;
-  for (const fact of STEPS[state]) moved = await record(db, collection, fact);
+  for (const transition of STEPS[state]) moved = await record(db, collection, transition);
   return moved;
 }
 
@@ -104,10 +104,17 @@ export const TIMINGS: ChangeTimings & { readonly notFoundGraceMs: number } = {
 export async function record(
   db: Database,
   { id: collectionId, merchantId }: Pick<Collection, 'id' | 'merchantId'>,
-  fact: RecordableFact,
+  transition: CollectionTransitionInput,
   at = new Date(),
 ): Promise<Collection> {
-  return recordCollectionFact(db, { merchantId, collectionId, fact, environment: 'test', timings: TIMINGS, at });
+  return recordCollectionTransition(db, {
+    merchantId,
+    collectionId,
+    transition,
+    environment: 'test',
+    timings: TIMINGS,
+    at,
+  });
 }
 
 export async function oneRow<Row>(db: Database, sql: string, values: unknown[] = []): Promise<Row> {

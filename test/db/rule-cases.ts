@@ -25,12 +25,12 @@ export type RuleCase = {
   /** Completes "refuses …". */
   readonly what: string;
   /** Run in one transaction; the last one, or the commit, is what must be refused. */
-  readonly breaks: (world: World) => readonly Sql[];
+  readonly breaks: (fixture: RuleFixture) => readonly Sql[];
   readonly by: Refusal;
 };
 
 /** Rows to be wrong beside. */
-export type World = {
+export type RuleFixture = {
   readonly merchantId: MerchantId;
   readonly otherMerchantId: MerchantId;
   readonly endpointId: EndpointId;
@@ -55,7 +55,7 @@ export type World = {
   readonly reversals: { readonly requested: ReversalId; readonly failed: ReversalId };
 };
 
-export async function makeWorld(db: Database): Promise<World> {
+export async function makeRuleFixture(db: Database): Promise<RuleFixture> {
   const merchantId = await makeMerchant(db);
   const otherMerchantId = await makeMerchant(db);
   const endpointId = await makeEndpoint(db, merchantId);
@@ -97,7 +97,7 @@ async function makeMoneyThatLeaves(db: Database, merchantId: MerchantId, paidId:
   const payouts = {} as Record<PayoutState, PayoutId>;
   for (const state of PAYOUT_STATES) payouts[state] = (await makePayout(db, shop, state)).id;
   const failed = await makeReversal(db, shop.approver, { id: paidId });
-  await recordReversal(db, failed, { fact: 'declined', failureCode: 'operator_rejected' });
+  await recordReversal(db, failed, { kind: 'declined', failureCode: 'operator_rejected' });
   const requested = await makeReversal(db, shop.approver, { id: paidId });
   return {
     refundableId: refundable.id,
@@ -286,7 +286,7 @@ export const SOUND_ROWS = {
     last_used_at: new Date(),
     expires_at: new Date(Date.now() + 1000),
   }),
-  proof_counters: () => ({ subject: `person/${randomUUID()}`, failures: 0, window_ends_at: new Date() }),
+  attempt_counters: () => ({ subject: `person/${randomUUID()}`, failures: 0, window_ends_at: new Date() }),
   policies: ({ otherMerchantId }) => ({ merchant_id: otherMerchantId, updated_at: new Date() }),
   policy_changes: ({ merchantId, ownerId }) => ({
     id: newId('pch'),
@@ -304,13 +304,13 @@ export const SOUND_ROWS = {
     outcome: 'done',
     created_at: new Date(),
   }),
-} as const satisfies Readonly<Record<string, (world: World) => Row>>;
+} as const satisfies Readonly<Record<string, (fixture: RuleFixture) => Row>>;
 
 export type SoundTable = keyof typeof SOUND_ROWS;
 
 /** A sound row of the table with these columns replaced. */
-export function insert(world: World, table: SoundTable, columns: Row = {}): Sql {
-  return insertRow(table, { ...SOUND_ROWS[table](world), ...columns });
+export function insert(fixture: RuleFixture, table: SoundTable, columns: Row = {}): Sql {
+  return insertRow(table, { ...SOUND_ROWS[table](fixture), ...columns });
 }
 
 export function insertRow(table: string, row: Row): Sql {
@@ -337,11 +337,11 @@ export function move(id: CollectionId | PayoutId, state: string, assignments = '
 /** One line of a table of cases: an insert of a row that is sound but for these columns. */
 export function wrongInserts(
   table: SoundTable,
-  lines: readonly (readonly [what: string, columns: Row | ((world: World) => Row), constraint: string])[],
+  lines: readonly (readonly [what: string, columns: Row | ((fixture: RuleFixture) => Row), constraint: string])[],
 ): RuleCase[] {
   return lines.map(([what, columns, constraint]) => ({
     what: `${what} in ${table}`,
-    breaks: (world) => [insert(world, table, typeof columns === 'function' ? columns(world) : columns)],
+    breaks: (fixture) => [insert(fixture, table, typeof columns === 'function' ? columns(fixture) : columns)],
     by: { constraint },
   }));
 }

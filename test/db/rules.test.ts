@@ -12,7 +12,15 @@ import { PAYOUT_MONEY_RULE_CASES } from './payments/payout-money-rule-cases.ts';
 import { PAYOUT_RULE_CASES } from './payments/payout-rule-cases.ts';
 import { PEOPLE_RULE_CASES } from './accounts/people-rule-cases.ts';
 import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
-import { insert, makeWorld, SOUND_ROWS, type RuleCase, type Sql, type SoundTable, type World } from './rule-cases.ts';
+import {
+  insert,
+  makeRuleFixture,
+  SOUND_ROWS,
+  type RuleCase,
+  type Sql,
+  type SoundTable,
+  type RuleFixture,
+} from './rule-cases.ts';
 import { WEBHOOK_RULE_CASES } from './webhooks/webhook-rule-cases.ts';
 
 const CASES: readonly RuleCase[] = [
@@ -29,24 +37,24 @@ const CASES: readonly RuleCase[] = [
 describe('the database', () => {
   let database: TestDatabase;
   let db: Database;
-  let world: World;
+  let fixture: RuleFixture;
 
   before(async () => {
     database = await createTestDatabase();
     db = database.db;
-    world = await makeWorld(db);
+    fixture = await makeRuleFixture(db);
   });
   after(() => database.drop());
 
   for (const table of Object.keys(SOUND_ROWS) as SoundTable[]) {
     it(`takes a row of ${table} that is as it should be`, async () => {
-      await inTransaction(db, (client) => client.query(toQuery(insert(world, table))));
+      await inTransaction(db, (client) => client.query(toQuery(insert(fixture, table))));
     });
   }
 
   for (const { what, breaks, by } of CASES) {
     it(`refuses ${what}`, async () => {
-      const error = await refusalOf(db, breaks(world));
+      const error = await refusalOf(db, breaks(fixture));
       if ('constraint' in by) assert.equal(error.constraint, by.constraint, error.message);
       else assert.match(error.message, by.says);
     });
@@ -71,8 +79,8 @@ describe('the database', () => {
       const { rows } = await db.pool.query<{ pair: string }>(
         `SELECT from_state || ' > ' || to_state AS pair FROM ${table} ORDER BY from_state COLLATE "C", to_state COLLATE "C"`,
       );
-      const pairs = Object.entries(transitions).flatMap(([from, facts]) =>
-        Object.values(facts).map((to) => `${from} > ${to}`),
+      const pairs = Object.entries(transitions).flatMap(([from, transitions]) =>
+        Object.values(transitions).map((to) => `${from} > ${to}`),
       );
       assert.deepEqual(
         rows.map(({ pair }) => pair),

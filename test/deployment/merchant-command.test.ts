@@ -7,7 +7,7 @@ import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
 import { makeCollection } from '../db/rows.ts';
 import { call } from '../support/api.ts';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { addPerson, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
 import { API_ONLY } from '../api/answers.ts';
 
@@ -17,13 +17,13 @@ const root = findProjectRoot();
 const PASSWORD = 'a password of their own';
 
 describe('npm run merchant', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
-  const run = (args: readonly string[], environment: Readonly<Record<string, string>> = house.environment) =>
+  const run = (args: readonly string[], environment: Readonly<Record<string, string>> = testEnv.environment) =>
     new Promise<Outcome>((resolve) => {
       const command = ['--import', 'tsx/esm', join(root, 'src/processes/merchant.ts'), ...args];
       const env = { PATH: process.env['PATH'], ...environment };
@@ -31,7 +31,7 @@ describe('npm run merchant', () => {
         resolve({ code: error === null ? 0 : Number(error.code), out, err });
       });
     });
-  const merchantCount = async () => (await house.db.pool.query('SELECT 1 FROM merchants')).rowCount;
+  const merchantCount = async () => (await testEnv.db.pool.query('SELECT 1 FROM merchants')).rowCount;
 
   it('makes a merchant whose first owner comes in by the invitation', async () => {
     const made = await run(['create', '--name', 'Duka la Amina', '--currency', 'KES', '--email', 'Amina@duka.example']);
@@ -40,12 +40,12 @@ describe('npm run merchant', () => {
     const token = /^invitation +([\w-]{43})$/m.exec(made.out)?.[1];
     assert.ok(merchantId !== undefined && token !== undefined, made.out);
     const json = { token, name: 'Amina', password: PASSWORD };
-    const accepted = await call(house.baseUrl, 'POST', '/v1/console/invitations/accept', {
+    const accepted = await call(testEnv.baseUrl, 'POST', '/v1/console/invitations/accept', {
       json,
       idempotencyKey: null,
     });
     assert.deepEqual([accepted.status, accepted.json['roles']], [201, ['owner']], accepted.text);
-    const browser = openBrowser(house.baseUrl);
+    const browser = openBrowser(testEnv.baseUrl);
     const credentials = { email: 'amina@duka.example', password: PASSWORD };
     const session = await browser.call('POST', '/v1/console/session', { json: credentials });
     assert.deepEqual(session.json['merchant'], { id: merchantId, name: 'Duka la Amina', currency: 'KES' });
@@ -71,7 +71,7 @@ describe('npm run merchant', () => {
     for (const token of tokens) {
       const json = { token, name: 'An owner', password: PASSWORD };
       const path = '/v1/console/invitations/accept';
-      const accepted = await call(house.baseUrl, 'POST', path, { json, idempotencyKey: null });
+      const accepted = await call(testEnv.baseUrl, 'POST', path, { json, idempotencyKey: null });
       assert.deepEqual([accepted.status, accepted.json['roles']], [201, ['owner']], accepted.text);
     }
     const alone = /An only owner can let in a second self, and then move money alone/;
@@ -81,9 +81,9 @@ describe('npm run merchant', () => {
   });
 
   it('shows what waits for a second person, and approves it in the place of one who is gone', async () => {
-    const { id: merchantId } = await house.addMerchant();
-    const owner = await logIn(house, await addPerson(house, merchantId, ['owner']));
-    const admin = await addPerson(house, merchantId, ['admin']);
+    const { id: merchantId } = await testEnv.addMerchant();
+    const owner = await logIn(testEnv, await addPerson(testEnv, merchantId, ['owner']));
+    const admin = await addPerson(testEnv, merchantId, ['admin']);
     const removal = await owner.call('DELETE', `/v1/console/members/${admin.id}`);
     const json = { email: 'carol@shop.example', roles: ['approver'] };
     const invited = await owner.call('POST', '/v1/console/invitations', { json });
@@ -95,7 +95,7 @@ describe('npm run merchant', () => {
     const approved = await run(['approve', '--merchant', merchantId, '--change', invitation]);
     const second = /^token +([\w-]{43})$/m.exec(approved.out)?.[1];
     assert.ok(second !== undefined, approved.out + approved.err);
-    const accepted = await call(house.baseUrl, 'POST', '/v1/console/invitations/accept', {
+    const accepted = await call(testEnv.baseUrl, 'POST', '/v1/console/invitations/accept', {
       json: { token: invited.json['token'], approval_token: second, name: 'Carol', password: PASSWORD },
       idempotencyKey: null,
     });
@@ -106,17 +106,17 @@ describe('npm run merchant', () => {
     assert.equal(again.code, 1);
     assert.match(again.err, /nothing was done: This proposal was decided/);
     assert.equal((await run(['waiting', '--merchant', merchantId])).out, 'nothing waits\n');
-    const elsewhere = await run(['approve', '--merchant', house.merchant.id, '--change', change]);
+    const elsewhere = await run(['approve', '--merchant', testEnv.merchant.id, '--change', change]);
     assert.match(elsewhere.err, /nothing was done: There is no such proposal/);
   });
 
   it('shows what operators say otherwise, and writes down how it was settled', async () => {
     assert.deepEqual((await run(['discrepancies'])).out, 'nothing is open\n');
-    const { db } = house;
-    const { id: merchantId } = await house.addMerchant();
+    const { db } = testEnv;
+    const { id: merchantId } = await testEnv.addMerchant();
     const { id } = await makeCollection(db, merchantId, 'failed');
-    const word = { kind: 'paid', operatorReceipt: '4711' } as const;
-    await recordDiscrepancy(db, { ended: { table: 'collections', id, merchantId }, word, at: new Date() });
+    const status = { kind: 'paid', operatorReceipt: '4711' } as const;
+    await recordDiscrepancy(db, { ended: { table: 'collections', id, merchantId }, status, at: new Date() });
     const shown = await run(['discrepancies']);
     const text = 'it failed here, and the operator says that it was paid (its receipt: 4711)';
     const [number, ...rest] = shown.out.split('  ');
@@ -125,7 +125,7 @@ describe('npm run merchant', () => {
     const settled = await settle();
     assert.deepEqual([settled.code, settled.out], [0, `settled     ${id} of ${merchantId}: ${text}\n`], settled.err);
     assert.deepEqual((await run(['discrepancies'])).out, 'nothing is open\n');
-    const owner = await logIn(house, await addPerson(house, merchantId, ['owner']));
+    const owner = await logIn(testEnv, await addPerson(testEnv, merchantId, ['owner']));
     const { json } = await owner.call('GET', '/v1/console/audit?limit=100');
     const entry = (json['data'] as Record<string, unknown>[]).find(({ action }) => String(action).endsWith('_settled'));
     assert.deepEqual(
@@ -142,15 +142,15 @@ describe('npm run merchant', () => {
   });
 
   it('makes a token with which a person comes in again', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const made = await run(['recover', '--email', person.email]);
     assert.equal(made.code, 0, made.err);
     const token = /^recovery +([\w-]{43})$/m.exec(made.out)?.[1];
     const json = { token, new_password: PASSWORD };
-    const used = await call(house.baseUrl, 'POST', '/v1/console/recovery', { json, idempotencyKey: null });
+    const used = await call(testEnv.baseUrl, 'POST', '/v1/console/recovery', { json, idempotencyKey: null });
     assert.equal(used.status, 204, used.text);
     const tryPassword = (password: string) =>
-      openBrowser(house.baseUrl).call('POST', '/v1/console/session', { json: { email: person.email, password } });
+      openBrowser(testEnv.baseUrl).call('POST', '/v1/console/session', { json: { email: person.email, password } });
     assert.equal((await tryPassword(PASSWORD)).status, 201);
     assert.equal((await tryPassword(KNOWN_PASSWORD)).status, 403);
     const nobody = await run(['recover', '--email', 'nobody@shop.example']);
@@ -195,7 +195,7 @@ describe('npm run merchant', () => {
     assert.equal(without.code, 1);
     assert.match(without.err, /nothing was done: the configuration is not usable:\n[^]*MALIPO_DATABASE_URL/);
     const url = 'postgres://malipo:pa55-word@127.0.0.1:1/malipo';
-    const away = await run(args, { ...house.environment, MALIPO_DATABASE_URL: url });
+    const away = await run(args, { ...testEnv.environment, MALIPO_DATABASE_URL: url });
     assert.equal(away.code, 1);
     assert.match(away.err, /nothing was done: .+/);
     assert.doesNotMatch(away.err + away.out, /pa55-word/);

@@ -104,9 +104,9 @@ describe('supervised child', () => {
   it('is killed when it does not heed the stop', async () => {
     const child = await start({ env: { BEHAVIOUR: 'stubborn' }, stopLimitMs: 300 });
     const pid = pidOf(child);
-    const askedAtMs = Date.now();
+    const queriedAtMs = Date.now();
     await child.stop();
-    assert.ok(Date.now() - askedAtMs >= 290, 'it was given its time');
+    assert.ok(Date.now() - queriedAtMs >= 290, 'it was given its time');
     assert.equal(startOfProcess(pid), undefined);
   });
 

@@ -1,55 +1,55 @@
 // A server that is told to stop in the middle of its work: it ends in order, and leaves nothing undone or done twice.
 import assert from 'node:assert/strict';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { assertLedgerIsSound, pay, promptsRaised, storyOf, untilAllReceived, untilState } from '../support/payments.ts';
 import { startServerChild, type ServerChild } from '../support/server-child.ts';
 
 const PAYMENTS = 12;
 
 describe('a server that gets SIGTERM', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let child: ServerChild;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       startsServer: false,
       environment: { MALIPO_PROMPT_WINDOW_MS: '60000', MALIPO_DELIVERY_TIMEOUT_MS: '3000' },
       sandboxTimes: { decisionMs: 700 },
     });
-    child = await startServerChild(house);
+    child = await startServerChild(testEnv);
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('in the middle of payments and deliveries ends cleanly, and the next one completes them once', async () => {
-    const { merchant, receiver } = house;
+    const { merchant, receiver } = testEnv;
     // So slow that many attempts are under way at any time.
     receiver.answerWith(merchant.id, (_received, response) => {
       setTimeout(() => response.writeHead(200).end(), 400);
     });
-    const payments = await Promise.all(Array.from({ length: PAYMENTS }, () => pay(house, '000')));
+    const payments = await Promise.all(Array.from({ length: PAYMENTS }, () => pay(testEnv, '000')));
     await eventually('the first deliveries to be under way', () => receiver.all(merchant.id).length > 3);
     const { code, signal } = await child.stop();
     assert.deepEqual([code, signal], [0, null]);
 
-    await house.startServer();
+    await testEnv.startServer();
     for (const payment of payments) {
-      await untilState(house, payment, 'succeeded');
-      const story = storyOf(await untilAllReceived(house, payment));
+      await untilState(testEnv, payment, 'succeeded');
+      const story = storyOf(await untilAllReceived(testEnv, payment));
       assert.deepEqual(story, ['initiated > prompted', 'prompted > succeeded']);
-      assert.equal(await promptsRaised(house, payment.phone), 1);
+      assert.equal(await promptsRaised(testEnv, payment.phone), 1);
     }
     await eventually('every delivery to be recorded', async () => {
-      const { rows } = await house.db.pool.query(`SELECT 1 FROM deliveries WHERE state <> 'delivered'`);
+      const { rows } = await testEnv.db.pool.query(`SELECT 1 FROM deliveries WHERE state <> 'delivered'`);
       return rows.length === 0;
     });
     // An orderly stop finishes what it sends, so nothing had to be sent again.
     assert.equal(receiver.all(merchant.id).length, 2 * PAYMENTS);
-    await assertLedgerIsSound(house.db);
+    await assertLedgerIsSound(testEnv.db);
   });
 
   it('twice ends all the same', async () => {
-    const other = await startServerChild(house, { overrides: { MALIPO_HTTP_PORT: '0' } });
+    const other = await startServerChild(testEnv, { overrides: { MALIPO_HTTP_PORT: '0' } });
     const [first, second] = await Promise.all([other.stop(), other.stop()]);
     assert.deepEqual([first.code, second.code], [0, 0]);
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields } from '../support/api.ts';
 import { attemptsOf, untilDelivery } from '../support/deliveries.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,
@@ -19,8 +19,8 @@ import { startServerChild } from '../support/server-child.ts';
 
 const PAID = ['initiated > prompted', 'prompted > succeeded'];
 
-async function houseWithoutServer(environment: Readonly<Record<string, string>> = {}): Promise<House> {
-  return openHouse({
+async function environmentWithoutServer(environment: Readonly<Record<string, string>> = {}): Promise<TestEnvironment> {
+  return startTestEnvironment({
     startsServer: false,
     environment: { MALIPO_PROMPT_WINDOW_MS: '30000', MALIPO_OPERATOR_TIMEOUT_MS: '800', ...environment },
     sandboxTimes: { decisionMs: 1000 },
@@ -28,50 +28,50 @@ async function houseWithoutServer(environment: Readonly<Record<string, string>> 
 }
 
 describe('a server that is killed around the commit of a request', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   const body = collectionFields({ phone: phoneFor('000') });
   beforeEach(async () => {
-    house = await houseWithoutServer();
+    testEnv = await environmentWithoutServer();
   });
   afterEach(async () => {
-    await assertLedgerIsSound(house.db);
-    await house.stop();
+    await assertLedgerIsSound(testEnv.db);
+    await testEnv.stop();
   });
 
   const post = (idempotencyKey: string) =>
-    call(house.baseUrl, 'POST', '/v1/api/collections', { key: house.merchant.key, idempotencyKey, json: body });
+    call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key: testEnv.merchant.key, idempotencyKey, json: body });
 
   async function collections(): Promise<string[]> {
-    const { rows } = await house.db.pool.query<{ id: string }>('SELECT id FROM collections');
+    const { rows } = await testEnv.db.pool.query<{ id: string }>('SELECT id FROM collections');
     return rows.map(({ id }) => id);
   }
 
   it('right after it has recorded a payment that nobody knows of yet: the next one starts it', async () => {
-    const doomed = await startServerChild(house, { crashPoint: { moment: 'after', commitOf: 'collection_insert' } });
+    const doomed = await startServerChild(testEnv, { crashPoint: { moment: 'after', commitOf: 'collection_insert' } });
     const idempotencyKey = randomUUID();
     await assert.rejects(post(idempotencyKey));
     await doomed.dies();
     const [id, ...others] = await collections();
     assert.deepEqual([typeof id, others], ['string', []]);
 
-    await house.startServer();
+    await testEnv.startServer();
     const repeated = await post(idempotencyKey);
     assert.deepEqual([repeated.status, repeated.json['id']], [202, id]);
     assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
-    const available = () => availableBalance(house, house.merchant);
+    const available = () => availableBalance(testEnv, testEnv.merchant);
     await eventually('the payment to succeed', async () => (await available()) === body['amount']);
-    assert.equal(await promptsRaised(house, String(body['phone'])), 1);
+    assert.equal(await promptsRaised(testEnv, String(body['phone'])), 1);
     assert.deepEqual(await collections(), [id]);
   });
 
   it('right before it records one: nothing is kept, and the same key makes the payment', async () => {
-    const doomed = await startServerChild(house, { crashPoint: { moment: 'before', commitOf: 'collection_insert' } });
+    const doomed = await startServerChild(testEnv, { crashPoint: { moment: 'before', commitOf: 'collection_insert' } });
     const idempotencyKey = randomUUID();
     await assert.rejects(post(idempotencyKey));
     await doomed.dies();
     assert.deepEqual(await collections(), []);
 
-    await house.startServer();
+    await testEnv.startServer();
     const repeated = await post(idempotencyKey);
     assert.deepEqual([repeated.status, repeated.headers.get('idempotent-replayed')], [202, null]);
     assert.deepEqual(await collections(), [repeated.json['id']]);
@@ -79,44 +79,44 @@ describe('a server that is killed around the commit of a request', () => {
 });
 
 describe('a server that is killed', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   beforeEach(async () => {
-    house = await houseWithoutServer();
+    testEnv = await environmentWithoutServer();
   });
   afterEach(async () => {
-    await assertLedgerIsSound(house.db);
-    await house.stop();
+    await assertLedgerIsSound(testEnv.db);
+    await testEnv.stop();
   });
 
   it('while the payer decides misses the callback, and the next one learns the outcome by asking', async () => {
-    const doomed = await startServerChild(house);
-    const payment = await pay(house, '008');
-    await untilState(house, payment, 'prompted');
+    const doomed = await startServerChild(testEnv);
+    const payment = await pay(testEnv, '008');
+    await untilState(testEnv, payment, 'prompted');
     await doomed.kill();
     await eventually('the payer to decide meanwhile', async () => {
-      const response = await fetch(`${house.sandbox.url}/sandbox/transactions?phone=${payment.phone}`);
+      const response = await fetch(`${testEnv.sandbox.url}/sandbox/transactions?phone=${payment.phone}`);
       const [transaction] = (await response.json()) as { state: string; callbacksSent: number }[];
       return transaction?.state === 'SUCCESSFUL' && transaction.callbacksSent === 3;
     });
-    await expireLeases(house.db);
-    await house.startServer();
-    await untilState(house, payment, 'succeeded');
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), PAID);
-    assert.equal(await promptsRaised(house, payment.phone), 1);
+    await expireLeases(testEnv.db);
+    await testEnv.startServer();
+    await untilState(testEnv, payment, 'succeeded');
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), PAID);
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 
   it('between sending an event and recording that sends the same bytes again, under the same attempt number', async () => {
-    const { merchant, receiver } = house;
-    const doomed = await startServerChild(house);
+    const { merchant, receiver } = testEnv;
+    const doomed = await startServerChild(testEnv);
     // No answer: the server dies before it can record anything.
     receiver.answerWith(merchant.id, () => void doomed.kill());
-    const payment = await pay(house, '010');
+    const payment = await pay(testEnv, '010');
     await doomed.exited;
     receiver.answerWith(merchant.id, null);
     assert.equal(receiver.all(merchant.id).length, 1);
 
-    await expireLeases(house.db);
-    await house.startServer();
+    await expireLeases(testEnv.db);
+    await testEnv.startServer();
     const [first, second] = await eventually('the event to come again', () => {
       const received = receiver.all(merchant.id).filter(({ event }) => event.type === 'collection.prompted');
       return received.length > 1 && received;
@@ -126,7 +126,7 @@ describe('a server that is killed', () => {
       assert.equal(second!.headers[name], first!.headers[name]);
     }
     assert.ok(second!.isVerified);
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), PAID.slice(0, 1));
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), PAID.slice(0, 1));
   });
 });
 
@@ -147,10 +147,10 @@ describe('a server that is killed around a further attempt of a delivery', () =>
 
 describe('a server that is killed between sending a further attempt and recording it', () => {
   it('sends the same bytes again, under the same attempt number, and records one attempt', async () => {
-    const house = await houseWithoutServer();
+    const testEnv = await environmentWithoutServer();
     try {
-      const { merchant, receiver } = house;
-      const doomed = await startServerChild(house);
+      const { merchant, receiver } = testEnv;
+      const doomed = await startServerChild(testEnv);
       let requests = 0;
       receiver.answerWith(merchant.id, (_received, response) => {
         requests += 1;
@@ -159,12 +159,12 @@ describe('a server that is killed between sending a further attempt and recordin
         else if (requests === 2) void doomed.kill();
         else response.writeHead(200).end();
       });
-      await pay(house, '010');
+      await pay(testEnv, '010');
       await doomed.exited;
       assert.equal(requests, 2);
 
-      await house.startServer();
-      const delivery = await untilDelivery(house, merchant, 'delivered');
+      await testEnv.startServer();
+      const delivery = await untilDelivery(testEnv, merchant, 'delivered');
       const [, lost, repeated, ...others] = receiver.all(merchant.id);
       assert.deepEqual(others, []);
       assert.deepEqual(repeated!.rawBody, lost!.rawBody);
@@ -172,7 +172,7 @@ describe('a server that is killed between sending a further attempt and recordin
         assert.equal(repeated!.headers[name], lost!.headers[name]);
       }
       assert.ok(repeated!.isVerified);
-      const attempts = await attemptsOf(house.db, delivery.id);
+      const attempts = await attemptsOf(testEnv.db, delivery.id);
       assert.deepEqual(
         attempts.map(({ number, status }) => [number, status]),
         [
@@ -181,25 +181,25 @@ describe('a server that is killed between sending a further attempt and recordin
         ],
       );
     } finally {
-      await house.stop();
+      await testEnv.stop();
     }
   });
 });
 
 describe('a server that is killed when it has recorded a further attempt that failed', () => {
   it('leaves the wait before the next one as long as it was decided', async () => {
-    const house = await houseWithoutServer({ MALIPO_DELIVERY_SCHEDULE_MS: '0,100,20000,100' });
+    const testEnv = await environmentWithoutServer({ MALIPO_DELIVERY_SCHEDULE_MS: '0,100,20000,100' });
     try {
-      const { merchant, receiver } = house;
-      const doomed = await startServerChild(house, { crashPoint: { moment: 'after', activity: 'sendDelivery' } });
+      const { merchant, receiver } = testEnv;
+      const doomed = await startServerChild(testEnv, { crashPoint: { moment: 'after', activity: 'sendDelivery' } });
       receiver.answerWith(merchant.id, (_received, response) => response.writeHead(500).end());
-      await pay(house, '010');
+      await pay(testEnv, '010');
       await doomed.dies();
-      const { rows } = await house.db.pool.query<{ due: Date }>('SELECT next_attempt_at AS due FROM deliveries');
+      const { rows } = await testEnv.db.pool.query<{ due: Date }>('SELECT next_attempt_at AS due FROM deliveries');
       receiver.answerWith(merchant.id, null);
-      await house.startServer();
-      const delivery = await untilDelivery(house, merchant, 'delivered', 50_000);
-      const attempts = await attemptsOf(house.db, delivery.id);
+      await testEnv.startServer();
+      const delivery = await untilDelivery(testEnv, merchant, 'delivered', 50_000);
+      const attempts = await attemptsOf(testEnv.db, delivery.id);
       assert.deepEqual(
         attempts.map(({ status }) => status),
         [500, 500, 200],
@@ -207,28 +207,28 @@ describe('a server that is killed when it has recorded a further attempt that fa
       // Not sooner; half a second is what clocks may differ by.
       assert.ok(attempts[2]!.startedAt.getTime() >= rows[0]!.due.getTime() - 500);
     } finally {
-      await house.stop();
+      await testEnv.stop();
     }
   });
 });
 
 async function survive(moment: 'before' | 'after'): Promise<void> {
-  const house = await houseWithoutServer();
+  const testEnv = await environmentWithoutServer();
   try {
-    const { merchant, receiver } = house;
-    const doomed = await startServerChild(house, { crashPoint: { moment, activity: 'sendDelivery' } });
+    const { merchant, receiver } = testEnv;
+    const doomed = await startServerChild(testEnv, { crashPoint: { moment, activity: 'sendDelivery' } });
     let requests = 0;
     receiver.answerWith(merchant.id, (_received, response) => {
       requests += 1;
       response.writeHead(requests === 1 ? 500 : 200).end();
     });
-    await pay(house, '010');
+    await pay(testEnv, '010');
     await doomed.dies();
     assert.equal(requests, moment === 'before' ? 1 : 2);
 
-    await house.startServer();
-    const delivery = await untilDelivery(house, merchant, 'delivered');
-    const attempts = await attemptsOf(house.db, delivery.id);
+    await testEnv.startServer();
+    const delivery = await untilDelivery(testEnv, merchant, 'delivered');
+    const attempts = await attemptsOf(testEnv.db, delivery.id);
     assert.deepEqual(
       attempts.map(({ number, status }) => [number, status]),
       [
@@ -238,6 +238,6 @@ async function survive(moment: 'before' | 'after'): Promise<void> {
     );
     assert.equal(requests, 2);
   } finally {
-    await house.stop();
+    await testEnv.stop();
   }
 }

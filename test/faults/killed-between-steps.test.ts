@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { type CrashPoint } from '../support/crash-points.ts';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,
@@ -25,7 +25,7 @@ type Path = {
 
 const PAID: Path = { row: '000', state: 'succeeded', story: ['initiated > prompted', 'prompted > succeeded'] };
 const DECLINED: Path = { row: '001', state: 'failed', story: ['initiated > prompted', 'prompted > failed'] };
-const LAPSED: Path = { row: '003', state: 'expired', story: ['initiated > prompted', 'prompted > expired'] };
+const EXPIRED: Path = { row: '003', state: 'expired', story: ['initiated > prompted', 'prompted > expired'] };
 const UNDECIDED: Path = {
   row: '009',
   state: 'succeeded',
@@ -33,33 +33,33 @@ const UNDECIDED: Path = {
   environment: { MALIPO_PROMPT_WINDOW_MS: '500', MALIPO_RECONCILE_FOR_MS: '30000' },
 };
 
-type Step = { activity: string; fact?: string };
+type Step = { activity: string; transition?: string };
 
-const record = (fact: string) => ({ activity: 'recordCollectionFact', fact });
+const record = (transition: string) => ({ activity: 'recordCollectionTransition', transition });
 const STEPS: readonly (readonly [string, Step, Path])[] = [
   ['the prompt is raised', { activity: 'raisePromptWithOperator' }, PAID],
   ['the operator is asked', { activity: 'getStatusWithOperator' }, PAID],
-  ['the prompt is recorded', record('prompt_taken'), PAID],
+  ['the prompt is recorded', record('prompt_accepted'), PAID],
   ['the payment is recorded', record('paid'), PAID],
   ['a refusal is recorded', record('declined'), DECLINED],
-  ['an expiry is recorded', record('lapsed'), LAPSED],
+  ['an expiry is recorded', record('expired'), EXPIRED],
   ['an unknown outcome is recorded', record('outcome_unknown'), UNDECIDED],
 ];
 
 /** Starts a server that dies at the point, then one that does not. The house is stopped by the caller. */
-async function survive(house: House, crashPoint: CrashPoint, path: Path): Promise<void> {
-  const doomed = await startServerChild(house, { crashPoint });
-  const payment = await pay(house, path.row);
+async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, path: Path): Promise<void> {
+  const doomed = await startServerChild(testEnv, { crashPoint });
+  const payment = await pay(testEnv, path.row);
   await doomed.dies();
-  await expireLeases(house.db);
-  await house.startServer();
-  await untilState(house, payment, path.state, 30_000);
-  assert.deepEqual(storyOf(await untilAllReceived(house, payment)), path.story);
-  const events = await storedEvents(house.db, payment.id);
+  await expireLeases(testEnv.db);
+  await testEnv.startServer();
+  await untilState(testEnv, payment, path.state, 30_000);
+  assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), path.story);
+  const events = await storedEvents(testEnv.db, payment.id);
   assert.equal(events.length, path.story.length);
-  assert.equal(await promptsRaised(house, payment.phone), 1);
-  assert.equal(await availableBalance(house, payment.merchant), path.state === 'succeeded' ? payment.amount : 0);
-  await assertLedgerIsSound(house.db);
+  assert.equal(await promptsRaised(testEnv, payment.phone), 1);
+  assert.equal(await availableBalance(testEnv, payment.merchant), path.state === 'succeeded' ? payment.amount : 0);
+  await assertLedgerIsSound(testEnv.db);
 }
 
 describe('a server that is killed', () => {
@@ -77,7 +77,7 @@ describe('a server that is killed', () => {
     const lanes = [0, 1, 2, 3].map(() => Promise.resolve());
     for (const [index, { title, crashPoint, path }] of points.entries()) {
       const lane = index % lanes.length;
-      const outcome = lanes[lane]!.then(() => surviveInHouseOfItsOwn(crashPoint, path));
+      const outcome = lanes[lane]!.then(() => surviveInOwnEnvironment(crashPoint, path));
       outcomes.set(title, outcome);
       lanes[lane] = outcome.catch(() => undefined);
     }
@@ -90,8 +90,8 @@ describe('a server that is killed', () => {
   }
 });
 
-async function surviveInHouseOfItsOwn(crashPoint: CrashPoint, path: Path): Promise<void> {
-  const house = await openHouse({
+async function surviveInOwnEnvironment(crashPoint: CrashPoint, path: Path): Promise<void> {
+  const testEnv = await startTestEnvironment({
     startsServer: false,
     environment: {
       MALIPO_PROMPT_DEADLINE_MS: '60000',
@@ -102,8 +102,8 @@ async function surviveInHouseOfItsOwn(crashPoint: CrashPoint, path: Path): Promi
     },
   });
   try {
-    await survive(house, crashPoint, path);
+    await survive(testEnv, crashPoint, path);
   } finally {
-    await house.stop();
+    await testEnv.stop();
   }
 }

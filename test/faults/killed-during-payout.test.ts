@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import type { CrashPoint } from '../support/crash-points.ts';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { assertLedgerIsSound, expireLeases, storyOf, untilAllReceived } from '../support/payments.ts';
-import { askForPayout, balanceOf, fund, release, transfersTaken, untilPayoutState } from '../support/payouts.ts';
+import { askForPayout, balanceOf, fund, release, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { enter } from '../support/people.ts';
 import { startServerChild } from '../support/server-child.ts';
 
@@ -13,7 +13,7 @@ type Path = { readonly row: string; readonly state: PayoutState; readonly balanc
 const PAID: Path = { row: '000', state: 'succeeded', balance: [15_000, 0] };
 const REFUSED: Path = { row: '001', state: 'failed', balance: [20_000, 0] };
 
-const record = (fact: string) => ({ activity: 'recordPayoutFact', fact });
+const record = (transition: string) => ({ activity: 'recordPayoutTransition', transition });
 const POINTS: readonly (readonly [string, CrashPoint, Path])[] = (['before', 'after'] as const).flatMap((moment) => [
   [`${moment} it is sent`, { moment, activity: 'sendPayoutWithOperator' }, PAID] as const,
   [`${moment} the operator is asked`, { moment, activity: 'getPayoutStatusWithOperator' }, PAID] as const,
@@ -29,7 +29,7 @@ describe('a server that is killed', () => {
     const lanes = [0, 1, 2].map(() => Promise.resolve());
     for (const [index, [title, crashPoint, path]] of POINTS.entries()) {
       const lane = index % lanes.length;
-      const outcome = lanes[lane]!.then(() => surviveInHouseOfItsOwn(crashPoint, path));
+      const outcome = lanes[lane]!.then(() => surviveInOwnEnvironment(crashPoint, path));
       outcomes.set(title, outcome);
       lanes[lane] = outcome.catch(() => undefined);
     }
@@ -42,35 +42,35 @@ describe('a server that is killed', () => {
   }
 });
 
-async function surviveInHouseOfItsOwn(crashPoint: CrashPoint, path: Path): Promise<void> {
-  const house = await openHouse({
+async function surviveInOwnEnvironment(crashPoint: CrashPoint, path: Path): Promise<void> {
+  const testEnv = await startTestEnvironment({
     startsServer: false,
     // How long an activity of a dead server keeps the next one waiting.
     environment: { MALIPO_OPERATOR_TIMEOUT_MS: '500', MALIPO_PAYOUT_SEND_DEADLINE_MS: '60000' },
   });
   try {
-    await survive(house, crashPoint, path);
+    await survive(testEnv, crashPoint, path);
   } finally {
-    await house.stop();
+    await testEnv.stop();
   }
 }
 
-async function survive(house: House, crashPoint: CrashPoint, { row, state, balance }: Path): Promise<void> {
-  const { merchant } = house;
-  await fund(house, merchant, 20_000);
-  const doomed = await startServerChild(house, { crashPoint });
-  const payout = await askForPayout(house, row);
-  await release(await enter(house, merchant.id, 'approver'), payout);
+async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, { row, state, balance }: Path): Promise<void> {
+  const { merchant } = testEnv;
+  await fund(testEnv, merchant, 20_000);
+  const doomed = await startServerChild(testEnv, { crashPoint });
+  const payout = await askForPayout(testEnv, row);
+  await release(await enter(testEnv, merchant.id, 'approver'), payout);
   await doomed.dies();
-  await expireLeases(house.db);
-  await house.startServer();
-  await untilPayoutState(house, payout, state, 40_000);
-  assert.deepEqual(storyOf(await untilAllReceived(house, payout)), [
+  await expireLeases(testEnv.db);
+  await testEnv.startServer();
+  await untilPayoutState(testEnv, payout, state, 40_000);
+  assert.deepEqual(storyOf(await untilAllReceived(testEnv, payout)), [
     'nothing > queued',
     'queued > released',
     `released > ${state}`,
   ]);
-  assert.equal(await transfersTaken(house, payout), 1);
-  assert.deepEqual(await balanceOf(house, merchant), balance);
-  await assertLedgerIsSound(house.db);
+  assert.equal(await transfersAccepted(testEnv, payout), 1);
+  assert.deepEqual(await balanceOf(testEnv, merchant), balance);
+  await assertLedgerIsSound(testEnv.db);
 }

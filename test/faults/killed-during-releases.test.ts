@@ -1,36 +1,36 @@
 // A server that dies while it releases several payouts: the repeat with the same key finds each released once.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { assertLedgerIsSound } from '../support/payments.ts';
-import { askForPayout, fetchPayout, fund, transfersTaken, untilPayoutState } from '../support/payouts.ts';
+import { askForPayout, fetchPayout, fund, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { addPerson, logIn } from '../support/people.ts';
 import { startServerChild } from '../support/server-child.ts';
 
 describe('a server that is killed while it releases several payouts', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   beforeEach(async () => {
-    house = await openHouse({ startsServer: false });
-    await fund(house, house.merchant, 100_000);
+    testEnv = await startTestEnvironment({ startsServer: false });
+    await fund(testEnv, testEnv.merchant, 100_000);
   });
-  afterEach(() => house.stop());
+  afterEach(() => testEnv.stop());
 
   for (const [moment, state, isReplayed] of [
     ['before', 'queued', null],
     ['after', 'released', 'true'],
   ] as const) {
     it(`${moment} the commit leaves them ${state}, and the repeat answers that all are released`, async () => {
-      const doomed = await startServerChild(house, { crashPoint: { moment, commitOf: 'payout_approval_insert' } });
-      const payouts = await Promise.all([1, 2, 3].map(() => askForPayout(house, '000')));
-      const browser = await logIn(house, await addPerson(house, house.merchant.id, ['approver']));
+      const doomed = await startServerChild(testEnv, { crashPoint: { moment, commitOf: 'payout_approval_insert' } });
+      const payouts = await Promise.all([1, 2, 3].map(() => askForPayout(testEnv, '000')));
+      const browser = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['approver']));
       const options = { json: { ids: payouts.map(({ id }) => id) }, idempotencyKey: randomUUID() };
       const release = () => browser.call('POST', '/v1/console/payouts/release', options);
       await assert.rejects(release());
       await doomed.dies();
-      const states = await house.db.pool.query<{ state: string }>('SELECT DISTINCT state FROM payouts');
+      const states = await testEnv.db.pool.query<{ state: string }>('SELECT DISTINCT state FROM payouts');
       assert.deepEqual(states.rows, [{ state }]);
 
-      await house.startServer();
+      await testEnv.startServer();
       const answer = await release();
       assert.equal(answer.status, 200, answer.text);
       assert.equal(answer.headers.get('idempotent-replayed'), isReplayed);
@@ -38,11 +38,11 @@ describe('a server that is killed while it releases several payouts', () => {
         assert.equal(payout?.state, 'released');
       }
       for (const payout of payouts) {
-        await untilPayoutState(house, payout, 'succeeded');
-        assert.equal(await transfersTaken(house, payout), 1);
-        assert.equal(((await fetchPayout(house, payout))['approvals'] as unknown[]).length, 1);
+        await untilPayoutState(testEnv, payout, 'succeeded');
+        assert.equal(await transfersAccepted(testEnv, payout), 1);
+        assert.equal(((await fetchPayout(testEnv, payout))['approvals'] as unknown[]).length, 1);
       }
-      await assertLedgerIsSound(house.db);
+      await assertLedgerIsSound(testEnv.db);
     });
   }
 });

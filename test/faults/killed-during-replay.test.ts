@@ -8,7 +8,7 @@ import { createReplay } from '../../src/operations/webhooks/create-replay.ts';
 import { getReplay } from '../../src/queries/webhooks/get-replay.ts';
 import { actedBy, makePerson } from '../db/payments/payout-rows.ts';
 import { oneRow } from '../db/rows.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { expireLeases } from '../support/payments.ts';
 import { startServerChild } from '../support/server-child.ts';
 
@@ -16,24 +16,24 @@ import { startServerChild } from '../support/server-child.ts';
 const EVENTS = 1200;
 
 describe('a server that is killed while it replays', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let person: Person;
   beforeEach(async () => {
-    house = await openHouse({ startsServer: false });
-    person = await makePerson(house.db, house.merchant.id, ['owner']);
+    testEnv = await startTestEnvironment({ startsServer: false });
+    person = await makePerson(testEnv.db, testEnv.merchant.id, ['owner']);
   });
-  afterEach(() => house.stop());
+  afterEach(() => testEnv.stop());
 
   /** Many events that the merchant's endpoint did not get. */
   async function miss(): Promise<void> {
-    const { id: merchantId } = house.merchant;
+    const { id: merchantId } = testEnv.merchant;
     const { id: endpointId } = await oneRow<{ id: EndpointId }>(
-      house.db,
+      testEnv.db,
       'SELECT id FROM endpoints WHERE merchant_id = $1',
       [merchantId],
     );
-    await makeBacklog(house.db, [{ merchantId, endpointId }], { count: EVENTS });
-    await house.db.pool.query("UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL");
+    await makeBacklog(testEnv.db, [{ merchantId, endpointId }], { count: EVENTS });
+    await testEnv.db.pool.query("UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL");
   }
 
   for (const moment of ['before', 'after'] as const) {
@@ -42,21 +42,21 @@ describe('a server that is killed while it replays', () => {
       // Ids made by this process may lie a moment ahead of its clock.
       const madeBefore = new Date(Date.now() + 60_000);
       const filter = { endpointId: null, states: UNDELIVERED_STATES, madeFrom: null, madeBefore };
-      const { id, total } = await createReplay(house.db, { filter, by: actedBy(person), at: new Date() });
+      const { id, total } = await createReplay(testEnv.db, { filter, by: actedBy(person), at: new Date() });
       assert.equal(total, EVENTS);
-      const doomed = await startServerChild(house, { crashPoint: { moment, commitOf: 'replay_note_progress' } });
+      const doomed = await startServerChild(testEnv, { crashPoint: { moment, commitOf: 'replay_note_progress' } });
       await doomed.dies();
-      const broken = await getReplay(house.db, house.merchant.id, id);
+      const broken = await getReplay(testEnv.db, testEnv.merchant.id, id);
       assert.deepEqual([broken.state, broken.replayed], ['running', moment === 'before' ? 0 : 500]);
       const again = await oneRow<{ count: number }>(
-        house.db,
+        testEnv.db,
         'SELECT count(*)::int AS count FROM deliveries WHERE replay_count > 0',
       );
       assert.equal(again.count, broken.replayed, 'what is counted is what was done');
-      await expireLeases(house.db);
-      await house.startServer();
+      await expireLeases(testEnv.db);
+      await testEnv.startServer();
       const done = await eventually('the replay to be completed', async () => {
-        const replay = await getReplay(house.db, house.merchant.id, id);
+        const replay = await getReplay(testEnv.db, testEnv.merchant.id, id);
         return replay.state === 'completed' && replay;
       });
       assert.deepEqual([done.replayed, done.skipped], [EVENTS, 0]);
@@ -64,11 +64,11 @@ describe('a server that is killed while it replays', () => {
         'all of it to be delivered',
         async () => {
           const sql = `SELECT count(*)::int AS count FROM deliveries WHERE state = 'delivered' AND replay_count = 1`;
-          return (await oneRow<{ count: number }>(house.db, sql)).count === EVENTS;
+          return (await oneRow<{ count: number }>(testEnv.db, sql)).count === EVENTS;
         },
         60_000,
       );
-      const received = house.receiver.all(house.merchant.id);
+      const received = testEnv.receiver.all(testEnv.merchant.id);
       assert.equal(new Set(received.map(({ event }) => event.id)).size, EVENTS);
       assert.ok(received.every(({ isVerified }) => isVerified));
     });

@@ -11,7 +11,7 @@ import { startPostgresServer, type PostgresServer } from '../../src/dev/postgres
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { call, collectionFields, type ApiAnswer } from '../support/api.ts';
 import { runFolder, temporalClient, type TestDatabase } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   callBack,
@@ -67,7 +67,7 @@ async function postgresOfOurOwn(): Promise<RestartablePostgres> {
 // Each test goes on where the one before it ended.
 describe('while PostgreSQL is away', () => {
   let postgres: RestartablePostgres;
-  let house: House;
+  let testEnv: TestEnvironment;
   let open: Payment;
   let answered: Payment;
   const idempotencyKey = randomUUID();
@@ -75,7 +75,7 @@ describe('while PostgreSQL is away', () => {
 
   before(async () => {
     postgres = await postgresOfOurOwn();
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       database: postgres,
       environment: {
         MALIPO_DATABASE_TIMEOUT_MS: '1000',
@@ -86,17 +86,17 @@ describe('while PostgreSQL is away', () => {
       sandboxTimes: { decisionMs: 1000 },
     });
     // So that the document that answers are held against is there already.
-    open = await pay(house, '000');
-    await untilState(house, open, 'prompted');
+    open = await pay(testEnv, '000');
+    await untilState(testEnv, open, 'prompted');
     // So slow that its answer to this one comes when there is no database any more.
-    await switchFaults(house, { latencyMs: 1500 });
-    answered = await pay(house, '000');
+    await switchFaults(testEnv, { latencyMs: 1500 });
+    answered = await pay(testEnv, '000');
     await eventually('the operator to be asked', () => isAskingOperator(answered));
     await sleep(200);
     await postgres.halt();
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
     await postgres.stop();
   });
 
@@ -107,8 +107,8 @@ describe('while PostgreSQL is away', () => {
   }
 
   const post = (): Promise<ApiAnswer> =>
-    call(house.baseUrl, 'POST', '/v1/api/collections', {
-      key: house.merchant.key,
+    call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
+      key: testEnv.merchant.key,
       idempotencyKey,
       json: collectionFields({ phone }),
     });
@@ -120,57 +120,59 @@ describe('while PostgreSQL is away', () => {
   });
 
   it('a question is refused with 503 too', async () => {
-    const { status } = await call(house.baseUrl, 'GET', `/v1/api/collections/${open.id}`, { key: house.merchant.key });
+    const { status } = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${open.id}`, {
+      key: testEnv.merchant.key,
+    });
     assert.equal(status, 503);
   });
 
   it('an operator’s callback is refused with 503, since it cannot be kept', async () => {
-    assert.equal((await callBack(house, open.operatorReference, 'SUCCESSFUL')).status, 503);
+    assert.equal((await callBack(testEnv, open.operatorReference, 'SUCCESSFUL')).status, 503);
   });
 
   it('readiness is 503, and the process is up', async () => {
-    const { status, json } = await call(house.baseUrl, 'GET', '/readyz');
+    const { status, json } = await call(testEnv.baseUrl, 'GET', '/readyz');
     assert.equal(status, 503);
     assert.equal((json['parts'] as { database: string }).database, 'down');
-    assert.equal((await call(house.baseUrl, 'GET', '/healthz')).status, 200);
+    assert.equal((await call(testEnv.baseUrl, 'GET', '/healthz')).status, 200);
   });
 
   it('an open payment waits, and completes when it is back, though the operator’s callback was refused', async () => {
     await eventually('the operator to have called in vain', async () => {
-      const response = await fetch(`${house.sandbox.url}/sandbox/transactions?phone=${open.phone}`);
+      const response = await fetch(`${testEnv.sandbox.url}/sandbox/transactions?phone=${open.phone}`);
       const [transaction] = (await response.json()) as { callbackResults: { result: string }[] }[];
       return transaction?.callbackResults[0]?.result === 'http 503';
     });
     await eventually('the operator to have answered in vain', async () => {
-      return (await promptsRaised(house, answered.phone)) === 1;
+      return (await promptsRaised(testEnv, answered.phone)) === 1;
     });
     // Longer than a workflow task may take by itself: the recording is tried again and again within it.
     await sleep(1500);
-    await switchFaults(house, {});
+    await switchFaults(testEnv, {});
     await postgres.start();
-    await untilState(house, open, 'succeeded', 40_000);
-    assert.deepEqual(storyOf(await untilAllReceived(house, open)), ['initiated > prompted', 'prompted > succeeded']);
-    assert.equal(await promptsRaised(house, open.phone), 1);
+    await untilState(testEnv, open, 'succeeded', 40_000);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, open)), ['initiated > prompted', 'prompted > succeeded']);
+    assert.equal(await promptsRaised(testEnv, open.phone), 1);
   });
 
   it('what an operator answered meanwhile is recorded when it is back', async () => {
-    await untilState(house, answered, 'succeeded', 40_000);
-    assert.deepEqual(storyOf(await untilAllReceived(house, answered)), [
+    await untilState(testEnv, answered, 'succeeded', 40_000);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, answered)), [
       'initiated > prompted',
       'prompted > succeeded',
     ]);
-    assert.equal(await promptsRaised(house, answered.phone), 1);
+    assert.equal(await promptsRaised(testEnv, answered.phone), 1);
   });
 
   it('what was refused was not recorded, and the same key makes one payment now', async () => {
-    const { rows } = await house.db.pool.query('SELECT id FROM collections WHERE phone = $1', [phone]);
+    const { rows } = await testEnv.db.pool.query('SELECT id FROM collections WHERE phone = $1', [phone]);
     assert.deepEqual(rows, []);
     const answer = await post();
     assert.deepEqual([answer.status, answer.headers.get('idempotent-replayed')], [202, null]);
     const payment: Payment = { ...open, id: String(answer.json['id']), phone };
-    await untilState(house, payment, 'succeeded');
-    await untilAllReceived(house, payment);
-    assert.equal(await promptsRaised(house, phone), 1);
-    await assertLedgerIsSound(house.db);
+    await untilState(testEnv, payment, 'succeeded');
+    await untilAllReceived(testEnv, payment);
+    assert.equal(await promptsRaised(testEnv, phone), 1);
+    await assertLedgerIsSound(testEnv.db);
   });
 });

@@ -8,7 +8,7 @@ import type { Exit } from '../../src/dev/supervised-process.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/dev/temporal-server.ts';
 import { call, collectionFields, type ApiAnswer } from '../support/api.ts';
 import { NAMESPACE, runFolder, temporalBinary } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   fetchPayment,
@@ -52,7 +52,7 @@ async function temporalOnFile(): Promise<{ address: string; start(): Promise<voi
 // Each test goes on where the one before it ended.
 describe('while Temporal is away', () => {
   let temporal: Awaited<ReturnType<typeof temporalOnFile>>;
-  let house: House;
+  let testEnv: TestEnvironment;
   let open: Payment;
   let bystanderStopped: Promise<Exit>;
   const accepted: Payment[] = [];
@@ -61,7 +61,7 @@ describe('while Temporal is away', () => {
     temporal = await temporalOnFile();
     await temporal.start();
     await prepareTemporal({ address: temporal.address, namespace: NAMESPACE });
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         MALIPO_TEMPORAL_ADDRESS: temporal.address,
         MALIPO_BACKLOG_MAX_COUNT: String(BACKLOG_MAX),
@@ -70,31 +70,31 @@ describe('while Temporal is away', () => {
       },
       sandboxTimes: { decisionMs: 1000 },
     });
-    const bystander = await startServerChild(house, { overrides: { MALIPO_HTTP_PORT: String(await freePort()) } });
-    open = await pay(house, '004');
-    await untilState(house, open, 'prompted');
+    const bystander = await startServerChild(testEnv, { overrides: { MALIPO_HTTP_PORT: String(await freePort()) } });
+    open = await pay(testEnv, '004');
+    await untilState(testEnv, open, 'prompted');
     await temporal.stop();
     // Its workers first try for a while to report what they had in hand.
     bystanderStopped = bystander.stop(40_000);
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
     await temporal.stop();
   });
 
   const post = (idempotencyKey: string, phone: string): Promise<ApiAnswer> =>
-    call(house.baseUrl, 'POST', '/v1/api/collections', {
-      key: house.merchant.key,
+    call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
+      key: testEnv.merchant.key,
       idempotencyKey,
       json: collectionFields({ phone }),
     });
-  const readiness = () => call(house.baseUrl, 'GET', '/readyz');
+  const readiness = () => call(testEnv.baseUrl, 'GET', '/readyz');
 
   it('a payment is accepted and recorded, and the answer does not wait', async () => {
     const beganMs = Date.now();
-    const payment = await pay(house, '000');
+    const payment = await pay(testEnv, '000');
     assert.ok(Date.now() - beganMs < 10_000, `it took ${Date.now() - beganMs} ms`);
-    assert.equal((await fetchPayment(house, payment)).state, 'initiated');
+    assert.equal((await fetchPayment(testEnv, payment)).state, 'initiated');
     accepted.push(payment);
   });
 
@@ -109,7 +109,7 @@ describe('while Temporal is away', () => {
 
   it('new work is refused with 503 and Retry-After once too much of it waits, and readiness says why', async () => {
     // One is there already.
-    for (let i = 1; i < BACKLOG_MAX; i++) accepted.push(await pay(house, '000'));
+    for (let i = 1; i < BACKLOG_MAX; i++) accepted.push(await pay(testEnv, '000'));
     const refused = await eventually('the bound', async () => {
       const answer = await post(randomUUID(), phoneFor('000'));
       if (answer.status === 202) return null;
@@ -130,29 +130,29 @@ describe('while Temporal is away', () => {
   });
 
   it('a server that never reached it starts, and stops when it is told to', async () => {
-    const child = await startServerChild(house, { overrides: { MALIPO_HTTP_PORT: String(await freePort()) } });
+    const child = await startServerChild(testEnv, { overrides: { MALIPO_HTTP_PORT: String(await freePort()) } });
     const { code, signal } = await child.stop();
     assert.deepEqual([code, signal], [0, null]);
   });
 
   it('nobody is prompted', async () => {
-    for (const { phone } of accepted) assert.deepEqual(await sandboxTransactions(house, phone), []);
+    for (const { phone } of accepted) assert.deepEqual(await sandboxTransactions(testEnv, phone), []);
   });
 
   it('all of it waits, and completes when Temporal is back', async () => {
     await temporal.start();
     for (const payment of accepted) {
-      await untilState(house, payment, 'succeeded', 30_000);
-      assert.deepEqual(storyOf(await untilAllReceived(house, payment)), PAID);
-      assert.equal(await promptsRaised(house, payment.phone), 1);
+      await untilState(testEnv, payment, 'succeeded', 30_000);
+      assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), PAID);
+      assert.equal(await promptsRaised(testEnv, payment.phone), 1);
     }
   });
 
   it('a payment that was open is not lost: it goes on where it was', async () => {
-    await untilState(house, open, 'succeeded', 30_000);
-    assert.deepEqual(storyOf(await untilAllReceived(house, open)), PAID);
-    assert.equal(await promptsRaised(house, open.phone), 1);
-    await assertLedgerIsSound(house.db);
+    await untilState(testEnv, open, 'succeeded', 30_000);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, open)), PAID);
+    assert.equal(await promptsRaised(testEnv, open.phone), 1);
+    await assertLedgerIsSound(testEnv.db);
   });
 
   it('a server that was told to stop meanwhile has stopped cleanly', async () => {
@@ -162,7 +162,7 @@ describe('while Temporal is away', () => {
 
   it('and back again, the service is ready and takes new work', async () => {
     await eventually('readiness', async () => (await readiness()).json['status'] === 'ready');
-    const payment = await pay(house, '000');
-    await untilState(house, payment, 'succeeded');
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'succeeded');
   });
 });

@@ -1,38 +1,38 @@
 // Payments whose change the database refuses again and again: they wait by themselves, and hold up no other payment.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { assertLedgerIsSound, pay, untilState, type Payment } from '../support/payments.ts';
 
 /** More than a worker has slots for workflow tasks. */
 const MANY = 45;
 
 describe('payments that cannot be recorded', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let stuck: Payment[];
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: { MALIPO_PROMPT_WINDOW_MS: '60000', MALIPO_WORKFLOW_TASK_TIMEOUT_MS: '10000' },
     });
-    await house.db.pool.query(`
+    await testEnv.db.pool.query(`
       CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$;
       CREATE TRIGGER refuse_some BEFORE UPDATE ON collections FOR EACH ROW
         WHEN (NEW.phone LIKE '%777' AND NEW.state <> OLD.state) EXECUTE FUNCTION refuse_some()`);
-    stuck = await Promise.all(Array.from({ length: MANY }, () => pay(house, '777')));
+    stuck = await Promise.all(Array.from({ length: MANY }, () => pay(testEnv, '777')));
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('leave room for those that can, however many they are', async () => {
     // By then every one of them was tried.
     await sleep(3000);
-    const payment = await pay(house, '000');
-    await untilState(house, payment, 'succeeded', 25_000);
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'succeeded', 25_000);
   });
 
   it('are recorded once that is possible again', async () => {
-    await house.db.pool.query('DROP TRIGGER refuse_some ON collections');
-    for (const payment of stuck) await untilState(house, payment, 'succeeded', 50_000);
-    await assertLedgerIsSound(house.db);
+    await testEnv.db.pool.query('DROP TRIGGER refuse_some ON collections');
+    for (const payment of stuck) await untilState(testEnv, payment, 'succeeded', 50_000);
+    await assertLedgerIsSound(testEnv.db);
   });
 });

@@ -15,17 +15,17 @@ import {
 } from './access.ts';
 import { looksLikeId, prefixOf, type PublishedOperation } from './published.ts';
 import { SAMPLES } from './samples.ts';
-import { openWorld, type World } from './tenants.ts';
+import { startIsolationEnvironment, type IsolationEnvironment } from './tenants.ts';
 
 describe('the operations that isolation is proved of', () => {
-  let world: World;
+  let isolation: IsolationEnvironment;
   before(async () => {
-    world = await openWorld();
+    isolation = await startIsolationEnvironment();
   });
-  after(() => world.house.stop());
+  after(() => isolation.testEnv.stop());
 
   const namesOf = (isWanted: (operation: PublishedOperation) => boolean) =>
-    world.published.operations
+    isolation.published.operations
       .filter(isWanted)
       .map(({ operationId }) => operationId)
       .sort();
@@ -59,7 +59,7 @@ describe('the operations that isolation is proved of', () => {
 
   it('are documented with the roles of the contract', () => {
     for (const [operationId, roles] of Object.entries(CONSOLE_ROLES)) {
-      const documented = world.published.find(operationId).operation['x-roles'] ?? ROLES;
+      const documented = isolation.published.find(operationId).operation['x-roles'] ?? ROLES;
       assert.deepEqual([...documented].sort(), [...roles].sort(), operationId);
     }
     const elsewhere = namesOf(
@@ -70,13 +70,13 @@ describe('the operations that isolation is proved of', () => {
 
   it('are documented with the scopes of the contract', () => {
     for (const [operationId, scope] of Object.entries(API_SCOPES)) {
-      const { description } = world.published.find(operationId).operation as { description?: string };
+      const { description } = isolation.published.find(operationId).operation as { description?: string };
       assert.deepEqual(/Scope `([a-z:]+)`/.exec(description ?? '')?.[1], scope, operationId);
     }
   });
 
   it('have ids of known nouns in their paths, and nowhere else but where it is known', () => {
-    for (const operation of world.published.operations) {
+    for (const operation of isolation.published.operations) {
       const { operationId, pathNames, queryNames, bodyIds } = operation;
       const noun = PATH_IDS[operationId];
       assert.deepEqual(pathNames, noun === undefined ? [] : ['id'], `${operationId}: ids in its path`);
@@ -90,7 +90,7 @@ describe('the operations that isolation is proved of', () => {
 
   it('name the code for an id that is unknown', () => {
     for (const [operationId, noun] of Object.entries(PATH_IDS)) {
-      const { responses } = world.published.find(operationId).operation;
+      const { responses } = isolation.published.find(operationId).operation;
       assert.ok(responses['404']?.description.includes(`\`${NOT_FOUND[noun]}\``), operationId);
     }
   });

@@ -8,12 +8,18 @@ import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.t
 import { idsOf } from './belongings.ts';
 import { sampleOf, type Sample } from './samples.ts';
 import { dumpOfOthers } from './traces.ts';
-import { openWorld, type Headers, type Shop, type Visitor, type World } from './tenants.ts';
+import {
+  startIsolationEnvironment,
+  type Headers,
+  type Shop,
+  type Visitor,
+  type IsolationEnvironment,
+} from './tenants.ts';
 
 type Prefix = Parameters<typeof newId>[0];
 
 describe('an id of another merchant', () => {
-  let world: World;
+  let isolation: IsolationEnvironment;
   let ours: Shop;
   let theirs: Shop;
   let their: Visitor;
@@ -21,26 +27,26 @@ describe('an id of another merchant', () => {
   let callers: Readonly<Record<string, Headers>>;
 
   before(async () => {
-    world = await openWorld();
-    const { house } = world;
-    [ours, theirs] = [await world.addShop(), await world.addShop()];
-    their = await world.enter(theirs, 'owner');
-    const our = await world.enter(ours, 'owner');
+    isolation = await startIsolationEnvironment();
+    const { testEnv } = isolation;
+    [ours, theirs] = [await isolation.addShop(), await isolation.addShop()];
+    their = await isolation.enter(theirs, 'owner');
+    const our = await isolation.enter(ours, 'owner');
     callers = {
       'an owner': our.headers,
       'who is an owner there too': await headersOfBoth(),
       'a key': { authorization: `Bearer ${ours.merchant.key}` },
     };
     // One of each noun is there to be asked for.
-    for (const operationId of Object.keys(PATH_IDS)) await sampleOf(operationId, { house, shop: theirs, ...their });
+    for (const operationId of Object.keys(PATH_IDS)) await sampleOf(operationId, { testEnv, shop: theirs, ...their });
   });
-  after(() => world.house.stop());
+  after(() => isolation.testEnv.stop());
 
   async function headersOfBoth(): Promise<Headers> {
-    const person = await addPerson(world.house, ours.merchantId, ['owner']);
+    const person = await addPerson(isolation.testEnv, ours.merchantId, ['owner']);
     const { email } = person;
-    assert.equal((await addPerson(world.house, theirs.merchantId, ['owner'], { email })).id, person.id);
-    return (await world.openSession(person)).headers;
+    assert.equal((await addPerson(isolation.testEnv, theirs.merchantId, ['owner'], { email })).id, person.id);
+    return (await isolation.openSession(person)).headers;
   }
 
   const callersOf = (operationId: string) =>
@@ -48,25 +54,25 @@ describe('an id of another merchant', () => {
 
   for (const [operationId, prefix] of Object.entries(PATH_IDS)) {
     it(`is an unknown one to ${operationId}`, async () => {
-      const { house, send } = world;
-      const sample = await sampleOf(operationId, { house, shop: theirs, ...their });
+      const { testEnv, send } = isolation;
+      const sample = await sampleOf(operationId, { testEnv, shop: theirs, ...their });
       assert.ok(isId(prefix, sample.id ?? ''), `${operationId} has a sample of ${prefix}`);
-      const before = await dumpOfOthers(house.db, ours.merchantId);
+      const before = await dumpOfOthers(testEnv.db, ours.merchantId);
       for (const [who, headers] of callersOf(operationId)) {
         const unknown = await send(operationId, { ...sample, id: newId(prefix) }, headers);
         const foreign = await send(operationId, sample, headers);
         assertError(foreign, NOT_FOUND[prefix]);
         assert.deepEqual(comparable(foreign), comparable(unknown), `${operationId} for ${who}`);
       }
-      assert.deepEqual(await dumpOfOthers(house.db, ours.merchantId), before, `${operationId} changed something`);
+      assert.deepEqual(await dumpOfOthers(testEnv.db, ours.merchantId), before, `${operationId} changed something`);
       const own = await send(operationId, sample, their.headers);
       assert.equal(Math.floor(own.status / 100), 2, `${operationId} for its own merchant: ${own.text}`);
     });
 
     it(`is an unknown one to ${operationId}, whatever it is the id of`, async () => {
-      const { house, send } = world;
-      const { json } = await sampleOf(operationId, { house, shop: theirs, ...their });
-      const before = await dumpOfOthers(house.db, ours.merchantId);
+      const { testEnv, send } = isolation;
+      const { json } = await sampleOf(operationId, { testEnv, shop: theirs, ...their });
+      const before = await dumpOfOthers(testEnv.db, ours.merchantId);
       for (const [noun, id] of await oneOfEach(theirs)) {
         const [foreign, unknown] = await Promise.all(
           [id, newId(noun)].map((asked) => send(operationId, withBody(asked, json), callers['an owner']!)),
@@ -74,13 +80,13 @@ describe('an id of another merchant', () => {
         assertError(foreign!, NOT_FOUND[prefix]);
         assert.deepEqual(comparable(foreign!), comparable(unknown!), `${operationId} with the id of a ${noun}`);
       }
-      assert.deepEqual(await dumpOfOthers(house.db, ours.merchantId), before, `${operationId} changed something`);
+      assert.deepEqual(await dumpOfOthers(testEnv.db, ours.merchantId), before, `${operationId} changed something`);
     });
   }
 
   /** An id of every noun that the merchant has, which are all that there are. */
   async function oneOfEach(shop: Shop): Promise<Map<Prefix, string>> {
-    const { db } = world.house;
+    const { db } = isolation.testEnv;
     const own = await idsOf(db, ours.merchantId);
     // Who is a member of both is no foreign person.
     const ids = [...(await idsOf(db, shop.merchantId))].filter(
@@ -95,28 +101,28 @@ describe('an id of another merchant', () => {
 
   for (const [operationId, { field, refusal }] of Object.entries(BODY_IDS)) {
     it(`is an unknown one in the body of ${operationId}`, async () => {
-      const { house, send } = world;
+      const { testEnv, send } = isolation;
       // Before a session it is the caller's own password that is sent: with nothing of theirs but the id.
-      const our = await world.enter(ours, 'owner');
-      const own = await sampleOf(operationId, { house, shop: ours, person: our.person });
-      const foreign = (await sampleOf(operationId, { house, shop: theirs, ...their })).json?.[field];
-      const before = await dumpOfOthers(house.db, ours.merchantId);
+      const our = await isolation.enter(ours, 'owner');
+      const own = await sampleOf(operationId, { testEnv, shop: ours, person: our.person });
+      const foreign = (await sampleOf(operationId, { testEnv, shop: theirs, ...their })).json?.[field];
+      const before = await dumpOfOthers(testEnv.db, ours.merchantId);
       const ask = (value: unknown) => send(operationId, { json: { ...own.json, [field]: value } }, our.headers);
       const [answer, unknown] = [await ask(foreign), await ask(unknownFor(foreign))];
       assert.ok(answer.text.includes(`"code":"${refusal}"`), `${operationId}: ${answer.text}`);
       assert.deepEqual(comparable(answer), comparable(unknown), operationId);
-      assert.deepEqual(await dumpOfOthers(house.db, ours.merchantId), before, `${operationId} changed something`);
+      assert.deepEqual(await dumpOfOthers(testEnv.db, ours.merchantId), before, `${operationId} changed something`);
     });
   }
 
   for (const [operationId, fields] of Object.entries(QUERY_IDS)) {
     it(`is an unknown one in the query of ${operationId}: it finds nothing, and its own merchant’s finds something`, async () => {
-      const { house, published } = world;
+      const { testEnv, published } = isolation;
       const { path } = published.find(operationId);
       const foreign = await oneOfEach(theirs);
       for (const [field, noun] of Object.entries(fields)) {
         const find = (id: string, headers: Headers) =>
-          call(house.baseUrl, 'GET', `${path}?${field}=${id}`, { headers });
+          call(testEnv.baseUrl, 'GET', `${path}?${field}=${id}`, { headers });
         const id = String(foreign.get(noun));
         assert.notDeepEqual((await find(id, their.headers)).json['data'], [], `${field} of their own`);
         const unknown = await find(newId(noun), callers['an owner']!);
@@ -129,12 +135,12 @@ describe('an id of another merchant', () => {
   }
 
   it('is not let in beside one of our own', async () => {
-    const { house, send } = world;
-    const our = await world.enter(ours, 'owner');
+    const { testEnv, send } = isolation;
+    const our = await isolation.enter(ours, 'owner');
     const idsIn = ({ json }: Sample) => json?.['ids'] as string[];
-    const own = idsIn(await sampleOf('releasePayouts', { house, shop: ours, ...our }));
-    const foreign = idsIn(await sampleOf('releasePayouts', { house, shop: theirs, ...their }));
-    const before = await dumpOfOthers(house.db, ours.merchantId);
+    const own = idsIn(await sampleOf('releasePayouts', { testEnv, shop: ours, ...our }));
+    const foreign = idsIn(await sampleOf('releasePayouts', { testEnv, shop: theirs, ...their }));
+    const before = await dumpOfOthers(testEnv.db, ours.merchantId);
     const { json } = await send('releasePayouts', { json: { ids: [...own, ...foreign] } }, our.headers);
     const data = json['data'] as { payout: { state: string } | null; error: { code: string } | null }[];
     assert.deepEqual(
@@ -144,21 +150,21 @@ describe('an id of another merchant', () => {
         [undefined, 'payout_not_found'],
       ],
     );
-    assert.deepEqual(await dumpOfOthers(house.db, ours.merchantId), before);
+    assert.deepEqual(await dumpOfOthers(testEnv.db, ours.merchantId), before);
   });
 
   it('is not let in as an Idempotency-Key that another merchant used', async () => {
-    const { house, published, send } = world;
-    const our = await world.enter(ours, 'owner');
+    const { testEnv, published, send } = isolation;
+    const our = await isolation.enter(ours, 'owner');
     const kept = published.operations.filter(({ isKept }) => isKept);
     assert.ok(kept.length > 4);
     for (const { operationId } of kept) {
       const key = `order-${operationId}`;
-      const sample = await sampleOf(operationId, { house, shop: theirs, ...their });
+      const sample = await sampleOf(operationId, { testEnv, shop: theirs, ...their });
       const first = await send(operationId, sample, their.headers, key);
       const second = await send(
         operationId,
-        await sampleOf(operationId, { house, shop: ours, ...our }),
+        await sampleOf(operationId, { testEnv, shop: ours, ...our }),
         our.headers,
         key,
       );

@@ -7,7 +7,7 @@ import { API_SCOPES, BEHIND_A_SESSION, isRead, PATH_IDS } from './access.ts';
 import { idsOf } from './belongings.ts';
 import { looksLikeId, type PublishedOperation } from './published.ts';
 import { NEED_SECOND_FACTOR, sampleOf, SAMPLES } from './samples.ts';
-import { openWorld, type Headers, type Shop, type World } from './tenants.ts';
+import { startIsolationEnvironment, type Headers, type Shop, type IsolationEnvironment } from './tenants.ts';
 
 type Page = { readonly data: readonly { readonly id: string }[]; readonly next_cursor?: string | null };
 
@@ -32,7 +32,7 @@ const NO_STATES: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('what is shown without an id', () => {
-  let world: World;
+  let isolation: IsolationEnvironment;
   let ours: Shop;
   let theirs: Shop;
   let own: Set<string>;
@@ -40,32 +40,32 @@ describe('what is shown without an id', () => {
   let theirHeaders: Headers;
 
   before(async () => {
-    world = await openWorld();
-    [ours, theirs] = [await world.addShop(), await world.addShop()];
-    const [our, their] = [await world.enter(ours, 'viewer'), await world.enter(theirs, 'viewer')];
-    const both = await addPerson(world.house, ours.merchantId, ['owner']);
-    await addPerson(world.house, theirs.merchantId, ['owner'], { email: both.email });
+    isolation = await startIsolationEnvironment();
+    [ours, theirs] = [await isolation.addShop(), await isolation.addShop()];
+    const [our, their] = [await isolation.enter(ours, 'viewer'), await isolation.enter(theirs, 'viewer')];
+    const both = await addPerson(isolation.testEnv, ours.merchantId, ['owner']);
+    await addPerson(isolation.testEnv, theirs.merchantId, ['owner'], { email: both.email });
     // By turns, so that the rows of the two lie between each other.
     await fill([ours, theirs]);
-    await makeCollection(world.house.db, theirs.merchantId, 'succeeded');
-    own = await idsOf(world.house.db, ours.merchantId);
+    await makeCollection(isolation.testEnv.db, theirs.merchantId, 'succeeded');
+    own = await idsOf(isolation.testEnv.db, ours.merchantId);
     theirHeaders = their.headers;
     callers = {
       'a viewer': our.headers,
-      'who is an owner there too': (await world.openSession(both)).headers,
+      'who is an owner there too': (await isolation.openSession(both)).headers,
       'a key': { authorization: `Bearer ${ours.merchant.key}` },
     };
   });
-  after(() => world.house.stop());
+  after(() => isolation.testEnv.stop());
 
   async function fill(shops: readonly Shop[]): Promise<void> {
     for (const operationId of Object.keys(SAMPLES)) {
       for (const shop of shops) {
-        const { person, headers } = await world.enter(shop, 'owner', {
+        const { person, headers } = await isolation.enter(shop, 'owner', {
           hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId),
         });
-        const sample = await sampleOf(operationId, { house: world.house, shop, person });
-        if (operationId.startsWith('create')) await world.send(operationId, sample, headers);
+        const sample = await sampleOf(operationId, { testEnv: isolation.testEnv, shop, person });
+        if (operationId.startsWith('create')) await isolation.send(operationId, sample, headers);
       }
     }
   }
@@ -82,7 +82,7 @@ describe('what is shown without an id', () => {
     const ids: string[] = [];
     for (let cursor = query['cursor'] ?? null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
       const asked = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) });
-      const answer = await call(world.house.baseUrl, 'GET', `${path}?${asked.toString()}`, { headers });
+      const answer = await call(isolation.testEnv.baseUrl, 'GET', `${path}?${asked.toString()}`, { headers });
       assert.equal(answer.status, 200, answer.text);
       assertOwn(answer.text, path);
       const page = answer.json as unknown as Page;
@@ -108,7 +108,7 @@ describe('what is shown without an id', () => {
 
   for (const operationId of BEHIND_A_SESSION.filter((name) => name.startsWith('list'))) {
     it(`by ${operationId} is of the caller’s merchant`, async () => {
-      const operation = world.published.find(operationId);
+      const operation = isolation.published.find(operationId);
       const { path, queryNames } = operation;
       const isPaged = queryNames.includes('cursor');
       for (const [who, headers] of callersOf(operationId)) {
@@ -127,7 +127,7 @@ describe('what is shown without an id', () => {
 
   /** After a cursor of theirs come our own older rows. */
   async function assertTheirCursorIsOnlyAMoment({ path, operationId }: PublishedOperation): Promise<void> {
-    const { json } = await call(world.house.baseUrl, 'GET', `${path}?limit=2`, { headers: theirHeaders });
+    const { json } = await call(isolation.testEnv.baseUrl, 'GET', `${path}?limit=2`, { headers: theirHeaders });
     const cursor = json['next_cursor'];
     assert.ok(typeof cursor === 'string', `${operationId} has a second page`);
     const last = (json as unknown as Page).data.at(-1)!.id;
@@ -141,7 +141,7 @@ describe('what is shown without an id', () => {
     if (operationId.startsWith('list')) continue;
     it(`by ${operationId} is of the caller’s merchant`, async () => {
       for (const [who, headers] of callersOf(operationId)) {
-        const answer = await world.send(operationId, {}, headers);
+        const answer = await isolation.send(operationId, {}, headers);
         assert.equal(answer.status, 200);
         // Which merchants a person acts for is the person's own.
         const text = operationId === 'getSession' ? answer.text.replaceAll(theirs.merchantId, '') : answer.text;
@@ -151,10 +151,10 @@ describe('what is shown without an id', () => {
   }
 
   it('as the balance is that of the caller’s merchant', async () => {
-    const { house, send } = world;
+    const { testEnv, send } = isolation;
     const shown: unknown[] = [];
     for (const { merchantId, merchant } of [ours, theirs]) {
-      const { rows } = await house.db.pool.query<{ kind: string; balance: string }>(
+      const { rows } = await testEnv.db.pool.query<{ kind: string; balance: string }>(
         'SELECT kind, balance_minor AS balance FROM ledger_accounts WHERE merchant_id = $1',
         [merchantId],
       );

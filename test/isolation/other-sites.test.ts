@@ -3,26 +3,32 @@ import assert from 'node:assert/strict';
 import { BEFORE_A_SESSION, BEHIND_A_SESSION, isRead } from './access.ts';
 import { NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused } from './traces.ts';
-import { openWorld, type Headers, type Shop, type Visitor, type World } from './tenants.ts';
+import {
+  startIsolationEnvironment,
+  type Headers,
+  type Shop,
+  type Visitor,
+  type IsolationEnvironment,
+} from './tenants.ts';
 
 describe('another site', () => {
-  let world: World;
+  let isolation: IsolationEnvironment;
   let shop: Shop;
   before(async () => {
-    world = await openWorld();
-    shop = await world.addShop();
+    isolation = await startIsolationEnvironment();
+    shop = await isolation.addShop();
   });
-  after(() => world.house.stop());
+  after(() => isolation.testEnv.stop());
 
   async function enter(operationId: string): Promise<{ visitor: Visitor; sample: Sample }> {
-    const { house } = world;
-    const visitor = await world.enter(shop, 'owner', { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
-    return { visitor, sample: await sampleOf(operationId, { house, shop, person: visitor.person }) };
+    const { testEnv } = isolation;
+    const visitor = await isolation.enter(shop, 'owner', { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
+    return { visitor, sample: await sampleOf(operationId, { testEnv, shop, person: visitor.person }) };
   }
 
   /** What a browser may be made to send, each short of what our own pages send. */
   function forgeries(): Record<string, Headers> {
-    const origin = world.house.baseUrl;
+    const origin = isolation.testEnv.baseUrl;
     const { port } = new URL(origin);
     return {
       'without the header': { origin },
@@ -42,17 +48,17 @@ describe('another site', () => {
       const { cookie, headers, person } = visitor;
       const attempts = Object.entries(forgeries()).map(([why, forged]) => ({ headers: { cookie, ...forged }, why }));
       await assertRefused(
-        world,
+        isolation,
         attempts.map((attempt) => ({ operationId, sample, person, ...attempt })),
       );
-      await assertLetIn(world, { operationId, sample, person, headers, why: 'from our own pages' });
+      await assertLetIn(isolation, { operationId, sample, person, headers, why: 'from our own pages' });
     });
   }
 
   for (const operationId of BEFORE_A_SESSION) {
     it(`cannot make anybody call ${operationId}`, async () => {
       const { visitor, sample } = await enter(operationId);
-      const ours = world.house.baseUrl;
+      const ours = isolation.testEnv.baseUrl;
       // There is no session yet that could be misused: who says nothing of a site is taken.
       const forged = Object.entries(forgeries()).filter(([, { origin = ours }]) => origin !== ours);
       assert.ok(forged.length > 3);
@@ -61,10 +67,10 @@ describe('another site', () => {
         { headers: { ...headers, cookie: visitor.cookie }, why: `${why}, with a session` },
       ]);
       await assertRefused(
-        world,
+        isolation,
         attempts.map((attempt) => ({ operationId, sample, person: null, ...attempt })),
       );
-      await assertLetIn(world, { operationId, sample, person: null, headers: {}, why: 'by a client of no site' });
+      await assertLetIn(isolation, { operationId, sample, person: null, headers: {}, why: 'by a client of no site' });
     });
   }
 
@@ -72,7 +78,7 @@ describe('another site', () => {
     it(`may send a person to ${operationId}, which changes nothing`, async () => {
       const { visitor, sample } = await enter(operationId);
       const { cookie, person } = visitor;
-      await assertLetIn(world, { operationId, sample, person, headers: { cookie }, why: 'with the cookie alone' });
+      await assertLetIn(isolation, { operationId, sample, person, headers: { cookie }, why: 'with the cookie alone' });
     });
   }
 });

@@ -6,34 +6,34 @@ import { newToken } from '../../src/security/token.ts';
 import { API_SCOPES, CONSOLE_ROLES, SCOPE_ROLES } from './access.ts';
 import { addKey, NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused, type Attempt } from './traces.ts';
-import { openWorld, ownPages, type Shop, type Visitor, type World } from './tenants.ts';
+import { startIsolationEnvironment, ownPages, type Shop, type Visitor, type IsolationEnvironment } from './tenants.ts';
 
 describe('a session', () => {
-  let world: World;
+  let isolation: IsolationEnvironment;
   let shop: Shop;
   before(async () => {
-    world = await openWorld();
-    shop = await world.addShop();
+    isolation = await startIsolationEnvironment();
+    shop = await isolation.addShop();
   });
-  after(() => world.house.stop());
+  after(() => isolation.testEnv.stop());
 
   async function enter(operationId: string, role: Role): Promise<{ visitor: Visitor; sample: Sample }> {
-    const visitor = await world.enter(shop, role, { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
-    const sample = await sampleOf(operationId, { house: world.house, shop, person: visitor.person });
+    const visitor = await isolation.enter(shop, role, { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
+    const sample = await sampleOf(operationId, { testEnv: isolation.testEnv, shop, person: visitor.person });
     return { visitor, sample };
   }
 
   function provesRoles(operationId: string, roles: readonly Role[]): void {
     it(`lets into ${operationId} ${roles.length === ROLES.length ? 'in any role' : `as ${roles.join(', ')}`}`, async () => {
-      shop = await world.addShop();
+      shop = await isolation.addShop();
       const refused: Attempt[] = [];
       for (const role of ROLES) {
         const { visitor, sample } = await enter(operationId, role);
         const attempt = { operationId, sample, headers: visitor.headers, person: visitor.person, why: `as ${role}` };
-        if (roles.includes(role)) await assertLetIn(world, attempt);
+        if (roles.includes(role)) await assertLetIn(isolation, attempt);
         else refused.push(attempt);
       }
-      await assertRefused(world, refused);
+      await assertRefused(isolation, refused);
     });
   }
 
@@ -46,51 +46,51 @@ describe('a session', () => {
   });
 
   it('of a developer makes, rolls and revokes keys, but not those that pay out', async () => {
-    const { house } = world;
+    const { testEnv } = isolation;
     for (const [role, isLetIn] of [['developer', false] as const, ['admin', true] as const]) {
-      const { headers, person } = await world.enter(shop, role);
+      const { headers, person } = await isolation.enter(shop, role);
       const scopes: Scope[] = ['payouts:read', 'payouts:write'];
-      const key = () => addKey({ house, shop, person }, scopes);
+      const key = () => addKey({ testEnv, shop, person }, scopes);
       const attempts = [
         { operationId: 'createApiKey', sample: { json: { name: 'Pays out', scopes } } },
         { operationId: 'rollApiKey', sample: { id: await key(), json: {} } },
         { operationId: 'revokeApiKey', sample: { id: await key() } },
       ];
       const whole = attempts.map((attempt) => ({ ...attempt, headers, person, why: `of payouts:write as ${role}` }));
-      if (!isLetIn) await assertRefused(world, whole);
-      else for (const attempt of whole) await assertLetIn(world, attempt);
+      if (!isLetIn) await assertRefused(isolation, whole);
+      else for (const attempt of whole) await assertLetIn(isolation, attempt);
     }
   });
 
   for (const operationId of Object.keys(CONSOLE_ROLES)) {
     it(`is needed for ${operationId}, and no API key takes its place`, async () => {
-      const { house } = world;
-      const owner = await world.enter(shop, 'owner', { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
-      const sample = await sampleOf(operationId, { house, shop, person: owner.person });
-      const pages = ownPages(house.baseUrl);
-      const authorization = `Bearer ${await house.addKey(shop.merchantId, SCOPES)}`;
+      const { testEnv } = isolation;
+      const owner = await isolation.enter(shop, 'owner', { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
+      const sample = await sampleOf(operationId, { testEnv, shop, person: owner.person });
+      const pages = ownPages(testEnv.baseUrl);
+      const authorization = `Bearer ${await testEnv.addKey(shop.merchantId, SCOPES)}`;
       const nobodys = {
         'with nothing': {},
         'from our own pages': pages,
-        'with a cookie of no session': { ...pages, cookie: `${world.published.cookieName}=${newToken().token}` },
+        'with a cookie of no session': { ...pages, cookie: `${isolation.published.cookieName}=${newToken().token}` },
         'with an API key': { authorization },
         'with an API key from our own pages': { ...pages, authorization },
       };
       const attempts = Object.entries(nobodys).map(([why, headers]) => ({ headers, why }));
       await assertRefused(
-        world,
+        isolation,
         attempts.map((attempt) => ({ operationId, sample, person: null, ...attempt })),
       );
       const { headers, person } = owner;
-      await assertLetIn(world, { operationId, sample, headers, person, why: 'and is open to the owner' });
+      await assertLetIn(isolation, { operationId, sample, headers, person, why: 'and is open to the owner' });
     });
   }
 
   it('that was ended is none', async () => {
-    const { headers, person } = await world.enter(shop, 'owner');
+    const { headers, person } = await isolation.enter(shop, 'owner');
     const attempt = { operationId: 'listMembers', sample: {}, headers, why: 'after its end' };
-    assert.equal((await world.send('logOut', {}, headers)).status, 204);
-    await assertRefused(world, [{ ...attempt, person: null }]);
-    await assertLetIn(world, { ...attempt, headers: (await world.openSession(person)).headers, person });
+    assert.equal((await isolation.send('logOut', {}, headers)).status, 204);
+    await assertRefused(isolation, [{ ...attempt, person: null }]);
+    await assertLetIn(isolation, { ...attempt, headers: (await isolation.openSession(person)).headers, person });
   });
 });

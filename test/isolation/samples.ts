@@ -21,7 +21,7 @@ import { startSecondFactor } from '../../src/operations/accounts/start-second-fa
 import { actedBy, makeReversal, queue } from '../db/payments/payout-rows.ts';
 import { makeCollection, makeMember } from '../db/rows.ts';
 import { collectionFields } from '../support/api.ts';
-import type { House } from '../support/test-environment.ts';
+import type { TestEnvironment } from '../support/test-environment.ts';
 import { codeOf, PASSWORD, passwordHash, type TestPerson } from '../support/people.ts';
 import type { Shop } from './tenants.ts';
 
@@ -32,7 +32,7 @@ export type Sample = {
 };
 
 /** Whose call it is going to be, and where. */
-export type Place = { readonly house: House; readonly shop: Shop; readonly person: TestPerson };
+export type Place = { readonly testEnv: TestEnvironment; readonly shop: Shop; readonly person: TestPerson };
 
 type Prepare = (place: Place) => Sample | Promise<Sample>;
 
@@ -43,8 +43,8 @@ export const SAMPLES: Readonly<Record<string, Prepare>> = {
   logIn: ({ person }) => ({ json: { email: person.email, password: PASSWORD, merchant_id: person.merchantId } }),
   getSession: NOTHING,
   logOut: NOTHING,
-  recoverAccount: async ({ house, person }) => {
-    const { token } = (await startRecovery(house.db, person.email, new Date()))!;
+  recoverAccount: async ({ testEnv, person }) => {
+    const { token } = (await startRecovery(testEnv.db, person.email, new Date()))!;
     return { json: { token, new_password: PASSWORD } };
   },
   stepUp: () => ({ json: { password: PASSWORD } }),
@@ -75,19 +75,19 @@ export const SAMPLES: Readonly<Record<string, Prepare>> = {
     json: { token: (await invite(place, 'viewer')).token, name: 'A new person', password: PASSWORD },
   }),
 
-  releasePayout: async ({ house, shop }) => ({ id: (await queue(house.db, shop, 1000n)).id }),
-  releasePayouts: async ({ house, shop }) => ({ json: { ids: [(await queue(house.db, shop, 1000n)).id] } }),
-  rejectPayout: async ({ house, shop }) => ({
-    id: (await queue(house.db, shop, 1000n)).id,
+  releasePayout: async ({ testEnv, shop }) => ({ id: (await queue(testEnv.db, shop, 1000n)).id }),
+  releasePayouts: async ({ testEnv, shop }) => ({ json: { ids: [(await queue(testEnv.db, shop, 1000n)).id] } }),
+  rejectPayout: async ({ testEnv, shop }) => ({
+    id: (await queue(testEnv.db, shop, 1000n)).id,
     json: { reason: 'Wrong person' },
   }),
-  cancelPayout: async ({ house, shop, person }) => ({
-    id: (await queue(house.db, shop, 1000n, { createdBy: person.id })).id,
+  cancelPayout: async ({ testEnv, shop, person }) => ({
+    id: (await queue(testEnv.db, shop, 1000n, { createdBy: person.id })).id,
   }),
-  reverseCollection: async ({ house, shop }) => ({ id: await addPaid(house, shop) }),
-  getReversal: async ({ house, shop }) => {
-    const id = await addPaid(house, shop);
-    await makeReversal(house.db, shop.approver, { id });
+  reverseCollection: async ({ testEnv, shop }) => ({ id: await addPaid(testEnv, shop) }),
+  getReversal: async ({ testEnv, shop }) => {
+    const id = await addPaid(testEnv, shop);
+    await makeReversal(testEnv.db, shop.approver, { id });
     return { id };
   },
 
@@ -118,10 +118,10 @@ export const SAMPLES: Readonly<Record<string, Prepare>> = {
 
   createCollection: () => ({ json: collectionFields() }),
   listCollections: NOTHING,
-  getCollection: async ({ house, shop }) => ({ id: await addPaid(house, shop) }),
+  getCollection: async ({ testEnv, shop }) => ({ id: await addPaid(testEnv, shop) }),
   createPayout: () => ({ json: collectionFields() }),
   listPayouts: NOTHING,
-  getPayout: async ({ house, shop }) => ({ id: (await queue(house.db, shop, 1000n)).id }),
+  getPayout: async ({ testEnv, shop }) => ({ id: (await queue(testEnv.db, shop, 1000n)).id }),
   getBalance: NOTHING,
 };
 
@@ -136,44 +136,44 @@ export async function sampleOf(operationId: string, place: Place): Promise<Sampl
   return prepare(place);
 }
 
-export async function addKey({ house, shop }: Place, scopes: readonly Scope[]): Promise<string> {
+export async function addKey({ testEnv, shop }: Place, scopes: readonly Scope[]): Promise<string> {
   const { merchantId, owner } = shop;
   const who = { merchantId, createdBy: owner.userId, by: actedBy(owner) };
   const what = { name: 'Till', environment: 'test', scopes, expiresAt: null, at: new Date() } as const;
-  return (await createApiKey(house.db, { ...who, ...what })).id;
+  return (await createApiKey(testEnv.db, { ...who, ...what })).id;
 }
 
-function addMember({ house, shop }: Place, roles: readonly Role[]): Promise<string> {
-  return makeMember(house.db, shop.merchantId, roles);
+function addMember({ testEnv, shop }: Place, roles: readonly Role[]): Promise<string> {
+  return makeMember(testEnv.db, shop.merchantId, roles);
 }
 
-async function addPaid({ db }: House, { merchantId }: Shop): Promise<CollectionId> {
+async function addPaid({ db }: TestEnvironment, { merchantId }: Shop): Promise<CollectionId> {
   return (await makeCollection(db, merchantId, 'succeeded')).id;
 }
 
 /** By the owner: as an admin it waits for whoever is to call, if they are a second person. */
-async function invite({ house, shop }: Place, role: Role): Promise<{ id: string; token: string }> {
+async function invite({ testEnv, shop }: Place, role: Role): Promise<{ id: string; token: string }> {
   const input = { email: newEmail(), roles: [role], by: actedBy(shop.owner), at: new Date() } as const;
-  const { invitation, token } = await createInvitation(house.db, input);
+  const { invitation, token } = await createInvitation(testEnv.db, input);
   return { id: invitation.id, token };
 }
 
 const WEBHOOKS_URL = 'https://shop.example/webhooks';
 
 /** The merchant's newest, or one more: there is a limit to how many there are. */
-async function addEndpoint({ house, shop }: Place): Promise<EndpointId> {
+async function addEndpoint({ testEnv, shop }: Place): Promise<EndpointId> {
   const { merchantId } = shop;
-  const { items } = await listEndpoints(house.db, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
+  const { items } = await listEndpoints(testEnv.db, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
   if (items[0] && items.length > 8) return items[0].id;
-  const keyRing = house.config.settings.MALIPO_SECRET_KEYS;
+  const keyRing = testEnv.config.settings.MALIPO_SECRET_KEYS;
   const endpoint = { url: WEBHOOKS_URL, description: null, eventTypes: null };
-  return (await registerEndpoint(house.db, { merchantId, ...endpoint, keyRing, at: new Date() })).id;
+  return (await registerEndpoint(testEnv.db, { merchantId, ...endpoint, keyRing, at: new Date() })).id;
 }
 
 /** A delivery that nothing is going to move, of an event of the merchant's. */
-async function addWithheld({ house, shop }: Place): Promise<{ id: DeliveryId; eventId: EventId }> {
-  await makeCollection(house.db, shop.merchantId, 'prompted');
-  const { rows } = await house.db.pool.query<{ id: DeliveryId; eventId: EventId }>(
+async function addWithheld({ testEnv, shop }: Place): Promise<{ id: DeliveryId; eventId: EventId }> {
+  await makeCollection(testEnv.db, shop.merchantId, 'prompted');
+  const { rows } = await testEnv.db.pool.query<{ id: DeliveryId; eventId: EventId }>(
     `UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL
      WHERE id = (SELECT max(id) FROM deliveries WHERE merchant_id = $1) RETURNING id, event_id AS "eventId"`,
     [shop.merchantId],
@@ -182,12 +182,12 @@ async function addWithheld({ house, shop }: Place): Promise<{ id: DeliveryId; ev
 }
 
 /** One that is done: only so many run at a time. */
-async function addReplay({ house, shop }: Place): Promise<ReplayId> {
+async function addReplay({ testEnv, shop }: Place): Promise<ReplayId> {
   const longAgo = new Date(0);
   const filter = { endpointId: null, states: UNDELIVERED_STATES, madeFrom: longAgo, madeBefore: longAgo };
-  const { id } = await createReplay(house.db, { filter, by: actedBy(shop.owner), at: new Date() });
-  while ((await getReplay(house.db, shop.merchantId, id)).state === 'running') {
-    await continueReplay(house.db, 100, new Date());
+  const { id } = await createReplay(testEnv.db, { filter, by: actedBy(shop.owner), at: new Date() });
+  while ((await getReplay(testEnv.db, shop.merchantId, id)).state === 'running') {
+    await continueReplay(testEnv.db, 100, new Date());
   }
   return id;
 }
@@ -196,27 +196,27 @@ async function addReplay({ house, shop }: Place): Promise<ReplayId> {
 async function proposeMember(place: Place, proposer: Person): Promise<string> {
   const userId = await addMember(place, ['viewer']);
   const input = { userId, roles: ['viewer', 'admin'], by: actedBy(proposer), at: new Date() } as const;
-  const changed = await changeMember(place.house.db, input);
+  const changed = await changeMember(place.testEnv.db, input);
   assert.ok(changed.kind === 'waiting', 'the shop has a second owner or admin');
   return changed.change.id;
 }
 
 /** Whoever is to call, if they may propose; otherwise the owner, so that there is something. */
-async function proposerFor({ house, shop, person }: Place): Promise<Person> {
-  const roles = await findRoles(house.db, shop.merchantId, person.id);
+async function proposerFor({ testEnv, shop, person }: Place): Promise<Person> {
+  const roles = await findRoles(testEnv.db, shop.merchantId, person.id);
   return holdsOneOf(roles, ['admin']) ? { ...shop.owner, userId: person.id, roles } : shop.owner;
 }
 
 /** By the owner, so that whoever is to call is a second person. One by person waits at a time: each is decided on. */
-async function propose({ house, shop }: Place): Promise<string> {
+async function propose({ testEnv, shop }: Place): Promise<string> {
   const input = { changes: { approver_daily_limit: 5_000_000 }, by: actedBy(shop.owner), at: new Date() };
-  return (await proposePolicyChange(house.db, input)).change.id;
+  return (await proposePolicyChange(testEnv.db, input)).change.id;
 }
 
-async function startFactor({ house, shop, person }: Place): Promise<string> {
-  const { secret } = await startSecondFactor(house.db, {
+async function startFactor({ testEnv, shop, person }: Place): Promise<string> {
+  const { secret } = await startSecondFactor(testEnv.db, {
     verifiedHash: await passwordHash(),
-    keyRing: house.config.settings.MALIPO_SECRET_KEYS,
+    keyRing: testEnv.config.settings.MALIPO_SECRET_KEYS,
     counted: [],
     by: actedBy({ ...shop.owner, userId: person.id }),
     at: new Date(),

@@ -6,26 +6,26 @@ import type { MerchantId } from '../../src/domain/ids.ts';
 import { API_SCOPES } from './access.ts';
 import { sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused } from './traces.ts';
-import { openWorld, type Headers, type Shop, type World } from './tenants.ts';
+import { startIsolationEnvironment, type Headers, type Shop, type IsolationEnvironment } from './tenants.ts';
 
 describe('a scope', () => {
-  let world: World;
+  let isolation: IsolationEnvironment;
   let shop: Shop;
   let sample: (operationId: string) => Promise<Sample>;
   before(async () => {
-    world = await openWorld();
-    shop = await world.addShop();
-    const { person } = await world.enter(shop, 'owner');
-    sample = (operationId) => sampleOf(operationId, { house: world.house, shop, person });
+    isolation = await startIsolationEnvironment();
+    shop = await isolation.addShop();
+    const { person } = await isolation.enter(shop, 'owner');
+    sample = (operationId) => sampleOf(operationId, { testEnv: isolation.testEnv, shop, person });
   });
-  after(() => world.house.stop());
+  after(() => isolation.testEnv.stop());
 
   type Key = { readonly headers: Headers; readonly apiKey: { readonly id: string; readonly merchantId: MerchantId } };
 
   async function keyWith(...scopes: readonly Scope[]): Promise<Key> {
-    const { house } = world;
-    const text = await house.addKey(shop.merchantId, scopes);
-    const { id, merchantId } = (await findApiKeyByHash(house.db, hashApiKey(text)))!;
+    const { testEnv } = isolation;
+    const text = await testEnv.addKey(shop.merchantId, scopes);
+    const { id, merchantId } = (await findApiKeyByHash(testEnv.db, hashApiKey(text)))!;
     return { headers: { authorization: `Bearer ${text}` }, apiKey: { id, merchantId } };
   }
 
@@ -35,18 +35,18 @@ describe('a scope', () => {
       const without = await keyWith(...SCOPES.filter((other) => other !== scope));
       const lacking = { ...call, ...without, code: 'insufficient_scope', why: `without ${scope}` } as const;
       const missing = { ...call, headers: {}, code: 'api_key_missing', why: 'without a key' } as const;
-      const [answer] = await assertRefused(world, [lacking, missing]);
+      const [answer] = await assertRefused(isolation, [lacking, missing]);
       assert.ok(String(answer?.json.error?.['message']).includes(scope), 'the scope that was needed is named');
       const { headers } = await keyWith(scope);
-      await assertLetIn(world, { ...call, headers, why: `with ${scope} alone` });
+      await assertLetIn(isolation, { ...call, headers, why: `with ${scope} alone` });
     });
 
     it(`that a key lacks is not made good on ${operationId} by a session beside it`, async () => {
-      const { headers: session } = await world.enter(shop, 'owner');
+      const { headers: session } = await isolation.enter(shop, 'owner');
       const key = await keyWith(...SCOPES.filter((other) => other !== scope));
       const headers = { ...session, ...key.headers };
       const call = { operationId, sample: await sample(operationId), person: null, apiKey: key.apiKey, headers };
-      await assertRefused(world, [{ ...call, code: 'insufficient_scope', why: 'with key and session' }]);
+      await assertRefused(isolation, [{ ...call, code: 'insufficient_scope', why: 'with key and session' }]);
     });
   }
 });

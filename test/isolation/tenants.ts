@@ -6,7 +6,7 @@ import { newToken } from '../../src/security/token.ts';
 import { makeCollection } from '../db/rows.ts';
 import { makePerson, type Shop as PayoutShop } from '../db/payments/payout-rows.ts';
 import { call, type ApiAnswer } from '../support/api.ts';
-import { openHouse, type House, type TestMerchant } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
 import { readPublished, type Published } from './published.ts';
 import type { Sample } from './samples.ts';
@@ -22,8 +22,8 @@ export type Headers = Readonly<Record<string, string>>;
 /** A person with a session, and the headers that our own pages send in it. */
 export type Visitor = { readonly person: TestPerson; readonly cookie: string; readonly headers: Headers };
 
-export type World = {
-  readonly house: House;
+export type IsolationEnvironment = {
+  readonly testEnv: TestEnvironment;
   readonly published: Published;
   readonly addShop: () => Promise<Shop>;
   /** A new member in this role, in a new session. */
@@ -40,9 +40,9 @@ const SESSION_MS = 3_600_000;
 // Nothing is ever started, so that no row changes but by the call that a test makes.
 const NOTHING_STARTS = { environment: { MALIPO_ROLES: 'api', MALIPO_TEMPORAL_ADDRESS: '127.0.0.1:1' } };
 
-export async function openWorld(): Promise<World> {
-  const house = await openHouse(NOTHING_STARTS);
-  const { db, baseUrl } = house;
+export async function startIsolationEnvironment(): Promise<IsolationEnvironment> {
+  const testEnv = await startTestEnvironment(NOTHING_STARTS);
+  const { db, baseUrl } = testEnv;
   const published = await readPublished(baseUrl);
 
   // Straight into the books: a log-in takes long on purpose, and is a test of its own.
@@ -60,12 +60,12 @@ export async function openWorld(): Promise<World> {
   };
 
   return {
-    house,
+    testEnv,
     published,
-    addShop: () => addShop(house),
+    addShop: () => addShop(testEnv),
     openSession,
     async enter(shop, role, options = {}) {
-      return openSession(await addPerson(house, shop.merchantId, [role], options));
+      return openSession(await addPerson(testEnv, shop.merchantId, [role], options));
     },
     send(operationId, { id, json }, headers, idempotencyKey = randomUUID()) {
       const { method, path, isKept } = published.find(operationId);
@@ -83,15 +83,15 @@ export function ownPages(baseUrl: string): Headers {
   return { 'malipo-console': '1', origin: baseUrl };
 }
 
-async function addShop(house: House): Promise<Shop> {
-  const merchant = await house.addMerchant();
+async function addShop(testEnv: TestEnvironment): Promise<Shop> {
+  const merchant = await testEnv.addMerchant();
   const { id: merchantId } = merchant;
-  await makeCollection(house.db, merchantId, 'succeeded', { amountMinor: FUNDS_MINOR });
+  await makeCollection(testEnv.db, merchantId, 'succeeded', { amountMinor: FUNDS_MINOR });
   const [owner, maker, approver, otherApprover] = [
-    await makePerson(house.db, merchantId, ['owner']),
-    await makePerson(house.db, merchantId, ['maker']),
-    await makePerson(house.db, merchantId, ['approver']),
-    await makePerson(house.db, merchantId, ['approver']),
+    await makePerson(testEnv.db, merchantId, ['owner']),
+    await makePerson(testEnv.db, merchantId, ['maker']),
+    await makePerson(testEnv.db, merchantId, ['approver']),
+    await makePerson(testEnv.db, merchantId, ['approver']),
   ];
   return { merchantId, merchant, owner, maker, approver, otherApprover };
 }

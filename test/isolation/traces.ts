@@ -7,7 +7,7 @@ import { assertError } from '../api/answers.ts';
 import type { ApiAnswer } from '../support/api.ts';
 import type { TestPerson } from '../support/people.ts';
 import type { Sample } from './samples.ts';
-import type { Headers, World } from './tenants.ts';
+import type { Headers, IsolationEnvironment } from './tenants.ts';
 
 /** A digest of the rows of every table, by table. */
 export type Dump = Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ async function dump(db: Database, ofTable: (table: Table) => string | null): Pro
 /** All there is but the audit log, and what keeps it from filling up. */
 function dumpWithoutAudit(db: Database): Promise<Dump> {
   return dump(db, ({ name }) => {
-    if (name === 'proof_counters') return "x.subject NOT LIKE 'refusal/%'";
+    if (name === 'attempt_counters') return "x.subject NOT LIKE 'refusal/%'";
     return name === 'audit_entries' ? null : 'true';
   });
 }
@@ -59,7 +59,7 @@ function dumpWithoutAudit(db: Database): Promise<Dump> {
 /** All there is, the audit log too, but for what is this merchant's and for failed attempts to prove who one is. */
 export function dumpOfOthers(db: Database, merchantId: MerchantId): Promise<Dump> {
   return dump(db, ({ name, of_merchants: isOfMerchants }) => {
-    if (name === 'proof_counters') return null;
+    if (name === 'attempt_counters') return null;
     return isOfMerchants ? `merchant_id IS DISTINCT FROM '${merchantId}'` : 'true';
   });
 }
@@ -101,10 +101,10 @@ export type Attempt = {
  * log exactly if somebody is known to have made it.
  */
 export async function assertRefused(
-  { house, published, send }: World,
+  { testEnv, published, send }: IsolationEnvironment,
   attempts: readonly Attempt[],
 ): Promise<ApiAnswer[]> {
-  const [before, lastId] = [await dumpWithoutAudit(house.db), await lastAuditId(house.db)];
+  const [before, lastId] = [await dumpWithoutAudit(testEnv.db), await lastAuditId(testEnv.db)];
   const answers: ApiAnswer[] = [];
   const expected: AuditRow[] = [];
   for (const { operationId, sample, headers, person, apiKey, code = 'permission_denied', why } of attempts) {
@@ -127,21 +127,24 @@ export async function assertRefused(
     });
   }
   const where = [...new Set(attempts.map(({ operationId, why }) => `${operationId} ${why}`))].join(', ');
-  assert.deepEqual(await dumpWithoutAudit(house.db), before, `something changed: ${where}`);
-  assert.deepEqual(await auditAfter(house.db, lastId), expected, where);
+  assert.deepEqual(await dumpWithoutAudit(testEnv.db), before, `something changed: ${where}`);
+  assert.deepEqual(await auditAfter(testEnv.db, lastId), expected, where);
   return answers;
 }
 
 /** Fails unless the call succeeds and, where it changes something in a session, is in the audit log. */
-export async function assertLetIn({ house, published, send }: World, attempt: Attempt): Promise<ApiAnswer> {
+export async function assertLetIn(
+  { testEnv, published, send }: IsolationEnvironment,
+  attempt: Attempt,
+): Promise<ApiAnswer> {
   const { operationId, sample, headers, person } = attempt;
-  const lastId = await lastAuditId(house.db);
+  const lastId = await lastAuditId(testEnv.db);
   const answer = await send(operationId, sample, headers);
   const where = `${operationId} ${attempt.why}: ${answer.status} ${answer.text}`;
   assert.ok(answer.status >= 200 && answer.status < 300, where);
   if (person === null || published.find(operationId).method === 'GET') return answer;
   const requestId = answer.headers.get('malipo-request-id');
-  const entries = await auditAfter(house.db, lastId);
+  const entries = await auditAfter(testEnv.db, lastId);
   assert.ok(entries.length > 0, `${where}: is not in the audit log`);
   for (const entry of entries) {
     assert.deepEqual(

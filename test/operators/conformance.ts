@@ -7,7 +7,7 @@ import type { FailureCode } from '../../src/domain/payments/failure.ts';
 import { isPaidAsAsked } from '../../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { until } from '../sandbox/sandbox-harness.ts';
-import { callbacksOf, collected, final, WAYS, type AdapterWorld, type Way } from './directions.ts';
+import { callbacksOf, collected, final, WAYS, type AdapterHarness, type Way } from './directions.ts';
 
 type Row = { row: string; sends: SendOutcome['kind'][]; ends: 'succeeded' | FailureCode; callbacks: number };
 
@@ -50,26 +50,26 @@ const ROWS: Readonly<Record<Way['name'], readonly Row[]>> = {
 
 const GIVEN_BACK_ROW = '015';
 
-export function conformsToThePort(name: string, start: () => Promise<AdapterWorld>): void {
+export function conformsToThePort(name: string, start: () => Promise<AdapterHarness>): void {
   describe(`${name} as an operator`, () => {
-    let world: AdapterWorld;
+    let harness: AdapterHarness;
 
     before(async () => {
-      world = await start();
+      harness = await start();
     });
 
-    after(() => world.stop());
+    after(() => harness.stop());
 
     for (const way of WAYS) {
       describe(`for a ${way.name}`, () => {
-        endsEachRowRightly(way, () => world);
-        isSafeToAskAgain(way, () => world);
-        survivesFaults(way, () => world);
+        endsEachRowRightly(way, () => harness);
+        isSafeToAskAgain(way, () => harness);
+        survivesFaults(way, () => harness);
       });
     }
-    learnsWhatIsGivenBack(() => world);
-    refusesWrongRefunds(() => world);
-    readsCallbacks(() => world);
+    learnsWhatIsGivenBack(() => harness);
+    refusesWrongRefunds(() => harness);
+    readsCallbacks(() => harness);
 
     it('can be closed twice, and answers unknown afterwards', async () => {
       const other = await start();
@@ -81,62 +81,62 @@ export function conformsToThePort(name: string, start: () => Promise<AdapterWorl
   });
 }
 
-function endsEachRowRightly(way: Way, world: () => AdapterWorld): void {
+function endsEachRowRightly(way: Way, harness: () => AdapterHarness): void {
   for (const { row, sends, ends, callbacks } of ROWS[way.name]) {
     it(`learns how row ${row} ends: ${ends}`, async () => {
-      const sendNow = await way.prepare(world(), row);
+      const sendNow = await way.prepare(harness(), row);
       const reference = randomUUID();
       for (const kind of sends) assert.equal((await sendNow(reference)).kind, kind);
-      const outcome = await final(() => way.status(world().operator, reference));
+      const outcome = await final(() => way.status(harness().operator, reference));
       if (ends === 'succeeded') {
         assert.ok(outcome.kind === 'succeeded', JSON.stringify(outcome));
         assert.ok(outcome.receipt.length > 0);
-        assert.ok(isPaidAsAsked(outcome.paid, world().money));
+        assert.ok(isPaidAsAsked(outcome.paid, harness().money));
       } else {
         assert.ok(outcome.kind === 'failed', JSON.stringify(outcome));
         assert.equal(outcome.code, ends);
       }
       const called = await until(
-        () => callbacksOf(world(), reference),
+        () => callbacksOf(harness(), reference),
         (count) => count >= callbacks,
       );
       assert.equal(called, callbacks);
-      assert.deepEqual(await world().seen(reference), { requestsReceived: sends.length, timesTaken: 1 });
+      assert.deepEqual(await harness().seen(reference), { requestsReceived: sends.length, timesAccepted: 1 });
     });
   }
 
   it('finds row 009 pending past the prompt window', async () => {
     const reference = randomUUID();
-    await send(way, world(), '009', reference);
-    await sleep(world().promptExpiryMs + 10);
-    assert.deepEqual(await way.status(world().operator, reference), { kind: 'pending' });
+    await send(way, harness(), '009', reference);
+    await sleep(harness().promptExpiryMs + 10);
+    assert.deepEqual(await way.status(harness().operator, reference), { kind: 'pending' });
   });
 
   it('finds nothing for row 011 while it is turned away', async () => {
     const reference = randomUUID();
-    await send(way, world(), '011', reference);
-    assert.deepEqual(await way.status(world().operator, reference), { kind: 'not_found' });
+    await send(way, harness(), '011', reference);
+    assert.deepEqual(await way.status(harness().operator, reference), { kind: 'not_found' });
   });
 
   it('has the callback of row 012 before the answer to the send', async () => {
     const reference = randomUUID();
-    await send(way, world(), '012', reference);
-    assert.equal(callbacksOf(world(), reference), 1);
+    await send(way, harness(), '012', reference);
+    assert.equal(callbacksOf(harness(), reference), 1);
   });
 
   // Nothing is to be refunded of it.
   if (way.name === 'refund') return;
   it('finds row 010 pending for as long as it asks', async () => {
     const reference = randomUUID();
-    assert.deepEqual(await send(way, world(), '010', reference), { kind: 'accepted' });
-    await sleep(world().undecidedMs + 20);
-    assert.deepEqual(await way.status(world().operator, reference), { kind: 'pending' });
+    assert.deepEqual(await send(way, harness(), '010', reference), { kind: 'accepted' });
+    await sleep(harness().undecidedMs + 20);
+    assert.deepEqual(await way.status(harness().operator, reference), { kind: 'pending' });
   });
 }
 
-function isSafeToAskAgain(way: Way, world: () => AdapterWorld): void {
+function isSafeToAskAgain(way: Way, harness: () => AdapterHarness): void {
   it('is taken once for one reference, however often and at once it is sent', async () => {
-    const sendNow = await way.prepare(world(), '500');
+    const sendNow = await way.prepare(harness(), '500');
     const reference = randomUUID();
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => sendNow(reference)));
     outcomes.push(await sendNow(reference));
@@ -144,60 +144,60 @@ function isSafeToAskAgain(way: Way, world: () => AdapterWorld): void {
       outcomes.map(({ kind }) => kind),
       Array.from({ length: 6 }, () => 'accepted'),
     );
-    assert.deepEqual(await world().seen(reference), { requestsReceived: 6, timesTaken: 1 });
+    assert.deepEqual(await harness().seen(reference), { requestsReceived: 6, timesAccepted: 1 });
   });
 
   it('says not_found of a reference that the operator never saw', async () => {
-    assert.deepEqual(await way.status(world().operator, randomUUID()), { kind: 'not_found' });
+    assert.deepEqual(await way.status(harness().operator, randomUUID()), { kind: 'not_found' });
   });
 
   it('says not_found of a reference that was for something else', async () => {
     const reference = randomUUID();
-    await send(way, world(), '500', reference);
+    await send(way, harness(), '500', reference);
     for (const other of WAYS.filter(({ name }) => name !== way.name)) {
-      assert.deepEqual(await other.status(world().operator, reference), { kind: 'not_found' }, other.name);
+      assert.deepEqual(await other.status(harness().operator, reference), { kind: 'not_found' }, other.name);
     }
   });
 }
 
-function survivesFaults(way: Way, world: () => AdapterWorld): void {
+function survivesFaults(way: Way, harness: () => AdapterHarness): void {
   const faults = [
     ['cannot be reached', { down: true }],
     ['answers errors only', { errorRate: 1 }],
     ['does not answer in time', { latencyMs: 60_000 }],
   ] as const;
 
-  afterEach(() => world().setFaults({}));
+  afterEach(() => harness().setFaults({}));
 
   for (const [what, switches] of faults) {
     it(`answers unknown to everything while the operator ${what}, and recovers`, async () => {
-      const [sendNow, other] = [await way.prepare(world(), '500'), await way.prepare(world(), '500')];
+      const [sendNow, other] = [await way.prepare(harness(), '500'), await way.prepare(harness(), '500')];
       const reference = randomUUID();
       await sendNow(reference);
-      await world().setFaults(switches);
+      await harness().setFaults(switches);
       const lost = randomUUID();
       assert.equal((await other(lost)).kind, 'unknown');
-      assert.equal((await way.status(world().operator, reference)).kind, 'unknown');
-      await world().setFaults({});
-      assert.equal((await final(() => way.status(world().operator, reference))).kind, 'succeeded');
-      assert.deepEqual(await way.status(world().operator, lost), { kind: 'not_found' });
+      assert.equal((await way.status(harness().operator, reference)).kind, 'unknown');
+      await harness().setFaults({});
+      assert.equal((await final(() => way.status(harness().operator, reference))).kind, 'succeeded');
+      assert.deepEqual(await way.status(harness().operator, lost), { kind: 'not_found' });
       assert.deepEqual(await other(lost), { kind: 'accepted' });
     });
   }
 }
 
-function learnsWhatIsGivenBack(world: () => AdapterWorld): void {
+function learnsWhatIsGivenBack(harness: () => AdapterHarness): void {
   for (const way of WAYS.filter(({ name }) => name !== 'refund')) {
     it(`learns that a ${way.name} was paid, and then that its money went back`, async () => {
       const reference = randomUUID();
-      const status = (): Promise<StatusOutcome> => way.status(world().operator, reference);
-      await send(way, world(), GIVEN_BACK_ROW, reference);
+      const status = (): Promise<StatusOutcome> => way.status(harness().operator, reference);
+      await send(way, harness(), GIVEN_BACK_ROW, reference);
       const paid = await final(status);
       assert.ok(paid.kind === 'succeeded', JSON.stringify(paid));
       const returned = await until(status, ({ kind }) => kind !== 'succeeded');
       assert.deepEqual(returned, { ...paid, kind: 'returned' });
       const called = await until(
-        () => callbacksOf(world(), reference),
+        () => callbacksOf(harness(), reference),
         (count) => count >= 2,
       );
       assert.equal(called, 2);
@@ -205,9 +205,9 @@ function learnsWhatIsGivenBack(world: () => AdapterWorld): void {
   }
 }
 
-function refusesWrongRefunds(world: () => AdapterWorld): void {
+function refusesWrongRefunds(harness: () => AdapterHarness): void {
   async function refuse(originalOperatorReference: string): Promise<void> {
-    const { operator, money } = world();
+    const { operator, money } = harness();
     const operatorReference = randomUUID();
     const request = { operatorReference, originalOperatorReference, money, note: 'Refund' };
     const outcome = await operator.refundCollection(request);
@@ -220,23 +220,23 @@ function refusesWrongRefunds(world: () => AdapterWorld): void {
     await refuse(randomUUID());
     const [collection] = WAYS;
     const original = randomUUID();
-    await send(collection, world(), '001', original);
-    await final(() => collection.status(world().operator, original));
+    await send(collection, harness(), '001', original);
+    await final(() => collection.status(harness().operator, original));
     await refuse(original);
   });
 
   it('is refused to refund twice under two references', async () => {
-    const { operator, money } = world();
-    const originalOperatorReference = await collected(world(), '500');
+    const { operator, money } = harness();
+    const originalOperatorReference = await collected(harness(), '500');
     const request = { operatorReference: randomUUID(), originalOperatorReference, money, note: 'Refund' };
     assert.deepEqual(await operator.refundCollection(request), { kind: 'accepted' });
     await refuse(originalOperatorReference);
   });
 }
 
-function readsCallbacks(world: () => AdapterWorld): void {
+function readsCallbacks(harness: () => AdapterHarness): void {
   it('reads no reference out of a callback that names none, and never throws over one', () => {
-    const { operator } = world();
+    const { operator } = harness();
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true }), (body) => {
         assert.equal(operator.parseCallback(body), null);
@@ -245,6 +245,6 @@ function readsCallbacks(world: () => AdapterWorld): void {
   });
 }
 
-async function send(way: Way, world: AdapterWorld, row: string, operatorReference: string): Promise<SendOutcome> {
-  return (await way.prepare(world, row))(operatorReference);
+async function send(way: Way, harness: AdapterHarness, row: string, operatorReference: string): Promise<SendOutcome> {
+  return (await way.prepare(harness, row))(operatorReference);
 }

@@ -6,14 +6,14 @@ import type { Operator, SendOutcome, StatusOutcome } from '../../src/operators/p
 import { until } from '../sandbox/sandbox-harness.ts';
 
 /** An adapter with its sandbox operator behind it. */
-export type AdapterWorld = {
+export type AdapterHarness = {
   readonly operator: Operator;
   readonly money: Money;
   readonly phone: (ending: string) => string;
   /** Bodies of the callbacks that came, oldest first. */
   readonly callbacks: readonly unknown[];
   /** What the operator itself counted: requests, and how often one raised a prompt or was taken to be paid. */
-  seen(operatorReference: string): Promise<{ requestsReceived: number; timesTaken: number }>;
+  seen(operatorReference: string): Promise<{ requestsReceived: number; timesAccepted: number }>;
   setFaults(faults: Record<string, unknown>): Promise<void>;
   /** How long the sandbox holds what it leaves undecided, and how long a client waits for a prompt. */
   readonly undecidedMs: number;
@@ -26,7 +26,7 @@ type Send = (operatorReference: string) => Promise<SendOutcome>;
 export type Way = {
   readonly name: 'collection' | 'payout' | 'refund';
   /** Does what must be done first, and gives the send for a phone of this row. */
-  prepare(world: AdapterWorld, row: string): Promise<Send>;
+  prepare(harness: AdapterHarness, row: string): Promise<Send>;
   status(operator: Operator, operatorReference: string): Promise<StatusOutcome>;
 };
 
@@ -50,9 +50,9 @@ const payout: Way = {
 
 const refund: Way = {
   name: 'refund',
-  async prepare(world, row) {
-    const { operator, money } = world;
-    const originalOperatorReference = await collected(world, row);
+  async prepare(harness, row) {
+    const { operator, money } = harness;
+    const originalOperatorReference = await collected(harness, row);
     return (operatorReference) =>
       operator.refundCollection({ operatorReference, originalOperatorReference, money, note: "Amina's refund" });
   },
@@ -62,14 +62,14 @@ const refund: Way = {
 export const WAYS = [collection, payout, refund] as const;
 
 /** The reference of a collection from a phone of this row that has been paid. */
-export async function collected(world: AdapterWorld, row: string): Promise<string> {
+export async function collected(harness: AdapterHarness, row: string): Promise<string> {
   const reference = randomUUID();
-  const send = await collection.prepare(world, row);
+  const send = await collection.prepare(harness, row);
   await until(
     () => send(reference),
     ({ kind }) => kind === 'accepted',
   );
-  const { kind } = await final(() => collection.status(world.operator, reference));
+  const { kind } = await final(() => collection.status(harness.operator, reference));
   assert.equal(kind, 'succeeded');
   return reference;
 }
@@ -79,6 +79,6 @@ export function final(status: () => Promise<StatusOutcome>): Promise<StatusOutco
   return until(status, ({ kind }) => kind !== 'pending');
 }
 
-export function callbacksOf({ operator, callbacks }: AdapterWorld, operatorReference: string): number {
+export function callbacksOf({ operator, callbacks }: AdapterHarness, operatorReference: string): number {
   return callbacks.filter((body) => operator.parseCallback(body)?.operatorReference === operatorReference).length;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { clockSetting, ConfigError, loadConfig, loadSandboxSettings, Secret } from '../../src/config.ts';
-import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/durations.ts';
+import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 
 const SECRET_KEY = randomBytes(32);
 const SECRETS: Readonly<Record<string, string>> = {

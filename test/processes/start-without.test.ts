@@ -4,25 +4,25 @@ import { randomBytes } from 'node:crypto';
 import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { reconciliationScheduleId } from '../../workflows/contract.ts';
 import { temporal, temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 
 describe('a server that was started before its Temporal namespace was made', () => {
   const namespace = `later-${randomBytes(4).toString('hex')}`;
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: { MALIPO_TEMPORAL_NAMESPACE: namespace, MALIPO_SWEEP_EVERY_MS: '3600000' },
     });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('makes the schedule of the sweep when the namespace is there', async () => {
     await prepareTemporal({ address: (await temporal()).address, namespace });
     const { workflowService } = (await temporalClient()).connection;
-    const scheduleId = reconciliationScheduleId(house.config.settings.MALIPO_TASK_QUEUE_PREFIX);
+    const scheduleId = reconciliationScheduleId(testEnv.config.settings.MALIPO_TASK_QUEUE_PREFIX);
     await eventually(
       'the schedule',
       () => workflowService.describeSchedule({ namespace, scheduleId }).catch(() => null),
@@ -31,16 +31,16 @@ describe('a server that was started before its Temporal namespace was made', () 
   });
 
   it('and completes payments', async () => {
-    await untilState(house, await pay(house, '000'), 'succeeded', 40_000);
+    await untilState(testEnv, await pay(testEnv, '000'), 'succeeded', 40_000);
   });
 });
 
 describe('a server whose operator is younger than its merchants', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({ startsServer: false });
+    testEnv = await startTestEnvironment({ startsServer: false });
     // As if the operator had been added since: no merchant was made with an account for it.
-    const client = await house.db.pool.connect();
+    const client = await testEnv.db.pool.connect();
     try {
       await client.query('SET session_replication_role = replica');
       await client.query("DELETE FROM ledger_accounts WHERE kind = 'operator'");
@@ -48,16 +48,16 @@ describe('a server whose operator is younger than its merchants', () => {
     } finally {
       client.release();
     }
-    await house.startServer();
+    await testEnv.startServer();
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('makes the operator’s accounts, so that payments can be recorded', async () => {
-    const payment = await pay(house, '000');
-    await untilState(house, payment, 'succeeded');
-    const { rows } = await house.db.pool.query<{ id: string }>(
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'succeeded');
+    const { rows } = await testEnv.db.pool.query<{ id: string }>(
       "SELECT id FROM ledger_accounts WHERE kind = 'operator' ORDER BY id",
     );
     const currencies = ['GHS', 'RWF', 'UGX', 'XAF', 'XOF', 'ZMW'];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { API_ONLY, assertError } from '../api/answers.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 
@@ -53,11 +53,11 @@ const anyQuery = fc.array(
 );
 
 describe('whatever is sent', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   function assertKnown(answer: ApiAnswer, success: number): void {
     if (answer.status === success) return;
@@ -69,7 +69,7 @@ describe('whatever is sent', () => {
     const path = '/v1/api/collections';
     await fc.assert(
       fc.asyncProperty(anyBody, async (body) => {
-        assertKnown(await call(house.baseUrl, 'POST', path, { key: house.merchant.key, ...body }), 202);
+        assertKnown(await call(testEnv.baseUrl, 'POST', path, { key: testEnv.merchant.key, ...body }), 202);
       }),
       RUNS,
     );
@@ -80,7 +80,7 @@ describe('whatever is sent', () => {
       fc.asyncProperty(anyQuery, async (pairs) => {
         const query = new URLSearchParams(pairs);
         const path = `/v1/api/collections?${query.toString()}`;
-        assertKnown(await call(house.baseUrl, 'GET', path, { key: house.merchant.key }), 200);
+        assertKnown(await call(testEnv.baseUrl, 'GET', path, { key: testEnv.merchant.key }), 200);
       }),
       RUNS,
     );
@@ -91,7 +91,7 @@ describe('whatever is sent', () => {
       fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
         const id = encodeURIComponent(text);
         fc.pre(!/^(\.|%2e){1,2}$/i.test(id));
-        const answer = await call(house.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: house.merchant.key });
+        const answer = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: testEnv.merchant.key });
         assertError(answer, 'collection_not_found');
       }),
       RUNS,
@@ -102,7 +102,7 @@ describe('whatever is sent', () => {
     await fc.assert(
       fc.asyncProperty(anyBody, async (body) => {
         const options = { idempotencyKey: null, ...body };
-        assertKnown(await call(house.baseUrl, 'POST', '/operators/mtn-momo/callbacks', options), 200);
+        assertKnown(await call(testEnv.baseUrl, 'POST', '/operators/mtn-momo/callbacks', options), 200);
       }),
       RUNS,
     );

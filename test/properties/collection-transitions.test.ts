@@ -8,7 +8,7 @@ import {
   type Collection,
   type CollectionState,
 } from '../../src/domain/payments/collection.ts';
-import type { RecordableFact } from '../../src/domain/payments/collection-progress.ts';
+import type { CollectionTransitionInput } from '../../src/domain/payments/collection-progress.ts';
 import { FAILURE_CODES } from '../../src/domain/payments/failure.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
@@ -18,16 +18,16 @@ import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow, record } from '../db/rows.ts';
 
 const failureCode = fc.constantFrom(...FAILURE_CODES);
-const anyFact: fc.Arbitrary<RecordableFact> = fc.oneof(
-  fc.constant({ fact: 'prompt_taken' } as const),
-  fc.constant({ fact: 'outcome_unknown' } as const),
-  fc.record({ fact: fc.constant('paid' as const), operatorReceipt: fc.stringMatching(/^[\w.-]{1,64}$/) }),
-  fc.record({ fact: fc.constantFrom('declined' as const, 'lapsed' as const), failureCode }),
+const anyTransition: fc.Arbitrary<CollectionTransitionInput> = fc.oneof(
+  fc.constant({ kind: 'prompt_accepted' } as const),
+  fc.constant({ kind: 'outcome_unknown' } as const),
+  fc.record({ kind: fc.constant('paid' as const), operatorReceipt: fc.stringMatching(/^[\w.-]{1,64}$/) }),
+  fc.record({ kind: fc.constantFrom('declined' as const, 'expired' as const), failureCode }),
 );
-const anyFacts = fc.array(anyFact, { maxLength: 8 });
+const anyTransitions = fc.array(anyTransition, { maxLength: 8 });
 const anyAmount = fc.bigInt({ min: 1n, max: 1_000_000n });
 
-type Told = { readonly type: string; readonly resource_version: number; readonly body: string };
+type EventContent = { readonly type: string; readonly resource_version: number; readonly body: string };
 type ToldBody = {
   readonly data: {
     readonly object: { readonly state: CollectionState };
@@ -52,7 +52,7 @@ describe('facts about a collection', () => {
   const availableMinor = async () => (await getBalance(db, merchantId)).availableMinor;
   const eventsOf = async ({ id }: Collection) =>
     (
-      await db.pool.query<Told>(
+      await db.pool.query<EventContent>(
         'SELECT type, resource_version, body FROM events WHERE collection_id = $1 ORDER BY resource_version',
         [id],
       )
@@ -98,13 +98,13 @@ describe('facts about a collection', () => {
 
   it('one after another, lead exactly where the table says', async () => {
     await fc.assert(
-      fc.asyncProperty(anyFacts, anyAmount, async (facts, amountMinor) => {
+      fc.asyncProperty(anyTransitions, anyAmount, async (transitions, amountMinor) => {
         const balanceBefore = await availableMinor();
         const collection = await makeCollection(db, merchantId, 'initiated', { amountMinor });
         let state: CollectionState = 'initiated';
-        for (const fact of facts) {
-          state = COLLECTION_TRANSITIONS[state][fact.fact] ?? state;
-          assert.equal((await record(db, collection, fact)).state, state);
+        for (const transition of transitions) {
+          state = COLLECTION_TRANSITIONS[state][transition.kind] ?? state;
+          assert.equal((await record(db, collection, transition)).state, state);
         }
         await assertSound(collection, balanceBefore);
       }),
@@ -114,13 +114,13 @@ describe('facts about a collection', () => {
 
   it('told again, all of them, change nothing more', async () => {
     await fc.assert(
-      fc.asyncProperty(anyFacts, async (facts) => {
+      fc.asyncProperty(anyTransitions, async (transitions) => {
         const balanceBefore = await availableMinor();
         const collection = await makeCollection(db, merchantId);
         let last = collection;
-        for (const fact of facts) {
-          last = await record(db, collection, fact);
-          assert.deepEqual(await record(db, collection, fact, new Date(Date.now() + 1000)), last);
+        for (const transition of transitions) {
+          last = await record(db, collection, transition);
+          assert.deepEqual(await record(db, collection, transition, new Date(Date.now() + 1000)), last);
         }
         assert.deepEqual(await getCollection(db, merchantId, collection.id), last);
         await assertSound(collection, balanceBefore);
@@ -131,10 +131,10 @@ describe('facts about a collection', () => {
 
   it('all at once, still make one path through the table, and money once', async () => {
     await fc.assert(
-      fc.asyncProperty(anyFacts, anyAmount, async (facts, amountMinor) => {
+      fc.asyncProperty(anyTransitions, anyAmount, async (transitions, amountMinor) => {
         const balanceBefore = await availableMinor();
         const collection = await makeCollection(db, merchantId, 'initiated', { amountMinor });
-        await Promise.all(facts.map((fact) => record(db, collection, fact)));
+        await Promise.all(transitions.map((transition) => record(db, collection, transition)));
         await assertSound(collection, balanceBefore);
       }),
       { numRuns: 60 },
@@ -166,12 +166,12 @@ describe('the largest collection there can be', () => {
       description: '😀'.repeat(120),
       amountMinor: 9_007_199_254_740_991n,
     });
-    const facts: RecordableFact[] = [
-      { fact: 'outcome_unknown' },
-      { fact: 'lapsed', failureCode: 'prompt_expired' },
-      { fact: 'paid', operatorReceipt: '42' },
+    const transitions: CollectionTransitionInput[] = [
+      { kind: 'outcome_unknown' },
+      { kind: 'expired', failureCode: 'prompt_expired' },
+      { kind: 'paid', operatorReceipt: '42' },
     ];
-    for (const fact of facts) await record(db, collection, fact);
+    for (const transition of transitions) await record(db, collection, transition);
     const { size } = await oneRow<{ size: number }>(db, 'SELECT max(octet_length(body)) AS size FROM events');
     assert.ok(size > 60_000, `${size} bytes`);
     await database.drop();

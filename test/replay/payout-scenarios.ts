@@ -1,9 +1,9 @@
 // The ways the workflows of payouts and reversals can go that have a recorded history.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { lookWorkflowId, reversalWorkflowId } from '../../workflows/contract.ts';
+import { recheckWorkflowId, reversalWorkflowId } from '../../workflows/contract.ts';
 import type { PayoutId, ReversalId } from '../../src/domain/ids.ts';
-import { eventually, type House } from '../support/test-environment.ts';
+import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { callBack, pay, untilState } from '../support/payments.ts';
 import { temporalClient } from '../support/engines.ts';
 import { askForPayout, fund, release, untilPayoutState, type Payout } from '../support/payouts.ts';
@@ -12,21 +12,21 @@ import type { Scenario } from './scenarios.ts';
 
 const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '120000' };
 
-async function released(house: House, row: string): Promise<Payout> {
-  await fund(house, house.merchant, 20_000);
-  const payout = await askForPayout(house, row);
-  const answer = await release(await enter(house, house.merchant.id, 'approver'), payout);
+async function released(testEnv: TestEnvironment, row: string): Promise<Payout> {
+  await fund(testEnv, testEnv.merchant, 20_000);
+  const payout = await askForPayout(testEnv, row);
+  const answer = await release(await enter(testEnv, testEnv.merchant.id, 'approver'), payout);
   assert.equal(answer.status, 200, answer.text);
   return payout;
 }
 
-async function reversed(house: House, row: string): Promise<{ workflowId: string }> {
-  const payment = await pay(house, row);
-  await untilState(house, payment, 'succeeded');
-  const approver = await enter(house, house.merchant.id, 'approver');
+async function reversed(testEnv: TestEnvironment, row: string): Promise<{ workflowId: string }> {
+  const payment = await pay(testEnv, row);
+  await untilState(testEnv, payment, 'succeeded');
+  const approver = await enter(testEnv, testEnv.merchant.id, 'approver');
   const path = `/v1/console/collections/${payment.id}/reversal`;
   const { json } = await approver.call('POST', path, { idempotencyKey: randomUUID() });
-  await untilState(house, payment, 'reversed');
+  await untilState(testEnv, payment, 'reversed');
   return { workflowId: reversalWorkflowId(json['id'] as ReversalId) };
 }
 
@@ -34,18 +34,18 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
   {
     name: 'payout-released-and-paid',
     environment: NO_POLLS,
-    async play(house) {
-      const payout = await released(house, '000');
-      await untilPayoutState(house, payout, 'succeeded');
+    async play(testEnv) {
+      const payout = await released(testEnv, '000');
+      await untilPayoutState(testEnv, payout, 'succeeded');
       return payout;
     },
   },
   {
     name: 'payout-refused-by-the-operator-found-by-polling',
     environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
-    async play(house) {
-      const payout = await released(house, '005');
-      await untilPayoutState(house, payout, 'failed');
+    async play(testEnv) {
+      const payout = await released(testEnv, '005');
+      await untilPayoutState(testEnv, payout, 'failed');
       return payout;
     },
   },
@@ -57,29 +57,29 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
       MALIPO_RECONCILE_SCHEDULE_MS: '500,900',
     },
     undecidedMs: 6500,
-    async play(house) {
-      const payout = await released(house, '009');
-      await untilPayoutState(house, payout, 'succeeded');
+    async play(testEnv) {
+      const payout = await released(testEnv, '009');
+      await untilPayoutState(testEnv, payout, 'succeeded');
       return payout;
     },
   },
   {
     name: 'payout-looked-at-again-and-returned',
     environment: NO_POLLS,
-    async play(house) {
-      const payout = await released(house, '015');
-      await untilPayoutState(house, payout, 'reversed');
-      return { workflowId: lookWorkflowId(payout.id as PayoutId) };
+    async play(testEnv) {
+      const payout = await released(testEnv, '015');
+      await untilPayoutState(testEnv, payout, 'reversed');
+      return { workflowId: recheckWorkflowId(payout.id as PayoutId) };
     },
   },
   {
     name: 'payout-looked-at-again-after-it-failed',
     environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
-    async play(house) {
-      const payout = await released(house, '001');
-      await untilPayoutState(house, payout, 'failed');
-      await callBack(house, payout.operatorReference, 'SUCCESSFUL');
-      const workflowId = lookWorkflowId(payout.id as PayoutId);
+    async play(testEnv) {
+      const payout = await released(testEnv, '001');
+      await untilPayoutState(testEnv, payout, 'failed');
+      await callBack(testEnv, payout.operatorReference, 'SUCCESSFUL');
+      const workflowId = recheckWorkflowId(payout.id as PayoutId);
       const handle = (await temporalClient()).workflow.getHandle(workflowId);
       await eventually('the look', () => handle.describe().catch(() => null));
       return { workflowId };
@@ -87,33 +87,33 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'payout-rejected',
-    async play(house) {
-      await fund(house, house.merchant, 20_000);
-      const payout = await askForPayout(house, '000');
-      const approver = await enter(house, house.merchant.id, 'approver');
+    async play(testEnv) {
+      await fund(testEnv, testEnv.merchant, 20_000);
+      const payout = await askForPayout(testEnv, '000');
+      const approver = await enter(testEnv, testEnv.merchant.id, 'approver');
       await approver.call('POST', `/v1/console/payouts/${payout.id}/reject`, { json: { reason: 'No' } });
-      await untilPayoutState(house, payout, 'rejected');
+      await untilPayoutState(testEnv, payout, 'rejected');
       return payout;
     },
   },
   {
     name: 'payout-never-released',
     environment: { MALIPO_PAYOUT_EXPIRY_MS: '1000' },
-    async play(house) {
-      await fund(house, house.merchant, 20_000);
-      const payout = await askForPayout(house, '000');
-      await untilPayoutState(house, payout, 'expired');
+    async play(testEnv) {
+      await fund(testEnv, testEnv.merchant, 20_000);
+      const payout = await askForPayout(testEnv, '000');
+      await untilPayoutState(testEnv, payout, 'expired');
       return payout;
     },
   },
   {
     name: 'reversal-confirmed-after-callback',
     environment: NO_POLLS,
-    play: (house) => reversed(house, '000'),
+    play: (testEnv) => reversed(testEnv, '000'),
   },
   {
     name: 'reversal-found-by-polling',
     environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
-    play: (house) => reversed(house, '004'),
+    play: (testEnv) => reversed(testEnv, '004'),
   },
 ];

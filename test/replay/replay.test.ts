@@ -103,7 +103,7 @@ describe('a change that the histories do not allow', () => {
     [
       'a sweep that starts nothing again',
       'sweep-with-nothing-wrong',
-      'await releaseOverdueWork()',
+      'await requeueStaleWork()',
       '{ collections: 0, deliveries: 0 }',
     ],
   ];

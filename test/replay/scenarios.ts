@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   deliveryWorkflowId,
   ledgerCheckScheduleId,
-  lookWorkflowId,
+  recheckWorkflowId,
   reconciliationScheduleId,
 } from '../../workflows/contract.ts';
 import type { CollectionId } from '../../src/domain/ids.ts';
 import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { callBack, pay, switchFaults, untilState } from '../support/payments.ts';
 import { PAYOUT_SCENARIOS } from './payout-scenarios.ts';
 
@@ -23,7 +23,7 @@ export type Scenario = {
   readonly undecidedMs?: number;
   readonly startsServer?: boolean;
   /** Makes it happen and returns the run whose history is kept. */
-  play(house: House): Promise<Run>;
+  play(testEnv: TestEnvironment): Promise<Run>;
 };
 
 const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PROMPT_WINDOW_MS: '120000' };
@@ -38,51 +38,51 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
   {
     name: 'collection-paid-after-callback',
     environment: NO_POLLS,
-    async play(house) {
-      const payment = await pay(house, '000');
-      await untilState(house, payment, 'succeeded');
+    async play(testEnv) {
+      const payment = await pay(testEnv, '000');
+      await untilState(testEnv, payment, 'succeeded');
       return payment;
     },
   },
   {
     name: 'collection-declined-found-by-polling',
     environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
-    async play(house) {
-      const payment = await pay(house, '005');
-      await untilState(house, payment, 'failed');
+    async play(testEnv) {
+      const payment = await pay(testEnv, '005');
+      await untilState(testEnv, payment, 'failed');
       return payment;
     },
   },
   {
     name: 'collection-callbacks-faster-than-the-gap',
-    environment: { ...NO_POLLS, MALIPO_MINIMUM_ASK_GAP_MS: '600' },
+    environment: { ...NO_POLLS, MALIPO_MINIMUM_QUERY_GAP_MS: '600' },
     undecidedMs: 2500,
-    async play(house) {
-      const payment = await pay(house, '009');
-      await untilState(house, payment, 'prompted');
+    async play(testEnv) {
+      const payment = await pay(testEnv, '009');
+      await untilState(testEnv, payment, 'prompted');
       for (let i = 0; i < 4; i++) {
-        await callBack(house, payment.operatorReference, 'SUCCESSFUL');
+        await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
         await sleep(150);
       }
-      await untilState(house, payment, 'succeeded');
+      await untilState(testEnv, payment, 'succeeded');
       return payment;
     },
   },
   {
     name: 'collection-undecided-then-paid-late',
     environment: FEW_POLLS,
-    async play(house) {
-      const payment = await pay(house, '009');
-      await untilState(house, payment, 'succeeded');
+    async play(testEnv) {
+      const payment = await pay(testEnv, '009');
+      await untilState(testEnv, payment, 'succeeded');
       return payment;
     },
   },
   {
     name: 'collection-undecided-for-ever',
     environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '1000' },
-    async play(house) {
-      const payment = await pay(house, '010');
-      await untilState(house, payment, 'expired');
+    async play(testEnv) {
+      const payment = await pay(testEnv, '010');
+      await untilState(testEnv, payment, 'expired');
       return payment;
     },
   },
@@ -90,21 +90,21 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     name: 'collection-paid-after-it-expired',
     environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '300' },
     undecidedMs: 3500,
-    async play(house) {
-      const payment = await pay(house, '009');
-      await untilState(house, payment, 'expired');
-      await untilState(house, payment, 'succeeded');
-      return { workflowId: lookWorkflowId(payment.id as CollectionId) };
+    async play(testEnv) {
+      const payment = await pay(testEnv, '009');
+      await untilState(testEnv, payment, 'expired');
+      await untilState(testEnv, payment, 'succeeded');
+      return { workflowId: recheckWorkflowId(payment.id as CollectionId) };
     },
   },
   {
     name: 'collection-looked-at-again-after-it-failed',
     environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
-    async play(house) {
-      const payment = await pay(house, '001');
-      await untilState(house, payment, 'failed');
-      await callBack(house, payment.operatorReference, 'SUCCESSFUL');
-      const workflowId = lookWorkflowId(payment.id as CollectionId);
+    async play(testEnv) {
+      const payment = await pay(testEnv, '001');
+      await untilState(testEnv, payment, 'failed');
+      await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
+      const workflowId = recheckWorkflowId(payment.id as CollectionId);
       const handle = (await temporalClient()).workflow.getHandle(workflowId);
       await eventually('the look', () => handle.describe().catch(() => null));
       return { workflowId };
@@ -118,12 +118,12 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
       MALIPO_OPERATOR_TIMEOUT_MS: '700',
     },
     startsServer: false,
-    async play(house) {
-      await house.startServer({ MALIPO_ROLES: 'api' });
-      const payment = await pay(house, '000');
+    async play(testEnv) {
+      await testEnv.startServer({ MALIPO_ROLES: 'api' });
+      const payment = await pay(testEnv, '000');
       await sleep(1200);
-      await house.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
-      await untilState(house, payment, 'expired');
+      await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+      await untilState(testEnv, payment, 'expired');
       return payment;
     },
   },
@@ -135,50 +135,50 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
       MALIPO_OPERATOR_TIMEOUT_MS: '300',
       MALIPO_NOT_FOUND_GRACE_MS: '400',
     },
-    async play(house) {
-      await switchFaults(house, { down: true });
-      const payment = await pay(house, '000');
-      await untilState(house, payment, 'reconciling');
-      await switchFaults(house, {});
-      await untilState(house, payment, 'expired');
+    async play(testEnv) {
+      await switchFaults(testEnv, { down: true });
+      const payment = await pay(testEnv, '000');
+      await untilState(testEnv, payment, 'reconciling');
+      await switchFaults(testEnv, {});
+      await untilState(testEnv, payment, 'expired');
       return payment;
     },
   },
   {
     name: 'delivery-accepted-at-the-third-attempt',
     environment: { ...NO_POLLS, MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50' },
-    play: (house) => deliver(house, 3),
+    play: (testEnv) => deliver(testEnv, 3),
   },
   {
     name: 'delivery-dead-lettered',
     environment: { ...NO_POLLS, MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50' },
-    play: (house) => deliver(house, Infinity),
+    play: (testEnv) => deliver(testEnv, Infinity),
   },
   {
     name: 'sweep-with-nothing-wrong',
     environment: ON_DEMAND,
-    play: (house) => runNow(house, reconciliationScheduleId),
+    play: (testEnv) => runNow(testEnv, reconciliationScheduleId),
   },
   {
     name: 'sweep-that-finds-a-ledger-fault',
     environment: { ...ON_DEMAND, ...NO_POLLS },
-    async play(house) {
-      await untilState(house, await pay(house, '010'), 'prompted');
-      await tamper(house, `UPDATE collections SET state = 'succeeded', operator_receipt = '42'`);
-      return runNow(house, reconciliationScheduleId);
+    async play(testEnv) {
+      await untilState(testEnv, await pay(testEnv, '010'), 'prompted');
+      await tamper(testEnv, `UPDATE collections SET state = 'succeeded', operator_receipt = '42'`);
+      return runNow(testEnv, reconciliationScheduleId);
     },
   },
   {
     name: 'ledger-check-with-nothing-wrong',
     environment: ON_DEMAND,
-    play: (house) => runNow(house, ledgerCheckScheduleId),
+    play: (testEnv) => runNow(testEnv, ledgerCheckScheduleId),
   },
   {
     name: 'ledger-check-that-finds-a-fault',
     environment: ON_DEMAND,
-    async play(house) {
-      await tamper(house, `UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
-      return runNow(house, ledgerCheckScheduleId);
+    async play(testEnv) {
+      await tamper(testEnv, `UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
+      return runNow(testEnv, ledgerCheckScheduleId);
     },
   },
 ];
@@ -186,19 +186,19 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
 export const SCENARIOS: readonly Scenario[] = [...COLLECTION_AND_DELIVERY_SCENARIOS, ...PAYOUT_SCENARIOS];
 
 /** A delivery whose workflow sends until the attempt that is accepted. */
-async function deliver(house: House, acceptedAttempt: number): Promise<Run> {
-  const { merchant, receiver } = house;
+async function deliver(testEnv: TestEnvironment, acceptedAttempt: number): Promise<Run> {
+  const { merchant, receiver } = testEnv;
   receiver.answerWith(merchant.id, ({ headers }, response) => {
     response.writeHead(Number(headers['malipo-attempt']) < acceptedAttempt ? 500 : 200).end();
   });
-  await pay(house, '010');
+  await pay(testEnv, '010');
   const ends = acceptedAttempt === Infinity ? 'dead_lettered' : 'delivered';
-  return { workflowId: deliveryWorkflowId((await untilDelivery(house, merchant, ends)).id) };
+  return { workflowId: deliveryWorkflowId((await untilDelivery(testEnv, merchant, ends)).id) };
 }
 
 /** What somebody with all powers over the database can do. */
-async function tamper(house: House, sql: string): Promise<void> {
-  const client = await house.db.pool.connect();
+async function tamper(testEnv: TestEnvironment, sql: string): Promise<void> {
+  const client = await testEnv.db.pool.connect();
   try {
     await client.query('SET session_replication_role = replica');
     await client.query(sql);
@@ -208,9 +208,9 @@ async function tamper(house: House, sql: string): Promise<void> {
   }
 }
 
-async function runNow(house: House, idFor: (prefix: string) => string): Promise<Run> {
+async function runNow(testEnv: TestEnvironment, idFor: (prefix: string) => string): Promise<Run> {
   const client = await temporalClient();
-  const { settings } = house.config;
+  const { settings } = testEnv.config;
   const schedule = client.schedule.getHandle(idFor(settings.MALIPO_TASK_QUEUE_PREFIX));
   await eventually('the schedule', () => schedule.describe().catch(() => null));
   await schedule.trigger();
@@ -222,13 +222,13 @@ async function runNow(house: House, idFor: (prefix: string) => string): Promise<
 
 /** Plays the scenario in a house of its own and returns the run's history, as JSON, once the run has ended. */
 export async function play(scenario: Scenario, toJson: (run: Required<Run>) => Promise<string>): Promise<string> {
-  const house = await openHouse({
+  const testEnv = await startTestEnvironment({
     startsServer: scenario.startsServer ?? true,
     ...(scenario.environment && { environment: scenario.environment }),
     ...(scenario.undecidedMs !== undefined && { sandboxTimes: { undecidedMs: scenario.undecidedMs } }),
   });
   try {
-    const run = await scenario.play(house);
+    const run = await scenario.play(testEnv);
     const client = await temporalClient();
     const { runId } = await eventually('the run to end', async () => {
       const description = await client.workflow.getHandle(run.workflowId, run.runId).describe();
@@ -236,8 +236,8 @@ export async function play(scenario: Scenario, toJson: (run: Required<Run>) => P
     });
     const json = await toJson({ workflowId: run.workflowId, runId });
     assert.ok(json.length > 0);
-    return json.replaceAll(house.config.settings.MALIPO_TASK_QUEUE_PREFIX, 'malipo');
+    return json.replaceAll(testEnv.config.settings.MALIPO_TASK_QUEUE_PREFIX, 'malipo');
   } finally {
-    await house.stop();
+    await testEnv.stop();
   }
 }

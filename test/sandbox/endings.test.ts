@@ -90,11 +90,11 @@ describe('the table of endings', () => {
 
   async function ask(row: string, reference: string, kind = 'collection'): Promise<Answer | 'cut'> {
     const headers = { 'X-Reference-Id': reference, 'X-Callback-Url': receiver.url };
-    const asking =
+    const query =
       kind === 'collection'
         ? client.requestToPay(payment(row, reference), headers)
         : client.transfer(payout(row, reference), headers);
-    return asking.catch(() => 'cut' as const);
+    return query.catch(() => 'cut' as const);
   }
 
   function callbacksOf(reference: string) {
@@ -112,11 +112,11 @@ describe('the table of endings', () => {
         kind === 'collection' ? client.status(reference) : client.transferStatus(reference);
 
       before(async () => {
-        const askUntilTaken = async (row: string, reference: string): Promise<void> => {
+        const postUntilAccepted = async (row: string, reference: string): Promise<void> => {
           const answer = await ask(row, reference, kind);
-          if (answer !== 'cut' && answer.status === 503) await askUntilTaken(row, reference);
+          if (answer !== 'cut' && answer.status === 503) await postUntilAccepted(row, reference);
         };
-        await Promise.all([...references].map(([row, reference]) => askUntilTaken(row, reference)));
+        await Promise.all([...references].map(([row, reference]) => postUntilAccepted(row, reference)));
         await sleep(SETTLED_MS);
       });
 

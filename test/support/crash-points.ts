@@ -7,8 +7,8 @@ export const crashPointSchema = z.union([
   z.object({
     moment: z.enum(['before', 'after']),
     activity: z.string(),
-    /** Of `recordCollectionFact`: only when this is the fact. */
-    fact: z.string().optional(),
+    /** Of an activity that records a transition: only when it records one of this kind. */
+    transition: z.string().optional(),
   }),
   z.object({
     moment: z.enum(['before', 'after']),
@@ -27,7 +27,8 @@ export function crashingInterceptors(point: CrashPoint | null): WorkerIntercepto
       (context) => ({
         inbound: {
           async execute(input, next) {
-            if (context.info.activityType !== point.activity || !isAbout(input.args[0], point.fact)) return next(input);
+            if (context.info.activityType !== point.activity || !isAbout(input.args[0], point.transition))
+              return next(input);
             if (point.moment === 'before') return die();
             await next(input).catch(() => undefined);
             return die();
@@ -73,9 +74,9 @@ function isTheStatement(asked: unknown, name: string): boolean {
   return typeof asked === 'object' && asked !== null && 'name' in asked && asked.name === name;
 }
 
-function isAbout(argument: unknown, fact: string | undefined): boolean {
-  if (fact === undefined) return true;
-  return JSON.stringify(argument).includes(`"fact":"${fact}"`);
+function isAbout(argument: unknown, transition: string | undefined): boolean {
+  if (transition === undefined) return true;
+  return JSON.stringify(argument).includes(`"kind":"${transition}"`);
 }
 
 /** No exit handler runs, nothing is flushed, and nothing happens afterwards. */

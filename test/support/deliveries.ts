@@ -5,7 +5,7 @@ import type { DeliveryState } from '../../src/domain/webhooks/delivery.ts';
 import type { DeliveryId, EndpointId } from '../../src/domain/ids.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { temporalClient } from './engines.ts';
-import { eventually, type House, type TestMerchant } from './test-environment.ts';
+import { eventually, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 
 export type StoredDelivery = {
   readonly id: DeliveryId;
@@ -37,13 +37,13 @@ export async function deliveriesOf(db: Database, { id }: TestMerchant): Promise<
 
 /** Waits until the merchant's only delivery is in `state`. */
 export async function untilDelivery(
-  house: House,
+  testEnv: TestEnvironment,
   merchant: TestMerchant,
   state: StoredDelivery['state'],
   timeoutMs?: number,
 ): Promise<StoredDelivery> {
   const look = async () => {
-    const [delivery] = await deliveriesOf(house.db, merchant);
+    const [delivery] = await deliveriesOf(testEnv.db, merchant);
     return delivery?.state === state && delivery;
   };
   return eventually(`the delivery to be ${state}`, look, timeoutMs);
@@ -89,13 +89,13 @@ export async function decidedWaits(db: Database, deliveryId: DeliveryId): Promis
 }
 
 /** A merchant whose events go to `url` as well as to the receiver. */
-export async function addEndpoint(house: House, { id }: TestMerchant, url: string): Promise<EndpointId> {
-  const endpoint = await registerEndpoint(house.db, {
+export async function addEndpoint(testEnv: TestEnvironment, { id }: TestMerchant, url: string): Promise<EndpointId> {
+  const endpoint = await registerEndpoint(testEnv.db, {
     merchantId: id,
     url,
     description: null,
     eventTypes: null,
-    keyRing: house.config.settings.MALIPO_SECRET_KEYS,
+    keyRing: testEnv.config.settings.MALIPO_SECRET_KEYS,
     at: new Date(),
   });
   return endpoint.id;

@@ -6,7 +6,7 @@ import type { Database } from '../../src/db/database.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { call, collectionFields, type CollectionFields } from './api.ts';
-import { eventually, type House, type TestMerchant } from './test-environment.ts';
+import { eventually, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 import type { ReceivedEvent } from './receiver.ts';
 
 export type Payment = {
@@ -39,10 +39,10 @@ export type PayOptions = {
 };
 
 /** Asks for a collection that the sandbox treats by `row`; fails unless it is accepted. */
-export async function pay(house: House, row: string, options: PayOptions = {}): Promise<Payment> {
-  const { merchant = house.merchant, idempotencyKey = randomUUID() } = options;
+export async function pay(testEnv: TestEnvironment, row: string, options: PayOptions = {}): Promise<Payment> {
+  const { merchant = testEnv.merchant, idempotencyKey = randomUUID() } = options;
   const json = collectionFields({ phone: phoneFor(row), ...options.fields });
-  const answer = await call(house.baseUrl, 'POST', '/v1/api/collections', {
+  const answer = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
     key: merchant.key,
     idempotencyKey,
     json,
@@ -58,15 +58,15 @@ export async function pay(house: House, row: string, options: PayOptions = {}): 
   };
 }
 
-export async function fetchPayment(house: House, { id, merchant }: Payment): Promise<Shown> {
-  const answer = await call(house.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: merchant.key });
+export async function fetchPayment(testEnv: TestEnvironment, { id, merchant }: Payment): Promise<Shown> {
+  const answer = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: merchant.key });
   assert.equal(answer.status, 200, answer.text);
   return answer.json as unknown as Shown;
 }
 
 /** Waits until the payment is in `state` and returns it as it then is. */
 export async function untilState(
-  house: House,
+  testEnv: TestEnvironment,
   payment: Payment,
   state: CollectionState,
   timeoutMs = 20_000,
@@ -75,7 +75,7 @@ export async function untilState(
   return eventually(
     `${payment.phone.slice(-3)} to be ${state}`,
     async () => {
-      const shown = await fetchPayment(house, payment);
+      const shown = await fetchPayment(testEnv, payment);
       last = shown.state;
       return last === state ? shown : null;
     },
@@ -85,8 +85,8 @@ export async function untilState(
   });
 }
 
-export async function availableBalance(house: House, { key }: TestMerchant): Promise<unknown> {
-  const answer = await call(house.baseUrl, 'GET', '/v1/api/balance', { key });
+export async function availableBalance(testEnv: TestEnvironment, { key }: TestMerchant): Promise<unknown> {
+  const answer = await call(testEnv.baseUrl, 'GET', '/v1/api/balance', { key });
   assert.equal(answer.status, 200, answer.text);
   return answer.json['available'];
 }
@@ -106,20 +106,24 @@ export async function storedEvents(db: Database, paymentId: string): Promise<Sto
 }
 
 /** What the receiver has of a payment: once per event, in the order the events were made. Fails on a bad signature. */
-export function receivedOnce(house: House, { id, merchant }: Received): ReceivedEvent[] {
-  const received = house.receiver.all(merchant.id).filter(({ event }) => event.data.object.id === id);
+export function receivedOnce(testEnv: TestEnvironment, { id, merchant }: Received): ReceivedEvent[] {
+  const received = testEnv.receiver.all(merchant.id).filter(({ event }) => event.data.object.id === id);
   for (const { isVerified, event } of received) assert.ok(isVerified, `${event.type} has a signature that verifies`);
   const byId = new Map(received.map(({ event }) => [event.id, event]));
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** Waits until the receiver has every event that is recorded for the payment, then returns them. */
-export async function untilAllReceived(house: House, payment: Received, timeoutMs = 20_000): Promise<ReceivedEvent[]> {
+export async function untilAllReceived(
+  testEnv: TestEnvironment,
+  payment: Received,
+  timeoutMs = 20_000,
+): Promise<ReceivedEvent[]> {
   return eventually(
     `the receiver to have every event of ${payment.id}`,
     async () => {
-      const stored = await storedEvents(house.db, payment.id);
-      const received = receivedOnce(house, payment);
+      const stored = await storedEvents(testEnv.db, payment.id);
+      const received = receivedOnce(testEnv, payment);
       return stored.length > 0 && stored.every(({ id }) => received.some((event) => event.id === id)) && received;
     },
     timeoutMs,
@@ -140,41 +144,41 @@ export type SandboxTransaction = {
   readonly state: string;
   readonly requestsReceived: number;
   readonly promptsRaised: number;
-  readonly transfersTaken: number;
+  readonly transfersAccepted: number;
   readonly callbacksSent: number;
   readonly callbackResults: readonly { readonly result: string }[];
 };
 
-export async function sandboxTransactions(house: House, phone: string): Promise<SandboxTransaction[]> {
-  const response = await fetch(`${house.sandbox.url}/sandbox/transactions?phone=${phone}`);
+export async function sandboxTransactions(testEnv: TestEnvironment, phone: string): Promise<SandboxTransaction[]> {
+  const response = await fetch(`${testEnv.sandbox.url}/sandbox/transactions?phone=${phone}`);
   assert.equal(response.status, 200);
   return (await response.json()) as SandboxTransaction[];
 }
 
 /** How often the payer's phone rang. */
-export async function promptsRaised(house: House, phone: string): Promise<number> {
-  const transactions = await sandboxTransactions(house, phone);
+export async function promptsRaised(testEnv: TestEnvironment, phone: string): Promise<number> {
+  const transactions = await sandboxTransactions(testEnv, phone);
   return transactions.reduce((sum, transaction) => sum + transaction.promptsRaised, 0);
 }
 
 /** Presses a button at one of the pages where the sandbox lets people decide; fails when it did not count. */
 export async function decideAtSandbox(
-  house: House,
+  testEnv: TestEnvironment,
   page: 'handset' | 'operator',
   fields: Readonly<Record<string, string>>,
 ): Promise<void> {
   const body = new URLSearchParams(fields);
-  const response = await fetch(`${house.sandbox.url}/sandbox/${page}`, { method: 'POST', body, redirect: 'manual' });
+  const response = await fetch(`${testEnv.sandbox.url}/sandbox/${page}`, { method: 'POST', body, redirect: 'manual' });
   assert.equal(response.status, 303, await response.text());
   assert.match(String(response.headers.get('location')), /[?&]answered=/);
 }
 
 /** Sets the sandbox's fault switches; all that are not named are off. */
 export async function switchFaults(
-  house: House,
+  testEnv: TestEnvironment,
   faults: { down?: boolean; latencyMs?: number; errorRate?: number },
 ): Promise<void> {
-  const response = await fetch(`${house.sandbox.url}/sandbox/faults`, {
+  const response = await fetch(`${testEnv.sandbox.url}/sandbox/faults`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(faults),
@@ -183,8 +187,8 @@ export async function switchFaults(
 }
 
 /** Calls back as the operator does, or as somebody who pretends to be the operator. */
-export async function callBack(house: House, operatorReference: string, status: string): Promise<Response> {
-  return fetch(new URL('/operators/mtn-momo/callbacks', house.baseUrl), {
+export async function callBack(testEnv: TestEnvironment, operatorReference: string, status: string): Promise<Response> {
+  return fetch(new URL('/operators/mtn-momo/callbacks', testEnv.baseUrl), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ externalId: operatorReference, status, financialTransactionId: '1' }),

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { insertCollection } from '../../src/db/payments/collection.ts';
-import { recordCollectionFact } from '../../src/operations/payments/record-collection-transition.ts';
+import { recordCollectionTransition } from '../../src/operations/payments/record-collection-transition.ts';
 import { payoutWorkflowId } from '../../workflows/contract.ts';
 import { newCollection } from '../db/rows.ts';
 import { call, collectionFields, type ApiAnswer } from './api.ts';
-import { eventually, type House, type TestMerchant } from './test-environment.ts';
+import { eventually, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 import { sandboxTransactions, phoneFor } from './payments.ts';
 import type { Browser } from './people.ts';
 
@@ -28,13 +28,17 @@ export type ShownPayout = Readonly<Record<string, unknown>> & {
 };
 
 /** Money to pay out with: a collection that was paid, recorded as the service does it. */
-export async function fund({ db }: House, { id: merchantId }: TestMerchant, amount: number): Promise<void> {
+export async function fund({ db }: TestEnvironment, { id: merchantId }: TestMerchant, amount: number): Promise<void> {
   const collection = newCollection(merchantId, { amountMinor: BigInt(amount) });
   await db.withTransaction((tx) => insertCollection(tx, collection));
   const timings = { promptWindowMs: 60_000, overdueAfterMs: 60_000, lateCheckEveryMs: 60_000 };
   const common = { merchantId, collectionId: collection.id, environment: 'test', timings } as const;
-  await recordCollectionFact(db, { ...common, fact: { fact: 'prompt_taken' }, at: new Date() });
-  await recordCollectionFact(db, { ...common, fact: { fact: 'paid', operatorReceipt: '1' }, at: new Date() });
+  await recordCollectionTransition(db, { ...common, transition: { kind: 'prompt_accepted' }, at: new Date() });
+  await recordCollectionTransition(db, {
+    ...common,
+    transition: { kind: 'paid', operatorReceipt: '1' },
+    at: new Date(),
+  });
 }
 
 export type AskOptions = {
@@ -44,10 +48,10 @@ export type AskOptions = {
 };
 
 /** Asks for a payout that the sandbox treats by `row`; fails unless it is accepted. */
-export async function askForPayout(house: House, row: string, options: AskOptions = {}): Promise<Payout> {
-  const { merchant = house.merchant, amount = 5000, idempotencyKey = randomUUID() } = options;
+export async function askForPayout(testEnv: TestEnvironment, row: string, options: AskOptions = {}): Promise<Payout> {
+  const { merchant = testEnv.merchant, amount = 5000, idempotencyKey = randomUUID() } = options;
   const json = collectionFields({ phone: phoneFor(row), amount });
-  const answer = await call(house.baseUrl, 'POST', '/v1/api/payouts', { key: merchant.key, idempotencyKey, json });
+  const answer = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', { key: merchant.key, idempotencyKey, json });
   assert.equal(answer.status, 202, answer.text);
   return {
     id: String(answer.json['id']),
@@ -63,15 +67,15 @@ export function release(approver: Browser, { id }: { readonly id: string }): Pro
   return approver.call('POST', `/v1/console/payouts/${id}/release`, { idempotencyKey: randomUUID() });
 }
 
-export async function fetchPayout(house: House, { id, merchant }: Payout): Promise<ShownPayout> {
-  const answer = await call(house.baseUrl, 'GET', `/v1/api/payouts/${id}`, { key: merchant.key });
+export async function fetchPayout(testEnv: TestEnvironment, { id, merchant }: Payout): Promise<ShownPayout> {
+  const answer = await call(testEnv.baseUrl, 'GET', `/v1/api/payouts/${id}`, { key: merchant.key });
   assert.equal(answer.status, 200, answer.text);
   return answer.json as unknown as ShownPayout;
 }
 
 /** Waits until the payout is in `state` and returns it as it then is. */
 export async function untilPayoutState(
-  house: House,
+  testEnv: TestEnvironment,
   payout: Payout,
   state: PayoutState,
   timeoutMs = 30_000,
@@ -80,7 +84,7 @@ export async function untilPayoutState(
   return eventually(
     `${payout.phone.slice(-3)} to be ${state}`,
     async () => {
-      const shown = await fetchPayout(house, payout);
+      const shown = await fetchPayout(testEnv, payout);
       last = shown.state;
       return last === state ? shown : null;
     },
@@ -91,13 +95,16 @@ export async function untilPayoutState(
 }
 
 /** Available and held, as the API shows them. */
-export async function balanceOf(house: House, { key }: TestMerchant): Promise<[available: unknown, held: unknown]> {
-  const { json } = await call(house.baseUrl, 'GET', '/v1/api/balance', { key });
+export async function balanceOf(
+  testEnv: TestEnvironment,
+  { key }: TestMerchant,
+): Promise<[available: unknown, held: unknown]> {
+  const { json } = await call(testEnv.baseUrl, 'GET', '/v1/api/balance', { key });
   return [json['available'], json['held']];
 }
 
 /** How often the operator took the payout: once, or money is lost. */
-export async function transfersTaken(house: House, { phone }: Payout): Promise<number> {
-  const transactions = await sandboxTransactions(house, phone);
-  return transactions.reduce((sum, { transfersTaken: taken }) => sum + taken, 0);
+export async function transfersAccepted(testEnv: TestEnvironment, { phone }: Payout): Promise<number> {
+  const transactions = await sandboxTransactions(testEnv, phone);
+  return transactions.reduce((sum, { transfersAccepted: taken }) => sum + taken, 0);
 }

@@ -7,7 +7,7 @@ import { hashPassword } from '../../src/security/password.ts';
 import { generateTotpSecret, totpCode, totpStepAt } from '../../src/security/totp.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
 import { call, type ApiAnswer, type CallOptions } from './api.ts';
-import type { House } from './test-environment.ts';
+import type { TestEnvironment } from './test-environment.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 
@@ -26,7 +26,7 @@ export type TestPerson = {
   readonly totpSecret: string | null;
 };
 
-type Home = Pick<House, 'db' | 'config' | 'baseUrl'>;
+type Home = Pick<TestEnvironment, 'db' | 'config' | 'baseUrl'>;
 
 /** A member in these roles, with a second factor if wanted. */
 export async function addPerson(
@@ -127,7 +127,7 @@ export type AuditRow = {
 };
 
 /** The entries of the audit log that one request made, in order. */
-export async function auditRows({ db }: Pick<House, 'db'>, answer: ApiAnswer): Promise<AuditRow[]> {
+export async function auditRows({ db }: Pick<TestEnvironment, 'db'>, answer: ApiAnswer): Promise<AuditRow[]> {
   const { rows } = await db.pool.query<AuditRow>(
     `SELECT user_id, action, outcome, subject_id, before, after, host(address) AS address, request_id
      FROM audit_entries WHERE request_id = $1 ORDER BY id`,
@@ -138,11 +138,11 @@ export async function auditRows({ db }: Pick<House, 'db'>, answer: ApiAnswer): P
 
 /** Fails unless the request left exactly this one entry in the audit log. */
 export async function assertAudited(
-  house: Pick<House, 'db'>,
+  testEnv: Pick<TestEnvironment, 'db'>,
   answer: ApiAnswer,
   expected: Partial<AuditRow>,
 ): Promise<AuditRow> {
-  const rows = await auditRows(house, answer);
+  const rows = await auditRows(testEnv, answer);
   assert.equal(rows.length, 1, `entries of ${answer.status} ${answer.text}: ${JSON.stringify(rows)}`);
   const [row] = rows;
   for (const [name, value] of Object.entries(expected)) assert.deepEqual(row![name as keyof AuditRow], value, name);

@@ -1,7 +1,7 @@
 // An operator that says what the test tells it to: MTN's wire from a real HTTP server, with the words of a script.
 import { json, startStubOperator, type Reply } from '../operators/stub-operator.ts';
 
-export type Word = {
+export type StatusAnswer = {
   readonly status: 'PENDING' | 'SUCCESSFUL' | 'FAILED';
   /** What was asked for, unless the script says otherwise. */
   readonly amount?: string;
@@ -12,7 +12,7 @@ export type Word = {
 export type ScriptedOperator = {
   readonly url: string;
   /** How it answers questions about every payment from now on. */
-  say(word: Word): void;
+  say(answer: StatusAnswer): void;
   /** How it answers requests for prompts from now on. */
   answerPrompts(reply: Reply): void;
   /** How it answers questions from now on; null: in the words it was told to say. */
@@ -25,14 +25,14 @@ export type ScriptedOperator = {
   stop(): Promise<void>;
 };
 
-export const TAKEN: Reply = (response) => response.writeHead(202).end();
+export const ACCEPTED: Reply = (response) => response.writeHead(202).end();
 export const CUT: Reply = (response) => response.destroy();
 
 /** Takes every prompt and decides nothing until it is told to. */
 export async function startScriptedOperator(): Promise<ScriptedOperator> {
   const stub = await startStubOperator();
-  let word: Word = { status: 'PENDING' };
-  let answerPrompt: Reply = TAKEN;
+  let answer: StatusAnswer = { status: 'PENDING' };
+  let answerPrompt: Reply = ACCEPTED;
   let answerQuestion: Reply | null = null;
 
   const referenceOf = ({ headers, path, method }: ReturnType<typeof stub.calls>[number]): string =>
@@ -57,14 +57,14 @@ export async function startScriptedOperator(): Promise<ScriptedOperator> {
         return;
       }
       const { amount, currency } = JSON.parse(asked.body) as { amount: string; currency: string };
-      json(200, { amount, currency, externalId: reference, financialTransactionId: '4711', ...word })(response);
+      json(200, { amount, currency, externalId: reference, financialTransactionId: '4711', ...answer })(response);
     },
   });
 
   return {
     url: stub.url,
     say(next) {
-      word = next;
+      answer = next;
     },
     answerPrompts(reply) {
       answerPrompt = reply;

@@ -8,7 +8,7 @@ import { READY_MESSAGE } from '../../src/dev/parent-link.ts';
 import { describeExit, superviseChild, type Exit } from '../../src/dev/supervised-process.ts';
 import type { CrashPoint } from './crash-points.ts';
 import { runFolder, workflowBundle } from './engines.ts';
-import type { House } from './test-environment.ts';
+import type { TestEnvironment } from './test-environment.ts';
 
 export type ServerChild = {
   readonly exited: Promise<Exit>;
@@ -30,9 +30,12 @@ const STOP_LIMIT_MS = 15_000;
 const CRASH_LIMIT_MS = 30_000;
 
 /** Resolves when the server is ready. It ends with this process at the latest. */
-export async function startServerChild(house: House, options: ServerChildOptions = {}): Promise<ServerChild> {
+export async function startServerChild(
+  testEnv: TestEnvironment,
+  options: ServerChildOptions = {},
+): Promise<ServerChild> {
   const env = {
-    ...house.environment,
+    ...testEnv.environment,
     ...options.overrides,
     TEST_CRASH_POINT: JSON.stringify(options.crashPoint ?? null),
     TEST_WORKFLOW_BUNDLE: await bundleFile(),

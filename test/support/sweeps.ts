@@ -2,20 +2,23 @@
 import type { ScheduleHandle } from '@temporalio/client';
 import { reconciliationScheduleId } from '../../workflows/contract.ts';
 import { temporalClient } from './engines.ts';
-import { eventually, type House } from './test-environment.ts';
+import { eventually, type TestEnvironment } from './test-environment.ts';
 
-export async function scheduleOf({ config }: House, idFor = reconciliationScheduleId): Promise<ScheduleHandle> {
+export async function scheduleOf(
+  { config }: TestEnvironment,
+  idFor = reconciliationScheduleId,
+): Promise<ScheduleHandle> {
   const client = await temporalClient();
   return client.schedule.getHandle(idFor(config.settings.MALIPO_TASK_QUEUE_PREFIX));
 }
 
 /** Runs one sweep, or what else has a schedule, now and returns how it ended. */
 export async function sweep(
-  house: House,
+  testEnv: TestEnvironment,
   idFor = reconciliationScheduleId,
 ): Promise<{ status: string; result: () => Promise<unknown> }> {
   const client = await temporalClient();
-  const schedule = await scheduleOf(house, idFor);
+  const schedule = await scheduleOf(testEnv, idFor);
   const before = (await schedule.describe()).info.numActionsTaken;
   await schedule.trigger();
   const action = await eventually('the sweep to start', async () => {

@@ -37,7 +37,7 @@ export type TestMerchant = {
   readonly webhookSecret: string;
 };
 
-export type House = {
+export type TestEnvironment = {
   readonly config: Config;
   /** What a server process of this house is started with. */
   readonly environment: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export type House = {
   stop(): Promise<void>;
 };
 
-export type HouseOptions = {
+export type TestEnvironmentOptions = {
   /** Settings on top of the tests' own. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly sandboxTimes?: Partial<SandboxTimes>;
@@ -74,7 +74,7 @@ export const FAST_CLOCKS: Readonly<Record<string, string>> = {
   MALIPO_RECONCILE_SCHEDULE_MS: '300',
   MALIPO_RECONCILE_FOR_MS: '4000',
   MALIPO_NOT_FOUND_GRACE_MS: '3500',
-  MALIPO_MINIMUM_ASK_GAP_MS: '50',
+  MALIPO_MINIMUM_QUERY_GAP_MS: '50',
   MALIPO_OPERATOR_TIMEOUT_MS: '3000',
   MALIPO_WORKFLOW_TASK_TIMEOUT_MS: '1000',
   MALIPO_START_GRACE_MS: '300',
@@ -93,7 +93,7 @@ const FAST_SANDBOX: Partial<SandboxTimes> = {
 const COLLECTION_CREDENTIALS = { subscriptionKey: 'subscription', apiUser: randomUUID(), apiKey: 'operator-key' };
 const DISBURSEMENT_CREDENTIALS = { subscriptionKey: 'outgoing', apiUser: randomUUID(), apiKey: 'outgoing-key' };
 
-export async function openHouse(options: HouseOptions = {}): Promise<House> {
+export async function startTestEnvironment(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
   await prepareRuntime();
   const database = options.database ?? (await createTestDatabase());
   const sandbox = await startSandbox({
@@ -123,7 +123,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
       at,
     });
     makers.set(id, makerId);
-    const key = await house.addKey(id, SCOPES);
+    const key = await testEnv.addKey(id, SCOPES);
     const { secret } = await registerEndpoint(database.db, {
       merchantId: id,
       url: receiver.urlFor(id),
@@ -136,7 +136,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     return { id, key, makerId, webhookSecret: secret };
   };
 
-  const house: Omit<House, 'merchant'> = {
+  const testEnv: Omit<TestEnvironment, 'merchant'> = {
     config,
     environment,
     baseUrl: `http://127.0.0.1:${config.settings.MALIPO_HTTP_PORT}`,
@@ -175,11 +175,11 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     },
   };
   const merchant = await addMerchant();
-  if (options.startsServer !== false) await house.startServer();
-  return { ...house, merchant };
+  if (options.startsServer !== false) await testEnv.startServer();
+  return { ...testEnv, merchant };
 }
 
-async function settingsFor(databaseUrl: string, sandboxUrl: string, options: HouseOptions) {
+async function settingsFor(databaseUrl: string, sandboxUrl: string, options: TestEnvironmentOptions) {
   const port = await freePort();
   return {
     ...FAST_CLOCKS,

@@ -1,6 +1,6 @@
 // Couriers outside of any server, and what one attempt of theirs brings back.
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { createWebhookCourier, type CourierOptions, type WebhookCourier } from '../../src/webhooks/sender.ts';
+import { createWebhookSender, type WebhookSenderOptions, type WebhookSender } from '../../src/webhooks/sender.ts';
 import type { Attempt } from '../../src/domain/webhooks/delivery.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { seal, type KeyRing } from '../../src/security/sealing.ts';
@@ -15,14 +15,14 @@ export type SendOptions = {
   readonly secrets?: readonly [string, ...string[]];
 };
 
-export type TestCourier = WebhookCourier & {
+export type TestSender = WebhookSender & {
   /** One attempt at this URL. */
   try(url: string, options?: SendOptions): Promise<Attempt>;
 };
 
 /** With limits that no test comes to by itself. */
-export function openCourier(options: Partial<CourierOptions> = {}): TestCourier {
-  const courier = createWebhookCourier({
+export function openTestSender(options: Partial<WebhookSenderOptions> = {}): TestSender {
+  const sender = createWebhookSender({
     keyRing: KEY_RING,
     allowsLoopback: true,
     connectTimeoutMs: 20_000,
@@ -32,12 +32,12 @@ export function openCourier(options: Partial<CourierOptions> = {}): TestCourier 
     ...options,
   });
   return {
-    ...courier,
+    ...sender,
     try(url, { attemptNumber = 1, body = '{}', secrets = ['whsec_test'] } = {}) {
       const endpointId = newId('whe');
       const [newest, ...older] = secrets.map((secret) => seal(secret, endpointId, KEY_RING));
-      const parcel = { id: newId('dlv'), endpointId, eventId: newId('evt'), url, body };
-      return courier.send({ ...parcel, secretsSealed: [newest ?? '', ...older] }, attemptNumber);
+      const webhook = { id: newId('dlv'), endpointId, eventId: newId('evt'), url, body };
+      return sender.send({ ...webhook, secretsSealed: [newest ?? '', ...older] }, attemptNumber);
     },
   };
 }

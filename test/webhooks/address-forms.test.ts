@@ -1,7 +1,7 @@
 // Every way to write an address that is not of the public internet, sent to for real: no listener of ours may hear of it.
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
-import { openCourier, type TestCourier } from '../support/webhook-senders.ts';
+import { openTestSender, type TestSender } from '../support/webhook-senders.ts';
 import { startCountedListener, type CountedListener } from '../support/counted-listener.ts';
 import { startNameServer, type NameServer } from '../support/name-server.ts';
 
@@ -95,16 +95,16 @@ const NOT_PUBLIC = /^not sent: its address is not one of the public internet$/;
 describe('an attempt to an address that is not of the public internet', () => {
   let listener: CountedListener;
   let names: NameServer;
-  let courier: TestCourier;
+  let sender: TestSender;
   let tried = 0;
   before(async () => {
     // On every address of the machine, of both families.
     listener = await startCountedListener();
     names = await startNameServer();
-    courier = openCourier({ allowsLoopback: false, nameServers: [names.address], connectTimeoutMs: 5000 });
+    sender = openTestSender({ allowsLoopback: false, nameServers: [names.address], connectTimeoutMs: 5000 });
   });
   after(async () => {
-    await courier.close();
+    await sender.close();
     await Promise.all([listener.stop(), names.stop()]);
     process.stdout.write(`    ${tried} forms of addresses tried, ${listener.connections()} connections\n`);
     assert.ok(tried >= 100, `only ${tried} forms`);
@@ -115,7 +115,7 @@ describe('an attempt to an address that is not of the public internet', () => {
 
   async function assertNotSent(url: string, because: RegExp): Promise<void> {
     tried += 1;
-    const { result } = await courier.try(url);
+    const { result } = await sender.try(url);
     assert.match(result.kind === 'no_answer' ? result.error : 'answered', because, url);
   }
 
@@ -152,15 +152,15 @@ describe('an attempt to an address that is not of the public internet', () => {
 describe('the same listener', () => {
   it('is reached where loopback is allowed, by its addresses and its name', async () => {
     const listener = await startCountedListener();
-    const courier = openCourier();
+    const sender = openTestSender();
     try {
       for (const [index, host] of ['127.0.0.1', '[::1]', 'localhost', '127.0.0.2'].entries()) {
-        const { result } = await courier.try(`http://${host}:${listener.port}/`);
+        const { result } = await sender.try(`http://${host}:${listener.port}/`);
         assert.equal(result.kind === 'answered' && result.statusCode, 200, host);
         assert.equal(listener.connections(), index + 1);
       }
     } finally {
-      await courier.close();
+      await sender.close();
       await listener.stop();
     }
   });

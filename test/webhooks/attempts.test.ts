@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { freePort } from '../../src/dev/ports.ts';
 import { addEndpoint, attemptsOf, deliveriesOf, untilDelivery } from '../support/deliveries.ts';
-import { openHouse, type House, type TestMerchant } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
 import { eventually } from '../support/test-environment.ts';
 import { pay } from '../support/payments.ts';
 import type { Answer, Received } from '../support/receiver.ts';
@@ -19,9 +19,9 @@ const answering =
   };
 
 describe('a delivery', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array.from({ length: ATTEMPTS - 1 }, () => '50')].join(','),
         MALIPO_DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS),
@@ -31,21 +31,21 @@ describe('a delivery', () => {
     });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   /** A new merchant with exactly one event, whose receiver answers so. */
   async function oneEvent(answer: Answer): Promise<TestMerchant> {
-    const merchant = await house.addMerchant();
-    house.receiver.answerWith(merchant.id, answer);
-    await pay(house, '010', { merchant });
+    const merchant = await testEnv.addMerchant();
+    testEnv.receiver.answerWith(merchant.id, answer);
+    await pay(testEnv, '010', { merchant });
     return merchant;
   }
 
   it('carries the event’s bytes, its names and a signature that verifies', async () => {
     const merchant = await oneEvent(answering(204));
-    const delivery = await untilDelivery(house, merchant, 'delivered');
-    const [received] = house.receiver.all(merchant.id);
+    const delivery = await untilDelivery(testEnv, merchant, 'delivered');
+    const [received] = testEnv.receiver.all(merchant.id);
     assert.ok(received?.isVerified);
     const { headers, event } = received;
     assert.equal(headers['content-type'], 'application/json');
@@ -53,7 +53,7 @@ describe('a delivery', () => {
     assert.equal(headers['malipo-delivery-id'], delivery.id);
     assert.equal(headers['malipo-attempt'], '1');
     assert.equal(headers['user-agent'], 'Malipo-Webhooks/1');
-    const { rows } = await house.db.pool.query<{ body: string }>('SELECT body FROM events WHERE id = $1', [event.id]);
+    const { rows } = await testEnv.db.pool.query<{ body: string }>('SELECT body FROM events WHERE id = $1', [event.id]);
     assert.equal(received.rawBody.toString('utf8'), rows[0]?.body);
   });
 
@@ -63,8 +63,8 @@ describe('a delivery', () => {
       requests += 1;
       answering(requests < 3 ? 500 : 200)(received, response);
     });
-    const delivery = await untilDelivery(house, merchant, 'delivered');
-    const received = house.receiver.all(merchant.id);
+    const delivery = await untilDelivery(testEnv, merchant, 'delivered');
+    const received = testEnv.receiver.all(merchant.id);
     assert.deepEqual(
       received.map(({ headers }) => headers['malipo-attempt']),
       ['1', '2', '3'],
@@ -74,7 +74,7 @@ describe('a delivery', () => {
       assert.deepEqual(rawBody, received[0]!.rawBody);
       assert.equal(headers['malipo-event-id'], received[0]!.headers['malipo-event-id']);
     }
-    const attempts = await attemptsOf(house.db, delivery.id);
+    const attempts = await attemptsOf(testEnv.db, delivery.id);
     assert.deepEqual(
       attempts.map(({ number, status }) => [number, status]),
       [
@@ -89,9 +89,9 @@ describe('a delivery', () => {
     const body = 'x'.repeat(3 * KEPT_BYTES);
     const beganMs = Date.now();
     const merchant = await oneEvent(answering(502, { 'x-from': 'a proxy' }, body));
-    const delivery = await untilDelivery(house, merchant, 'dead_lettered');
+    const delivery = await untilDelivery(testEnv, merchant, 'dead_lettered');
     assert.equal(delivery.attemptCount, ATTEMPTS);
-    const attempts = await attemptsOf(house.db, delivery.id);
+    const attempts = await attemptsOf(testEnv.db, delivery.id);
     assert.deepEqual(
       attempts.map(({ number }) => number),
       [1, 2, 3, 4],
@@ -103,72 +103,72 @@ describe('a delivery', () => {
       assert.ok(attempt.durationMs >= 0 && attempt.durationMs < 5000);
       assert.ok(attempt.startedAt.getTime() >= beganMs && attempt.startedAt.getTime() <= Date.now());
     }
-    assert.equal(house.receiver.all(merchant.id).length, ATTEMPTS);
+    assert.equal(testEnv.receiver.all(merchant.id).length, ATTEMPTS);
   });
 
   it('that is answered 410 is dead-lettered at once, and the endpoint is disabled', async () => {
     const merchant = await oneEvent(answering(410));
-    const delivery = await untilDelivery(house, merchant, 'dead_lettered');
+    const delivery = await untilDelivery(testEnv, merchant, 'dead_lettered');
     assert.equal(delivery.attemptCount, 1);
-    const { rows } = await house.db.pool.query<{ state: string; disabled_reason: string }>(
+    const { rows } = await testEnv.db.pool.query<{ state: string; disabled_reason: string }>(
       'SELECT state, disabled_reason FROM endpoints WHERE id = $1',
       [delivery.endpointId],
     );
     assert.deepEqual(rows, [{ state: 'disabled', disabled_reason: 'answered_gone' }]);
-    await pay(house, '010', { merchant });
+    await pay(testEnv, '010', { merchant });
     await eventually('the next event', async () => {
-      const events = await house.db.pool.query('SELECT 1 FROM events WHERE merchant_id = $1', [merchant.id]);
+      const events = await testEnv.db.pool.query('SELECT 1 FROM events WHERE merchant_id = $1', [merchant.id]);
       return events.rows.length === 2;
     });
-    const [, next] = await deliveriesOf(house.db, merchant);
+    const [, next] = await deliveriesOf(testEnv.db, merchant);
     assert.deepEqual([next?.state, next?.attemptCount], ['withheld', 0]);
   });
 
   it('whose signing secret cannot be opened is recorded as not sent, by the schedule, and the others are sent', async () => {
-    const merchant = await house.addMerchant();
-    const endpointId = await addEndpoint(house, merchant, house.receiver.urlFor('nobody'));
-    await house.db.pool.query(
+    const merchant = await testEnv.addMerchant();
+    const endpointId = await addEndpoint(testEnv, merchant, testEnv.receiver.urlFor('nobody'));
+    await testEnv.db.pool.query(
       "UPDATE endpoints SET secret_sealed = 'gone.' || split_part(secret_sealed, '.', 2) WHERE id = $1",
       [endpointId],
     );
-    await pay(house, '010', { merchant });
+    await pay(testEnv, '010', { merchant });
     const delivery = await eventually('the dead letter', async () => {
-      const all = await deliveriesOf(house.db, merchant);
+      const all = await deliveriesOf(testEnv.db, merchant);
       return all.find((candidate) => candidate.endpointId === endpointId && candidate.state === 'dead_lettered');
     });
-    const attempts = await attemptsOf(house.db, delivery.id);
+    const attempts = await attemptsOf(testEnv.db, delivery.id);
     assert.deepEqual(
       attempts.map(({ error }) => error),
       Array<string>(ATTEMPTS).fill('not sent: the signing secret cannot be opened'),
     );
-    assert.equal(house.receiver.all(merchant.id).length, 1);
-    assert.deepEqual(house.receiver.all('nobody'), []);
+    assert.equal(testEnv.receiver.all(merchant.id).length, 1);
+    assert.deepEqual(testEnv.receiver.all('nobody'), []);
   });
 
   it('does not follow a redirect, and counts it as a failure', async () => {
-    const location = house.receiver.urlFor('elsewhere');
+    const location = testEnv.receiver.urlFor('elsewhere');
     const merchant = await oneEvent(answering(301, { location }));
-    const delivery = await untilDelivery(house, merchant, 'dead_lettered');
-    const [attempt] = await attemptsOf(house.db, delivery.id);
+    const delivery = await untilDelivery(testEnv, merchant, 'dead_lettered');
+    const [attempt] = await attemptsOf(testEnv.db, delivery.id);
     assert.deepEqual([attempt?.status, attempt?.headers?.['location']], [301, location]);
-    assert.deepEqual(house.receiver.all('elsewhere'), []);
+    assert.deepEqual(testEnv.receiver.all('elsewhere'), []);
   });
 
   it('to a port where nobody listens says so in every attempt', async () => {
-    const merchant = await house.addMerchant();
-    const endpointId = await addEndpoint(house, merchant, `http://127.0.0.1:${await freePort()}/hook`);
-    await pay(house, '010', { merchant });
+    const merchant = await testEnv.addMerchant();
+    const endpointId = await addEndpoint(testEnv, merchant, `http://127.0.0.1:${await freePort()}/hook`);
+    await pay(testEnv, '010', { merchant });
     const delivery = await eventually('the dead letter', async () => {
-      const all = await deliveriesOf(house.db, merchant);
+      const all = await deliveriesOf(testEnv.db, merchant);
       return all.find((candidate) => candidate.endpointId === endpointId && candidate.state === 'dead_lettered');
     });
-    const attempts = await attemptsOf(house.db, delivery.id);
+    const attempts = await attemptsOf(testEnv.db, delivery.id);
     const expected = { status: null, error: 'the connection was refused', headers: null, body: null };
     assert.equal(attempts.length, ATTEMPTS);
     for (const { status, error, headers, body } of attempts)
       assert.deepEqual({ status, error, headers, body }, expected);
     // The other endpoint of the same merchant has its event.
-    assert.equal(house.receiver.all(merchant.id).length, 1);
+    assert.equal(testEnv.receiver.all(merchant.id).length, 1);
   });
 
   const SLOW: readonly (readonly [string, (received: Received, response: ServerResponse) => void, came: string])[] = [
@@ -184,8 +184,8 @@ describe('a delivery', () => {
   for (const [what, answer, came] of SLOW) {
     it(`to a receiver that ${what} ends each attempt in time`, async () => {
       const merchant = await oneEvent(answer);
-      const delivery = await untilDelivery(house, merchant, 'dead_lettered');
-      const attempts = await attemptsOf(house.db, delivery.id);
+      const delivery = await untilDelivery(testEnv, merchant, 'dead_lettered');
+      const attempts = await attemptsOf(testEnv.db, delivery.id);
       assert.equal(attempts.length, ATTEMPTS);
       for (const { status, error, durationMs } of attempts) {
         assert.deepEqual([status, error], [null, `no complete answer within ${TIMEOUT_MS / 1000} s${came}`]);
@@ -212,8 +212,8 @@ describe('a delivery', () => {
       };
       send();
     });
-    const delivery = await untilDelivery(house, merchant, 'delivered');
-    const [attempt] = await attemptsOf(house.db, delivery.id);
+    const delivery = await untilDelivery(testEnv, merchant, 'delivered');
+    const [attempt] = await attemptsOf(testEnv.db, delivery.id);
     assert.equal(attempt?.body?.length, KEPT_BYTES);
     assert.ok(sentBytes < TEN_MB, `the receiver could send ${sentBytes} bytes`);
   });

@@ -11,17 +11,22 @@ import {
   type StoredDelivery,
 } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House, type TestMerchant } from '../support/test-environment.ts';
+import {
+  eventually,
+  startTestEnvironment,
+  type TestEnvironment,
+  type TestMerchant,
+} from '../support/test-environment.ts';
 import { pay } from '../support/payments.ts';
 
 const OPEN_PAYMENTS = { MALIPO_PROMPT_WINDOW_MS: '120000', MALIPO_POLL_SCHEDULE_MS: '120000' };
 
-async function untilReceived(house: House, { id }: TestMerchant, count: number): Promise<void> {
-  await eventually(`${count} events`, () => house.receiver.all(id).length >= count);
+async function untilReceived(testEnv: TestEnvironment, { id }: TestMerchant, count: number): Promise<void> {
+  await eventually(`${count} events`, () => testEnv.receiver.all(id).length >= count);
 }
 
-async function isFailing(house: House, { id }: TestMerchant): Promise<boolean> {
-  const { rows } = await house.db.pool.query<{ is_failing: boolean }>(
+async function isFailing(testEnv: TestEnvironment, { id }: TestMerchant): Promise<boolean> {
+  const { rows } = await testEnv.db.pool.query<{ is_failing: boolean }>(
     'SELECT failing_since IS NOT NULL AS is_failing FROM endpoints WHERE merchant_id = $1',
     [id],
   );
@@ -32,9 +37,9 @@ async function isFailing(house: House, { id }: TestMerchant): Promise<boolean> {
 const SCHEDULE_MS = ['0', ...Array.from({ length: 30 }, () => '300')].join(',');
 
 describe('the dispatcher', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         ...OPEN_PAYMENTS,
         MALIPO_DELIVERIES_UNDER_WAY: '4',
@@ -44,32 +49,32 @@ describe('the dispatcher', () => {
     });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('needs no workflow for an event that is accepted at once', async () => {
-    await pay(house, '010');
-    const delivery = await untilDelivery(house, house.merchant, 'delivered');
+    await pay(testEnv, '010');
+    const delivery = await untilDelivery(testEnv, testEnv.merchant, 'delivered');
     assert.equal(await hasWorkflow(delivery.id), false);
   });
 
   it('leaves the events of an endpoint that failed last to their workflows, until one is accepted', async () => {
-    const merchant = await house.addMerchant();
+    const merchant = await testEnv.addMerchant();
     const refused = new Set<string>();
-    house.receiver.answerWith(merchant.id, ({ event }, response) => {
+    testEnv.receiver.answerWith(merchant.id, ({ event }, response) => {
       if (refused.size === 0) refused.add(event.id);
       response.writeHead(refused.has(event.id) ? 500 : 200).end();
     });
-    await pay(house, '010', { merchant });
-    await eventually('the endpoint to count as failing', () => isFailing(house, merchant));
+    await pay(testEnv, '010', { merchant });
+    await eventually('the endpoint to count as failing', () => isFailing(testEnv, merchant));
     const second = await nextDelivered(merchant, 1);
     assert.equal(await hasWorkflow(second.id), true);
-    assert.equal((await attemptsOf(house.db, second.id)).length, 1);
+    assert.equal((await attemptsOf(testEnv.db, second.id)).length, 1);
 
-    house.receiver.answerWith(merchant.id, null);
+    testEnv.receiver.answerWith(merchant.id, null);
     await eventually('the first to be delivered too', async () => {
-      const [first] = await deliveriesOf(house.db, merchant);
-      return first?.state === 'delivered' && !(await isFailing(house, merchant));
+      const [first] = await deliveriesOf(testEnv.db, merchant);
+      return first?.state === 'delivered' && !(await isFailing(testEnv, merchant));
     });
     const third = await nextDelivered(merchant, 2);
     assert.equal(await hasWorkflow(third.id), false);
@@ -77,68 +82,68 @@ describe('the dispatcher', () => {
 
   /** Makes an event and waits until it is delivered; it is the one with this index. */
   async function nextDelivered(merchant: TestMerchant, index: number): Promise<StoredDelivery> {
-    await pay(house, '010', { merchant });
+    await pay(testEnv, '010', { merchant });
     return eventually('the event to be delivered', async () => {
-      const delivery = (await deliveriesOf(house.db, merchant))[index];
+      const delivery = (await deliveriesOf(testEnv.db, merchant))[index];
       return delivery?.state === 'delivered' && delivery;
     });
   }
 
   it('is not held up by an endpoint that never answers', async () => {
-    const [stuck, well] = [await house.addMerchant(), await house.addMerchant()];
-    house.receiver.answerWith(stuck.id, () => undefined);
+    const [stuck, well] = [await testEnv.addMerchant(), await testEnv.addMerchant()];
+    testEnv.receiver.answerWith(stuck.id, () => undefined);
     // More than may be under way at once.
-    await Promise.all(Array.from({ length: 12 }, () => pay(house, '010', { merchant: stuck })));
-    await pay(house, '010', { merchant: well });
-    await untilReceived(house, well, 1);
-    assert.ok(await isFailing(house, stuck), 'the other never answered');
+    await Promise.all(Array.from({ length: 12 }, () => pay(testEnv, '010', { merchant: stuck })));
+    await pay(testEnv, '010', { merchant: well });
+    await untilReceived(testEnv, well, 1);
+    assert.ok(await isFailing(testEnv, stuck), 'the other never answered');
   });
 
   it('sends one event to each of a merchant’s endpoints', async () => {
-    const merchant = await house.addMerchant();
-    await addEndpoint(house, merchant, house.receiver.urlFor(`${merchant.id}-second`));
-    await pay(house, '010', { merchant });
-    await untilReceived(house, merchant, 1);
+    const merchant = await testEnv.addMerchant();
+    await addEndpoint(testEnv, merchant, testEnv.receiver.urlFor(`${merchant.id}-second`));
+    await pay(testEnv, '010', { merchant });
+    await untilReceived(testEnv, merchant, 1);
     const [other] = await eventually('the other endpoint', () => {
-      const received = house.receiver.all(`${merchant.id}-second`);
+      const received = testEnv.receiver.all(`${merchant.id}-second`);
       return received.length > 0 && received;
     });
-    assert.equal(other?.event.id, house.receiver.all(merchant.id)[0]?.event.id);
+    assert.equal(other?.event.id, testEnv.receiver.all(merchant.id)[0]?.event.id);
   });
 });
 
 describe('two dispatchers on one database', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({ environment: OPEN_PAYMENTS });
-    await house.startServer({ MALIPO_ROLES: 'dispatcher' });
-    await house.startServer({ MALIPO_ROLES: 'dispatcher' });
+    testEnv = await startTestEnvironment({ environment: OPEN_PAYMENTS });
+    await testEnv.startServer({ MALIPO_ROLES: 'dispatcher' });
+    await testEnv.startServer({ MALIPO_ROLES: 'dispatcher' });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('send each event once while nothing goes wrong', async () => {
     const EVENTS = 60;
-    const merchant = await house.addMerchant();
-    house.receiver.answerWith(merchant.id, (_received, response) => {
+    const merchant = await testEnv.addMerchant();
+    testEnv.receiver.answerWith(merchant.id, (_received, response) => {
       setTimeout(() => response.writeHead(200).end(), 50);
     });
-    await Promise.all(Array.from({ length: EVENTS }, () => pay(house, '010', { merchant })));
+    await Promise.all(Array.from({ length: EVENTS }, () => pay(testEnv, '010', { merchant })));
     await eventually('all to be delivered', async () => {
-      const deliveries = await deliveriesOf(house.db, merchant);
+      const deliveries = await deliveriesOf(testEnv.db, merchant);
       return deliveries.length === EVENTS && deliveries.every(({ state }) => state === 'delivered');
     });
-    const ids = house.receiver.all(merchant.id).map(({ event }) => event.id);
+    const ids = testEnv.receiver.all(merchant.id).map(({ event }) => event.id);
     assert.equal(ids.length, EVENTS);
     assert.equal(new Set(ids).size, EVENTS);
   });
 });
 
 describe('a delivery whose workflow was terminated by hand', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         ...OPEN_PAYMENTS,
         MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50',
@@ -148,14 +153,14 @@ describe('a delivery whose workflow was terminated by hand', () => {
     });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('is started again by the sweep, and arrives', async () => {
-    const { merchant, receiver } = house;
+    const { merchant, receiver } = testEnv;
     receiver.answerWith(merchant.id, (_received, response) => response.writeHead(500).end());
-    await pay(house, '010');
-    const delivery = await untilDelivery(house, merchant, 'retrying');
+    await pay(testEnv, '010');
+    const delivery = await untilDelivery(testEnv, merchant, 'retrying');
     await eventually('its workflow', () => hasWorkflow(delivery.id));
     const client = await temporalClient();
     await client.workflow.getHandle(deliveryWorkflowId(delivery.id)).terminate('by hand');
@@ -163,9 +168,9 @@ describe('a delivery whose workflow was terminated by hand', () => {
     // Its next attempt must be overdue first.
     await sleep(1300);
     assert.equal(receiver.all(merchant.id).length, 1);
-    const { settings } = house.config;
+    const { settings } = testEnv.config;
     await client.schedule.getHandle(reconciliationScheduleId(settings.MALIPO_TASK_QUEUE_PREFIX)).trigger();
-    await untilDelivery(house, merchant, 'delivered');
+    await untilDelivery(testEnv, merchant, 'delivered');
     assert.equal(receiver.all(merchant.id).length, 2);
   });
 });

@@ -2,25 +2,30 @@
 import assert from 'node:assert/strict';
 import { makeBacklog, type BacklogTarget } from '../../bench/backlog.ts';
 import type { EndpointId } from '../../src/domain/ids.ts';
-import { eventually, openHouse, type House, type TestMerchant } from '../support/test-environment.ts';
+import {
+  eventually,
+  startTestEnvironment,
+  type TestEnvironment,
+  type TestMerchant,
+} from '../support/test-environment.ts';
 
 const EVENTS = 2000;
 const PATIENCE_MS = 60_000;
 
 type Target = BacklogTarget & { readonly merchant: TestMerchant };
 
-async function addTarget(house: House): Promise<Target> {
-  const merchant = await house.addMerchant();
-  const { rows } = await house.db.pool.query<{ id: EndpointId }>('SELECT id FROM endpoints WHERE merchant_id = $1', [
+async function addTarget(testEnv: TestEnvironment): Promise<Target> {
+  const merchant = await testEnv.addMerchant();
+  const { rows } = await testEnv.db.pool.query<{ id: EndpointId }>('SELECT id FROM endpoints WHERE merchant_id = $1', [
     merchant.id,
   ]);
   return { merchant, merchantId: merchant.id, endpointId: rows[0]!.id };
 }
 
 describe('deliveries to one endpoint', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         MALIPO_DELIVERIES_UNDER_WAY: '120',
         MALIPO_DELIVERIES_PER_MERCHANT: '60',
@@ -32,28 +37,28 @@ describe('deliveries to one endpoint', () => {
     });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
-  const receivedBy = ({ merchant }: Target) => house.receiver.all(merchant.id).length;
+  const receivedBy = ({ merchant }: Target) => testEnv.receiver.all(merchant.id).length;
 
   /** Events per second until the target has all of them. */
   async function rateOf(target: Target): Promise<number> {
     const before = receivedBy(target);
     const startedMs = performance.now();
-    await makeBacklog(house.db, [target], { count: EVENTS });
+    await makeBacklog(testEnv.db, [target], { count: EVENTS });
     await eventually('all events', () => receivedBy(target) >= before + EVENTS, PATIENCE_MS);
     return (EVENTS * 1000) / (performance.now() - startedMs);
   }
 
   it('go on beside a dead one with as many events', async () => {
-    const [dead, well] = [await addTarget(house), await addTarget(house)];
+    const [dead, well] = [await addTarget(testEnv), await addTarget(testEnv)];
     await rateOf(well);
     const alone = await rateOf(well);
-    house.receiver.answerWith(dead.merchant.id, () => undefined);
-    await makeBacklog(house.db, [dead], { count: EVENTS });
+    testEnv.receiver.answerWith(dead.merchant.id, () => undefined);
+    await makeBacklog(testEnv.db, [dead], { count: EVENTS });
     await eventually('the dead one to be found out', async () => {
-      const { rows } = await house.db.pool.query(
+      const { rows } = await testEnv.db.pool.query(
         'SELECT 1 FROM endpoints WHERE id = $1 AND failing_since IS NOT NULL',
         [dead.endpointId],
       );
@@ -64,7 +69,7 @@ describe('deliveries to one endpoint', () => {
       `      throughput beside a dead endpoint / alone: ${(beside / alone).toFixed(2)}` +
         ` (${beside.toFixed(0)} / ${alone.toFixed(0)} per second)`,
     );
-    const { rows } = await house.db.pool.query<{ open: number }>(
+    const { rows } = await testEnv.db.pool.query<{ open: number }>(
       "SELECT count(*)::int AS open FROM deliveries WHERE endpoint_id = $1 AND state IN ('pending', 'retrying')",
       [dead.endpointId],
     );
@@ -72,38 +77,38 @@ describe('deliveries to one endpoint', () => {
   });
 
   it('arrive while slow ones of other merchants have more waiting than may ever be under way', async () => {
-    const slow = [await addTarget(house), await addTarget(house), await addTarget(house)];
+    const slow = [await addTarget(testEnv), await addTarget(testEnv), await addTarget(testEnv)];
     const held: (() => void)[] = [];
     for (const { merchant } of slow) {
-      house.receiver.answerWith(merchant.id, (_received, response) => {
+      testEnv.receiver.answerWith(merchant.id, (_received, response) => {
         held.push(() => response.writeHead(200).end());
         setTimeout(() => held.shift()?.(), 700);
       });
     }
-    await makeBacklog(house.db, slow, { count: 3 * 400 });
+    await makeBacklog(testEnv.db, slow, { count: 3 * 400 });
     await eventually('the slow ones to be at work', () => slow.every((target) => receivedBy(target) >= 20));
-    const well = await addTarget(house);
-    await makeBacklog(house.db, [well], { count: 50 });
+    const well = await addTarget(testEnv);
+    await makeBacklog(testEnv.db, [well], { count: 50 });
     await eventually('the one that is well to have all', () => receivedBy(well) >= 50);
     for (const target of slow) assert.ok(receivedBy(target) < 400, 'the slow ones had more to do');
   });
 
   it('come after a burst of 10,000 of another merchant without waiting for it', async () => {
-    const [burst, well] = [await addTarget(house), await addTarget(house)];
-    house.receiver.answerWith(burst.merchant.id, (_received, response) => {
+    const [burst, well] = [await addTarget(testEnv), await addTarget(testEnv)];
+    testEnv.receiver.answerWith(burst.merchant.id, (_received, response) => {
       setTimeout(() => response.writeHead(200).end(), 20);
     });
-    await makeBacklog(house.db, [burst], { count: 10_000 });
-    await makeBacklog(house.db, [well], { count: 20 });
+    await makeBacklog(testEnv.db, [burst], { count: 10_000 });
+    await makeBacklog(testEnv.db, [well], { count: 20 });
     await eventually('the other merchant to have all', () => receivedBy(well) >= 20);
     const ahead = receivedBy(burst);
     assert.ok(ahead < 5000, `${ahead} of the burst came first`);
   });
 
   it('are never more at once than the bound', async () => {
-    const target = await addTarget(house);
+    const target = await addTarget(testEnv);
     let [now, most] = [0, 0];
-    house.receiver.answerWith(target.merchant.id, (_received, response) => {
+    testEnv.receiver.answerWith(target.merchant.id, (_received, response) => {
       now += 1;
       most = Math.max(most, now);
       setTimeout(() => {
@@ -111,7 +116,7 @@ describe('deliveries to one endpoint', () => {
         response.writeHead(200).end();
       }, 30);
     });
-    await makeBacklog(house.db, [target], { count: 300 });
+    await makeBacklog(testEnv.db, [target], { count: 300 });
     await eventually('all of it', () => receivedBy(target) >= 300);
     assert.ok(most <= 20, `${most} at once`);
     assert.ok(most > 1, 'one after the other');
@@ -119,9 +124,9 @@ describe('deliveries to one endpoint', () => {
 });
 
 describe('a retry', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         MALIPO_DELIVERIES_UNDER_WAY: '4',
         MALIPO_DELIVERY_TIMEOUT_MS: '400',
@@ -130,18 +135,18 @@ describe('a retry', () => {
     });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('does not wait for those of a dead endpoint, though these came first and there are many', async () => {
     const DEAD = 40;
-    const [dead, well] = [await addTarget(house), await addTarget(house)];
-    house.receiver.answerWith(dead.merchant.id, () => undefined);
-    await makeBacklog(house.db, [dead], { count: DEAD, state: 'retrying' });
-    await eventually('the retries to be under way', () => house.receiver.all(dead.merchant.id).length >= 4);
-    await makeBacklog(house.db, [well], { count: 1, state: 'retrying' });
-    await eventually('the other to arrive', () => house.receiver.all(well.merchant.id).length === 1);
-    const before = house.receiver.all(dead.merchant.id).length;
+    const [dead, well] = [await addTarget(testEnv), await addTarget(testEnv)];
+    testEnv.receiver.answerWith(dead.merchant.id, () => undefined);
+    await makeBacklog(testEnv.db, [dead], { count: DEAD, state: 'retrying' });
+    await eventually('the retries to be under way', () => testEnv.receiver.all(dead.merchant.id).length >= 4);
+    await makeBacklog(testEnv.db, [well], { count: 1, state: 'retrying' });
+    await eventually('the other to arrive', () => testEnv.receiver.all(well.merchant.id).length === 1);
+    const before = testEnv.receiver.all(dead.merchant.id).length;
     assert.ok(before < DEAD - 10, `${before} of the dead endpoint's came first`);
   });
 });

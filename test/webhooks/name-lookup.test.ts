@@ -4,7 +4,7 @@ import type { LookupAddress } from 'node:dns';
 import { createAddressGuard, type AddressGuardOptions } from '../../src/webhooks/address-guard.ts';
 import type { AttemptResult } from '../../src/domain/webhooks/delivery.ts';
 import { startCountedListener, type CountedListener } from '../support/counted-listener.ts';
-import { openCourier, type TestCourier } from '../support/webhook-senders.ts';
+import { openTestSender, type TestSender } from '../support/webhook-senders.ts';
 import { eventually } from '../support/test-environment.ts';
 import { startNameServer, type NameServer } from '../support/name-server.ts';
 
@@ -164,7 +164,7 @@ describe('the look-up of a name', () => {
 
 describe('an attempt by a name', () => {
   let listener: CountedListener;
-  const couriers: TestCourier[] = [];
+  const senders: TestSender[] = [];
   before(async () => {
     listener = await startCountedListener();
   });
@@ -172,45 +172,45 @@ describe('an attempt by a name', () => {
     await listener.stop();
   });
   afterEach(async () => {
-    await Promise.all(couriers.splice(0).map((courier) => courier.close()));
+    await Promise.all(senders.splice(0).map((sender) => sender.close()));
     assert.equal(listener.connections(), 0);
   });
 
-  function open(options: Parameters<typeof openCourier>[0] = {}): TestCourier {
-    const courier = openCourier({ allowsLoopback: false, nameServers: [names.address], ...options });
-    couriers.push(courier);
-    return courier;
+  function open(options: Parameters<typeof openTestSender>[0] = {}): TestSender {
+    const sender = openTestSender({ allowsLoopback: false, nameServers: [names.address], ...options });
+    senders.push(sender);
+    return sender;
   }
   const urlOf = (name: string) => `https://${name}:${listener.port}/hook`;
   const errorOf = (result: AttemptResult) => (result.kind === 'no_answer' ? result.error : 'answered');
 
   it('looks it up once for each connection, so that a second answer cannot lead elsewhere', async () => {
-    const courier = open({ connectTimeoutMs: 1000 });
+    const sender = open({ connectTimeoutMs: 1000 });
     // The first answer passes the check; every other one leads to the machine itself.
     names.say('rebound.example', (family, asked) => {
       if (asked > 0) return { addresses: ['127.0.0.1', '::1'] };
       return { addresses: family === 6 ? [NOBODYS] : [] };
     });
-    const first = await courier.try(urlOf('rebound.example'));
+    const first = await sender.try(urlOf('rebound.example'));
     assert.match(errorOf(first.result), /^(no connection within 1 s|the host cannot be reached)$/);
     assert.equal(names.questions('rebound.example'), 2);
-    assert.equal(errorOf((await courier.try(urlOf('rebound.example'))).result), REFUSED);
+    assert.equal(errorOf((await sender.try(urlOf('rebound.example'))).result), REFUSED);
     assert.equal(names.questions('rebound.example'), 4);
   });
 
   it('is refused when the answers for the two families differ and one is not public', async () => {
-    const courier = open();
+    const sender = open();
     names.say('half-bad.example', (family) => ({ addresses: family === 6 ? [NOBODYS] : ['127.0.0.1'] }));
-    assert.equal(errorOf((await courier.try(urlOf('half-bad.example'))).result), REFUSED);
+    assert.equal(errorOf((await sender.try(urlOf('half-bad.example'))).result), REFUSED);
   });
 
   it('says why there is no address', async () => {
-    const courier = open({ connectTimeoutMs: 500 });
+    const sender = open({ connectTimeoutMs: 500 });
     names.say('empty.example', { addresses: [] });
     names.say('dead.example', 'silence');
     const errors: Record<string, string> = {};
     for (const name of ['gone.example', 'empty.example', 'dead.example']) {
-      errors[name] = errorOf((await courier.try(urlOf(name))).result);
+      errors[name] = errorOf((await sender.try(urlOf(name))).result);
     }
     assert.deepEqual(errors, {
       'gone.example': 'not sent: the host name was not found',
@@ -220,20 +220,20 @@ describe('an attempt by a name', () => {
   });
 
   it('holds up no other attempt while its name servers are silent', async () => {
-    const courier = open({ connectTimeoutMs: PLENTY_MS, attemptTimeoutMs: PLENTY_MS });
+    const sender = open({ connectTimeoutMs: PLENTY_MS, attemptTimeoutMs: PLENTY_MS });
     const DEAD = 50;
     let ended = 0;
     const dead = Array.from({ length: DEAD }, (_, index) => {
       names.say(`dead-${index}.example`, 'silence');
-      return courier.try(urlOf(`dead-${index}.example`)).then(() => (ended += 1));
+      return sender.try(urlOf(`dead-${index}.example`)).then(() => (ended += 1));
     });
     await eventually('all names to be asked for', () =>
       dead.every((_, index) => names.questions(`dead-${index}.example`) >= 2),
     );
     names.say('well.example', { addresses: ['10.0.0.1'] });
-    assert.equal(errorOf((await courier.try(urlOf('well.example'))).result), REFUSED);
+    assert.equal(errorOf((await sender.try(urlOf('well.example'))).result), REFUSED);
     assert.equal(ended, 0);
-    await courier.close();
+    await sender.close();
     await Promise.all(dead);
   });
 });

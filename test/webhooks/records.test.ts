@@ -18,7 +18,12 @@ import {
 } from '../support/deliveries.ts';
 import { runFolder } from '../support/engines.ts';
 import { assertSigned } from '../support/foreign-hmac.ts';
-import { eventually, openHouse, type House, type TestMerchant } from '../support/test-environment.ts';
+import {
+  eventually,
+  startTestEnvironment,
+  type TestEnvironment,
+  type TestMerchant,
+} from '../support/test-environment.ts';
 import { pay } from '../support/payments.ts';
 import { startServerChild, type ServerChild } from '../support/server-child.ts';
 
@@ -227,7 +232,7 @@ const CASES: readonly Case[] = [
 type Outcome = { readonly delivery: StoredDelivery; readonly attempts: StoredAttempt[]; readonly waits: DecidedWait[] };
 
 describe('a receiver that', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let server: ServerChild;
   let elsewhere: CountedListener;
   const listeners = new Map<Case, CountedListener | undefined>();
@@ -235,7 +240,7 @@ describe('a receiver that', () => {
 
   // All at once: they mostly wait.
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       startsServer: false,
       environment: {
         MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...STEPS_MS].join(','),
@@ -244,10 +249,10 @@ describe('a receiver that', () => {
         MALIPO_POLL_SCHEDULE_MS: '120000',
       },
     });
-    await watchWaits(house.db);
+    await watchWaits(testEnv.db);
     const authorityFile = join(runFolder(), 'test-authority.pem');
     writeFileSync(authorityFile, TRUSTED.cert);
-    server = await startServerChild(house, { overrides: { NODE_EXTRA_CA_CERTS: authorityFile } });
+    server = await startServerChild(testEnv, { overrides: { NODE_EXTRA_CA_CERTS: authorityFile } });
     elsewhere = await startCountedListener();
     for (const one of CASES) outcomes.set(one, deliver(one));
   });
@@ -255,29 +260,29 @@ describe('a receiver that', () => {
     await Promise.allSettled(outcomes.values());
     await server.stop();
     for (const listener of [elsewhere, ...listeners.values()]) await listener?.stop();
-    await house.stop();
+    await testEnv.stop();
   });
 
   async function deliver(one: Case): Promise<Outcome> {
-    const merchant: TestMerchant = await house.addMerchant();
+    const merchant: TestMerchant = await testEnv.addMerchant();
     const { url, listener } = await one.open(elsewhere);
     listeners.set(one, listener);
-    const endpointId = await addEndpoint(house, merchant, url);
-    await pay(house, '010', { merchant });
+    const endpointId = await addEndpoint(testEnv, merchant, url);
+    await pay(testEnv, '010', { merchant });
     const delivery = await eventually(
       `the end of the delivery to one that ${one.what}`,
       async () => {
-        const all = await deliveriesOf(house.db, merchant);
+        const all = await deliveriesOf(testEnv.db, merchant);
         return all.find(({ endpointId: to, state }) => to === endpointId && /^(deliv|dead)/.test(state));
       },
       50_000,
     );
     // The merchant's other endpoint has the event too.
-    await eventually('the event at the other endpoint', () => house.receiver.all(merchant.id).length === 1);
-    const [received] = house.receiver.all(merchant.id);
+    await eventually('the event at the other endpoint', () => testEnv.receiver.all(merchant.id).length === 1);
+    const [received] = testEnv.receiver.all(merchant.id);
     assertSigned(received!.headers['malipo-signature'], received!.rawBody, [merchant.webhookSecret]);
-    const attempts = await attemptsOf(house.db, delivery.id);
-    return { delivery, attempts, waits: await decidedWaits(house.db, delivery.id) };
+    const attempts = await attemptsOf(testEnv.db, delivery.id);
+    return { delivery, attempts, waits: await decidedWaits(testEnv.db, delivery.id) };
   }
 
   for (const one of CASES) {

@@ -10,23 +10,23 @@ import {
   type CountedListenerOptions,
   type Serve,
 } from '../support/counted-listener.ts';
-import { openCourier, type TestCourier } from '../support/webhook-senders.ts';
+import { openTestSender, type TestSender } from '../support/webhook-senders.ts';
 import { assertSigned } from '../support/foreign-hmac.ts';
 import { eventually } from '../support/test-environment.ts';
 
 const KEPT_BYTES = 16 * 1024;
 const TIMEOUT_MS = 400;
 const listeners: CountedListener[] = [];
-const couriers: TestCourier[] = [];
+const senders: TestSender[] = [];
 afterEach(async () => {
-  await Promise.all(couriers.splice(0).map((courier) => courier.close()));
+  await Promise.all(senders.splice(0).map((sender) => sender.close()));
   await Promise.all(listeners.splice(0).map((listener) => listener.stop()));
 });
 
-function open(options: Parameters<typeof openCourier>[0] = {}): TestCourier {
-  const courier = openCourier(options);
-  couriers.push(courier);
-  return courier;
+function open(options: Parameters<typeof openTestSender>[0] = {}): TestSender {
+  const sender = openTestSender(options);
+  senders.push(sender);
+  return sender;
 }
 
 async function listen(options: CountedListenerOptions = {}): Promise<CountedListener> {
@@ -40,8 +40,8 @@ const urlOf = ({ port }: CountedListener) => `http://127.0.0.1:${port}/hook`;
 /** What comes of one attempt at a receiver that does so with each request. */
 async function attempt(serve: Serve, attemptTimeoutMs?: number): Promise<AttemptResult> {
   const listener = await listen({ serve });
-  const courier = open(attemptTimeoutMs === undefined ? {} : { attemptTimeoutMs });
-  const { result } = await courier.try(urlOf(listener));
+  const sender = open(attemptTimeoutMs === undefined ? {} : { attemptTimeoutMs });
+  const { result } = await sender.try(urlOf(listener));
   assert.equal(listener.connections(), 1);
   return result;
 }
@@ -280,17 +280,17 @@ describe('attempts under way', () => {
       if (held.length === MANY) for (const each of held) each.write(OK);
     };
     const listener = await listen({ serve });
-    const courier = open();
-    const attempts = await Promise.all(Array.from({ length: MANY }, () => courier.try(urlOf(listener))));
+    const sender = open();
+    const attempts = await Promise.all(Array.from({ length: MANY }, () => sender.try(urlOf(listener))));
     assert.ok(attempts.every(({ result }) => result.kind === 'answered'));
     assert.equal(listener.connections(), MANY);
   });
 
   it('use connections again', async () => {
     const listener = await listen({ serve: starting(OK) });
-    const courier = open();
+    const sender = open();
     for (let count = 0; count < 10; count += 1) {
-      assert.equal((await courier.try(urlOf(listener))).result.kind, 'answered');
+      assert.equal((await sender.try(urlOf(listener))).result.kind, 'answered');
     }
     // The one before may not be free yet in the very turn of its answer.
     assert.ok(listener.connections() <= 2, `${listener.connections()} connections`);
@@ -303,9 +303,9 @@ describe('attempts under way', () => {
       asked.push(/^connection: (.*)$/im.exec(head)?.[1] ?? '');
       socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=3600\r\nContent-Length: 0\r\n\r\n');
     };
-    const courier = open({ keptConnections: KEPT });
+    const sender = open({ keptConnections: KEPT });
     const receivers = await Promise.all(Array.from({ length: 3 * KEPT }, () => listen({ serve })));
-    for (const receiver of receivers) await courier.try(urlOf(receiver));
+    for (const receiver of receivers) await sender.try(urlOf(receiver));
     assert.deepEqual(asked.slice(0, KEPT), Array<string>(KEPT).fill('keep-alive'));
     assert.ok(
       asked.slice(KEPT).every((value) => value === 'close'),

@@ -1,7 +1,7 @@
 // When the next attempt of a delivery comes: after the schedule's step, or when the receiver asked for it.
 import assert from 'node:assert/strict';
 import { decidedWaits, untilDelivery, watchWaits } from '../support/deliveries.ts';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay } from '../support/payments.ts';
 import type { Received } from '../support/receiver.ts';
 
@@ -62,39 +62,39 @@ const CASES: readonly Case[] = [
 type Outcome = { readonly requests: readonly Received[]; readonly waitsMs: readonly number[] };
 
 describe('the next attempt of a delivery', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   const outcomes = new Map<Case, Promise<Outcome>>();
 
   // All at once: they only wait.
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         MALIPO_DELIVERY_SCHEDULE_MS: `0,${STEP_MS},${STEP_MS}`,
         MALIPO_PROMPT_WINDOW_MS: '120000',
         MALIPO_POLL_SCHEDULE_MS: '120000',
       },
     });
-    await watchWaits(house.db);
+    await watchWaits(testEnv.db);
     for (const one of CASES) outcomes.set(one, deliverAgainst(one));
   });
   after(async () => {
     await Promise.allSettled(outcomes.values());
-    await house.stop();
+    await testEnv.stop();
   });
 
   /** A delivery whose first two attempts are refused so, and whose third is accepted. */
   async function deliverAgainst({ status, retryAfter }: Case): Promise<Outcome> {
-    const merchant = await house.addMerchant();
+    const merchant = await testEnv.addMerchant();
     let requests = 0;
-    house.receiver.answerWith(merchant.id, (_received, response) => {
+    testEnv.receiver.answerWith(merchant.id, (_received, response) => {
       requests += 1;
       if (requests < 3) response.writeHead(status, { 'retry-after': retryAfter() }).end();
       else response.writeHead(200).end();
     });
-    await pay(house, '010', { merchant });
-    const delivery = await untilDelivery(house, merchant, 'delivered');
-    const waits = await decidedWaits(house.db, delivery.id);
-    return { requests: house.receiver.all(merchant.id), waitsMs: waits.map(({ waitMs }) => waitMs) };
+    await pay(testEnv, '010', { merchant });
+    const delivery = await untilDelivery(testEnv, merchant, 'delivered');
+    const waits = await decidedWaits(testEnv.db, delivery.id);
+    return { requests: testEnv.receiver.all(merchant.id), waitsMs: waits.map(({ waitMs }) => waitMs) };
   }
 
   for (const one of CASES) {

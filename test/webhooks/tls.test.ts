@@ -4,15 +4,15 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type TlsOptions } from 'node:tls';
 import { createAuthority, selfSigned } from '../support/certificates.ts';
 import { startCountedListener } from '../support/counted-listener.ts';
-import { openCourier, type TestCourier } from '../support/webhook-senders.ts';
+import { openTestSender, type TestSender } from '../support/webhook-senders.ts';
 
 describe('TLS', () => {
-  let courier: TestCourier;
+  let sender: TestSender;
   before(() => {
-    courier = openCourier();
+    sender = openTestSender();
   });
   after(async () => {
-    await courier.close();
+    await sender.close();
   });
 
   /** What one attempt at a TLS receiver brings, and whether the receiver read anything. */
@@ -27,7 +27,7 @@ describe('TLS', () => {
     });
     server.on('tlsClientError', () => undefined);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { result } = await courier.try(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const { result } = await sender.try(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     await new Promise((resolve) => server.close(resolve));
     return { error: result.kind === 'no_answer' ? result.error : 'answered', bytesRead };
   }
@@ -66,7 +66,7 @@ describe('TLS', () => {
       { connectTimeoutMs: 400, attemptTimeoutMs: 30_000 },
       { connectTimeoutMs: 30_000, attemptTimeoutMs: 400 },
     ]) {
-      const hasty = openCourier(times);
+      const hasty = openTestSender(times);
       const { result, durationMs } = await hasty.try(url);
       assert.deepEqual(result, { kind: 'no_answer', error });
       assert.ok(durationMs < 10_000, `${durationMs} ms`);
@@ -81,7 +81,7 @@ describe('TLS', () => {
     assert.deepEqual(await attemptAt({ ...selfSigned('127.0.0.1'), ...old }), { error, bytesRead: 0 });
     const greet = (socket: Socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     const plain = await startCountedListener({ host: '127.0.0.1', greet });
-    const { result } = await courier.try(`https://127.0.0.1:${plain.port}/`);
+    const { result } = await sender.try(`https://127.0.0.1:${plain.port}/`);
     assert.deepEqual(result, { kind: 'no_answer', error });
     await plain.stop();
   });

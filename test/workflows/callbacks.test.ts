@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
   availableBalance,
   callBack,
@@ -18,8 +18,8 @@ import {
 } from '../support/payments.ts';
 import { startScriptedOperator, type ScriptedOperator } from '../support/scripted-operator.ts';
 
-async function keptCallbacks(house: House): Promise<number> {
-  const { rows } = await house.db.pool.query<{ count: number }>(
+async function keptCallbacks(testEnv: TestEnvironment): Promise<number> {
+  const { rows } = await testEnv.db.pool.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM operator_callbacks',
   );
   return rows[0]!.count;
@@ -34,14 +34,14 @@ describe('a callback', () => {
   // Here nothing but a callback makes the workflow ask in time.
   const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '30000', MALIPO_PROMPT_WINDOW_MS: '60000' };
   const ASK_GAP_MS = 200;
-  let house: House;
+  let testEnv: TestEnvironment;
   let operator: ScriptedOperator;
   before(async () => {
     operator = await startScriptedOperator();
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         ...NO_POLLS,
-        MALIPO_MINIMUM_ASK_GAP_MS: String(ASK_GAP_MS),
+        MALIPO_MINIMUM_QUERY_GAP_MS: String(ASK_GAP_MS),
         MALIPO_MTN_MOMO_BASE_URL: operator.url,
       },
     });
@@ -50,82 +50,85 @@ describe('a callback', () => {
     operator.say({ status: 'PENDING' });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
     await operator.stop();
   });
 
   async function openPayment(): Promise<Payment> {
-    const payment = await pay(house, '000');
-    await untilState(house, payment, 'prompted');
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'prompted');
     return payment;
   }
 
   it('makes the workflow ask at once', async () => {
     const payment = await openPayment();
     operator.say({ status: 'SUCCESSFUL' });
-    await callBack(house, payment.operatorReference, 'SUCCESSFUL');
-    await untilState(house, payment, 'succeeded', 5000);
+    await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
+    await untilState(testEnv, payment, 'succeeded', 5000);
   });
 
   it('that claims success moves no money while the operator says that the payment is pending', async () => {
     const payment = await openPayment();
-    const balance = await availableBalance(house, payment.merchant);
-    const answer = await callBack(house, payment.operatorReference, 'SUCCESSFUL');
+    const balance = await availableBalance(testEnv, payment.merchant);
+    const answer = await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     assert.equal(answer.status, 200);
     await eventually('the operator to be asked', () => operator.questions(payment.operatorReference) > 0);
-    assert.equal((await fetchPayment(house, payment)).state, 'prompted');
-    assert.equal(await availableBalance(house, payment.merchant), balance);
+    assert.equal((await fetchPayment(testEnv, payment)).state, 'prompted');
+    assert.equal(await availableBalance(testEnv, payment.merchant), balance);
   });
 
   it('that comes twice changes the payment once', async () => {
     const payment = await openPayment();
     operator.say({ status: 'SUCCESSFUL' });
-    await Promise.all([1, 2].map(() => callBack(house, payment.operatorReference, 'SUCCESSFUL')));
-    await untilState(house, payment, 'succeeded', 5000);
-    await callBack(house, payment.operatorReference, 'SUCCESSFUL');
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > prompted', 'prompted > succeeded']);
+    await Promise.all([1, 2].map(() => callBack(testEnv, payment.operatorReference, 'SUCCESSFUL')));
+    await untilState(testEnv, payment, 'succeeded', 5000);
+    await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), [
+      'initiated > prompted',
+      'prompted > succeeded',
+    ]);
   });
 
   it('that is repeated without end makes no flood of questions and fills no disk', async () => {
     const payment = await openPayment();
-    const keptBefore = await keptCallbacks(house);
+    const keptBefore = await keptCallbacks(testEnv);
     const beganMs = Date.now();
-    for (let i = 0; i < 40; i++) await callBack(house, payment.operatorReference, 'SUCCESSFUL');
+    for (let i = 0; i < 40; i++) await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     // One gap more: what the last callbacks led to is under way until then.
     await sleep(ASK_GAP_MS);
     const mostQuestions = Math.ceil((Date.now() - beganMs) / ASK_GAP_MS) + 1;
     const questions = operator.questions(payment.operatorReference);
     assert.ok(questions >= 1 && questions <= mostQuestions, `${questions} questions, ${mostQuestions} at most`);
-    assert.equal((await keptCallbacks(house)) - keptBefore, 20);
+    assert.equal((await keptCallbacks(testEnv)) - keptBefore, 20);
   });
 
   it('for a payment we never made is answered and kept nowhere', async () => {
-    const before = await keptCallbacks(house);
-    const answer = await callBack(house, randomUUID(), 'SUCCESSFUL');
+    const before = await keptCallbacks(testEnv);
+    const answer = await callBack(testEnv, randomUUID(), 'SUCCESSFUL');
     assert.deepEqual([answer.status, await answer.json()], [200, {}]);
-    assert.equal(await keptCallbacks(house), before);
+    assert.equal(await keptCallbacks(testEnv), before);
   });
 
   it('that comes after a failure changes nothing and starts nothing', async () => {
     const payment = await openPayment();
     operator.say({ status: 'FAILED', reason: 'APPROVAL_REJECTED' });
-    await callBack(house, payment.operatorReference, 'FAILED');
-    await untilState(house, payment, 'failed', 5000);
+    await callBack(testEnv, payment.operatorReference, 'FAILED');
+    await untilState(testEnv, payment, 'failed', 5000);
     await eventually('the workflow to close', async () => (await latestRun(payment)).status === 'COMPLETED');
     const { runId } = await latestRun(payment);
     operator.say({ status: 'SUCCESSFUL' });
-    await callBack(house, payment.operatorReference, 'SUCCESSFUL');
+    await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     await sleep(300);
     assert.equal((await latestRun(payment)).runId, runId);
-    assert.equal((await fetchPayment(house, payment)).state, 'failed');
-    assert.equal((await storedEvents(house.db, payment.id)).length, 2);
+    assert.equal((await fetchPayment(testEnv, payment)).state, 'failed');
+    assert.equal((await storedEvents(testEnv.db, payment.id)).length, 2);
   });
 });
 
 describe('a callback of the sandbox operator', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         MALIPO_POLL_SCHEDULE_MS: '30000',
         MALIPO_PROMPT_WINDOW_MS: '400',
@@ -136,63 +139,66 @@ describe('a callback of the sandbox operator', () => {
     });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('that comes before the answer to the prompt is not lost', async () => {
-    const payment = await pay(house, '012');
-    const shown = await untilState(house, payment, 'succeeded');
+    const payment = await pay(testEnv, '012');
+    const shown = await untilState(testEnv, payment, 'succeeded');
     assert.equal(shown.failure, null);
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > prompted', 'prompted > succeeded']);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), [
+      'initiated > prompted',
+      'prompted > succeeded',
+    ]);
   });
 
   it('that comes after the payment expired brings the money, and the event says that it is late', async () => {
-    const payment = await pay(house, '009', { merchant: await house.addMerchant() });
-    const expired = await untilState(house, payment, 'expired');
+    const payment = await pay(testEnv, '009', { merchant: await testEnv.addMerchant() });
+    const expired = await untilState(testEnv, payment, 'expired');
     assert.equal(expired.failure?.code, 'unknown');
-    assert.equal(await availableBalance(house, payment.merchant), 0);
-    await untilState(house, payment, 'succeeded');
-    const story = storyOf(await untilAllReceived(house, payment));
+    assert.equal(await availableBalance(testEnv, payment.merchant), 0);
+    await untilState(testEnv, payment, 'succeeded');
+    const story = storyOf(await untilAllReceived(testEnv, payment));
     assert.deepEqual(story.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
-    assert.equal(await availableBalance(house, payment.merchant), payment.amount);
-    assert.equal(await promptsRaised(house, payment.phone), 1);
+    assert.equal(await availableBalance(testEnv, payment.merchant), payment.amount);
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 });
 
 describe('a callback whose workflow was lost', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: { MALIPO_POLL_SCHEDULE_MS: '200', MALIPO_PROMPT_WINDOW_MS: '60000' },
       sandboxTimes: { decisionMs: 1200 },
     });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('starts it again, and the payment completes', async () => {
-    const payment = await pay(house, '000');
-    await untilState(house, payment, 'prompted');
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'prompted');
     await (await temporalClient()).workflow.getHandle(payment.workflowId).terminate('lost, for a test');
     assert.equal((await latestRun(payment)).status, 'TERMINATED');
-    await untilState(house, payment, 'succeeded');
-    assert.equal(await promptsRaised(house, payment.phone), 1);
+    await untilState(testEnv, payment, 'succeeded');
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 });
 
 describe('a callback to an address of its own', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({ startsServer: false });
+    testEnv = await startTestEnvironment({ startsServer: false });
     // People's address is one that the operator cannot reach.
-    await house.startServer({ MALIPO_PUBLIC_URL: 'http://127.0.0.1:1', MALIPO_CALLBACK_URL: `${house.baseUrl}/` });
+    await testEnv.startServer({ MALIPO_PUBLIC_URL: 'http://127.0.0.1:1', MALIPO_CALLBACK_URL: `${testEnv.baseUrl}/` });
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   it('arrives there', async () => {
-    const payment = await pay(house, '000');
-    await untilState(house, payment, 'succeeded');
-    await eventually('the operator’s call', async () => (await keptCallbacks(house)) > 0);
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'succeeded');
+    await eventually('the operator’s call', async () => (await keptCallbacks(testEnv)) > 0);
   });
 });

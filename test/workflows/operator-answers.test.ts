@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { json } from '../operators/stub-operator.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,
@@ -12,12 +12,18 @@ import {
   untilState,
   type Payment,
 } from '../support/payments.ts';
-import { CUT, startScriptedOperator, TAKEN, type ScriptedOperator, type Word } from '../support/scripted-operator.ts';
+import {
+  CUT,
+  startScriptedOperator,
+  ACCEPTED,
+  type ScriptedOperator,
+  type StatusAnswer,
+} from '../support/scripted-operator.ts';
 
 describe('what the operator answers', () => {
-  let house: House;
-  let impatient: House;
-  let patient: House;
+  let testEnv: TestEnvironment;
+  let impatient: TestEnvironment;
+  let patient: TestEnvironment;
   let operator: ScriptedOperator;
   before(async () => {
     operator = await startScriptedOperator();
@@ -27,11 +33,11 @@ describe('what the operator answers', () => {
       MALIPO_RECONCILE_SCHEDULE_MS: '100',
       MALIPO_OPERATOR_TIMEOUT_MS: '500',
     };
-    house = await openHouse({ environment });
-    impatient = await openHouse({
+    testEnv = await startTestEnvironment({ environment });
+    impatient = await startTestEnvironment({
       environment: { ...environment, MALIPO_PROMPT_WINDOW_MS: '400', MALIPO_RECONCILE_FOR_MS: '400' },
     });
-    patient = await openHouse({
+    patient = await startTestEnvironment({
       environment: {
         ...environment,
         MALIPO_PROMPT_WINDOW_MS: '1000',
@@ -41,31 +47,31 @@ describe('what the operator answers', () => {
     });
   });
   beforeEach(() => {
-    operator.answerPrompts(TAKEN);
+    operator.answerPrompts(ACCEPTED);
     operator.say({ status: 'PENDING' });
   });
   after(async () => {
-    for (const each of [house, impatient, patient]) {
+    for (const each of [testEnv, impatient, patient]) {
       await assertLedgerIsSound(each.db);
       await each.stop();
     }
     await operator.stop();
   });
 
-  async function paymentOfNewMerchant(at = house): Promise<Payment> {
+  async function paymentOfNewMerchant(at = testEnv): Promise<Payment> {
     return pay(at, '000', { merchant: await at.addMerchant(), fields: { amount: 5000 } });
   }
 
-  const WRONG_WORDS: readonly [string, Word][] = [
+  const WRONG_ANSWERS: readonly [string, StatusAnswer][] = [
     ['more than was asked for', { status: 'SUCCESSFUL', amount: '50000' }],
     ['less than was asked for', { status: 'SUCCESSFUL', amount: '4999' }],
     ['the right number in another currency', { status: 'SUCCESSFUL', currency: 'EUR' }],
     ['an amount that is none', { status: 'SUCCESSFUL', amount: '-5000' }],
   ];
 
-  for (const [what, word] of WRONG_WORDS) {
+  for (const [what, answer] of WRONG_ANSWERS) {
     it(`is not believed when it says that ${what} was paid`, async () => {
-      operator.say(word);
+      operator.say(answer);
       const payment = await paymentOfNewMerchant(impatient);
       const shown = await untilState(impatient, payment, 'expired');
       assert.equal(shown.failure?.code, 'unknown');
@@ -77,11 +83,11 @@ describe('what the operator answers', () => {
   it('is believed as soon as it says what was asked for', async () => {
     operator.say({ status: 'SUCCESSFUL', amount: '1' });
     const payment = await paymentOfNewMerchant();
-    await untilState(house, payment, 'prompted');
+    await untilState(testEnv, payment, 'prompted');
     await eventually('a question', () => operator.questions(payment.operatorReference) > 0);
     operator.say({ status: 'SUCCESSFUL', amount: '5000.00' });
-    await untilState(house, payment, 'succeeded');
-    assert.equal(await availableBalance(house, payment.merchant), payment.amount);
+    await untilState(testEnv, payment, 'succeeded');
+    assert.equal(await availableBalance(testEnv, payment.merchant), payment.amount);
   });
 
   it('is asked by the first step of the overdue schedule once the outcome is overdue', async () => {
@@ -94,9 +100,9 @@ describe('what the operator answers', () => {
   it('ends the payment at once when it refuses the first try of the prompt', async () => {
     operator.answerPrompts(json(400, { code: 'PAYER_NOT_FOUND', message: 'No such payer.' }));
     const payment = await paymentOfNewMerchant();
-    const shown = await untilState(house, payment, 'failed');
+    const shown = await untilState(testEnv, payment, 'failed');
     assert.equal(shown.failure?.code, 'payer_not_found');
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > failed']);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), ['initiated > failed']);
     assert.equal(operator.prompts(payment.operatorReference), 1);
     const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
     assert.equal(await handle.result(), 'failed');
@@ -112,8 +118,11 @@ describe('what the operator answers', () => {
     });
     operator.say({ status: 'SUCCESSFUL' });
     const payment = await paymentOfNewMerchant();
-    await untilState(house, payment, 'succeeded');
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > prompted', 'prompted > succeeded']);
+    await untilState(testEnv, payment, 'succeeded');
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), [
+      'initiated > prompted',
+      'prompted > succeeded',
+    ]);
     assert.equal(operator.prompts(payment.operatorReference), 2);
   });
 
@@ -127,8 +136,11 @@ describe('what the operator answers', () => {
     });
     operator.say({ status: 'SUCCESSFUL' });
     const payment = await paymentOfNewMerchant();
-    await untilState(house, payment, 'succeeded');
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > prompted', 'prompted > succeeded']);
-    assert.equal(await availableBalance(house, payment.merchant), payment.amount);
+    await untilState(testEnv, payment, 'succeeded');
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), [
+      'initiated > prompted',
+      'prompted > succeeded',
+    ]);
+    assert.equal(await availableBalance(testEnv, payment.merchant), payment.amount);
   });
 });

@@ -1,7 +1,7 @@
 // What becomes of payments while the operator, or our own worker, is away.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHouse, type House } from '../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,
@@ -19,9 +19,9 @@ import {
 describe('a payment whose prompt deadline passed before a worker could take it', () => {
   const DEADLINE_MS = 400;
   const GRACE_MS = 800;
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       startsServer: false,
       environment: {
         MALIPO_PROMPT_DEADLINE_MS: String(DEADLINE_MS),
@@ -31,26 +31,26 @@ describe('a payment whose prompt deadline passed before a worker could take it',
     });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('expires, and nobody’s phone rings', async () => {
-    await house.startServer({ MALIPO_ROLES: 'api' });
-    const payment = await pay(house, '000');
+    await testEnv.startServer({ MALIPO_ROLES: 'api' });
+    const payment = await pay(testEnv, '000');
     await sleep(DEADLINE_MS + GRACE_MS);
-    assert.equal((await fetchPayment(house, payment)).state, 'initiated');
-    await house.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
-    const shown = await untilState(house, payment, 'expired');
+    assert.equal((await fetchPayment(testEnv, payment)).state, 'initiated');
+    await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+    const shown = await untilState(testEnv, payment, 'expired');
     assert.equal(shown.failure?.code, 'operator_unavailable');
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > expired']);
-    assert.deepEqual(await sandboxTransactions(house, payment.phone), []);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), ['initiated > expired']);
+    assert.deepEqual(await sandboxTransactions(testEnv, payment.phone), []);
   });
 });
 
 describe('while the operator does not answer', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         MALIPO_OPERATOR_TIMEOUT_MS: '400',
         MALIPO_PROMPT_WINDOW_MS: '4000',
@@ -59,70 +59,73 @@ describe('while the operator does not answer', () => {
     });
   });
   afterEach(async () => {
-    await switchFaults(house, {});
+    await switchFaults(testEnv, {});
   });
   after(async () => {
-    await assertLedgerIsSound(house.db);
-    await house.stop();
+    await assertLedgerIsSound(testEnv.db);
+    await testEnv.stop();
   });
 
   it('the prompt is tried again, and raised once when the operator is back', async () => {
-    await switchFaults(house, { down: true });
-    const payment = await pay(house, '000');
+    await switchFaults(testEnv, { down: true });
+    const payment = await pay(testEnv, '000');
     await sleep(800);
-    assert.equal((await fetchPayment(house, payment)).state, 'initiated');
-    await switchFaults(house, {});
-    await untilState(house, payment, 'succeeded');
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), ['initiated > prompted', 'prompted > succeeded']);
-    assert.equal(await promptsRaised(house, payment.phone), 1);
+    assert.equal((await fetchPayment(testEnv, payment)).state, 'initiated');
+    await switchFaults(testEnv, {});
+    await untilState(testEnv, payment, 'succeeded');
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), [
+      'initiated > prompted',
+      'prompted > succeeded',
+    ]);
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 
   it('errors of its own are no refusal', async () => {
-    await switchFaults(house, { errorRate: 1 });
-    const payment = await pay(house, '000');
+    await switchFaults(testEnv, { errorRate: 1 });
+    const payment = await pay(testEnv, '000');
     await sleep(600);
-    assert.equal((await fetchPayment(house, payment)).state, 'initiated');
-    await switchFaults(house, {});
-    await untilState(house, payment, 'succeeded');
-    assert.equal(await promptsRaised(house, payment.phone), 1);
+    assert.equal((await fetchPayment(testEnv, payment)).state, 'initiated');
+    await switchFaults(testEnv, {});
+    await untilState(testEnv, payment, 'succeeded');
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 
   it('a prompted payment becomes reconciling when its window ends, and settles late when the operator is back', async () => {
-    const merchant = await house.addMerchant();
-    const payment = await pay(house, '004', { merchant });
-    await untilState(house, payment, 'prompted');
-    await switchFaults(house, { down: true });
-    await untilState(house, payment, 'reconciling');
-    assert.equal(await availableBalance(house, merchant), 0);
-    await switchFaults(house, {});
-    await untilState(house, payment, 'succeeded');
+    const merchant = await testEnv.addMerchant();
+    const payment = await pay(testEnv, '004', { merchant });
+    await untilState(testEnv, payment, 'prompted');
+    await switchFaults(testEnv, { down: true });
+    await untilState(testEnv, payment, 'reconciling');
+    assert.equal(await availableBalance(testEnv, merchant), 0);
+    await switchFaults(testEnv, {});
+    await untilState(testEnv, payment, 'succeeded');
     const story = ['initiated > prompted', 'prompted > reconciling', 'reconciling > succeeded late'];
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), story);
-    assert.equal(await availableBalance(house, merchant), payment.amount);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), story);
+    assert.equal(await availableBalance(testEnv, merchant), payment.amount);
   });
 });
 
 describe('when the operator was away until after the prompt deadline', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   afterEach(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   async function payWhileAway(environment: Readonly<Record<string, string>>): Promise<Payment> {
-    house = await openHouse({ environment: { MALIPO_PROMPT_DEADLINE_MS: '700', ...environment } });
-    await switchFaults(house, { down: true });
-    return pay(house, '000');
+    testEnv = await startTestEnvironment({ environment: { MALIPO_PROMPT_DEADLINE_MS: '700', ...environment } });
+    await switchFaults(testEnv, { down: true });
+    return pay(testEnv, '000');
   }
 
   it('and then says that it never took the prompt, the payment expires and no phone rings', async () => {
     const payment = await payWhileAway({ MALIPO_NOT_FOUND_GRACE_MS: '3500', MALIPO_RECONCILE_FOR_MS: '60000' });
-    await untilState(house, payment, 'reconciling');
-    await switchFaults(house, {});
-    const shown = await untilState(house, payment, 'expired');
+    await untilState(testEnv, payment, 'reconciling');
+    await switchFaults(testEnv, {});
+    const shown = await untilState(testEnv, payment, 'expired');
     assert.equal(shown.failure?.code, 'operator_unavailable');
     const story = ['initiated > reconciling', 'reconciling > expired'];
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), story);
-    assert.equal(await promptsRaised(house, payment.phone), 0);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), story);
+    assert.equal(await promptsRaised(testEnv, payment.phone), 0);
   });
 
   it('and never comes back, the payment expires as unknown, and never as failed', async () => {
@@ -131,9 +134,9 @@ describe('when the operator was away until after the prompt deadline', () => {
       MALIPO_NOT_FOUND_GRACE_MS: '400',
       MALIPO_RECONCILE_FOR_MS: '3000',
     });
-    const shown = await untilState(house, payment, 'expired');
+    const shown = await untilState(testEnv, payment, 'expired');
     assert.equal(shown.failure?.code, 'unknown');
     const story = ['initiated > reconciling', 'reconciling > expired'];
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), story);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), story);
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { COLLECTION_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,
@@ -92,37 +92,37 @@ type Outcome = {
 };
 
 describe('a collection', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   const payments = new Map<string, Promise<Payment>>();
 
   // All at once: most of their time is waiting.
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: { MALIPO_PROMPT_WINDOW_MS: '5000', MALIPO_RECONCILE_FOR_MS: '7000' },
       sandboxTimes: { undecidedMs: 7000 },
     });
     for (const { row } of ROWS) {
       payments.set(
         row,
-        house.addMerchant().then((merchant) => pay(house, row, { merchant })),
+        testEnv.addMerchant().then((merchant) => pay(testEnv, row, { merchant })),
       );
     }
     await Promise.all(payments.values());
     const { phone, operatorReference: reference } = await payments.get('099')!;
-    await eventually('the phone to ring', async () => (await sandboxTransactions(house, phone)).length > 0);
-    await decideAtSandbox(house, 'handset', { reference, choice: 'approve', pin: '1234' });
+    await eventually('the phone to ring', async () => (await sandboxTransactions(testEnv, phone)).length > 0);
+    await decideAtSandbox(testEnv, 'handset', { reference, choice: 'approve', pin: '1234' });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   async function outcomeOf({ row, state, callbacks }: Row): Promise<Outcome> {
     const payment = await payments.get(row)!;
-    const shown = await untilState(house, payment, state);
+    const shown = await untilState(testEnv, payment, state);
     return {
       shown,
-      story: storyOf(await untilAllReceived(house, payment)),
-      balance: await availableBalance(house, payment.merchant),
+      story: storyOf(await untilAllReceived(testEnv, payment)),
+      balance: await availableBalance(testEnv, payment.merchant),
       transactions: await callbacksSent(payment, callbacks),
     };
   }
@@ -130,7 +130,7 @@ describe('a collection', () => {
   // The sandbox notes a callback when it was answered, which may be after the payment settled.
   async function callbacksSent({ phone }: Payment, count: number): Promise<SandboxTransaction[]> {
     return eventually(`${count} callbacks`, async () => {
-      const transactions = await sandboxTransactions(house, phone);
+      const transactions = await sandboxTransactions(testEnv, phone);
       return transactions[0]?.callbacksSent === count && transactions;
     });
   }
@@ -150,7 +150,7 @@ describe('a collection', () => {
 
   it('leaves a ledger that adds up, whatever happened', async () => {
     await Promise.all(ROWS.map(outcomeOf));
-    await assertLedgerIsSound(house.db);
+    await assertLedgerIsSound(testEnv.db);
   });
 
   it('is tried with every row of the table', () => {

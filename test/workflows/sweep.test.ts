@@ -4,7 +4,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,
@@ -25,9 +25,9 @@ async function runsOf({ workflowId }: Payment): Promise<WorkflowExecutionInfo[]>
 }
 
 describe('the sweep', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         // Nobody hears the operator's callbacks: what is found is found by asking.
         MALIPO_PUBLIC_URL: 'http://127.0.0.1:1',
@@ -42,22 +42,22 @@ describe('the sweep', () => {
       sandboxTimes: { undecidedMs: 2000 },
     });
     for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId]) {
-      await eventually('the schedule', async () => (await scheduleOf(house, idFor)).describe().catch(() => null));
+      await eventually('the schedule', async () => (await scheduleOf(testEnv, idFor)).describe().catch(() => null));
     }
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   it('has a schedule that never runs two at once, and that a new start brings up to date', async () => {
-    const schedule = await scheduleOf(house);
+    const schedule = await scheduleOf(testEnv);
     const { spec, policies } = await schedule.describe();
     assert.deepEqual(
       spec.intervals?.map(({ every }) => every),
       [3_600_000],
     );
     assert.equal(policies.overlap, 'SKIP');
-    const other = await house.startServer({ MALIPO_ROLES: 'worker', MALIPO_SWEEP_EVERY_MS: '1800000' });
+    const other = await testEnv.startServer({ MALIPO_ROLES: 'worker', MALIPO_SWEEP_EVERY_MS: '1800000' });
     await eventually('the new interval', async () => {
       const { intervals } = (await schedule.describe()).spec;
       return intervals?.[0]?.every === 1_800_000;
@@ -66,40 +66,40 @@ describe('the sweep', () => {
   });
 
   it('starts a payment again whose workflow was terminated by hand, and it completes', async () => {
-    const payment = await pay(house, '004');
+    const payment = await pay(testEnv, '004');
     const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
-    await untilState(house, payment, 'prompted');
+    await untilState(testEnv, payment, 'prompted');
     await handle.terminate('by hand');
     await eventually('the sweep to find it', async () => {
-      await sweep(house);
+      await sweep(testEnv);
       return (await runsOf(payment)).length > 1;
     });
-    await untilState(house, payment, 'succeeded');
-    assert.equal(await promptsRaised(house, payment.phone), 1);
-    await assertLedgerIsSound(house.db);
+    await untilState(testEnv, payment, 'succeeded');
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
+    await assertLedgerIsSound(testEnv.db);
   });
 
   it('finds that an expired payment was paid late, when the callback was lost too', async () => {
-    const merchant = await house.addMerchant();
-    const payment = await pay(house, '009', { merchant });
-    await untilState(house, payment, 'expired');
-    assert.equal(await availableBalance(house, merchant), 0);
+    const merchant = await testEnv.addMerchant();
+    const payment = await pay(testEnv, '009', { merchant });
+    await untilState(testEnv, payment, 'expired');
+    assert.equal(await availableBalance(testEnv, merchant), 0);
     await eventually('the late payment', async () => {
-      await sweep(house);
-      return (await availableBalance(house, merchant)) === payment.amount;
+      await sweep(testEnv);
+      return (await availableBalance(testEnv, merchant)) === payment.amount;
     });
-    const story = storyOf(await untilAllReceived(house, payment));
+    const story = storyOf(await untilAllReceived(testEnv, payment));
     assert.deepEqual(story.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
-    assert.equal(await promptsRaised(house, payment.phone), 1);
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 
   it('disturbs no payment whose workflow is alive', async () => {
-    const payment = await pay(house, '010');
-    await untilState(house, payment, 'prompted');
-    await house.db.pool.query(`UPDATE collections SET check_due_at = now() WHERE id = $1`, [payment.id]);
-    assert.equal((await sweep(house)).status, 'COMPLETED');
+    const payment = await pay(testEnv, '010');
+    await untilState(testEnv, payment, 'prompted');
+    await testEnv.db.pool.query(`UPDATE collections SET check_due_at = now() WHERE id = $1`, [payment.id]);
+    assert.equal((await sweep(testEnv)).status, 'COMPLETED');
     await eventually('the dispatcher to have looked', async () => {
-      const { rows } = await house.db.pool.query<{ started: boolean }>(
+      const { rows } = await testEnv.db.pool.query<{ started: boolean }>(
         'SELECT workflow_started_at IS NOT NULL AS started FROM collections WHERE id = $1',
         [payment.id],
       );
@@ -109,13 +109,13 @@ describe('the sweep', () => {
   });
 
   it('removes idempotency keys after 30 days, and no younger ones', async () => {
-    const [old, young] = [await pay(house, '000'), await pay(house, '000')];
+    const [old, young] = [await pay(testEnv, '000'), await pay(testEnv, '000')];
     const keyOf = ({ workflowId }: Payment) => workflowId.split('/').at(-1);
-    await house.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
+    await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
       keyOf(old),
     ]);
-    await sweep(house);
-    const { rows } = await house.db.pool.query<{ key: string }>(
+    await sweep(testEnv);
+    const { rows } = await testEnv.db.pool.query<{ key: string }>(
       'SELECT key FROM idempotency_keys WHERE key = ANY($1)',
       [[keyOf(old), keyOf(young)]],
     );
@@ -123,13 +123,13 @@ describe('the sweep', () => {
   });
 
   it('completes while the ledger adds up, and so does the check of all of it', async () => {
-    assert.equal((await sweep(house)).status, 'COMPLETED');
-    assert.equal((await sweep(house, ledgerCheckScheduleId)).status, 'COMPLETED');
+    assert.equal((await sweep(testEnv)).status, 'COMPLETED');
+    assert.equal((await sweep(testEnv, ledgerCheckScheduleId)).status, 'COMPLETED');
   });
 
   /** Does what only somebody with all powers over the database can do. */
   async function tamper(sql: string, values: unknown[]): Promise<void> {
-    const client = await house.db.pool.connect();
+    const client = await testEnv.db.pool.connect();
     try {
       await client.query('SET session_replication_role = replica');
       await client.query(sql, values);
@@ -149,8 +149,8 @@ describe('the sweep', () => {
   }
 
   it('fails loudly, naming the payment, when a young one is called paid without the money', async () => {
-    const payment = await pay(house, '001');
-    await untilState(house, payment, 'failed');
+    const payment = await pay(testEnv, '001');
+    await untilState(testEnv, payment, 'failed');
     const become = (state: string, receipt: string | null, code: string | null) =>
       tamper('UPDATE collections SET state = $2, operator_receipt = $3, failure_code = $4 WHERE id = $1', [
         payment.id,
@@ -159,21 +159,21 @@ describe('the sweep', () => {
         code,
       ]);
     await become('succeeded', '42', null);
-    const { status, result } = await sweep(house);
+    const { status, result } = await sweep(testEnv);
     assert.equal(status, 'FAILED');
     await assertNames(result, payment.id);
     await become('failed', null, 'payer_cancelled');
-    assert.equal((await sweep(house)).status, 'COMPLETED');
+    assert.equal((await sweep(testEnv)).status, 'COMPLETED');
   });
 
   // The last one: it leaves the ledger broken.
   it('leaves balances to the check of the whole ledger, which fails as loudly', async () => {
-    const account = `${house.merchant.id}/available`;
+    const account = `${testEnv.merchant.id}/available`;
     await tamper('UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1', [account]);
-    assert.equal((await sweep(house)).status, 'COMPLETED');
-    const { status, result } = await sweep(house, ledgerCheckScheduleId);
+    assert.equal((await sweep(testEnv)).status, 'COMPLETED');
+    const { status, result } = await sweep(testEnv, ledgerCheckScheduleId);
     assert.equal(status, 'FAILED');
     await assertNames(result, account);
-    assert.equal((await checkLedger(house.db)).length, 1);
+    assert.equal((await checkLedger(testEnv.db)).length, 1);
   });
 });

@@ -3,25 +3,25 @@ import assert from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, openHouse, type House } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState, type Payment } from '../support/payments.ts';
 
 // Digits that appear in nothing else.
 const FIELDS = { amount: 4_319_867, reference: 'ORDER-of-Akello', description: 'School fees of Akello' };
 
 describe('in Temporal', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let payment: Payment;
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: { MALIPO_PROMPT_WINDOW_MS: '4000', MALIPO_RECONCILE_FOR_MS: '20000' },
       sandboxTimes: { undecidedMs: 8000 },
     });
     // Undecided past the window, then paid: it waits for the payer, then for the operator, then it is settled.
-    payment = await pay(house, '009', { fields: FIELDS });
+    payment = await pay(testEnv, '009', { fields: FIELDS });
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   async function handleOf({ workflowId }: Payment): Promise<WorkflowHandle> {
@@ -44,7 +44,7 @@ describe('in Temporal', () => {
   }
 
   it('an open payment is found by its id, merchant, operator and by whom it waits for', async () => {
-    await untilState(house, payment, 'prompted');
+    await untilState(testEnv, payment, 'prompted');
     await untilFoundBy(
       `MalipoResourceId = '${payment.id}' AND MalipoMerchantId = '${payment.merchant.id}' ` +
         `AND MalipoOperator = 'mtn-momo' AND MalipoWaitsFor = 'payer'`,
@@ -63,13 +63,13 @@ describe('in Temporal', () => {
   });
 
   it('an overdue payment is found as waiting for the operator, and its details say so', async () => {
-    await untilState(house, payment, 'reconciling');
+    await untilState(testEnv, payment, 'reconciling');
     await untilFoundBy(`MalipoResourceId = '${payment.id}' AND MalipoWaitsFor = 'operator'`);
     assert.match(await currentDetails(), /Waiting for the \*\*operator\*\*: the outcome is overdue/);
   });
 
   it('a settled payment says how it ended', async () => {
-    await untilState(house, payment, 'succeeded');
+    await untilState(testEnv, payment, 'succeeded');
     assert.equal(await (await handleOf(payment)).result(), 'succeeded');
     assert.equal(await currentDetails(), 'Settled: succeeded.');
   });
@@ -79,9 +79,9 @@ describe('in Temporal', () => {
     await handle.result();
     const text = readable(historyToJSON(await handle.fetchHistory()));
     // The scan sees what payloads hold: what is meant to be there is found.
-    assert.ok(text.includes(payment.id) && text.includes('prompt_taken') && text.includes('promptDeadlineMs'));
+    assert.ok(text.includes(payment.id) && text.includes('prompt_accepted') && text.includes('promptDeadlineMs'));
     const { merchant, phone } = payment;
-    const { settings } = house.config;
+    const { settings } = testEnv.config;
     const forbidden = {
       phone,
       'phone without country code': phone.slice(3),

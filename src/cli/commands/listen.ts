@@ -66,18 +66,18 @@ export const listen: Command = {
         );
       }
       const ask = createPersistence(signedIn.api, line, context);
-      const desk =
+      const sink =
         url && secret
-          ? createForwardingDesk(createForwarder({ url, secret: secret.value, stop }), line, context)
-          : createPrintingDesk(line, context);
-      await handOn({ ask, desk, types, since, context });
+          ? createForwardingSink(createForwarder({ url, secret: secret.value, stop }), line, context)
+          : createPrintingSink(line, context);
+      await handOn({ ask, sink, types, since, context });
     } catch (error) {
       if (!stop.aborted) throw error;
     }
   },
 };
 
-type Desk = {
+type EventSink = {
   /** Begins with the event, as soon as there is room for it. */
   take(event: EventObject): Promise<void>;
   end(): Promise<void>;
@@ -85,13 +85,13 @@ type Desk = {
 
 type Listening = {
   readonly ask: Persistence;
-  readonly desk: Desk;
+  readonly sink: EventSink;
   readonly types: readonly string[] | null;
   readonly since: Date | null;
   readonly context: Context;
 };
 
-async function handOn({ ask, desk, types, since, context }: Listening): Promise<void> {
+async function handOn({ ask, sink, types, since, context }: Listening): Promise<void> {
   const { stop, terminal } = context;
   const feed = createEventFeed((from) => ask((api) => lookAtEvents(api, from)), since);
   try {
@@ -101,16 +101,16 @@ async function handOn({ ask, desk, types, since, context }: Listening): Promise<
       if (looks === 0) terminal.say('ready');
       for (const { id, type } of fresh) {
         if (types && !types.includes(type)) continue;
-        await desk.take(await ask(async (api) => read(eventSchema, await api.call('GET', `/v1/console/events/${id}`))));
+        await sink.take(await ask(async (api) => read(eventSchema, await api.call('GET', `/v1/console/events/${id}`))));
       }
       await sleep(POLL_EVERY_MS, undefined, { signal: stop });
     }
   } finally {
-    await desk.end();
+    await sink.end();
   }
 }
 
-function createForwardingDesk(forwarder: Forwarder, line: Line, context: Context): Desk {
+function createForwardingSink(forwarder: Forwarder, line: Line, context: Context): EventSink {
   const underWay = new Set<Promise<void>>();
   const counts = { accepted: 0, retrying: 0, given_up: 0 };
 
@@ -135,7 +135,7 @@ function createForwardingDesk(forwarder: Forwarder, line: Line, context: Context
   };
 }
 
-function createPrintingDesk(line: Line, context: Context): Desk {
+function createPrintingSink(line: Line, context: Context): EventSink {
   return {
     take(event) {
       showEvent(event, line, context);

@@ -3,8 +3,8 @@ import { statement, type Queryable, type Tx } from '../database.ts';
 
 // One statement under the row's own lock: attempts at the same moment cannot slip past the limit together.
 const COUNT = statement(
-  'proof_counter_count',
-  `INSERT INTO proof_counters AS c (subject, failures, window_ends_at) VALUES ($1, 1, $4)
+  'attempt_counter_count',
+  `INSERT INTO attempt_counters AS c (subject, failures, window_ends_at) VALUES ($1, 1, $4)
    ON CONFLICT (subject) DO UPDATE SET
      failures = CASE WHEN c.window_ends_at <= $3 THEN 1 ELSE c.failures + 1 END,
      window_ends_at = CASE WHEN c.window_ends_at <= $3 THEN excluded.window_ends_at ELSE c.window_ends_at END
@@ -13,7 +13,7 @@ const COUNT = statement(
 );
 
 /** Counts one more. False when as many as `max` were counted in the window under way; nothing changed then. */
-export async function countProof(
+export async function countAttempt(
   tx: Tx,
   subject: string,
   max: number,
@@ -24,8 +24,8 @@ export async function countProof(
 }
 
 const FIND_WINDOW_END = statement(
-  'proof_counter_find_window_end',
-  'SELECT window_ends_at FROM proof_counters WHERE subject = $1',
+  'attempt_counter_find_window_end',
+  'SELECT window_ends_at FROM attempt_counters WHERE subject = $1',
 );
 
 export async function findWindowEnd(db: Queryable, subject: string): Promise<Date | null> {
@@ -35,22 +35,22 @@ export async function findWindowEnd(db: Queryable, subject: string): Promise<Dat
 
 // In the order of their names, as counting does, so that no two wait for each other.
 const UNCOUNT = statement(
-  'proof_counter_uncount',
-  `UPDATE proof_counters SET failures = failures - 1 WHERE subject IN (
-     SELECT subject FROM proof_counters WHERE subject = ANY ($1) AND failures > 0 AND window_ends_at > $2
+  'attempt_counter_uncount',
+  `UPDATE attempt_counters SET failures = failures - 1 WHERE subject IN (
+     SELECT subject FROM attempt_counters WHERE subject = ANY ($1) AND failures > 0 AND window_ends_at > $2
      ORDER BY subject FOR UPDATE)`,
 );
 
 /** Takes one back of each: what was counted before it was tried turned out to be right. */
-export async function uncountProofs(tx: Tx, subjects: readonly string[], at: Date): Promise<void> {
+export async function uncountAttempts(tx: Tx, subjects: readonly string[], at: Date): Promise<void> {
   await tx.run(UNCOUNT, [subjects, at]);
 }
 
 const DELETE_ENDED = statement(
-  'proof_counter_delete_ended',
+  'attempt_counter_delete_ended',
   `WITH gone AS (
-     DELETE FROM proof_counters WHERE subject IN (
-       SELECT subject FROM proof_counters WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT $2
+     DELETE FROM attempt_counters WHERE subject IN (
+       SELECT subject FROM attempt_counters WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT $2
        FOR UPDATE SKIP LOCKED)
      RETURNING 1)
    SELECT count(*)::int AS count FROM gone`,

@@ -88,12 +88,12 @@ CREATE INDEX sessions_age ON sessions (expires_at);
 
 -- Failed proofs of identity, counted per account and per address. What is counted is named by a digest or an address, so
 -- that a password typed in the wrong field is kept nowhere.
-CREATE TABLE proof_counters (
+CREATE TABLE attempt_counters (
   subject text COLLATE "C" PRIMARY KEY CHECK (length(subject) BETWEEN 1 AND 100),
   failures integer NOT NULL CHECK (failures >= 0),
   window_ends_at timestamptz NOT NULL
 );
-CREATE INDEX proof_counters_age ON proof_counters (window_ends_at);
+CREATE INDEX attempt_counters_age ON attempt_counters (window_ends_at);
 
 -- The person who made the key counts as the maker of what is made with it.
 ALTER TABLE api_keys ADD COLUMN created_by text COLLATE "C";

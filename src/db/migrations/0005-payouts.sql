@@ -47,7 +47,7 @@ CREATE TABLE payouts (
   send_deadline_at timestamptz,
   -- When the first try to send it began, whatever came of it, and when the operator first said that it has it.
   send_begun_at timestamptz,
-  taken_at timestamptz,
+  accepted_at timestamptz,
   check_due_at timestamptz,
   workflow_started_at timestamptz,
   FOREIGN KEY (merchant_id, currency) REFERENCES merchants (id, currency),
@@ -135,7 +135,7 @@ BEGIN
       OLD.created_at, OLD.expires_at) THEN
     RAISE EXCEPTION 'what was asked for with payout % cannot change', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
-  IF OLD.send_begun_at IS NOT NULL AND NEW.send_begun_at IS NULL OR OLD.taken_at IS NOT NULL AND NEW.taken_at IS NULL THEN
+  IF OLD.send_begun_at IS NOT NULL AND NEW.send_begun_at IS NULL OR OLD.accepted_at IS NOT NULL AND NEW.accepted_at IS NULL THEN
     RAISE EXCEPTION 'that payout % was sent cannot be forgotten', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.approvals_required < OLD.approvals_required THEN
@@ -307,7 +307,7 @@ CREATE TABLE reversals (
   updated_at timestamptz NOT NULL,
   send_deadline_at timestamptz NOT NULL,
   send_begun_at timestamptz,
-  taken_at timestamptz,
+  accepted_at timestamptz,
   check_due_at timestamptz,
   workflow_started_at timestamptz,
   FOREIGN KEY (merchant_id, requested_by) REFERENCES members (merchant_id, user_id),

@@ -156,8 +156,8 @@ export async function measureCollectionsNotStarted(
   return { count: row?.count ?? 0, oldestAgeMs: Math.max(0, Number(row?.oldest_age_ms ?? 0)) };
 }
 
-const RELEASE_OVERDUE = statement(
-  'collection_release_overdue',
+const REQUEUE_STALE = statement(
+  'collection_requeue_stale',
   `UPDATE collections
    SET workflow_started_at = NULL,
        check_due_at = CASE WHEN state IN ('succeeded', 'failed') THEN NULL WHEN state <> 'expired' THEN $2::timestamptz
@@ -171,13 +171,13 @@ const RELEASE_OVERDUE = statement(
  * Gives collections whose check is due back to the dispatcher, which starts their workflow again if none is open.
  * For those that expired before `expiredBefore` this check is the last.
  */
-export async function releaseOverdueCollections(
+export async function requeueStaleCollections(
   db: Queryable,
   options: { dueAt: Date; nextCheckAt: Date; nextLateCheckAt: Date; expiredBefore: Date; limit: number },
 ): Promise<CollectionId[]> {
   const { dueAt, nextCheckAt, nextLateCheckAt, expiredBefore, limit } = options;
   const values = [dueAt, nextCheckAt, nextLateCheckAt, expiredBefore, limit];
-  const rows = await db.run<{ id: CollectionId }>(RELEASE_OVERDUE, values);
+  const rows = await db.run<{ id: CollectionId }>(REQUEUE_STALE, values);
   return rows.map((row) => row.id);
 }
 

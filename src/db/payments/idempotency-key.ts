@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
-export type StoredAnswer = { readonly status: number; readonly body: string };
+export type StoredResponse = { readonly status: number; readonly body: string };
 
 // One advisory lock per merchant and key: held from the look-up to the commit, let go by any end of the connection.
 const TRY_LOCK = statement(
@@ -28,7 +28,7 @@ export async function findIdempotencyKey(
   merchantId: MerchantId,
   key: string,
   keptSince: Date,
-): Promise<{ fingerprint: Buffer; answer: StoredAnswer } | null> {
+): Promise<{ fingerprint: Buffer; answer: StoredResponse } | null> {
   const [row] = await tx.run<{ request_sha256: Buffer; response_status: number; response_body: string }>(FIND, [
     merchantId,
     key,
@@ -54,7 +54,7 @@ export type NewIdempotencyKey = {
   readonly merchantId: MerchantId;
   readonly key: string;
   readonly fingerprint: Buffer;
-  readonly answer: StoredAnswer;
+  readonly answer: StoredResponse;
   readonly at: Date;
   readonly keptSince: Date;
 };
@@ -86,7 +86,7 @@ export type KeyedRequest = {
  * The answer that was kept for this very request, or null: then the key is this transaction's until it ends. Throws
  * `idempotency_key_in_flight` while another call has it and `idempotency_key_reused` when it was for another request.
  */
-export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promise<StoredAnswer | null> {
+export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promise<StoredResponse | null> {
   const { merchantId, key, fingerprint } = request;
   if (!(await tryLockIdempotencyKey(tx, merchantId, key))) throw inFlight();
   const kept = await findIdempotencyKey(tx, merchantId, key, keptSince(request));
@@ -99,7 +99,7 @@ export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promis
 }
 
 /** Keeps the answer to a request whose key was claimed in this transaction. */
-export async function keepAnswer(tx: Tx, request: KeyedRequest, answer: StoredAnswer): Promise<void> {
+export async function storeResponse(tx: Tx, request: KeyedRequest, answer: StoredResponse): Promise<void> {
   const { merchantId, key, fingerprint, at } = request;
   const entry = { merchantId, key, fingerprint, answer, at, keptSince: keptSince(request) };
   if (!(await putIdempotencyKey(tx, entry))) throw inFlight();

@@ -19,7 +19,7 @@ export async function insertApproval(tx: Tx, approval: NewApproval): Promise<voi
   await tx.run(INSERT, [approval.payoutId, approval.userId, approval.merchantId, approval.at]);
 }
 
-const COUNT_STANDING = statement(
+const COUNT_VALID = statement(
   'payout_approval_count_standing',
   `SELECT count(*)::int AS count FROM payout_approvals a
    JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
@@ -27,8 +27,8 @@ const COUNT_STANDING = statement(
 );
 
 /** How many of those who approved may still approve: who was removed meanwhile no longer counts. */
-export async function countStandingApprovals(tx: Tx, payoutId: PayoutId): Promise<number> {
-  const [row] = await tx.run<{ count: number }>(COUNT_STANDING, [payoutId]);
+export async function countValidApprovals(tx: Tx, payoutId: PayoutId): Promise<number> {
+  const [row] = await tx.run<{ count: number }>(COUNT_VALID, [payoutId]);
   return row?.count ?? 0;
 }
 

@@ -60,7 +60,7 @@ const RECORD = changeStatement(
        decided_by = $18, rejection_reason = $19, send_deadline_at = $20, approvals_required = $21,
        workflow_started_at = CASE WHEN state = 'queued' AND $13 <> 'expired' THEN NULL
                                   ELSE coalesce(workflow_started_at, $1) END
-   WHERE id = $11 AND version = $12 AND (taken_at IS NULL OR NOT $22)
+   WHERE id = $11 AND version = $12 AND (accepted_at IS NULL OR NOT $22)
    RETURNING id, merchant_id, version`,
 );
 
@@ -87,7 +87,7 @@ export async function recordPayoutChange(
     after.rejectionReason,
     after.sendDeadlineAt,
     after.approvalsRequired,
-    change.isOfUntaken,
+    change.requiresNotAccepted,
   ]);
   return rows.length === 1;
 }

@@ -35,13 +35,13 @@ type PayoutRow = {
   updated_at: Date;
   expires_at: Date;
   send_deadline_at: Date | null;
-  taken_at: Date | null;
+  accepted_at: Date | null;
 };
 
 const COLUMNS = `id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference, phone,
   operator, operator_reference, description, metadata, failure_code, amount_reversed_minor, created_by, api_key_id,
   approvals_required, decided_by, rejection_reason, created_at, updated_at, expires_at, send_deadline_at,
-  taken_at,
+  accepted_at,
   (SELECT json_agg(json_build_object('user_id', a.user_id, 'approved_at_ms',
                                      round(extract(epoch FROM a.approved_at) * 1000)) ORDER BY a.approved_at, a.user_id)
    FROM payout_approvals a WHERE a.payout_id = payouts.id) AS approvals`;
@@ -150,10 +150,10 @@ const MARK_STARTED = statement(
 );
 
 /** As it was when its workflow was told of it. */
-export type ToldPayout = { readonly id: PayoutId; readonly updatedAt: Date };
+export type SignalledPayout = { readonly id: PayoutId; readonly updatedAt: Date };
 
 /** Those that changed since stay as they are: their workflow was told of what was before. */
-export async function markPayoutsStarted(db: Queryable, told: readonly ToldPayout[], at: Date): Promise<void> {
+export async function markPayoutsStarted(db: Queryable, told: readonly SignalledPayout[], at: Date): Promise<void> {
   await db.run(MARK_STARTED, [told.map(({ id }) => id), told.map(({ updatedAt }) => updatedAt), at]);
 }
 
@@ -174,8 +174,8 @@ export async function measurePayoutsNotStarted(
   return { count: row?.count ?? 0, oldestAgeMs: Math.max(0, Number(row?.oldest_age_ms ?? 0)) };
 }
 
-const RELEASE_OVERDUE = statement(
-  'payout_release_overdue',
+const REQUEUE_STALE = statement(
+  'payout_requeue_stale',
   `UPDATE payouts SET workflow_started_at = NULL,
        check_due_at = CASE WHEN state IN ('queued', 'released', 'reconciling') THEN $2::timestamptz END
    WHERE id IN (
@@ -184,11 +184,11 @@ const RELEASE_OVERDUE = statement(
 );
 
 /** Gives payouts whose check is due back to the dispatcher, which starts their workflow again if none is open. */
-export async function releaseOverduePayouts(
+export async function requeueStalePayouts(
   db: Queryable,
   options: { dueAt: Date; nextCheckAt: Date; limit: number },
 ): Promise<PayoutId[]> {
-  const rows = await db.run<{ id: PayoutId }>(RELEASE_OVERDUE, [options.dueAt, options.nextCheckAt, options.limit]);
+  const rows = await db.run<{ id: PayoutId }>(REQUEUE_STALE, [options.dueAt, options.nextCheckAt, options.limit]);
   return rows.map((row) => row.id);
 }
 
@@ -223,6 +223,6 @@ function toPayout(row: PayoutRow): Payout {
     updatedAt: row.updated_at,
     expiresAt: row.expires_at,
     sendDeadlineAt: row.send_deadline_at,
-    takenAt: row.taken_at,
+    acceptedAt: row.accepted_at,
   };
 }

@@ -8,7 +8,7 @@ type Table = 'collections' | 'payouts' | 'reversals';
 
 function ask(table: Table): Statement {
   return statement(
-    `${table}_check_settled`,
+    `${table}_schedule_recheck`,
     `UPDATE ${table} SET check_due_at = least(coalesce(check_due_at, $2), $2)
      WHERE id = $1 AND state IN ${ENDED}`,
   );
@@ -19,6 +19,6 @@ const CHECKS = { collections: ask('collections'), payouts: ask('payouts'), rever
 export type Settled = { readonly table: Table; readonly id: string };
 
 /** The sweep looks at it at `dueAt`, or sooner if it was to; what is in another state is left as it is. */
-export async function checkSettled(db: Queryable, { table, id }: Settled, dueAt: Date): Promise<void> {
+export async function scheduleRecheckAt(db: Queryable, { table, id }: Settled, dueAt: Date): Promise<void> {
   await db.run(CHECKS[table], [id, dueAt]);
 }

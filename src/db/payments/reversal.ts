@@ -17,11 +17,11 @@ type ReversalRow = {
   created_at: Date;
   updated_at: Date;
   send_deadline_at: Date;
-  taken_at: Date | null;
+  accepted_at: Date | null;
 };
 
 const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, r.state, r.operator_reference, r.failure_code,
-    r.requested_by, r.created_at, r.updated_at, r.send_deadline_at, r.taken_at
+    r.requested_by, r.created_at, r.updated_at, r.send_deadline_at, r.accepted_at
   FROM reversals r JOIN collections c ON c.id = r.collection_id`;
 
 const INSERT = statement(
@@ -86,7 +86,7 @@ const UPDATE = statement(
   'reversal_update',
   `UPDATE reversals SET state = $3, failure_code = $4, updated_at = $5, check_due_at = $6,
      workflow_started_at = coalesce(workflow_started_at, $5)
-   WHERE id = $1 AND state = $2 AND (taken_at IS NULL OR NOT $7) RETURNING 1`,
+   WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) RETURNING 1`,
 );
 
 export type ReversalChange = {
@@ -94,15 +94,23 @@ export type ReversalChange = {
   readonly after: Reversal;
   readonly checkDueAt: Date | null;
   /** It holds only as long as nobody noted that the operator has the refund. */
-  readonly isOfUntaken: boolean;
+  readonly requiresNotAccepted: boolean;
 };
 
 /** Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
 export async function updateReversal(
   tx: Tx,
-  { before, after, checkDueAt, isOfUntaken }: ReversalChange,
+  { before, after, checkDueAt, requiresNotAccepted }: ReversalChange,
 ): Promise<boolean> {
-  const values = [before.id, before.state, after.state, after.failureCode, after.updatedAt, checkDueAt, isOfUntaken];
+  const values = [
+    before.id,
+    before.state,
+    after.state,
+    after.failureCode,
+    after.updatedAt,
+    checkDueAt,
+    requiresNotAccepted,
+  ];
   return (await tx.run(UPDATE, values)).length === 1;
 }
 
@@ -135,8 +143,8 @@ export async function markReversalsStarted(db: Queryable, ids: readonly Reversal
   await db.run(MARK_STARTED, [ids, at]);
 }
 
-const RELEASE_OVERDUE = statement(
-  'reversal_release_overdue',
+const REQUEUE_STALE = statement(
+  'reversal_requeue_stale',
   `UPDATE reversals SET workflow_started_at = NULL,
      check_due_at = CASE WHEN state IN ('requested', 'reconciling') THEN $2::timestamptz END
    WHERE id IN (
@@ -145,11 +153,11 @@ const RELEASE_OVERDUE = statement(
 );
 
 /** Gives reversals whose check is due back to the dispatcher, which starts their workflow again if none is open. */
-export async function releaseOverdueReversals(
+export async function requeueStaleReversals(
   db: Queryable,
   options: { dueAt: Date; nextCheckAt: Date; limit: number },
 ): Promise<number> {
-  return (await db.run(RELEASE_OVERDUE, [options.dueAt, options.nextCheckAt, options.limit])).length;
+  return (await db.run(REQUEUE_STALE, [options.dueAt, options.nextCheckAt, options.limit])).length;
 }
 
 function toReversal(row: ReversalRow): Reversal {
@@ -165,6 +173,6 @@ function toReversal(row: ReversalRow): Reversal {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     sendDeadlineAt: row.send_deadline_at,
-    takenAt: row.taken_at,
+    acceptedAt: row.accepted_at,
   };
 }

@@ -8,7 +8,7 @@ export type SentMoney = { readonly merchantId: MerchantId } & (
 );
 type SentTable = SentMoney['table'];
 
-function note(table: SentTable, column: 'send_begun_at' | 'taken_at'): Statement {
+function note(table: SentTable, column: 'send_begun_at' | 'accepted_at'): Statement {
   return statement(
     `${table}_note_${column}`,
     `UPDATE ${table} SET ${column} = $3 WHERE merchant_id = $1 AND id = $2 AND ${column} IS NULL RETURNING 1`,
@@ -16,14 +16,14 @@ function note(table: SentTable, column: 'send_begun_at' | 'taken_at'): Statement
 }
 
 const BEGUN = { payouts: note('payouts', 'send_begun_at'), reversals: note('reversals', 'send_begun_at') } as const;
-const TAKEN = { payouts: note('payouts', 'taken_at'), reversals: note('reversals', 'taken_at') } as const;
+const ACCEPTED = { payouts: note('payouts', 'accepted_at'), reversals: note('reversals', 'accepted_at') } as const;
 
 /** True the first time. */
-export async function noteSendBegun(db: Queryable, { table, merchantId, id }: SentMoney, at: Date): Promise<boolean> {
+export async function markSendBegun(db: Queryable, { table, merchantId, id }: SentMoney, at: Date): Promise<boolean> {
   return (await db.run(BEGUN[table], [merchantId, id, at])).length === 1;
 }
 
 /** The first time stays. */
-export async function noteTaken(db: Queryable, { table, merchantId, id }: SentMoney, at: Date): Promise<void> {
-  await db.run(TAKEN[table], [merchantId, id, at]);
+export async function markAccepted(db: Queryable, { table, merchantId, id }: SentMoney, at: Date): Promise<void> {
+  await db.run(ACCEPTED[table], [merchantId, id, at]);
 }

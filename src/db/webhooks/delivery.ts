@@ -309,8 +309,8 @@ export async function markDeliveriesStarted(
   await db.run(MARK_STARTED, [started.map(({ id }) => id), started.map(({ replayCount }) => replayCount), at]);
 }
 
-const RELEASE_OVERDUE = statement(
-  'delivery_release_overdue',
+const REQUEUE_STALE = statement(
+  'delivery_requeue_stale',
   `UPDATE deliveries SET workflow_started_at = NULL
    WHERE id IN (SELECT id FROM deliveries WHERE state = 'retrying' AND workflow_started_at < $1 AND next_attempt_at < $1
                 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
@@ -318,8 +318,8 @@ const RELEASE_OVERDUE = statement(
 );
 
 /** Gives deliveries whose next attempt is overdue back to the dispatcher, which starts a workflow again if none is open. */
-export async function releaseOverdueDeliveries(db: Queryable, dueBefore: Date, limit: number): Promise<number> {
-  return (await db.run(RELEASE_OVERDUE, [dueBefore, limit])).length;
+export async function requeueStaleDeliveries(db: Queryable, dueBefore: Date, limit: number): Promise<number> {
+  return (await db.run(REQUEUE_STALE, [dueBefore, limit])).length;
 }
 
 function toDueDelivery(row: DueDeliveryRow): DueDelivery {

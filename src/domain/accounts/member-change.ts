@@ -56,7 +56,7 @@ export const MEMBER_CHANGE_LIFE_MS = 7 * 24 * 60 * 60_000;
 // Each has a part in moving money out: makes payouts (an admin by a key of theirs), releases them, or lets people in who do.
 // Two made-up people need two of these, so each of them takes a second real person.
 const MONEY_ROLES: readonly Role[] = ['owner', 'admin', 'maker', 'approver'];
-const RULING_ROLES: readonly Role[] = ['owner', 'admin'];
+const ADMINISTRATIVE_ROLES: readonly Role[] = ['owner', 'admin'];
 
 type Asked = {
   readonly before: readonly Role[];
@@ -84,15 +84,17 @@ export function agreementOn(asked: Asked, { members, invitations }: People): Agr
   if (proposer === null || proposer === userId) return null;
   const role = secondRoleFor(asked.before, asked.after);
   if (role === null) return null;
-  const others = members.filter((member) => member.userId !== proposer && holdsOneOf(member.roles, RULING_ROLES));
-  if (others.length === 0 && !invitations.some(isOfRuler)) return null;
+  const others = members.filter(
+    (member) => member.userId !== proposer && holdsOneOf(member.roles, ADMINISTRATIVE_ROLES),
+  );
+  if (others.length === 0 && !invitations.some(isForOwnerOrAdmin)) return null;
   const people = others.filter(({ roles }) => holdsOneOf(roles, [role]));
   return { role, people: people.map(({ userId: id, name }) => ({ id, name })) };
 }
 
 /** Whether whoever runs the service asked for this owner or admin: no member makes such an invitation undone. */
-export function isOfRuler({ createdBy, roles }: Invitation): boolean {
-  return createdBy === null && holdsOneOf(roles, RULING_ROLES);
+export function isForOwnerOrAdmin({ createdBy, roles }: Invitation): boolean {
+  return createdBy === null && holdsOneOf(roles, ADMINISTRATIVE_ROLES);
 }
 
 /** What the second person must be for a change of somebody's roles: an owner makes owners. Null: there need be none. */
@@ -101,8 +103,8 @@ export function secondRoleFor(before: readonly Role[], after: readonly Role[]): 
   if (gained.includes('owner')) return 'owner';
   if (gained.some((role) => MONEY_ROLES.includes(role))) return 'admin';
   // Who could take the other admins away would be the only one left.
-  const rulesNoMore = RULING_ROLES.some((role) => before.includes(role) && !holdsOneOf(after, [role]));
-  return rulesNoMore ? 'admin' : null;
+  const losesAdministration = ADMINISTRATIVE_ROLES.some((role) => before.includes(role) && !holdsOneOf(after, [role]));
+  return losesAdministration ? 'admin' : null;
 }
 
 /** An approval stands only while who gave it may still give it; without one, what it needs is judged on the people of now. */
@@ -110,8 +112,8 @@ export function approvalOf(invitation: Invitation, people: People): InvitationAp
   const { roles, createdBy, approvedAt, approvedBy } = invitation;
   const approver = people.members.find(({ userId }) => userId === approvedBy?.id);
   const role = secondRoleFor([], roles) ?? 'admin';
-  const isStanding = approvedBy === null || (approver !== undefined && holdsOneOf(approver.roles, [role]));
-  if (approvedAt !== null && isStanding) return { state: 'approved', by: approvedBy };
+  const isApprovalValid = approvedBy === null || (approver !== undefined && holdsOneOf(approver.roles, [role]));
+  if (approvedAt !== null && isApprovalValid) return { state: 'approved', by: approvedBy };
   const asked = { before: [], after: roles, proposer: createdBy?.id ?? null, userId: null };
   const agreement = agreementOn(asked, people);
   return agreement === null ? { state: 'not_needed' } : { state: 'waiting', agreement };

@@ -1,6 +1,6 @@
 // What a fact makes of a collection: decided here, recorded elsewhere.
 import { COLLECTION_TRANSITIONS, type Collection } from './collection.ts';
-import type { RecordableFact } from './collection-progress.ts';
+import type { CollectionTransitionInput } from './collection-progress.ts';
 import { posting, type Posting } from './ledger.ts';
 
 /** How long things last from the moment of the change, in milliseconds. */
@@ -25,11 +25,11 @@ export type CollectionChange = {
 /** The change, or null when the fact leads nowhere from the state the collection is in. */
 export function changeCollection(
   before: Collection,
-  fact: RecordableFact,
+  transition: CollectionTransitionInput,
   at: Date,
   timings: ChangeTimings,
 ): CollectionChange | null {
-  const state = COLLECTION_TRANSITIONS[before.state][fact.fact];
+  const state = COLLECTION_TRANSITIONS[before.state][transition.kind];
   if (state === undefined) return null;
   const promptExpiresAt = state === 'prompted' ? after(at, timings.promptWindowMs) : before.promptExpiresAt;
   const changed: Collection = {
@@ -37,7 +37,7 @@ export function changeCollection(
     state,
     previousState: before.state,
     version: before.version + 1,
-    failureCode: 'failureCode' in fact ? fact.failureCode : null,
+    failureCode: 'failureCode' in transition ? transition.failureCode : null,
     amountReversedMinor: state === 'reversed' ? before.amountMinor : before.amountReversedMinor,
     updatedAt: at,
     promptExpiresAt,
@@ -45,7 +45,7 @@ export function changeCollection(
   return {
     before,
     after: changed,
-    operatorReceipt: 'operatorReceipt' in fact ? fact.operatorReceipt : null,
+    operatorReceipt: 'operatorReceipt' in transition ? transition.operatorReceipt : null,
     checkDueAt: checkDueAt(changed, timings),
   };
 }

@@ -1,17 +1,17 @@
 // What to make of the operator's word on a collection. Pure, and replayed by workflows: same inputs, same answer for ever.
 import type { CollectionState } from './collection.ts';
 import type { FailureCode } from './failure.ts';
-import type { OperatorWord } from './operator-status.ts';
+import type { OperatorStatus } from './operator-status.ts';
 
 /** A fact with what is recorded along with it. */
-export type RecordableFact =
-  | { readonly fact: 'prompt_taken' }
-  | { readonly fact: 'outcome_unknown' | 'returned' }
-  | { readonly fact: 'paid'; readonly operatorReceipt: string }
-  | { readonly fact: 'declined' | 'lapsed'; readonly failureCode: FailureCode };
+export type CollectionTransitionInput =
+  | { readonly kind: 'prompt_accepted' }
+  | { readonly kind: 'outcome_unknown' | 'returned' }
+  | { readonly kind: 'paid'; readonly operatorReceipt: string }
+  | { readonly kind: 'declined' | 'expired'; readonly failureCode: FailureCode };
 
 /** Where a collection stands, as far as waiting for it goes. Times are Unix milliseconds. */
-export type Standing = {
+export type CollectionSnapshot = {
   readonly state: CollectionState;
   readonly promptDeadlineAtMs: number;
   readonly promptExpiresAtMs: number | null;
@@ -25,7 +25,7 @@ export type Patience = {
 };
 
 /** The operator will say no more of it by itself: nothing to wait for. */
-export function isSettled(state: CollectionState): boolean {
+export function isFinal(state: CollectionState): boolean {
   return state === 'succeeded' || state === 'failed' || state === 'expired' || state === 'reversed';
 }
 
@@ -33,42 +33,47 @@ export function isSettled(state: CollectionState): boolean {
  * The fact to record now, or null to go on waiting. An outcome is only ever what the operator confirmed; when it stays
  * undecided past all patience the collection lapses as `unknown`, and a payment found later still counts.
  */
-export function factToRecord(
-  standing: Standing,
-  word: OperatorWord,
+export function nextCollectionTransition(
+  snapshot: CollectionSnapshot,
+  status: OperatorStatus,
   nowMs: number,
   patience: Patience,
-): RecordableFact | null {
-  const { state, promptDeadlineAtMs, promptExpiresAtMs } = standing;
-  if (state === 'succeeded') return word.kind === 'returned' ? { fact: 'returned' } : null;
-  const settled = settledFact(word);
-  if (isSettled(state)) return state === 'expired' && settled?.fact === 'paid' ? settled : null;
+): CollectionTransitionInput | null {
+  const { state, promptDeadlineAtMs, promptExpiresAtMs } = snapshot;
+  if (state === 'succeeded') return status.kind === 'returned' ? { kind: 'returned' } : null;
+  const settled = finalTransition(status);
+  if (isFinal(state)) return state === 'expired' && settled?.kind === 'paid' ? settled : null;
   if (state === 'initiated') {
     // It must be known to have been asked for before it can be known to be paid.
-    return word.kind === 'pending' || settled !== null
-      ? { fact: 'prompt_taken' }
-      : undecidedSend(standing, word, nowMs, patience);
+    return status.kind === 'pending' || settled !== null
+      ? { kind: 'prompt_accepted' }
+      : undecidedSend(snapshot, status, nowMs, patience);
   }
   if (settled !== null) return settled;
   if (state === 'prompted') {
-    return promptExpiresAtMs !== null && nowMs >= promptExpiresAtMs ? { fact: 'outcome_unknown' } : null;
+    return promptExpiresAtMs !== null && nowMs >= promptExpiresAtMs ? { kind: 'outcome_unknown' } : null;
   }
-  if (promptExpiresAtMs === null && isNeverTaken(standing, word, nowMs, patience)) {
-    return { fact: 'lapsed', failureCode: 'operator_unavailable' };
+  if (promptExpiresAtMs === null && isNeverAccepted(snapshot, status, nowMs, patience)) {
+    return { kind: 'expired', failureCode: 'operator_unavailable' };
   }
   const patienceEndsAtMs = (promptExpiresAtMs ?? promptDeadlineAtMs) + patience.reconcileForMs;
-  return nowMs >= patienceEndsAtMs ? { fact: 'lapsed', failureCode: 'unknown' } : null;
+  return nowMs >= patienceEndsAtMs ? { kind: 'expired', failureCode: 'unknown' } : null;
 }
 
-function settledFact(word: OperatorWord): Extract<RecordableFact, { fact: 'paid' | 'declined' | 'lapsed' }> | null {
-  switch (word.kind) {
+function finalTransition(
+  status: OperatorStatus,
+): Extract<CollectionTransitionInput, { kind: 'paid' | 'declined' | 'expired' }> | null {
+  switch (status.kind) {
     case 'paid':
     case 'returned':
       // What was returned was paid before: both are recorded, one after the other.
-      return { fact: 'paid', operatorReceipt: word.operatorReceipt };
+      return { kind: 'paid', operatorReceipt: status.operatorReceipt };
     case 'declined':
       // A prompt that ran out at the operator is no refusal: the payer may still be found to have paid.
-      return { fact: word.failureCode === 'prompt_expired' ? 'lapsed' : 'declined', failureCode: word.failureCode };
+      return {
+        kind: status.failureCode === 'prompt_expired' ? 'expired' : 'declined',
+        failureCode: status.failureCode,
+      };
     case 'pending':
     case 'not_found':
     case 'unknown':
@@ -77,12 +82,22 @@ function settledFact(word: OperatorWord): Extract<RecordableFact, { fact: 'paid'
 }
 
 // The operator never took it, and none of our sends can still be under way.
-function isNeverTaken(standing: Standing, word: OperatorWord, nowMs: number, patience: Patience): boolean {
-  return word.kind === 'not_found' && nowMs >= standing.promptDeadlineAtMs + patience.notFoundGraceMs;
+function isNeverAccepted(
+  snapshot: CollectionSnapshot,
+  status: OperatorStatus,
+  nowMs: number,
+  patience: Patience,
+): boolean {
+  return status.kind === 'not_found' && nowMs >= snapshot.promptDeadlineAtMs + patience.notFoundGraceMs;
 }
 
-function undecidedSend(standing: Standing, word: OperatorWord, nowMs: number, patience: Patience): RecordableFact {
-  return isNeverTaken(standing, word, nowMs, patience)
-    ? { fact: 'lapsed', failureCode: 'operator_unavailable' }
-    : { fact: 'outcome_unknown' };
+function undecidedSend(
+  snapshot: CollectionSnapshot,
+  status: OperatorStatus,
+  nowMs: number,
+  patience: Patience,
+): CollectionTransitionInput {
+  return isNeverAccepted(snapshot, status, nowMs, patience)
+    ? { kind: 'expired', failureCode: 'operator_unavailable' }
+    : { kind: 'outcome_unknown' };
 }

@@ -8,21 +8,21 @@ export type CollectionState =
   'initiated' | 'prompted' | 'reconciling' | 'succeeded' | 'failed' | 'expired' | 'reversed';
 
 /** Facts that move a collection. */
-export type CollectionFact =
-  | 'prompt_taken' // the operator took the prompt
+export type CollectionTransitionKind =
+  | 'prompt_accepted' // the operator took the prompt
   | 'outcome_unknown' // unreachable, or undecided past the prompt window
   | 'paid' // the operator confirms the payment
   | 'declined' // the operator confirms that it will not be paid
-  | 'lapsed' // the prompt ran out, or was never raised
+  | 'expired' // the prompt ran out, or was never raised
   | 'returned'; // the provider gave the money back to the payer
 
 /** The one table: feeds the code, the database's own check and docs/states.md. A pair that is absent changes nothing. */
 export const COLLECTION_TRANSITIONS: Readonly<
-  Record<CollectionState, Readonly<Partial<Record<CollectionFact, CollectionState>>>>
+  Record<CollectionState, Readonly<Partial<Record<CollectionTransitionKind, CollectionState>>>>
 > = {
-  initiated: { prompt_taken: 'prompted', outcome_unknown: 'reconciling', declined: 'failed', lapsed: 'expired' },
-  prompted: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed', lapsed: 'expired' },
-  reconciling: { paid: 'succeeded', declined: 'failed', lapsed: 'expired' },
+  initiated: { prompt_accepted: 'prompted', outcome_unknown: 'reconciling', declined: 'failed', expired: 'expired' },
+  prompted: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed', expired: 'expired' },
+  reconciling: { paid: 'succeeded', declined: 'failed', expired: 'expired' },
   succeeded: { returned: 'reversed' },
   failed: {},
   expired: { paid: 'succeeded' },

@@ -5,14 +5,14 @@ import { posting, type Posting, type PostingKind } from './ledger.ts';
 import { isOpen, PAYOUT_TRANSITIONS, type Payout, type PayoutState } from './payout.ts';
 
 /** A fact with what is recorded along with it. */
-export type PayoutStep =
-  | { readonly fact: 'approved'; readonly sendDeadlineAt: Date }
-  | { readonly fact: 'refused'; readonly by: UserId; readonly reason: string }
-  | { readonly fact: 'withdrawn'; readonly by: UserId }
-  | { readonly fact: 'lapsed' | 'outcome_unknown' | 'returned' }
-  | { readonly fact: 'paid'; readonly operatorReceipt: string }
-  | { readonly fact: 'declined'; readonly failureCode: FailureCode }
-  | { readonly fact: 'never_taken'; readonly askedAtMs: number };
+export type PayoutTransitionInput =
+  | { readonly kind: 'approved'; readonly sendDeadlineAt: Date }
+  | { readonly kind: 'refused'; readonly by: UserId; readonly reason: string }
+  | { readonly kind: 'withdrawn'; readonly by: UserId }
+  | { readonly kind: 'approval_expired' | 'outcome_unknown' | 'returned' }
+  | { readonly kind: 'paid'; readonly operatorReceipt: string }
+  | { readonly kind: 'declined'; readonly failureCode: FailureCode }
+  | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 
 export type PayoutChange = {
   readonly before: Payout;
@@ -20,14 +20,19 @@ export type PayoutChange = {
   /** What the operator calls the payment; known from the moment it is paid. */
   readonly operatorReceipt: string | null;
   /** It holds only as long as nobody noted that the operator has the payment. */
-  readonly isOfUntaken: boolean;
+  readonly requiresNotAccepted: boolean;
   /** When the sweep looks at it, should no workflow have moved it by then; null when nothing more can come. */
   readonly checkDueAt: Date | null;
 };
 
 /** The change, or null when the fact leads nowhere from the state the payout is in. */
-export function changePayout(before: Payout, step: PayoutStep, at: Date, overdueAfterMs: number): PayoutChange | null {
-  const state = PAYOUT_TRANSITIONS[before.state][step.fact];
+export function changePayout(
+  before: Payout,
+  step: PayoutTransitionInput,
+  at: Date,
+  overdueAfterMs: number,
+): PayoutChange | null {
+  const state = PAYOUT_TRANSITIONS[before.state][step.kind];
   if (state === undefined) return null;
   const after: Payout = {
     ...before,
@@ -45,13 +50,13 @@ export function changePayout(before: Payout, step: PayoutStep, at: Date, overdue
     before,
     after,
     operatorReceipt: 'operatorReceipt' in step ? step.operatorReceipt : null,
-    isOfUntaken: step.fact === 'never_taken',
+    requiresNotAccepted: step.kind === 'never_accepted',
     checkDueAt: isOpen(state) ? new Date(at.getTime() + overdueAfterMs) : null,
   };
 }
 
-function failureOf(step: PayoutStep): FailureCode | null {
-  if (step.fact === 'never_taken') return 'operator_unavailable';
+function failureOf(step: PayoutTransitionInput): FailureCode | null {
+  if (step.kind === 'never_accepted') return 'operator_unavailable';
   return 'failureCode' in step ? step.failureCode : null;
 }
 

@@ -8,22 +8,24 @@ export type PayoutState =
   'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'reversed';
 
 /** Facts that move a payout. */
-export type PayoutFact =
+export type PayoutTransitionKind =
   | 'approved' // as many people as it needs released it
   | 'refused' // an approver rejected it
   | 'withdrawn' // who made it cancelled it
-  | 'lapsed' // nobody released it in time
+  | 'approval_expired' // nobody released it in time
   | 'outcome_unknown' // unreachable, or undecided for too long
   | 'paid' // the operator confirms that it paid
   | 'declined' // the operator confirms that it will not pay
-  | 'never_taken' // the operator never heard of it, and no send of ours can still be on its way
+  | 'never_accepted' // the operator never heard of it, and no send of ours can still be on its way
   | 'returned'; // the provider gave the money back to us
 
 /** The one table: feeds the code, the database's own check and docs/states.md. A pair that is absent changes nothing. */
-export const PAYOUT_TRANSITIONS: Readonly<Record<PayoutState, Readonly<Partial<Record<PayoutFact, PayoutState>>>>> = {
-  queued: { approved: 'released', refused: 'rejected', withdrawn: 'cancelled', lapsed: 'expired' },
-  released: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed', never_taken: 'failed' },
-  reconciling: { paid: 'succeeded', declined: 'failed', never_taken: 'failed' },
+export const PAYOUT_TRANSITIONS: Readonly<
+  Record<PayoutState, Readonly<Partial<Record<PayoutTransitionKind, PayoutState>>>>
+> = {
+  queued: { approved: 'released', refused: 'rejected', withdrawn: 'cancelled', approval_expired: 'expired' },
+  released: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed', never_accepted: 'failed' },
+  reconciling: { paid: 'succeeded', declined: 'failed', never_accepted: 'failed' },
   succeeded: { returned: 'reversed' },
   failed: {},
   rejected: {},
@@ -86,7 +88,7 @@ export type Payout = {
   /** After it nothing is sent any more; null until it is released. */
   readonly sendDeadlineAt: Date | null;
   /** When the operator first said that it has the payout: from then on its silence is no "no". */
-  readonly takenAt: Date | null;
+  readonly acceptedAt: Date | null;
 };
 
 export function approvalState(state: PayoutState): ApprovalState {
@@ -103,7 +105,7 @@ export function isOpen(state: PayoutState): boolean {
 }
 
 /** The operator said how it ended: it says no more of it by itself. */
-export function isAnswered(state: PayoutState): boolean {
+export function hasOperatorOutcome(state: PayoutState): boolean {
   return state === 'succeeded' || state === 'failed' || state === 'reversed';
 }
 

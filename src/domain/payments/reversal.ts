@@ -22,7 +22,7 @@ export type Reversal = {
   /** After it nothing is sent to the operator any more. */
   readonly sendDeadlineAt: Date;
   /** When the operator first said that it has the refund. */
-  readonly takenAt: Date | null;
+  readonly acceptedAt: Date | null;
 };
 
 export function reversalObject(reversal: Reversal) {

@@ -1,12 +1,12 @@
 // How far money that we sent got, and what contradicts its end. Pure, and replayed by workflows.
-import type { OperatorWord } from './operator-status.ts';
+import type { OperatorStatus } from './operator-status.ts';
 
 /** How far sending got. Times are Unix milliseconds. */
 export type Sending = {
   /** Null: it may not be sent yet. */
   readonly sendDeadlineAtMs: number | null;
   /** The operator said once that it has it. */
-  readonly isTaken: boolean;
+  readonly isAccepted: boolean;
 };
 
 /**
@@ -14,12 +14,12 @@ export type Sending = {
  * can have been on its way any more, `notFoundGraceMs` after the last moment at which one may begin, and it never said
  * that it has it.
  */
-export function isNeverTaken(
-  { sendDeadlineAtMs, isTaken }: Sending,
-  askedAtMs: number,
+export function isNeverAccepted(
+  { sendDeadlineAtMs, isAccepted }: Sending,
+  queriedAtMs: number,
   notFoundGraceMs: number,
 ): boolean {
-  return sendDeadlineAtMs !== null && !isTaken && askedAtMs >= sendDeadlineAtMs + notFoundGraceMs;
+  return sendDeadlineAtMs !== null && !isAccepted && queriedAtMs >= sendDeadlineAtMs + notFoundGraceMs;
 }
 
 /** What an operator says of money whose end is recorded otherwise, and that no posting may follow from by itself. */
@@ -27,7 +27,7 @@ export type Contradiction =
   | 'paid_after_failed' // the money was given back to the merchant, and the operator paid it too
   | 'declined_after_paid'; // the money left the merchant's balance, and the operator never paid it
 
-export function contradictionIn(state: string, word: OperatorWord): Contradiction | null {
-  if (state === 'failed' && word.kind === 'paid') return 'paid_after_failed';
-  return state === 'succeeded' && word.kind === 'declined' ? 'declined_after_paid' : null;
+export function contradictionIn(state: string, status: OperatorStatus): Contradiction | null {
+  if (state === 'failed' && status.kind === 'paid') return 'paid_after_failed';
+  return state === 'succeeded' && status.kind === 'declined' ? 'declined_after_paid' : null;
 }

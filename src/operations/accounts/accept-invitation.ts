@@ -8,7 +8,7 @@ import {
   type InvitationTokens,
 } from '../../db/accounts/invitation.ts';
 import { findMember, listMembers, lockMembers, putMember } from '../../db/accounts/member.ts';
-import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { deleteSessionsOfMember } from '../../db/accounts/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/user.ts';
@@ -60,7 +60,7 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
     // A log-in that raced with their removal would otherwise live again.
     await deleteSessionsOfMember(tx, merchantId, userId);
     if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw invitationNotFound();
-    await uncountProofs(tx, input.counted, at);
+    await uncountAttempts(tx, input.counted, at);
     await record(tx, input, userId);
     return findMember(tx, merchantId, userId);
   });
@@ -75,8 +75,8 @@ async function admit(tx: Tx, { invitation, person, at }: AcceptInvitation): Prom
     const user = found && (await findUserLocked(tx, found.id));
     if (user === null) return null;
     if (user.passwordHash !== person.verifiedHash) return null;
-    const isProved = user.totpSecretSealed === null || (await useTotpCode(tx, user, person.code, { ...person, at }));
-    return isProved ? user.id : null;
+    const isVerified = user.totpSecretSealed === null || (await useTotpCode(tx, user, person.code, { ...person, at }));
+    return isVerified ? user.id : null;
   }
   const id = newId('usr', at.getTime());
   const { name, passwordHash } = person;

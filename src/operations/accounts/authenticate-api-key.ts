@@ -2,7 +2,7 @@
 import { findApiKeyByHash, touchApiKey, type ApiKey } from '../../db/accounts/api-key.ts';
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
-import { countProof, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
+import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import { hashApiKey, parseApiKey, type Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
@@ -78,7 +78,7 @@ async function keepRefusal(db: Database, key: ApiKey, refusal: DomainError, inpu
   if (keptUntil !== null && keptUntil > at) return;
   const window = { at, endsAt: new Date(at.getTime() + KEY_REFUSAL_WINDOW_MS) };
   await db.withTransaction(async (tx) => {
-    if (!(await countProof(tx, subject, maxFailures, window))) return;
+    if (!(await countAttempt(tx, subject, maxFailures, window))) return;
     await insertAuditEntry(tx, {
       merchantId: key.merchantId,
       userId: null,

@@ -1,11 +1,11 @@
 // Counts an attempt to prove who one is, before it is tried, and finds whom it is about.
 import type { Database, Tx } from '../../db/database.ts';
-import { countProof, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
+import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import { findRecovery } from '../../db/accounts/recovery.ts';
 import { findUser, findUserByEmail, type User } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/ids.ts';
-import { PROOF_WINDOW_MS, type ProofLimit } from '../../security/attempt-limit.ts';
+import { ATTEMPT_WINDOW_MS, type AttemptLimit } from '../../security/attempt-limit.ts';
 
 /** By what somebody says who they are. */
 export type Claim =
@@ -14,9 +14,9 @@ export type Claim =
   /** The digest of a recovery's token; null: it cannot be one. */
   | { readonly recoverySha256: Buffer | null };
 
-export type BeginProof = {
+export type BeginAuthentication = {
   readonly of: Claim;
-  readonly limits: readonly ProofLimit[];
+  readonly limits: readonly AttemptLimit[];
   readonly at: Date;
 };
 
@@ -25,13 +25,13 @@ export type BeginProof = {
  * that finds it right takes it back, so that many at the same moment cannot pass a limit together. Throws `rate_limited`
  * when a limit is reached; nothing is counted then. A limit lasts as long as its window, across restarts.
  */
-export async function beginProof(db: Database, { of, limits, at }: BeginProof): Promise<User | null> {
-  const window = { at, endsAt: new Date(at.getTime() + PROOF_WINDOW_MS) };
+export async function beginAuthentication(db: Database, { of, limits, at }: BeginAuthentication): Promise<User | null> {
+  const window = { at, endsAt: new Date(at.getTime() + ATTEMPT_WINDOW_MS) };
   // In the order of their names: two that count the same never wait for each other.
   const inOrder = [...limits].sort((a, b) => (a.subject < b.subject ? -1 : 1));
   return db.withTransaction(async (tx) => {
     for (const { subject, maxFailures } of inOrder) {
-      if (await countProof(tx, subject, maxFailures, window)) continue;
+      if (await countAttempt(tx, subject, maxFailures, window)) continue;
       throw tooMany(await findWindowEnd(tx, subject), at);
     }
     return findClaimed(tx, of, at);

@@ -1,7 +1,7 @@
 // Changes a person's password.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
-import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { deleteOtherSessions, renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked, setPassword } from '../../db/accounts/user.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
@@ -34,7 +34,7 @@ export async function changePassword(db: Database, input: ChangePassword): Promi
     }
     await setPassword(tx, by.person.userId, input.newHash);
     await deleteOtherSessions(tx, by.person.userId, sha256);
-    await uncountProofs(tx, input.counted, at);
+    await uncountAttempts(tx, input.counted, at);
     await recordAct(tx, by, { action: 'password.changed', subjectId: by.person.userId, at });
     return { token };
   });

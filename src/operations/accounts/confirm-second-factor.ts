@@ -1,7 +1,7 @@
 // Ends the enrolment of a second factor with the first code of it.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
-import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { renewSession } from '../../db/accounts/session.ts';
 import { confirmTotp, findUserLocked } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -42,7 +42,7 @@ export async function confirmSecondFactor(
     if (!(await renewSession(tx, input.tokenSha256, { tokenSha256: sha256, at, secondFactorAt: at }))) {
       throw permissionDenied('the session has ended');
     }
-    await uncountProofs(tx, input.counted, at);
+    await uncountAttempts(tx, input.counted, at);
     const change = { before: { has_second_factor: false }, after: { has_second_factor: true } };
     await recordAct(tx, by, { action: 'second_factor.enrolled', subjectId: user.id, ...change, at });
     return { token };

@@ -16,7 +16,7 @@ import {
   type Invitation,
   type Role,
 } from '../../domain/accounts/member.ts';
-import { approvalOf, isOfRuler, type InvitationApproval } from '../../domain/accounts/member-change.ts';
+import { approvalOf, isForOwnerOrAdmin, type InvitationApproval } from '../../domain/accounts/member-change.ts';
 import { newToken } from '../../security/token.ts';
 
 export type CreateInvitation = {
@@ -59,7 +59,7 @@ export async function createInvitation(
       ]);
     }
     const open = await listOpenInvitations(tx, merchantId, at);
-    if (open.some((other) => other.email === email && isOfRuler(other))) {
+    if (open.some((other) => other.email === email && isForOwnerOrAdmin(other))) {
       throw permissionDenied('would take the place of an owner or admin whom the service invited');
     }
     const withdrawn = await withdrawInvitationsOf(tx, merchantId, email, at);

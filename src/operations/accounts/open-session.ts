@@ -2,7 +2,7 @@
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
-import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { deleteSession, insertSession } from '../../db/accounts/session.ts';
 import { findUserLocked, type User } from '../../db/accounts/user.ts';
@@ -63,7 +63,7 @@ export async function openSession(db: Database, input: OpenSession): Promise<{ r
       expiresAt: new Date(input.at.getTime() + SESSION_LIFE_MS),
       secondFactorAt: user.totpSecretSealed === null ? null : input.at,
     });
-    await uncountProofs(tx, input.counted, input.at);
+    await uncountAttempts(tx, input.counted, input.at);
     return { token };
   });
 }
@@ -78,6 +78,6 @@ async function check(tx: Tx, user: User | null, input: OpenSession): Promise<Che
   if (!chosen) return { merchantId, refusal: 'not a member' };
   if (user.totpSecretSealed === null) return { merchantId, refusal: null };
   if (input.code === null) return { merchantId, refusal: 'no one-time code' };
-  const isProved = await useTotpCode(tx, user, input.code, input);
-  return { merchantId, refusal: isProved ? null : 'wrong or used one-time code' };
+  const isVerified = await useTotpCode(tx, user, input.code, input);
+  return { merchantId, refusal: isVerified ? null : 'wrong or used one-time code' };
 }

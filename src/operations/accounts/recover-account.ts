@@ -2,7 +2,7 @@
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
-import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { useRecovery } from '../../db/accounts/recovery.ts';
 import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
 import { findUserLocked, removeTotp, setPassword } from '../../db/accounts/user.ts';
@@ -31,7 +31,7 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
     await setPassword(tx, user.id, input.newHash);
     await removeTotp(tx, user.id);
     await deleteSessionsOfUser(tx, user.id);
-    await uncountProofs(tx, input.counted, at);
+    await uncountAttempts(tx, input.counted, at);
     const merchants = await listMerchantsOf(tx, user.id);
     for (const merchantId of merchants.length === 0 ? [null] : merchants.map(({ id }) => id)) {
       await insertAuditEntry(tx, {

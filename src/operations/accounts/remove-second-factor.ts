@@ -1,7 +1,7 @@
 // Takes a person's second factor away, at their own wish.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
-import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { forgetSecondFactor, renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked, removeTotp } from '../../db/accounts/user.ts';
@@ -37,7 +37,7 @@ export async function removeSecondFactor(db: Database, input: RemoveSecondFactor
     if (!(await renewSession(tx, input.tokenSha256, { tokenSha256: sha256, at, secondFactorAt: null }))) {
       throw permissionDenied('the session has ended');
     }
-    await uncountProofs(tx, input.counted, at);
+    await uncountAttempts(tx, input.counted, at);
     const change = { before: { has_second_factor: true }, after: { has_second_factor: false } };
     await recordAct(tx, by, { action: 'second_factor.removed', subjectId: user.id, ...change, at });
     return { token };

@@ -1,7 +1,7 @@
 // Begins the enrolment of a second factor: a secret that counts once a code of it was shown.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
-import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { findUserLocked, setPendingTotp } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
@@ -35,7 +35,7 @@ export async function startSecondFactor(
     }
     const secret = generateTotpSecret();
     await setPendingTotp(tx, user.id, seal(secret, user.id, input.keyRing));
-    await uncountProofs(tx, input.counted, at);
+    await uncountAttempts(tx, input.counted, at);
     await recordAct(tx, by, { action: 'second_factor.started', subjectId: user.id, at });
     return { secret, email: user.email };
   });

@@ -1,7 +1,7 @@
 // Proves a person anew in the middle of a session: by the second factor, or by the password where there is none.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
-import { uncountProofs } from '../../db/accounts/attempt-counter.ts';
+import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked } from '../../db/accounts/user.ts';
@@ -31,10 +31,10 @@ export async function stepUpSession(db: Database, input: StepUpSession): Promise
     const user = await findUserLocked(tx, by.person.userId);
     if (!user) throw permissionDenied('no such account');
     const hasFactor = user.totpSecretSealed !== null;
-    const isProved = hasFactor
+    const isVerified = hasFactor
       ? await useTotpCode(tx, user, input.code, input)
       : user.passwordHash === input.verifiedHash;
-    if (!isProved) throw permissionDenied(hasFactor ? 'wrong, used or missing one-time code' : 'wrong password');
+    if (!isVerified) throw permissionDenied(hasFactor ? 'wrong, used or missing one-time code' : 'wrong password');
     const { token, sha256 } = newToken();
     const isRenewed = await renewSession(tx, input.tokenSha256, {
       tokenSha256: sha256,
@@ -42,7 +42,7 @@ export async function stepUpSession(db: Database, input: StepUpSession): Promise
       secondFactorAt: hasFactor ? at : null,
     });
     if (!isRenewed) throw permissionDenied('the session has ended');
-    await uncountProofs(tx, input.counted, at);
+    await uncountAttempts(tx, input.counted, at);
     await recordAct(tx, by, { action: 'session.stepped_up', subjectId: user.id, at });
     return { token };
   });

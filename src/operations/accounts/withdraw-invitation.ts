@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { findOpenInvitation, withdrawInvitation as withdrawRow } from '../../db/accounts/invitation.ts';
 import { isId } from '../../domain/ids.ts';
 import { invitationNotFound, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
-import { isOfRuler } from '../../domain/accounts/member-change.ts';
+import { isForOwnerOrAdmin } from '../../domain/accounts/member-change.ts';
 
 /**
  * Its token opens nothing when this returns. Throws `invitation_not_found`, also when it was accepted meanwhile, and
@@ -15,7 +15,7 @@ export async function withdrawInvitation(db: Database, id: string, by: ActedBy, 
     const { merchantId } = by.person;
     const invitation = isId('inv', id) ? await findOpenInvitation(tx, merchantId, id, at) : null;
     if (invitation === null) throw invitationNotFound();
-    if (isOfRuler(invitation)) throw permissionDenied('keeps out an owner or admin whom the service invited');
+    if (isForOwnerOrAdmin(invitation)) throw permissionDenied('keeps out an owner or admin whom the service invited');
     const email = await withdrawRow(tx, merchantId, invitation.id, at);
     if (email === null) throw invitationNotFound();
     await recordAct(tx, by, { action: 'invitation.withdrawn', subjectId: id, before: { email }, at });

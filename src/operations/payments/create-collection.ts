@@ -5,13 +5,13 @@ import { insertCollection } from '../../db/payments/collection.ts';
 import type { Database } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
-  keepAnswer,
+  storeResponse,
   type KeyedRequest,
-  type StoredAnswer,
+  type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
 import { collectionObject, type Collection } from '../../domain/payments/collection.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
-import { tooMuchWaits } from '../../domain/errors.ts';
+import { backlogFull } from '../../domain/errors.ts';
 import { idTimeMs, newId, type MerchantId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
@@ -32,8 +32,8 @@ export type CreateCollection = {
 };
 
 export type CreatedCollection =
-  | { readonly kind: 'created'; readonly answer: StoredAnswer; readonly collection: Collection }
-  | { readonly kind: 'replayed'; readonly answer: StoredAnswer };
+  | { readonly kind: 'created'; readonly answer: StoredResponse; readonly collection: Collection }
+  | { readonly kind: 'replayed'; readonly answer: StoredResponse };
 
 /**
  * One transaction claims the key, inserts the collection and keeps the answer: all of it or nothing. Repeating the call
@@ -52,10 +52,10 @@ export async function createCollection(db: Database, input: CreateCollection): P
   return db.withTransaction(async (tx) => {
     const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
-    if (!input.isAcceptingWork) throw tooMuchWaits();
+    if (!input.isAcceptingWork) throw backlogFull();
     const collection = newCollection(input);
     const answer = { status: 202, body: JSON.stringify(collectionObject(collection)) };
-    await keepAnswer(tx, request, answer);
+    await storeResponse(tx, request, answer);
     await insertCollection(tx, collection);
     if (input.by)
       await recordAct(tx, input.by, { action: 'collection.created', subjectId: collection.id, at: input.at });

@@ -4,15 +4,15 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
-  keepAnswer,
+  storeResponse,
   type KeyedRequest,
-  type StoredAnswer,
+  type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
 import { findSpendableLocked } from '../../db/payments/ledger.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { insertPayout } from '../../db/payments/payout-change.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
-import { DomainError, errorBody, tooMuchWaits } from '../../domain/errors.ts';
+import { DomainError, errorBody, backlogFull } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
@@ -44,8 +44,8 @@ export type CreatePayout = {
 };
 
 export type CreatedPayout =
-  | { readonly kind: 'created'; readonly answer: StoredAnswer; readonly payout: Payout }
-  | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredAnswer };
+  | { readonly kind: 'created'; readonly answer: StoredResponse; readonly payout: Payout }
+  | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredResponse };
 
 /**
  * One transaction claims the key, holds the money, inserts the payout with its event and keeps the answer: all of it or
@@ -65,7 +65,7 @@ export async function createPayout(db: Database, input: CreatePayout): Promise<C
   return db.withTransaction(async (tx) => {
     const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
-    if (!input.isAcceptingWork) throw tooMuchWaits();
+    if (!input.isAcceptingWork) throw backlogFull();
     // Of this moment: who was removed since the key or session was looked at makes no payout any more.
     const roles = await findRoles(tx, input.merchantId, input.createdBy);
     if (roles.length === 0) throw permissionDenied('no member any more');
@@ -73,12 +73,12 @@ export async function createPayout(db: Database, input: CreatePayout): Promise<C
     const availableMinor = await findSpendableLocked(tx, input.merchantId);
     if (availableMinor < payout.amountMinor) {
       const answer = { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.requestId)) };
-      await keepAnswer(tx, request, answer);
+      await storeResponse(tx, request, answer);
       return { kind: 'refused', answer };
     }
     const answer = { status: 202, body: JSON.stringify(payoutObject(payout)) };
-    await keepAnswer(tx, request, answer);
-    if (!(await insertPayout(tx, payout, input.environment))) throw keyOfAnOpenPayout();
+    await storeResponse(tx, request, answer);
+    if (!(await insertPayout(tx, payout, input.environment))) throw idempotencyKeyInUse();
     const act = { action: 'payout.created', subjectId: payout.id, after: summaryOf(payout), at: payout.createdAt };
     if (input.by) await recordAct(tx, input.by, act);
     return { kind: 'created', answer, payout };
@@ -124,12 +124,12 @@ async function newPayout(tx: Tx, input: CreatePayout): Promise<Payout> {
     updatedAt: at,
     expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? input.expiresAfterMs)),
     sendDeadlineAt: null,
-    takenAt: null,
+    acceptedAt: null,
   };
 }
 
 // The answer under the key is too old to be kept, and the payout is not over: its workflow still has the key's name.
-function keyOfAnOpenPayout(): DomainError {
+function idempotencyKeyInUse(): DomainError {
   return new DomainError(
     'idempotency_key_reused',
     'The payout that was made with this Idempotency-Key is still under way. Use a new key for a new payout.',

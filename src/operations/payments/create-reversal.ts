@@ -5,9 +5,9 @@ import { findCollection } from '../../db/payments/collection.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
-  keepAnswer,
+  storeResponse,
   type KeyedRequest,
-  type StoredAnswer,
+  type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
 import { findSpendableLocked } from '../../db/payments/ledger.ts';
 import { findMemberRolesLocked } from '../../db/payments/payout-approval.ts';
@@ -29,8 +29,8 @@ export type CreateReversal = {
 };
 
 export type CreatedReversal =
-  | { readonly kind: 'created'; readonly answer: StoredAnswer; readonly reversal: Reversal }
-  | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredAnswer };
+  | { readonly kind: 'created'; readonly answer: StoredResponse; readonly reversal: Reversal }
+  | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredResponse };
 
 /**
  * One transaction claims the key, inserts the reversal and the audit entry, and keeps the answer. No money moves yet: the
@@ -55,7 +55,7 @@ export async function createReversal(db: Database, input: CreateReversal): Promi
       reversal === 'too little'
         ? { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.by.requestId)) }
         : { status: 202, body: JSON.stringify(reversalObject(reversal)) };
-    await keepAnswer(tx, request, answer);
+    await storeResponse(tx, request, answer);
     return reversal === 'too little' ? { kind: 'refused', answer } : { kind: 'created', answer, reversal };
   });
 }
@@ -94,7 +94,7 @@ async function insert(tx: Tx, input: CreateReversal): Promise<Reversal | 'too li
     createdAt: at,
     updatedAt: at,
     sendDeadlineAt: new Date(at.getTime() + sendDeadlineMs),
-    takenAt: null,
+    acceptedAt: null,
   };
   if (!(await insertReversal(tx, reversal))) throw underWay();
   await recordAct(tx, by, {

@@ -40,8 +40,8 @@ async function decide(tx: Tx, input: DecidePayout): Promise<Payout> {
   if (isRepeat(payout, input)) return payout;
   const step =
     decision.kind === 'reject'
-      ? ({ fact: 'refused', by: userId, reason: decision.reason } as const)
-      : ({ fact: 'withdrawn', by: userId } as const);
+      ? ({ kind: 'refused', by: userId, reason: decision.reason } as const)
+      : ({ kind: 'withdrawn', by: userId } as const);
   const change = changePayout(payout, step, at, input.overdueAfterMs);
   if (change === null) throw notQueued(payout);
   const { after } = change;

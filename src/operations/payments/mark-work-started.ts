@@ -2,7 +2,7 @@
 import { markCollectionsStarted as markCollections } from '../../db/payments/collection.ts';
 import type { Database } from '../../db/database.ts';
 import { markDeliveriesStarted as markDeliveries, type StartedDelivery } from '../../db/webhooks/delivery.ts';
-import { markPayoutsStarted as markPayouts, type ToldPayout } from '../../db/payments/payout.ts';
+import { markPayoutsStarted as markPayouts, type SignalledPayout } from '../../db/payments/payout.ts';
 import { markReversalsStarted as markReversals } from '../../db/payments/reversal.ts';
 import type { CollectionId, ReversalId } from '../../domain/ids.ts';
 
@@ -20,10 +20,10 @@ export async function markDeliveriesStarted(
   if (started.length > 0) await markDeliveries(db, started, at);
 }
 
-export type { ToldPayout };
+export type { SignalledPayout };
 
 /** A payout that changed since it was as it is given here is told again. */
-export async function markPayoutsStarted(db: Database, told: readonly ToldPayout[], at: Date): Promise<void> {
+export async function markPayoutsStarted(db: Database, told: readonly SignalledPayout[], at: Date): Promise<void> {
   if (told.length > 0) await markPayouts(db, told, at);
 }
 

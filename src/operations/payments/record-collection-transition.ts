@@ -4,15 +4,15 @@ import { findCollection } from '../../db/payments/collection.ts';
 import type { Database } from '../../db/database.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { changeCollection, type ChangeTimings } from '../../domain/payments/collection-change.ts';
-import type { RecordableFact } from '../../domain/payments/collection-progress.ts';
+import type { CollectionTransitionInput } from '../../domain/payments/collection-progress.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { CollectionId, MerchantId } from '../../domain/ids.ts';
 
-export type RecordCollectionFact = {
+export type RecordCollectionTransition = {
   readonly merchantId: MerchantId;
   readonly collectionId: CollectionId;
-  readonly fact: RecordableFact;
+  readonly transition: CollectionTransitionInput;
   readonly environment: Environment;
   readonly timings: ChangeTimings;
   readonly at: Date;
@@ -25,11 +25,11 @@ const MAX_TRIES = 10;
  * The collection as it then is. A fact that leads nowhere from its state changes nothing, which is what a repeat, a late
  * or a contradicting fact does. Throws `collection_not_found`.
  */
-export async function recordCollectionFact(db: Database, input: RecordCollectionFact): Promise<Collection> {
+export async function recordCollectionTransition(db: Database, input: RecordCollectionTransition): Promise<Collection> {
   for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
     const before = await findCollection(db, input.merchantId, input.collectionId);
     if (before === null) throw new DomainError('collection_not_found', 'There is no collection with this id.');
-    const change = changeCollection(before, input.fact, input.at, input.timings);
+    const change = changeCollection(before, input.transition, input.at, input.timings);
     if (change === null) return before;
     if (await recordCollectionChange(db, change, input.environment)) return change.after;
   }

@@ -4,12 +4,12 @@ import type { Database, Tx } from '../../db/database.ts';
 import { insertDiscrepancy, type EndedPayment } from '../../db/payments/discrepancy.ts';
 import { findPayout } from '../../db/payments/payout.ts';
 import { findReversal } from '../../db/payments/reversal.ts';
-import type { OperatorWord } from '../../domain/payments/operator-status.ts';
+import type { OperatorStatus } from '../../domain/payments/operator-status.ts';
 import { contradictionIn, type Contradiction } from '../../domain/payments/sent-money.ts';
 
 export type { EndedPayment };
 
-export type RecordDiscrepancy = { readonly ended: EndedPayment; readonly word: OperatorWord; readonly at: Date };
+export type RecordDiscrepancy = { readonly ended: EndedPayment; readonly status: OperatorStatus; readonly at: Date };
 
 /**
  * What the word contradicts, or null when it contradicts nothing that is recorded now. One transaction keeps it, once
@@ -17,13 +17,13 @@ export type RecordDiscrepancy = { readonly ended: EndedPayment; readonly word: O
  */
 export async function recordDiscrepancy(
   db: Database,
-  { ended, word, at }: RecordDiscrepancy,
+  { ended, status, at }: RecordDiscrepancy,
 ): Promise<Contradiction | null> {
   return db.withTransaction(async (tx) => {
     const row = await findEnded(tx, ended);
-    const kind = row && contradictionIn(row.state, word);
+    const kind = row && contradictionIn(row.state, status);
     if (kind === null) return null;
-    const operatorReceipt = 'operatorReceipt' in word ? word.operatorReceipt : null;
+    const operatorReceipt = 'operatorReceipt' in status ? status.operatorReceipt : null;
     await insertDiscrepancy(tx, { ...ended, kind, operatorReceipt, foundAt: at });
     return kind;
   });

@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { insertOperatorCallback, type CallbackSubject } from '../../db/payments/operator-callback.ts';
 import { findPayoutByOperatorReference } from '../../db/payments/payout.ts';
 import { findReversalByOperatorReference } from '../../db/payments/reversal.ts';
-import { checkSettled } from '../../db/payments/recheck.ts';
+import { scheduleRecheckAt } from '../../db/payments/recheck.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
@@ -46,7 +46,7 @@ export async function recordOperatorCallback(
   const { state } = calledBack.work;
   if (state === 'succeeded' || state === 'failed') {
     const dueAt = new Date(input.receivedAt.getTime() + (state === 'succeeded' ? ASK_AGAIN_AFTER_MS : 0));
-    await checkSettled(db, { table: `${calledBack.noun}s`, id: subject.id }, dueAt);
+    await scheduleRecheckAt(db, { table: `${calledBack.noun}s`, id: subject.id }, dueAt);
   }
   const { isKept } = await insertOperatorCallback(db, { ...input, subject }, MOST_PER_PAYMENT);
   return { calledBack, isKept };

@@ -7,13 +7,13 @@ import type { Environment } from '../../domain/event.ts';
 import type { MerchantId, PayoutId } from '../../domain/ids.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { changePayout } from '../../domain/payments/payout-change.ts';
-import type { RecordablePayoutFact } from '../../domain/payments/payout-progress.ts';
-import { isNeverTaken } from '../../domain/payments/sent-money.ts';
+import type { PayoutOutcomeInput } from '../../domain/payments/payout-progress.ts';
+import { isNeverAccepted } from '../../domain/payments/sent-money.ts';
 
-export type RecordPayoutFact = {
+export type RecordPayoutTransition = {
   readonly merchantId: MerchantId;
   readonly payoutId: PayoutId;
-  readonly fact: RecordablePayoutFact;
+  readonly transition: PayoutOutcomeInput;
   readonly environment: Environment;
   readonly overdueAfterMs: number;
   /** How long after the last moment to send a send may still be on its way. Ours: no caller's word counts. */
@@ -29,22 +29,25 @@ const MAX_TRIES = 10;
  * contradicting fact does. A payout runs out only when its time has come, and was never taken only if the row and the
  * clock say so too. Throws `payout_not_found`.
  */
-export async function recordPayoutFact(db: Database, input: RecordPayoutFact): Promise<Payout> {
-  const { fact, at } = input;
+export async function recordPayoutTransition(db: Database, input: RecordPayoutTransition): Promise<Payout> {
+  const { transition, at } = input;
   for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
     const before = await findPayout(db, input.merchantId, input.payoutId);
     if (before === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
     if (!isTimely(before, input)) return before;
-    const change = changePayout(before, fact, at, input.overdueAfterMs);
+    const change = changePayout(before, transition, at, input.overdueAfterMs);
     if (change === null) return before;
     if (await recordPayoutChange(db, change, input.environment)) return change.after;
   }
   throw new Error(`payout ${input.payoutId} changed ${MAX_TRIES} times while one fact was being recorded`);
 }
 
-function isTimely({ expiresAt, sendDeadlineAt, takenAt }: Payout, { fact, at, notFoundGraceMs }: RecordPayoutFact) {
-  if (fact.fact === 'lapsed') return at >= expiresAt;
-  if (fact.fact !== 'never_taken') return true;
-  const sending = { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isTaken: takenAt !== null };
-  return isNeverTaken(sending, Math.min(fact.askedAtMs, at.getTime()), notFoundGraceMs);
+function isTimely(
+  { expiresAt, sendDeadlineAt, acceptedAt }: Payout,
+  { transition, at, notFoundGraceMs }: RecordPayoutTransition,
+) {
+  if (transition.kind === 'approval_expired') return at >= expiresAt;
+  if (transition.kind !== 'never_accepted') return true;
+  const sending = { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isAccepted: acceptedAt !== null };
+  return isNeverAccepted(sending, Math.min(transition.queriedAtMs, at.getTime()), notFoundGraceMs);
 }

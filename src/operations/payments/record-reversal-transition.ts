@@ -10,13 +10,13 @@ import type { Environment } from '../../domain/event.ts';
 import type { FailureCode } from '../../domain/payments/failure.ts';
 import type { MerchantId, ReversalId } from '../../domain/ids.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
-import type { ReversalFact } from '../../domain/payments/reversal-progress.ts';
-import { isNeverTaken } from '../../domain/payments/sent-money.ts';
+import type { ReversalTransitionInput } from '../../domain/payments/reversal-progress.ts';
+import { isNeverAccepted } from '../../domain/payments/sent-money.ts';
 
-export type RecordReversalFact = {
+export type RecordReversalTransition = {
   readonly merchantId: MerchantId;
   readonly reversalId: ReversalId;
-  readonly fact: ReversalFact;
+  readonly transition: ReversalTransitionInput;
   readonly environment: Environment;
   readonly timings: ChangeTimings & { readonly notFoundGraceMs: number };
   readonly at: Date;
@@ -25,10 +25,10 @@ export type RecordReversalFact = {
 /** `isBooked` is false when the refund was paid and the collection had gone back without it: money left twice. */
 export type RecordedReversal = { readonly reversal: Reversal; readonly isBooked: boolean };
 
-const STATE_OF_FACT: Readonly<Record<ReversalFact['fact'], ReversalState>> = {
+const STATE_AFTER: Readonly<Record<ReversalTransitionInput['kind'], ReversalState>> = {
   refunded: 'succeeded',
   declined: 'failed',
-  never_taken: 'failed',
+  never_accepted: 'failed',
   outcome_unknown: 'reconciling',
 };
 
@@ -37,16 +37,19 @@ const STATE_OF_FACT: Readonly<Record<ReversalFact['fact'], ReversalState>> = {
  * reversed by itself meanwhile is left so, and that the money went back twice is kept as a discrepancy. A refund was never
  * taken only if the row and the clock say so too. Throws `reversal_not_found`.
  */
-export async function recordReversalFact(db: Database, input: RecordReversalFact): Promise<RecordedReversal> {
+export async function recordReversalTransition(
+  db: Database,
+  input: RecordReversalTransition,
+): Promise<RecordedReversal> {
   return db.withTransaction(async (tx) => {
     const before = await findReversal(tx, input.merchantId, input.reversalId);
     if (before === null) throw new DomainError('reversal_not_found', 'There is no reversal with this id.');
-    const { fact, at, timings } = input;
-    const state = STATE_OF_FACT[fact.fact];
-    if (fact.fact === 'never_taken') {
-      const sending = { sendDeadlineAtMs: before.sendDeadlineAt.getTime(), isTaken: before.takenAt !== null };
-      const askedAtMs = Math.min(fact.askedAtMs, at.getTime());
-      if (!isNeverTaken(sending, askedAtMs, timings.notFoundGraceMs)) return { reversal: before, isBooked: true };
+    const { transition, at, timings } = input;
+    const state = STATE_AFTER[transition.kind];
+    if (transition.kind === 'never_accepted') {
+      const sending = { sendDeadlineAtMs: before.sendDeadlineAt.getTime(), isAccepted: before.acceptedAt !== null };
+      const queriedAtMs = Math.min(transition.queriedAtMs, at.getTime());
+      if (!isNeverAccepted(sending, queriedAtMs, timings.notFoundGraceMs)) return { reversal: before, isBooked: true };
     }
     if (before.state === 'succeeded' || before.state === 'failed' || before.state === state) {
       return { reversal: before, isBooked: true };
@@ -54,7 +57,7 @@ export async function recordReversalFact(db: Database, input: RecordReversalFact
     const after: Reversal = {
       ...before,
       state,
-      failureCode: failureOf(fact),
+      failureCode: failureOf(transition),
       updatedAt: at,
     };
     const isOver = state === 'succeeded' || state === 'failed';
@@ -66,23 +69,23 @@ export async function recordReversalFact(db: Database, input: RecordReversalFact
       await insertDiscrepancy(tx, { ...found, foundAt: at });
     }
     // Somebody else recorded its end meanwhile: the repeat finds that.
-    const isOfUntaken = fact.fact === 'never_taken';
-    if (!(await updateReversal(tx, { before, after, checkDueAt, isOfUntaken }))) {
+    const requiresNotAccepted = transition.kind === 'never_accepted';
+    if (!(await updateReversal(tx, { before, after, checkDueAt, requiresNotAccepted }))) {
       throw new Error('the reversal changed; again');
     }
     return { reversal: after, isBooked };
   });
 }
 
-function failureOf(fact: ReversalFact): FailureCode | null {
-  if (fact.fact === 'never_taken') return 'operator_unavailable';
-  return fact.fact === 'declined' ? fact.failureCode : null;
+function failureOf(transition: ReversalTransitionInput): FailureCode | null {
+  if (transition.kind === 'never_accepted') return 'operator_unavailable';
+  return transition.kind === 'declined' ? transition.failureCode : null;
 }
 
-async function reverseCollection(tx: Tx, reversal: Reversal, input: RecordReversalFact): Promise<boolean> {
+async function reverseCollection(tx: Tx, reversal: Reversal, input: RecordReversalTransition): Promise<boolean> {
   const { at, environment, timings } = input;
   const collection = await findCollection(tx, reversal.merchantId, reversal.collectionId);
-  const change = collection && changeCollection(collection, { fact: 'returned' }, at, timings);
+  const change = collection && changeCollection(collection, { kind: 'returned' }, at, timings);
   if (!change) return false;
   const isRecorded = await recordCollectionChange(tx, change, environment);
   if (!isRecorded)

@@ -3,12 +3,12 @@ import { recordAct, recordRefusal } from '../../db/accounts/audit.ts';
 import { withSavepoint, type Database, type Tx } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
-  keepAnswer,
+  storeResponse,
   type KeyedRequest,
-  type StoredAnswer,
+  type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
 import {
-  countStandingApprovals,
+  countValidApprovals,
   findMemberRolesLocked,
   insertApproval,
   sumApprovedSince,
@@ -45,12 +45,12 @@ type Release = {
 export type ReleasePayout = Release & { readonly payoutId: string };
 export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] };
 
-type Replayed = { readonly kind: 'replayed'; readonly answer: StoredAnswer };
+type Replayed = { readonly kind: 'replayed'; readonly answer: StoredResponse };
 export type ReleasedPayout =
-  { readonly kind: 'approved'; readonly answer: StoredAnswer; readonly payout: Payout } | Replayed;
+  { readonly kind: 'approved'; readonly answer: StoredResponse; readonly payout: Payout } | Replayed;
 /** `payouts` are those that this call approved. */
 export type ReleasedPayouts =
-  { readonly kind: 'approved'; readonly answer: StoredAnswer; readonly payouts: readonly Payout[] } | Replayed;
+  { readonly kind: 'approved'; readonly answer: StoredResponse; readonly payouts: readonly Payout[] } | Replayed;
 
 /**
  * One transaction records the approval, the release when the payout has all it needs, the event, the audit entry and the
@@ -67,7 +67,7 @@ export async function releasePayout(db: Database, input: ReleasePayout): Promise
     if (kept) return { kind: 'replayed', answer: kept };
     const payout = await approve(tx, input.payoutId, input);
     const answer = { status: 200, body: JSON.stringify(payoutObject(payout)) };
-    await keepAnswer(tx, request, answer);
+    await storeResponse(tx, request, answer);
     return { kind: 'approved', answer, payout };
   });
 }
@@ -105,7 +105,7 @@ export async function releasePayouts(db: Database, input: ReleasePayouts): Promi
       });
     }
     const answer = { status: 200, body: JSON.stringify({ data }) };
-    await keepAnswer(tx, request, answer);
+    await storeResponse(tx, request, answer);
     return { kind: 'approved', answer, payouts };
   });
 }
@@ -157,7 +157,7 @@ async function approve(tx: Tx, payoutId: string, input: Release): Promise<Payout
   // A repeat, by a person whose approval is there already: it releases nothing while another's is awaited.
   const own = payout.approvals.find((approval) => approval.userId === userId);
   const isRepeat = payout.state === 'queued' && own !== undefined;
-  if (isRepeat && (await countStandingApprovals(tx, payout.id)) < payout.approvalsRequired) return payout;
+  if (isRepeat && (await countValidApprovals(tx, payout.id)) < payout.approvalsRequired) return payout;
   const policy = await findPolicy(tx, merchantId);
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
   const approvedMinor = await sumApprovedSince(tx, merchantId, userId, since);
@@ -171,7 +171,7 @@ async function approve(tx: Tx, payoutId: string, input: Release): Promise<Payout
     // A policy that became stricter holds for what is queued already; one that became looser does not.
     approvalsRequired: Math.max(payout.approvalsRequired, approvalsRequired(policy, payout.amountMinor)),
   };
-  const isReleased = (await countStandingApprovals(tx, payout.id)) >= approved.approvalsRequired;
+  const isReleased = (await countValidApprovals(tx, payout.id)) >= approved.approvalsRequired;
   const after = isReleased ? await release(tx, approved, input) : await waitForAnother(tx, approved, at);
   await recordAct(tx, input.by, {
     action: isReleased ? 'payout.released' : 'payout.approved',
@@ -186,7 +186,7 @@ async function approve(tx: Tx, payoutId: string, input: Release): Promise<Payout
 async function release(tx: Tx, approved: Payout, input: Release): Promise<Payout> {
   const { at, environment } = input;
   const sendDeadlineAt = new Date(at.getTime() + input.sendDeadlineMs);
-  const change = changePayout(approved, { fact: 'approved', sendDeadlineAt }, at, input.overdueAfterMs);
+  const change = changePayout(approved, { kind: 'approved', sendDeadlineAt }, at, input.overdueAfterMs);
   if (change === null) throw new Error(`payout ${approved.id} could not be released from ${approved.state}`);
   const isRecorded = await recordPayoutChange(tx, change, environment);
   if (!isRecorded) throw new Error(`payout ${approved.id} changed while it was locked`);

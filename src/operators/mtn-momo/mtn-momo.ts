@@ -1,5 +1,5 @@
 // MTN MoMo Open API behind the operator port: request-to-pay, transfer and refund.
-import { createHttpDoor, withDeadline, type HttpAnswer, type HttpRequest } from '../http-client.ts';
+import { createOperatorHttpClient, withDeadline, type HttpAnswer, type HttpRequest } from '../http-client.ts';
 import { readSendAnswer, readStatusAnswer } from './statuses.ts';
 import { openMtnProduct, type MtnCredentials, type MtnProduct } from './product.ts';
 import { refund, requestToPay, transfer } from './requests.ts';
@@ -28,7 +28,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
  */
 export function createMtnMomo(config: MtnMomoConfig): Operator {
   const { baseUrl, callbackUrl, targetEnvironment, connections, requestTimeoutMs: timeoutMs } = config;
-  const http = createHttpDoor({ baseUrl, connections, timeoutMs });
+  const http = createOperatorHttpClient({ baseUrl, connections, timeoutMs });
   const opened = { http, targetEnvironment, timeoutMs };
   const collection = openMtnProduct({ ...opened, product: 'collection', credentials: config.collection });
   const disbursement = openMtnProduct({ ...opened, product: 'disbursement', credentials: config.disbursement });

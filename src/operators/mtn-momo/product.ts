@@ -1,6 +1,6 @@
 // One product of MTN's API (collections or disbursements): its own credentials and token, and calls that carry them.
 import { z } from 'zod';
-import { withDeadline, type HttpAnswer, type HttpDoor, type HttpRequest } from '../http-client.ts';
+import { withDeadline, type HttpAnswer, type OperatorHttpClient, type HttpRequest } from '../http-client.ts';
 import { createTokenCache, type FetchedToken } from '../token-cache.ts';
 
 /** The first part of every path. Each product has its own subscription, API user, key and token. */
@@ -18,7 +18,7 @@ export type MtnProduct = {
 };
 
 type ProductConfig = {
-  readonly http: HttpDoor;
+  readonly http: OperatorHttpClient;
   readonly product: MtnProductName;
   readonly credentials: MtnCredentials;
   readonly targetEnvironment: string;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { call, type ApiAnswer } from '../../support/api.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, auditRows, codeOf, logIn, PASSWORD } from '../../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from '../answers.ts';
 
@@ -11,16 +11,16 @@ const PER_ACCOUNT = 10;
 const PER_ADDRESS = 50;
 
 describe('failed log-ins', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse({ environment: { ...API_ONLY.environment, MALIPO_TRUSTED_PROXIES: '1' } });
+    testEnv = await startTestEnvironment({ environment: { ...API_ONLY.environment, MALIPO_TRUSTED_PROXIES: '1' } });
   });
-  after(() => house.stop());
-  beforeEach(() => house.db.pool.query('DELETE FROM proof_counters'));
+  after(() => testEnv.stop());
+  beforeEach(() => testEnv.db.pool.query('DELETE FROM attempt_counters'));
 
   let nextAddress = 1;
   const freshAddress = () => `203.0.113.${nextAddress++}`;
-  const attempt = (email: string, password: string, address = freshAddress(), baseUrl = house.baseUrl) =>
+  const attempt = (email: string, password: string, address = freshAddress(), baseUrl = testEnv.baseUrl) =>
     call(baseUrl, 'POST', SESSION, {
       json: { email, password },
       headers: { 'x-forwarded-for': address },
@@ -29,14 +29,14 @@ describe('failed log-ins', () => {
   const statuses = (answers: readonly ApiAnswer[]) => answers.map(({ status }) => status);
 
   it('are ten for an account in a quarter of an hour, from wherever they come; then even the right password waits', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt(person.email, 'wrong'), 'permission_denied');
     const refused = await attempt(person.email, PASSWORD);
     assertError(refused, 'rate_limited');
     const seconds = Number(refused.headers.get('retry-after'));
     assert.ok(seconds > 890 && seconds <= 900, `${seconds}`);
-    assert.deepEqual(await auditRows(house, refused), [], 'a flood fills no log');
-    const other = await addPerson(house, house.merchant.id, ['viewer']);
+    assert.deepEqual(await auditRows(testEnv, refused), [], 'a flood fills no log');
+    const other = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     assert.equal((await attempt(other.email, PASSWORD)).status, 201);
   });
 
@@ -46,14 +46,14 @@ describe('failed log-ins', () => {
   });
 
   it('do not pass the limit together', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const many = await Promise.all(Array.from({ length: 25 }, () => attempt(person.email, 'wrong')));
     assert.equal(statuses(many).filter((status) => status === 403).length, PER_ACCOUNT);
     assert.equal(statuses(many).filter((status) => status === 429).length, 15);
   });
 
   it('are fifty for an address, whoever is tried; a right password there takes back no more than itself', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const address = freshAddress();
     for (let n = 0; n < PER_ADDRESS - 1; n++) {
       assertError(await attempt(`nobody${n}@shop.example`, 'x', address), 'permission_denied');
@@ -65,32 +65,32 @@ describe('failed log-ins', () => {
   });
 
   it('are forgotten when their window is over, and not before', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
-    await house.db.pool.query(
-      "UPDATE proof_counters SET window_ends_at = window_ends_at - interval '14 minutes 50 seconds'",
+    await testEnv.db.pool.query(
+      "UPDATE attempt_counters SET window_ends_at = window_ends_at - interval '14 minutes 50 seconds'",
     );
     assertError(await attempt(person.email, PASSWORD), 'rate_limited');
-    await house.db.pool.query("UPDATE proof_counters SET window_ends_at = window_ends_at - interval '10 seconds'");
+    await testEnv.db.pool.query("UPDATE attempt_counters SET window_ends_at = window_ends_at - interval '10 seconds'");
     assert.equal((await attempt(person.email, PASSWORD)).status, 201);
   });
 
   it('are the same for every process, and for one that was started anew', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
-    const { baseUrl } = await startAnotherServer(house, { MALIPO_TRUSTED_PROXIES: '1' });
+    const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_TRUSTED_PROXIES: '1' });
     assertError(await attempt(person.email, PASSWORD, freshAddress(), baseUrl), 'rate_limited');
   });
 
   it('count a right password with a wrong code', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt(person.email, PASSWORD), 'permission_denied');
     assertError(await attempt(person.email, PASSWORD), 'rate_limited');
   });
 
   it('of an account leave its sessions alone, and what a session proves has a limit of its own', async () => {
-    const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
-    const browser = await logIn(house, person);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
+    const browser = await logIn(testEnv, person);
     for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
     const prove = (path: string, json: object) => browser.call('POST', `${SESSION}/${path}`, { json });
     for (let n = 0; n < PER_ACCOUNT - 1; n++)
@@ -111,7 +111,7 @@ describe('failed log-ins', () => {
   it('are swept away with their windows', async () => {
     await attempt('nobody@shop.example', 'x');
     const purge = (endedBefore: Date) =>
-      purgeExpiredRecords(house.db, {
+      purgeExpiredRecords(testEnv.db, {
         idempotencyKeysBefore: new Date(0),
         callbacksBefore: new Date(0),
         endedBefore,

@@ -4,7 +4,7 @@ import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
 import { generateApiKey, hashApiKey, type Scope } from '../../../src/domain/accounts/api-key.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { API_ONLY, assertError } from '../answers.ts';
 
 const ROUTES: readonly (readonly [string, string, Scope])[] = [
@@ -22,44 +22,44 @@ const ALL: readonly Scope[] = [
 ];
 
 describe('authentication', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const withHeader = (authorization: string) =>
-    call(house.baseUrl, 'GET', '/v1/api/balance', { headers: { authorization } });
+    call(testEnv.baseUrl, 'GET', '/v1/api/balance', { headers: { authorization } });
 
   for (const [method, path, scope] of ROUTES) {
     const route = `${method} ${path.replace(/col_.*/, '{id}')}`;
 
     it(`is asked of ${route}`, async () => {
-      assertError(await call(house.baseUrl, method, path), 'api_key_missing');
+      assertError(await call(testEnv.baseUrl, method, path), 'api_key_missing');
     });
 
     it(`of ${route} wants the scope ${scope}, names it, and is content with it`, async () => {
-      const without = await house.addKey(
-        house.merchant.id,
+      const without = await testEnv.addKey(
+        testEnv.merchant.id,
         ALL.filter((other) => other !== scope),
       );
-      const error = assertError(await call(house.baseUrl, method, path, { key: without }), 'insufficient_scope');
+      const error = assertError(await call(testEnv.baseUrl, method, path, { key: without }), 'insufficient_scope');
       assert.match(error.message, new RegExp(`\\b${scope}\\b`));
-      const only = await house.addKey(house.merchant.id, [scope]);
-      const answer = await call(house.baseUrl, method, path, { key: only });
+      const only = await testEnv.addKey(testEnv.merchant.id, [scope]);
+      const answer = await call(testEnv.baseUrl, method, path, { key: only });
       assert.ok([200, 400, 404].includes(answer.status), answer.text);
     });
   }
 
   it('takes the scheme in any letters, and spaces around the key', async () => {
-    const { key } = house.merchant;
+    const { key } = testEnv.merchant;
     for (const header of [`Bearer ${key}`, `bearer ${key}`, `BEARER   ${key} `]) {
       assert.equal((await withHeader(header)).status, 200, header);
     }
   });
 
   it('takes nothing else for a key', async () => {
-    const { key } = house.merchant;
+    const { key } = testEnv.merchant;
     const basic = `Basic ${Buffer.from(`${key}:`).toString('base64')}`;
     for (const header of [key, basic, 'Bearer', `Bearer ${key} ${key}`, `Bearer "${key}"`, `Token ${key}`]) {
       assertError(await withHeader(header), 'api_key_invalid');
@@ -67,7 +67,7 @@ describe('authentication', () => {
   });
 
   it('tells a mistyped key from one of the other environment, and says nothing of whether it exists', async () => {
-    const { key } = house.merchant;
+    const { key } = testEnv.merchant;
     const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     assertError(await withHeader(`Bearer ${mistyped}`), 'api_key_invalid');
     assertError(await withHeader(`Bearer ${key.toLowerCase()}x`), 'api_key_invalid');
@@ -76,35 +76,35 @@ describe('authentication', () => {
   });
 
   it('ends for a key at the moment it expires', async () => {
-    const expired = await house.addKey(house.merchant.id, ['balance:read'], new Date(Date.now() - 1));
-    const lasting = await house.addKey(house.merchant.id, ['balance:read'], new Date(Date.now() + 60_000));
+    const expired = await testEnv.addKey(testEnv.merchant.id, ['balance:read'], new Date(Date.now() - 1));
+    const lasting = await testEnv.addKey(testEnv.merchant.id, ['balance:read'], new Date(Date.now() + 60_000));
     assertError(await withHeader(`Bearer ${expired}`), 'api_key_expired');
     assert.equal((await withHeader(`Bearer ${lasting}`)).status, 200);
   });
 
   it('ends for a key with the very next call after it was revoked, and says revoked rather than expired', async () => {
-    const key = await house.addKey(house.merchant.id, ['balance:read'], new Date(Date.now() + 60_000));
+    const key = await testEnv.addKey(testEnv.merchant.id, ['balance:read'], new Date(Date.now() + 60_000));
     assert.equal((await withHeader(`Bearer ${key}`)).status, 200);
     const revoke = 'UPDATE api_keys SET revoked_at = now(), expires_at = now() WHERE key_sha256 = $1';
-    await house.db.pool.query(revoke, [hashApiKey(key)]);
+    await testEnv.db.pool.query(revoke, [hashApiKey(key)]);
     assertError(await withHeader(`Bearer ${key}`), 'api_key_revoked');
   });
 
   it('comes before the scope, the scope before the idempotency key, and all of them before the body', async () => {
-    const reader = await house.addKey(house.merchant.id, ['collections:read']);
+    const reader = await testEnv.addKey(testEnv.merchant.id, ['collections:read']);
     const broken = { idempotencyKey: null, raw: { type: 'text/plain', body: 'x'.repeat(100_000) } } as const;
-    const create = (key: string | null) => call(house.baseUrl, 'POST', '/v1/api/collections', { ...broken, key });
+    const create = (key: string | null) => call(testEnv.baseUrl, 'POST', '/v1/api/collections', { ...broken, key });
     assertError(await create(null), 'api_key_missing');
     assertError(await create(reader), 'insufficient_scope');
-    assertError(await create(house.merchant.key), 'idempotency_key_missing');
+    assertError(await create(testEnv.merchant.key), 'idempotency_key_missing');
   });
 
   it('that is refused to a known key is in its merchant’s audit log, once in an hour for each reason', async () => {
-    const key = await house.addKey(house.merchant.id, ['collections:read']);
-    const { id } = (await findApiKeyByHash(house.db, hashApiKey(key)))!;
+    const key = await testEnv.addKey(testEnv.merchant.id, ['collections:read']);
+    const { id } = (await findApiKeyByHash(testEnv.db, hashApiKey(key)))!;
     const kept = async () =>
       (
-        await house.db.pool.query<{ action: string; outcome: string; reason: string }>(
+        await testEnv.db.pool.query<{ action: string; outcome: string; reason: string }>(
           `SELECT action, outcome, after->>'reason' AS reason FROM audit_entries WHERE api_key_id = $1 ORDER BY id`,
           [id],
         )
@@ -113,19 +113,19 @@ describe('authentication', () => {
     const [lacking, ...more] = await kept();
     assert.deepEqual([lacking?.action, lacking?.outcome, more], ['GET /v1/api/balance', 'refused', []]);
     assert.match(lacking?.reason ?? '', /^insufficient_scope: .*balance:read/);
-    await house.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+    await testEnv.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
     for (let n = 0; n < 3; n++) assertError(await withHeader(`Bearer ${key}`), 'api_key_revoked');
     assert.equal((await kept()).length, 2);
-    await house.db.pool.query("UPDATE proof_counters SET window_ends_at = now() WHERE subject LIKE 'refusal/%'");
+    await testEnv.db.pool.query("UPDATE attempt_counters SET window_ends_at = now() WHERE subject LIKE 'refusal/%'");
     assertError(await withHeader(`Bearer ${key}`), 'api_key_revoked');
     assert.match((await kept())[2]?.reason ?? '', /^api_key_revoked: /);
   });
 
   it('notes when a key was last used, to the minute', async () => {
-    const key = await house.addKey(house.merchant.id, ['balance:read']);
+    const key = await testEnv.addKey(testEnv.merchant.id, ['balance:read']);
     const lastUsed = async () =>
       (
-        await house.db.pool.query<{ last_used_at: Date | null }>(
+        await testEnv.db.pool.query<{ last_used_at: Date | null }>(
           'SELECT last_used_at FROM api_keys WHERE key_sha256 = $1',
           [hashApiKey(key)],
         )
@@ -136,25 +136,25 @@ describe('authentication', () => {
     assert.ok(first && Math.abs(first.getTime() - Date.now()) < 10_000);
     await withHeader(`Bearer ${key}`);
     assert.deepEqual(await lastUsed(), first);
-    await house.db.pool.query("UPDATE api_keys SET last_used_at = now() - interval '61 s'");
+    await testEnv.db.pool.query("UPDATE api_keys SET last_used_at = now() - interval '61 s'");
     await withHeader(`Bearer ${key}`);
     assert.ok((await lastUsed())! >= first);
   });
 
   it('keeps no key in the database, only its digest', async () => {
-    const { rows } = await house.db.pool.query<{ row: string }>('SELECT api_keys::text AS row FROM api_keys');
-    const secret = house.merchant.key.slice('sk_test_'.length);
+    const { rows } = await testEnv.db.pool.query<{ row: string }>('SELECT api_keys::text AS row FROM api_keys');
+    const secret = testEnv.merchant.key.slice('sk_test_'.length);
     assert.ok(rows.length > 0 && rows.every(({ row }) => !row.includes(secret)));
-    assert.ok(rows.some(({ row }) => row.includes(hashApiKey(house.merchant.key).toString('hex'))));
+    assert.ok(rows.some(({ row }) => row.includes(hashApiKey(testEnv.merchant.key).toString('hex'))));
   });
 
   it('keeps merchants apart: a stranger’s collection is answered as one that does not exist', async () => {
-    const created = await call(house.baseUrl, 'POST', '/v1/api/collections', {
-      key: house.merchant.key,
+    const created = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
+      key: testEnv.merchant.key,
       json: collectionFields(),
     });
-    const stranger = await house.addMerchant();
-    const fetchOf = (id: string) => call(house.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: stranger.key });
+    const stranger = await testEnv.addMerchant();
+    const fetchOf = (id: string) => call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: stranger.key });
     const foreign = await fetchOf(String(created.json['id']));
     const unknown = await fetchOf(newId('col'));
     const malformed = await fetchOf('col_1');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { ROLES, type Role } from '../../../src/domain/accounts/member.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, assertAudited, auditRows, enter, logIn, type Browser } from '../../support/people.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { API_ONLY, assertError } from '../answers.ts';
@@ -36,13 +36,13 @@ const IDS: Readonly<Record<string, string>> = {
 };
 
 describe('the console', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let routes: { method: string; path: string; name: string }[];
   const browsers = {} as Record<Role, Browser>;
 
   before(async () => {
-    house = await openHouse(API_ONLY);
-    const document = (await openApiOf(house.baseUrl)) as unknown as OpenApiDocument;
+    testEnv = await startTestEnvironment(API_ONLY);
+    const document = (await openApiOf(testEnv.baseUrl)) as unknown as OpenApiDocument;
     routes = operationsOf(document)
       .filter(
         ({ path }) =>
@@ -56,9 +56,9 @@ describe('the console', () => {
         path: path.replace('{id}', IDS[path.split('/')[3]!] ?? ''),
       }))
       .filter(({ name }) => !BEFORE_A_SESSION.includes(name));
-    for (const role of ROLES) browsers[role] = await enter(house, house.merchant.id, role);
+    for (const role of ROLES) browsers[role] = await enter(testEnv, testEnv.merchant.id, role);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   it('has the routes that are tried here', () => {
     assert.ok(routes.length >= 22, `${routes.length}`);
@@ -72,12 +72,12 @@ describe('the console', () => {
   it('refuses everybody without a session, alike, and puts nobody on record', async () => {
     const texts = new Set<string>();
     for (const { method, path } of routes) {
-      const answer = await call(house.baseUrl, method, path, {
+      const answer = await call(testEnv.baseUrl, method, path, {
         idempotencyKey: null,
-        headers: { origin: house.baseUrl, 'malipo-console': '1' },
+        headers: { origin: testEnv.baseUrl, 'malipo-console': '1' },
       });
       assertError(answer, 'permission_denied');
-      assert.deepEqual(await auditRows(house, answer), []);
+      assert.deepEqual(await auditRows(testEnv, answer), []);
       texts.add(answer.text.replace(/req_[0-9a-z]{26}/, 'req_'));
     }
     assert.equal(texts.size, 1);
@@ -85,7 +85,7 @@ describe('the console', () => {
 
   it('takes no API key for a session', async () => {
     for (const { method, path } of routes) {
-      const answer = await call(house.baseUrl, method, path, { key: house.merchant.key, idempotencyKey: null });
+      const answer = await call(testEnv.baseUrl, method, path, { key: testEnv.merchant.key, idempotencyKey: null });
       assertError(answer, 'permission_denied');
     }
   });
@@ -103,7 +103,7 @@ describe('the console', () => {
           assert.ok(answer.status !== 403 || isStepUp, `${role}: ${name} ${answer.text}`);
         } else {
           assertError(answer, 'permission_denied');
-          const row = await assertAudited(house, answer, { outcome: 'refused' });
+          const row = await assertAudited(testEnv, answer, { outcome: 'refused' });
           assert.equal(row.action, name.replace('{id}', ':id'));
         }
       }
@@ -111,12 +111,12 @@ describe('the console', () => {
   }
 
   it('changes nothing for a page that is not ours', async () => {
-    const browser = await enter(house, house.merchant.id, 'owner');
+    const browser = await enter(testEnv, testEnv.merchant.id, 'owner');
     const foreign: readonly Record<string, string>[] = [
       { origin: 'https://evil.example' },
       { origin: 'null' },
-      { origin: `${house.baseUrl}.evil.example` },
-      { origin: house.baseUrl.replace('http:', 'https:') },
+      { origin: `${testEnv.baseUrl}.evil.example` },
+      { origin: testEnv.baseUrl.replace('http:', 'https:') },
       { origin: '' },
       { 'malipo-console': '' },
       { 'malipo-console': '0' },
@@ -125,11 +125,11 @@ describe('the console', () => {
       for (const headers of foreign) {
         const answer = await browser.call(method, path, { headers });
         assertError(answer, 'permission_denied');
-        await assertAudited(house, answer, { outcome: 'refused' });
+        await assertAudited(testEnv, answer, { outcome: 'refused' });
       }
     }
     for (const { path } of routes.filter((route) => route.method === 'GET')) {
-      const answer = await call(house.baseUrl, 'GET', path, { headers: { cookie: browser.cookie } });
+      const answer = await call(testEnv.baseUrl, 'GET', path, { headers: { cookie: browser.cookie } });
       assert.equal(answer.status, 200, 'reading needs the cookie alone');
     }
   });
@@ -144,9 +144,9 @@ describe('the console', () => {
     const AUDIT = '/v1/console/audit';
 
     it('newest first, in pages, of this merchant only', async () => {
-      const merchant = await house.addMerchant();
-      const person = await addPerson(house, merchant.id, ['owner']);
-      const owner = await logIn(house, person);
+      const merchant = await testEnv.addMerchant();
+      const person = await addPerson(testEnv, merchant.id, ['owner']);
+      const owner = await logIn(testEnv, person);
       for (let n = 0; n < 4; n++)
         await owner.call('POST', '/v1/console/keys', { json: { name: `k${n}`, scopes: ['balance:read'] } });
       const first = await owner.call('GET', `${AUDIT}?limit=3`);
@@ -166,8 +166,8 @@ describe('the console', () => {
     });
 
     it('with what was refused and why, and without a secret', async () => {
-      const merchant = await house.addMerchant();
-      const viewer = await enter(house, merchant.id, 'viewer');
+      const merchant = await testEnv.addMerchant();
+      const viewer = await enter(testEnv, merchant.id, 'viewer');
       await viewer.call('POST', '/v1/console/keys', { json: { name: 'k', scopes: ['balance:read'] } });
       const { json, text } = await viewer.call('GET', AUDIT);
       const [entry] = json['data'] as Record<string, unknown>[];
@@ -181,37 +181,37 @@ describe('the console', () => {
 });
 
 describe('the API behind a session', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const READS = ['/v1/api/balance', '/v1/api/collections'];
 
   it('is read in every role', async () => {
     for (const role of ROLES) {
-      const browser = await enter(house, house.merchant.id, role);
+      const browser = await enter(testEnv, testEnv.merchant.id, role);
       for (const path of READS) assert.equal((await browser.call('GET', path)).status, 200, `${role} ${path}`);
     }
   });
 
   it('is written by makers and owners, and who did is on record', async () => {
     for (const role of ROLES) {
-      const person = await addPerson(house, house.merchant.id, [role]);
+      const person = await addPerson(testEnv, testEnv.merchant.id, [role]);
       const answer = await (
-        await logIn(house, person)
+        await logIn(testEnv, person)
       ).call('POST', '/v1/api/collections', { json: collectionFields() });
       if (role === 'maker' || role === 'owner') {
         assert.equal(answer.status, 202, answer.text);
-        await assertAudited(house, answer, {
+        await assertAudited(testEnv, answer, {
           action: 'collection.created',
           user_id: person.id,
           subject_id: String(answer.json['id']),
         });
       } else {
         assertError(answer, 'permission_denied');
-        await assertAudited(house, answer, {
+        await assertAudited(testEnv, answer, {
           action: 'POST /v1/api/collections',
           outcome: 'refused',
           user_id: person.id,
@@ -221,19 +221,19 @@ describe('the API behind a session', () => {
   });
 
   it('shows the merchant of the session, and another’s as not there', async () => {
-    const stranger = await house.addMerchant();
-    const created = await call(house.baseUrl, 'POST', '/v1/api/collections', {
+    const stranger = await testEnv.addMerchant();
+    const created = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
       key: stranger.key,
       json: collectionFields(),
     });
-    const viewer = await enter(house, house.merchant.id, 'viewer');
+    const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await viewer.call('GET', `/v1/api/collections/${String(created.json['id'])}`), 'collection_not_found');
-    const own = await enter(house, stranger.id, 'viewer');
+    const own = await enter(testEnv, stranger.id, 'viewer');
     assert.equal((await own.call('GET', `/v1/api/collections/${String(created.json['id'])}`)).status, 200);
   });
 
   it('is not written from another site’s page', async () => {
-    const browser = await enter(house, house.merchant.id, 'maker');
+    const browser = await enter(testEnv, testEnv.merchant.id, 'maker');
     for (const headers of [{ origin: 'https://evil.example' }, { 'malipo-console': '' }]) {
       assertError(
         await browser.call('POST', '/v1/api/collections', { json: collectionFields(), headers }),
@@ -243,9 +243,9 @@ describe('the API behind a session', () => {
   });
 
   it('goes by the key where there is one, and by the cookie only where there is none', async () => {
-    const { cookie } = await enter(house, house.merchant.id, 'viewer');
-    const stranger = await house.addMerchant('KES');
-    const read = (headers: Record<string, string>) => call(house.baseUrl, 'GET', '/v1/api/balance', { headers });
+    const { cookie } = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const stranger = await testEnv.addMerchant('KES');
+    const read = (headers: Record<string, string>) => call(testEnv.baseUrl, 'GET', '/v1/api/balance', { headers });
     const both = await read({ cookie, authorization: `Bearer ${stranger.key}` });
     assert.equal(both.json['currency'], 'KES');
     assertError(await read({ cookie, authorization: 'Bearer nothing' }), 'api_key_invalid');
@@ -254,11 +254,11 @@ describe('the API behind a session', () => {
   });
 
   it('answers a repeat of a person’s request as that of a key', async () => {
-    const browser = await enter(house, house.merchant.id, 'maker');
+    const browser = await enter(testEnv, testEnv.merchant.id, 'maker');
     const request = { json: collectionFields(), idempotencyKey: 'order-1042' };
     const first = await browser.call('POST', '/v1/api/collections', request);
     const again = await browser.call('POST', '/v1/api/collections', request);
     assert.deepEqual([again.text, again.headers.get('idempotent-replayed')], [first.text, 'true']);
-    assert.deepEqual(await auditRows(house, again), [], 'nothing was done');
+    assert.deepEqual(await auditRows(testEnv, again), [], 'nothing was done');
   });
 });

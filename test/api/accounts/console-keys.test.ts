@@ -4,7 +4,7 @@ import { newId, type UserId } from '../../../src/domain/ids.ts';
 import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
 import { hashApiKey } from '../../../src/domain/accounts/api-key.ts';
 import { call } from '../../support/api.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, assertAudited, enter, logIn, type Browser } from '../../support/people.ts';
 import { API_ONLY, assertError, issuesOf } from '../answers.ts';
 
@@ -12,16 +12,16 @@ const KEYS = '/v1/console/keys';
 const DAY_SECONDS = 86_400;
 
 describe('API keys in the console', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let admin: Browser;
   let adminId: UserId;
   before(async () => {
-    house = await openHouse(API_ONLY);
-    const person = await addPerson(house, house.merchant.id, ['admin']);
+    testEnv = await startTestEnvironment(API_ONLY);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['admin']);
     adminId = person.id;
-    admin = await logIn(house, person);
+    admin = await logIn(testEnv, person);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const make = (browser: Browser, fields: Record<string, unknown> = {}) =>
     browser.call('POST', KEYS, { json: { name: 'Server', scopes: ['balance:read'], ...fields } });
@@ -33,7 +33,7 @@ describe('API keys in the console', () => {
     };
     return data.filter(({ state, replaced_by: next }) => state === 'active' && next === null)[index]!.id;
   };
-  const use = (key: unknown) => call(house.baseUrl, 'GET', '/v1/api/balance', { key: String(key) });
+  const use = (key: unknown) => call(testEnv.baseUrl, 'GET', '/v1/api/balance', { key: String(key) });
   const listed = async (id: unknown) => {
     const { data } = (await admin.call('GET', `${KEYS}?limit=100`)).json as unknown as {
       data: Record<string, unknown>[];
@@ -65,7 +65,7 @@ describe('API keys in the console', () => {
     const seen = await listed(answer.json['id']);
     assert.ok(seen?.['last_used_at']);
     assert.deepEqual({ ...seen, last_used_at: null }, shown);
-    const row = await assertAudited(house, answer, {
+    const row = await assertAudited(testEnv, answer, {
       action: 'api_key.created',
       subject_id: String(answer.json['id']),
       user_id: adminId,
@@ -104,7 +104,7 @@ describe('API keys in the console', () => {
   });
 
   it('that move money out are not for developers: neither to make, nor to roll, nor to revoke', async () => {
-    const developer = await enter(house, house.merchant.id, 'developer');
+    const developer = await enter(testEnv, testEnv.merchant.id, 'developer');
     assert.equal((await make(developer)).status, 201);
     const { id } = (await make(admin, { scopes: ['payouts:write'] })).json;
     for (const answer of [
@@ -113,15 +113,15 @@ describe('API keys in the console', () => {
       await developer.call('DELETE', `${KEYS}/${String(id)}`),
     ]) {
       assertError(answer, 'permission_denied');
-      await assertAudited(house, answer, { outcome: 'refused' });
+      await assertAudited(testEnv, answer, { outcome: 'refused' });
     }
     assert.equal((await listed(id))?.['state'], 'active');
   });
 
   it('are not more than a hundred in force', async () => {
-    const crowded = await house.addMerchant();
-    const owner = await enter(house, crowded.id, 'owner');
-    await house.db.pool.query(
+    const crowded = await testEnv.addMerchant();
+    const owner = await enter(testEnv, crowded.id, 'owner');
+    await testEnv.db.pool.query(
       `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_at, revoked_at)
        SELECT 'key_' || lpad(n::text, 26, '0'), $1, 'k', 'test', 'abcd', sha256(n::text::bytea), ARRAY['balance:read'], now(),
               CASE WHEN n > 199 THEN now() END
@@ -129,7 +129,7 @@ describe('API keys in the console', () => {
       [crowded.id],
     );
     assertError(await make(owner), 'state_conflict');
-    await house.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [
+    await testEnv.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [
       `key_${'101'.padStart(26, '0')}`,
     ]);
     assert.equal((await make(owner)).status, 201);
@@ -145,7 +145,7 @@ describe('API keys in the console', () => {
       assertError(await use(old['key']), 'api_key_revoked');
       const seen = await listed(old['id']);
       assert.deepEqual([seen?.['state'], seen?.['replaced_by']], ['revoked', rolled.json['id']]);
-      await assertAudited(house, rolled, { action: 'api_key.rolled', subject_id: String(old['id']) });
+      await assertAudited(testEnv, rolled, { action: 'api_key.rolled', subject_id: String(old['id']) });
     });
 
     it('and the old one lives on as long as was asked for, and no longer than it would have', async () => {
@@ -154,7 +154,7 @@ describe('API keys in the console', () => {
       assert.equal((await use(old['key'])).status, 200);
       const end = Date.parse(String((await listed(old['id']))?.['expires_at']));
       assert.ok(Math.abs(end - Date.now() - DAY_SECONDS * 1000) < 10_000);
-      await house.db.pool.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [old['id']]);
+      await testEnv.db.pool.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [old['id']]);
       assertError(await use(old['key']), 'api_key_expired');
       const expiresAt = new Date(Date.now() + 60_000).toISOString();
       const short = (await make(admin, { expires_at: expiresAt })).json;
@@ -172,11 +172,11 @@ describe('API keys in the console', () => {
     });
 
     it('beside the old one only where there is room for both', async () => {
-      const merchant = await house.addMerchant();
-      const owner = await enter(house, merchant.id, 'owner');
+      const merchant = await testEnv.addMerchant();
+      const owner = await enter(testEnv, merchant.id, 'owner');
       const { id } = (await make(owner)).json;
       // As many as there may be but one, by the way that no limit holds for.
-      for (let n = 0; n < 97; n++) await house.addKey(merchant.id, ['balance:read']);
+      for (let n = 0; n < 97; n++) await testEnv.addKey(merchant.id, ['balance:read']);
       const rolled = await roll(owner, id, { keep_old_for: 60 });
       assert.equal(rolled.status, 201, rolled.text);
       assertError(await make(owner), 'state_conflict');
@@ -200,16 +200,16 @@ describe('API keys in the console', () => {
       const revoked = (await make(admin)).json['id'];
       await admin.call('DELETE', `${KEYS}/${String(revoked)}`);
       const expired = (await make(admin)).json['id'];
-      await house.db.pool.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [expired]);
+      await testEnv.db.pool.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [expired]);
       for (const id of [revoked, expired]) assertError(await roll(admin, id), 'state_conflict');
     });
 
     it('into the hands of who rolls, who counts as the maker from then on', async () => {
       const old = (await make(admin, { scopes: ['payouts:write'] })).json;
-      const person = await addPerson(house, house.merchant.id, ['owner']);
-      const rolled = (await roll(await logIn(house, person), old['id'])).json;
+      const person = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
+      const rolled = (await roll(await logIn(testEnv, person), old['id'])).json;
       assert.equal((rolled['created_by'] as { id: string }).id, person.id);
-      const found = await findApiKeyByHash(house.db, hashApiKey(String(rolled['key'])));
+      const found = await findApiKeyByHash(testEnv.db, hashApiKey(String(rolled['key'])));
       assert.equal(found?.maker, person.id);
     });
   });
@@ -219,7 +219,7 @@ describe('API keys in the console', () => {
       const { id, key } = (await make(admin)).json;
       const revoked = await admin.call('DELETE', `${KEYS}/${String(id)}`);
       assert.deepEqual([revoked.status, revoked.json['state']], [200, 'revoked']);
-      await assertAudited(house, revoked, {
+      await assertAudited(testEnv, revoked, {
         action: 'api_key.revoked',
         subject_id: String(id),
         before: { revoked_at: null },
@@ -238,19 +238,19 @@ describe('API keys in the console', () => {
   });
 
   it('of a person who was removed read on, and make no payouts any more', async () => {
-    const person = await addPerson(house, house.merchant.id, ['admin']);
-    const { key } = (await make(await logIn(house, person), { scopes: ['balance:read', 'payouts:write'] })).json;
-    const find = () => findApiKeyByHash(house.db, hashApiKey(String(key)));
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['admin']);
+    const { key } = (await make(await logIn(testEnv, person), { scopes: ['balance:read', 'payouts:write'] })).json;
+    const find = () => findApiKeyByHash(testEnv.db, hashApiKey(String(key)));
     assert.equal((await find())?.maker, person.id);
-    const own = await logIn(house, person);
+    const own = await logIn(testEnv, person);
     assert.equal((await own.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assert.equal((await find())?.maker, null);
     assert.equal((await use(key)).status, 200);
   });
 
   it('are listed in pages, newest first', async () => {
-    const merchant = await house.addMerchant();
-    const owner = await enter(house, merchant.id, 'owner');
+    const merchant = await testEnv.addMerchant();
+    const owner = await enter(testEnv, merchant.id, 'owner');
     const made: unknown[] = [];
     for (let n = 0; n < 4; n++) made.push((await make(owner)).json['id']);
     const first = await owner.call('GET', `${KEYS}?limit=3`);
@@ -266,8 +266,8 @@ describe('API keys in the console', () => {
   });
 
   it('of another merchant are as those there are not', async () => {
-    const stranger = await house.addMerchant();
-    const { id: foreign } = (await make(await enter(house, stranger.id, 'owner'))).json;
+    const stranger = await testEnv.addMerchant();
+    const { id: foreign } = (await make(await enter(testEnv, stranger.id, 'owner'))).json;
     const strip = ({ text }: { text: string }) => text.replace(/req_[0-9a-z]{26}/, 'req_');
     const answers = [];
     for (const id of [foreign, newId('key'), 'key_1', '%00']) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { call, type ApiAnswer } from '../../support/api.ts';
-import { openHouse, type House, type TestMerchant } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import {
   addPerson,
   assertAudited,
@@ -20,11 +20,11 @@ const MEMBERS = '/v1/console/members';
 const INVITATIONS = '/v1/console/invitations';
 
 describe('people of a merchant', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const change = (browser: Browser, id: string, roles: unknown) =>
     browser.call('PATCH', `${MEMBERS}/${id}`, { json: { roles } });
@@ -32,11 +32,14 @@ describe('people of a merchant', () => {
   const invite = (browser: Browser, email: string, roles: unknown) =>
     browser.call('POST', INVITATIONS, { json: { email, roles } });
   const accept = (fields: Record<string, unknown>) =>
-    call(house.baseUrl, 'POST', `${INVITATIONS}/accept`, { json: { name: 'Brian', ...fields }, idempotencyKey: null });
+    call(testEnv.baseUrl, 'POST', `${INVITATIONS}/accept`, {
+      json: { name: 'Brian', ...fields },
+      idempotencyKey: null,
+    });
   /** Of a merchant that has no other owner or admin: then nothing waits for a second person. */
   const onlyOwner = async () => {
-    const { id: merchantId } = await house.addMerchant();
-    return { merchantId, owner: await enter(house, merchantId, 'owner') };
+    const { id: merchantId } = await testEnv.addMerchant();
+    return { merchantId, owner: await enter(testEnv, merchantId, 'owner') };
   };
   const newEmail = () => `${newId('usr').slice(-12)}@shop.example`;
   const rolesOf = async (browser: Browser, id: string) => {
@@ -48,9 +51,9 @@ describe('people of a merchant', () => {
 
   describe('members', () => {
     it('are listed to every role, as they are now', async () => {
-      const merchant = await house.addMerchant();
-      const person = await addPerson(house, merchant.id, ['approver', 'viewer'], { hasSecondFactor: true });
-      const viewer = await enter(house, merchant.id, 'viewer');
+      const merchant = await testEnv.addMerchant();
+      const person = await addPerson(testEnv, merchant.id, ['approver', 'viewer'], { hasSecondFactor: true });
+      const viewer = await enter(testEnv, merchant.id, 'viewer');
       const { data } = (await viewer.call('GET', MEMBERS)).json as unknown as { data: Record<string, unknown>[] };
       assert.equal(data.length, 3);
       const shown = data.find((member) => member['id'] === person.id);
@@ -66,12 +69,12 @@ describe('people of a merchant', () => {
     });
 
     it('get other roles from who holds those', async () => {
-      const { id: merchantId } = await house.addMerchant();
-      const person = await addPerson(house, merchantId, ['viewer']);
-      const admin = await enter(house, merchantId, 'admin', 'approver', 'viewer');
+      const { id: merchantId } = await testEnv.addMerchant();
+      const person = await addPerson(testEnv, merchantId, ['viewer']);
+      const admin = await enter(testEnv, merchantId, 'admin', 'approver', 'viewer');
       const changed = await change(admin, person.id, ['approver']);
       assert.deepEqual([changed.status, changed.json['roles']], [200, ['approver']]);
-      await assertAudited(house, changed, {
+      await assertAudited(testEnv, changed, {
         action: 'member.roles_changed',
         subject_id: person.id,
         before: { roles: ['viewer'] },
@@ -82,7 +85,7 @@ describe('people of a merchant', () => {
       for (const roles of [['maker'], ['owner'], ['viewer', 'developer']]) {
         const refused = await change(admin, person.id, roles);
         assertError(refused, 'permission_denied');
-        await assertAudited(house, refused, {
+        await assertAudited(testEnv, refused, {
           action: `PATCH ${MEMBERS}/:id`,
           outcome: 'refused',
           subject_id: person.id,
@@ -92,20 +95,20 @@ describe('people of a merchant', () => {
     });
 
     it('do not raise themselves', async () => {
-      const person = await addPerson(house, house.merchant.id, ['admin', 'viewer']);
-      const admin = await logIn(house, person);
+      const person = await addPerson(testEnv, testEnv.merchant.id, ['admin', 'viewer']);
+      const admin = await logIn(testEnv, person);
       assertError(await change(admin, person.id, ['admin', 'approver']), 'permission_denied');
       assertError(await change(admin, person.id, ['owner']), 'permission_denied');
       assert.equal((await change(admin, person.id, ['admin'])).status, 200);
     });
 
     it('who are owners are changed and removed by owners alone', async () => {
-      const merchant = await house.addMerchant();
+      const merchant = await testEnv.addMerchant();
       const [first, second] = [
-        await addPerson(house, merchant.id, ['owner']),
-        await addPerson(house, merchant.id, ['owner']),
+        await addPerson(testEnv, merchant.id, ['owner']),
+        await addPerson(testEnv, merchant.id, ['owner']),
       ];
-      const admin = await enter(house, merchant.id, 'admin');
+      const admin = await enter(testEnv, merchant.id, 'admin');
       assertError(await change(admin, second.id, ['viewer']), 'permission_denied');
       assertError(await remove(admin, second.id), 'permission_denied');
       assert.equal(
@@ -113,33 +116,33 @@ describe('people of a merchant', () => {
         200,
         'what stays an owner’s may be added to',
       );
-      const owner = await logIn(house, first);
+      const owner = await logIn(testEnv, first);
       assert.equal((await change(owner, second.id, ['viewer'])).status, 202);
     });
 
     it('keep an owner, whatever the last one wishes', async () => {
-      const merchant = await house.addMerchant();
-      const person = await addPerson(house, merchant.id, ['owner']);
-      const owner = await logIn(house, person);
+      const merchant = await testEnv.addMerchant();
+      const person = await addPerson(testEnv, merchant.id, ['owner']);
+      const owner = await logIn(testEnv, person);
       assertError(await change(owner, person.id, ['admin']), 'state_conflict');
       assertError(await remove(owner, person.id), 'state_conflict');
-      await addPerson(house, merchant.id, ['owner']);
+      await addPerson(testEnv, merchant.id, ['owner']);
       assert.equal((await remove(owner, person.id)).status, 204);
       assertError(await owner.call('GET', MEMBERS), 'permission_denied');
     });
 
     it('keep an owner when the last two leave at once', async () => {
       for (let round = 0; round < 5; round++) {
-        const merchant = await house.addMerchant();
+        const merchant = await testEnv.addMerchant();
         const people = [
-          await addPerson(house, merchant.id, ['owner']),
-          await addPerson(house, merchant.id, ['owner']),
+          await addPerson(testEnv, merchant.id, ['owner']),
+          await addPerson(testEnv, merchant.id, ['owner']),
         ] as const;
-        const [one, two] = [await logIn(house, people[0]), await logIn(house, people[1])];
+        const [one, two] = [await logIn(testEnv, people[0]), await logIn(testEnv, people[1])];
         const answers = await Promise.all([remove(one, people[0].id), change(two, people[1].id, ['viewer'])]);
         // The one who comes second is the last one.
         assert.equal(answers.filter(({ status }) => status < 300).length, 1);
-        const { rows } = await house.db.pool.query(
+        const { rows } = await testEnv.db.pool.query(
           "SELECT 1 FROM members WHERE merchant_id = $1 AND removed_at IS NULL AND 'owner' = ANY (roles)",
           [merchant.id],
         );
@@ -149,10 +152,10 @@ describe('people of a merchant', () => {
 
     it('who were removed stay in the books, and may come again', async () => {
       const { merchantId, owner } = await onlyOwner();
-      const person = await addPerson(house, merchantId, ['viewer']);
+      const person = await addPerson(testEnv, merchantId, ['viewer']);
       const removed = await remove(owner, person.id);
       assert.equal(removed.status, 204);
-      await assertAudited(house, removed, {
+      await assertAudited(testEnv, removed, {
         action: 'member.removed',
         subject_id: person.id,
         before: { roles: ['viewer'] },
@@ -164,8 +167,8 @@ describe('people of a merchant', () => {
     });
 
     it('of another merchant are as those there are not', async () => {
-      const stranger = await house.addMerchant();
-      const owner = await enter(house, house.merchant.id, 'owner');
+      const stranger = await testEnv.addMerchant();
+      const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
       for (const id of [stranger.makerId, newId('usr'), 'usr_1', newId('key')]) {
         assertError(await remove(owner, id), 'member_not_found');
         assertError(await change(owner, id, ['viewer']), 'member_not_found');
@@ -173,11 +176,14 @@ describe('people of a merchant', () => {
     });
 
     it('have at least one role, each once, and none there is not', async () => {
-      const owner = await enter(house, house.merchant.id, 'owner');
+      const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
       for (const roles of [[], ['maker', 'maker'], ['king'], 'maker', null]) {
-        assertError(await change(owner, house.merchant.makerId, roles), 'parameter_invalid');
+        assertError(await change(owner, testEnv.merchant.makerId, roles), 'parameter_invalid');
       }
-      assertError(await owner.call('PATCH', `${MEMBERS}/${house.merchant.makerId}`, { json: {} }), 'parameter_missing');
+      assertError(
+        await owner.call('PATCH', `${MEMBERS}/${testEnv.merchant.makerId}`, { json: {} }),
+        'parameter_missing',
+      );
     });
   });
 
@@ -188,26 +194,26 @@ describe('people of a merchant', () => {
       const invited = await invite(owner, email.toUpperCase(), ['maker', 'developer']);
       assert.equal(invited.status, 201, invited.text);
       const { id, token, url } = invited.json as unknown as Record<string, string>;
-      assert.equal(url, `${house.baseUrl}/console/invitation#token=${token!}`);
+      assert.equal(url, `${testEnv.baseUrl}/console/invitation#token=${token!}`);
       const days = (Date.parse(String(invited.json['expires_at'])) - Date.now()) / 86_400_000;
       assert.ok(days > 6.99 && days <= 7);
-      const row = await assertAudited(house, invited, { action: 'invitation.created', subject_id: id! });
+      const row = await assertAudited(testEnv, invited, { action: 'invitation.created', subject_id: id! });
       assert.ok(!JSON.stringify(row).includes(token!));
       const password = 'a password of their own';
       const accepted = await accept({ token, name: 'Brian', password });
       assert.equal(accepted.status, 201, accepted.text);
       assert.deepEqual([accepted.json['email'], accepted.json['roles']], [email, ['maker', 'developer']]);
       assert.deepEqual(accepted.headers.getSetCookie(), [], 'they log in by themselves');
-      const kept = await assertAudited(house, accepted, { action: 'invitation.accepted', subject_id: id! });
+      const kept = await assertAudited(testEnv, accepted, { action: 'invitation.accepted', subject_id: id! });
       assert.equal(kept.user_id, accepted.json['id']);
-      const browser = openBrowser(house.baseUrl);
+      const browser = openBrowser(testEnv.baseUrl);
       assert.equal((await browser.call('POST', '/v1/console/session', { json: { email, password } })).status, 201);
       assertError(await accept({ token, name: 'Brian', password }), 'invitation_not_found');
     });
 
     it('ask a person who is known and has a second factor for its code too', async () => {
-      const shop = await house.addMerchant();
-      const person = await addPerson(house, shop.id, ['viewer'], { hasSecondFactor: true });
+      const shop = await testEnv.addMerchant();
+      const person = await addPerson(testEnv, shop.id, ['viewer'], { hasSecondFactor: true });
       const { owner } = await onlyOwner();
       const { token } = (await invite(owner, person.email, ['viewer'])).json as unknown as { token: string };
       assertError(await accept({ token, password: PASSWORD }), 'permission_denied');
@@ -217,26 +223,26 @@ describe('people of a merchant', () => {
     });
 
     it('ask a person who is known for the password that they have', async () => {
-      const stranger = await house.addMerchant();
-      const person = await addPerson(house, stranger.id, ['owner']);
+      const stranger = await testEnv.addMerchant();
+      const person = await addPerson(testEnv, stranger.id, ['owner']);
       const { owner } = await onlyOwner();
       const { token } = (await invite(owner, person.email, ['approver'])).json;
       const refused = await accept({ token, name: 'Brian', password: 'a password of their own' });
       assertError(refused, 'permission_denied');
-      await assertAudited(house, refused, { action: 'invitation.accepted', outcome: 'refused', user_id: null });
+      await assertAudited(testEnv, refused, { action: 'invitation.accepted', outcome: 'refused', user_id: null });
       const accepted = await accept({ token, password: PASSWORD });
       assert.deepEqual([accepted.status, accepted.json['id'], accepted.json['name']], [201, person.id, 'The owner']);
     });
 
     it('let nobody guess that password', async () => {
-      const stranger = await house.addMerchant();
-      const person = await addPerson(house, stranger.id, ['owner']);
+      const stranger = await testEnv.addMerchant();
+      const person = await addPerson(testEnv, stranger.id, ['owner']);
       const { owner } = await onlyOwner();
       const { token } = (await invite(owner, person.email, ['approver'])).json;
       const password = 'a password of nobody';
       for (let n = 0; n < 10; n++) assertError(await accept({ token, password }), 'permission_denied');
       assertError(await accept({ token, password: PASSWORD }), 'rate_limited');
-      await house.db.pool.query('DELETE FROM proof_counters');
+      await testEnv.db.pool.query('DELETE FROM attempt_counters');
     });
 
     it('are accepted by one of two at once', async () => {
@@ -248,7 +254,7 @@ describe('people of a merchant', () => {
 
     it('need a name, and a password of 12 characters, of whomever they are for', async () => {
       const { owner } = await onlyOwner();
-      const known = await addPerson(house, house.merchant.id, ['viewer']);
+      const known = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
       const { token } = (await invite(owner, newEmail(), ['maker'])).json;
       const { token: theirs } = (await invite(owner, known.email, ['maker'])).json;
       const wrong = [
@@ -266,8 +272,8 @@ describe('people of a merchant', () => {
     });
 
     it('are for roles that who invites holds', async () => {
-      const { id: merchantId } = await house.addMerchant();
-      const admin = await enter(house, merchantId, 'admin', 'viewer');
+      const { id: merchantId } = await testEnv.addMerchant();
+      const admin = await enter(testEnv, merchantId, 'admin', 'viewer');
       for (const roles of [['approver'], ['owner'], ['viewer', 'maker']]) {
         assertError(await invite(admin, newEmail(), roles), 'permission_denied');
       }
@@ -275,12 +281,12 @@ describe('people of a merchant', () => {
     });
 
     it('count no more when who sent them may not grant those roles any more', async () => {
-      const { id: merchantId } = await house.addMerchant();
-      const sender = await addPerson(house, merchantId, ['owner']);
-      const admin = await logIn(house, sender);
+      const { id: merchantId } = await testEnv.addMerchant();
+      const sender = await addPerson(testEnv, merchantId, ['owner']);
+      const admin = await logIn(testEnv, sender);
       const { token } = (await invite(admin, newEmail(), ['developer'])).json;
       const join = () => accept({ token, name: 'Brian', password: PASSWORD });
-      await addPerson(house, merchantId, ['owner']);
+      await addPerson(testEnv, merchantId, ['owner']);
       assert.equal((await change(admin, sender.id, ['admin'])).status, 200);
       assertError(await join(), 'invitation_not_found');
       assert.equal((await remove(admin, sender.id)).status, 204);
@@ -288,15 +294,15 @@ describe('people of a merchant', () => {
     });
 
     it('are not for members, and one replaces the one before', async () => {
-      const merchant = await house.addMerchant();
-      const owner = await enter(house, merchant.id, 'owner');
-      const person = await addPerson(house, merchant.id, ['viewer']);
+      const merchant = await testEnv.addMerchant();
+      const owner = await enter(testEnv, merchant.id, 'owner');
+      const person = await addPerson(testEnv, merchant.id, ['viewer']);
       assertError(await invite(owner, person.email, ['maker']), 'parameter_invalid');
       const email = newEmail();
       const first = (await invite(owner, email, ['maker'])).json;
       const next = await invite(owner, email, ['viewer']);
       const second = next.json;
-      const [withdrawn, made] = await auditRows(house, next);
+      const [withdrawn, made] = await auditRows(testEnv, next);
       assert.deepEqual([withdrawn?.action, withdrawn?.subject_id], ['invitation.withdrawn', first['id']]);
       assert.deepEqual(withdrawn?.after, { replaced_by: second['id'] });
       assert.equal(made?.action, 'invitation.created');
@@ -314,10 +320,10 @@ describe('people of a merchant', () => {
       const one = (await invite(owner, newEmail(), ['maker'])).json as unknown as Record<string, string>;
       const withdrawn = await owner.call('DELETE', `${INVITATIONS}/${one['id']!}`);
       assert.equal(withdrawn.status, 204);
-      await assertAudited(house, withdrawn, { action: 'invitation.withdrawn', subject_id: one['id']! });
+      await assertAudited(testEnv, withdrawn, { action: 'invitation.withdrawn', subject_id: one['id']! });
       assertError(await owner.call('DELETE', `${INVITATIONS}/${one['id']!}`), 'invitation_not_found');
       const two = (await invite(owner, newEmail(), ['maker'])).json as unknown as Record<string, string>;
-      await house.db.pool.query('UPDATE invitations SET expires_at = now() WHERE id = $1', [two['id']]);
+      await testEnv.db.pool.query('UPDATE invitations SET expires_at = now() WHERE id = $1', [two['id']]);
       for (const { token } of [one, two]) {
         assertError(await accept({ token, name: 'Brian', password: PASSWORD }), 'invitation_not_found');
       }
@@ -325,8 +331,8 @@ describe('people of a merchant', () => {
     });
 
     it('there are not, and those of another merchant, are alike', async () => {
-      const stranger: TestMerchant = await house.addMerchant();
-      const foreign = (await invite(await enter(house, stranger.id, 'owner'), newEmail(), ['maker'])).json['id'];
+      const stranger: TestMerchant = await testEnv.addMerchant();
+      const foreign = (await invite(await enter(testEnv, stranger.id, 'owner'), newEmail(), ['maker'])).json['id'];
       const { owner } = await onlyOwner();
       for (const id of [foreign, newId('inv'), 'inv_1', 'accepted']) {
         assertError(await owner.call('DELETE', `${INVITATIONS}/${String(id)}`), 'invitation_not_found');
@@ -334,7 +340,7 @@ describe('people of a merchant', () => {
       for (const token of ['', 'x', 'A'.repeat(43), '\0'.repeat(43)]) {
         const answer = await accept({ token, name: 'Brian', password: PASSWORD });
         assertError(answer, 'invitation_not_found');
-        assert.deepEqual(await auditRows(house, answer), []);
+        assert.deepEqual(await auditRows(testEnv, answer), []);
       }
     });
   });

@@ -1,7 +1,7 @@
 // The policy: proposed by one person, decided by another, and changed only then.
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, assertAudited, auditRows, enter, logIn, type Browser } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../answers.ts';
 
@@ -14,11 +14,11 @@ const DEFAULTS = {
 };
 
 describe('the policy', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const propose = (browser: Browser, json: object) => browser.call('PATCH', POLICY, { json });
   const decide = (browser: Browser, id: unknown, verb: 'approve' | 'reject') =>
@@ -28,12 +28,12 @@ describe('the policy', () => {
     return { policy, pending: pending as { id: string }[] };
   };
   const twoAdmins = async () => {
-    const { id } = await house.addMerchant();
-    return [await enter(house, id, 'owner'), await enter(house, id, 'admin'), id] as const;
+    const { id } = await testEnv.addMerchant();
+    return [await enter(testEnv, id, 'owner'), await enter(testEnv, id, 'admin'), id] as const;
   };
 
   it('is the default until it is changed, and every role reads it', async () => {
-    const viewer = await enter(house, house.merchant.id, 'viewer');
+    const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
     assert.deepEqual(await read(viewer), { policy: DEFAULTS, pending: [] });
   });
 
@@ -42,7 +42,7 @@ describe('the policy', () => {
     const proposed = await propose(one, { second_factor_required: true, two_approvers_above: 500_000 });
     assert.equal(proposed.status, 202, proposed.text);
     assert.deepEqual([proposed.json['state'], proposed.json['needs_second_person']], ['pending', false]);
-    await assertAudited(house, proposed, { action: 'policy_change.proposed', before: DEFAULTS });
+    await assertAudited(testEnv, proposed, { action: 'policy_change.proposed', before: DEFAULTS });
     const { policy, pending } = await read(two);
     assert.deepEqual(policy, DEFAULTS, 'not before it is approved');
     assert.deepEqual(
@@ -52,15 +52,15 @@ describe('the policy', () => {
     const approved = await decide(two, proposed.json['id'], 'approve');
     assert.deepEqual([approved.status, approved.json['state']], [200, 'approved']);
     const after = { ...DEFAULTS, second_factor_required: true, two_approvers_above: 500_000 };
-    await assertAudited(house, approved, { action: 'policy_change.approved', before: DEFAULTS, after });
+    await assertAudited(testEnv, approved, { action: 'policy_change.approved', before: DEFAULTS, after });
     assert.deepEqual(await read(one), { policy: after, pending: [] });
   });
 
   it('is not changed on the word of somebody who may propose no more', async () => {
     const [one, two, merchantId] = await twoAdmins();
-    const proposer = await addPerson(house, merchantId, ['admin']);
-    const { id } = (await propose(await logIn(house, proposer), { approver_daily_limit: 1 })).json;
-    await house.db.pool.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [proposer.id]);
+    const proposer = await addPerson(testEnv, merchantId, ['admin']);
+    const { id } = (await propose(await logIn(testEnv, proposer), { approver_daily_limit: 1 })).json;
+    await testEnv.db.pool.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [proposer.id]);
     assertError(await decide(two, id, 'approve'), 'state_conflict');
     assert.deepEqual((await read(one)).policy, DEFAULTS);
   });
@@ -70,7 +70,7 @@ describe('the policy', () => {
     const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
     const rejected = await decide(two, id, 'reject');
     assert.deepEqual([rejected.status, rejected.json['state']], [200, 'rejected']);
-    await assertAudited(house, rejected, { action: 'policy_change.rejected', before: { approver_daily_limit: 1 } });
+    await assertAudited(testEnv, rejected, { action: 'policy_change.rejected', before: { approver_daily_limit: 1 } });
     assert.deepEqual(await read(one), { policy: DEFAULTS, pending: [] });
     assertError(await decide(two, id, 'approve'), 'state_conflict');
   });
@@ -81,28 +81,28 @@ describe('the policy', () => {
     for (const verb of ['approve', 'reject'] as const) {
       const refused = await decide(one, id, verb);
       assertError(refused, 'permission_denied');
-      await assertAudited(house, refused, {
+      await assertAudited(testEnv, refused, {
         outcome: 'refused',
         after: { reason: 'decides on a proposal of their own' },
       });
     }
-    const viewer = await enter(house, merchantId, 'viewer', 'approver');
+    const viewer = await enter(testEnv, merchantId, 'viewer', 'approver');
     assertError(await decide(viewer, id, 'approve'), 'permission_denied');
     assert.equal((await decide(two, id, 'approve')).status, 200);
   });
 
   it('waits for a second person where there is none, and says so', async () => {
-    const { id: merchantId } = await house.addMerchant();
-    const owner = await enter(house, merchantId, 'owner');
+    const { id: merchantId } = await testEnv.addMerchant();
+    const owner = await enter(testEnv, merchantId, 'owner');
     const { id, needs_second_person: needs } = (await propose(owner, { second_factor_required: true })).json;
     assert.equal(needs, true);
     assertError(await decide(owner, id, 'approve'), 'permission_denied');
-    assert.equal((await decide(await enter(house, merchantId, 'admin'), id, 'approve')).status, 200);
+    assert.equal((await decide(await enter(testEnv, merchantId, 'admin'), id, 'approve')).status, 200);
   });
 
   it('is decided once, by one of two who decide at once', async () => {
     const [one, two, merchantId] = await twoAdmins();
-    const three = await enter(house, merchantId, 'admin');
+    const three = await enter(testEnv, merchantId, 'admin');
     for (const verbs of [
       ['approve', 'approve'],
       ['approve', 'reject'],
@@ -131,7 +131,7 @@ describe('the policy', () => {
     const first = (await propose(one, { approver_daily_limit: 1 })).json['id'];
     const next = await propose(one, { approver_daily_limit: 2 });
     const second = next.json['id'];
-    const replaced = (await auditRows(house, next)).find(({ action }) => action === 'policy_change.replaced');
+    const replaced = (await auditRows(testEnv, next)).find(({ action }) => action === 'policy_change.replaced');
     assert.deepEqual([replaced?.subject_id, replaced?.after], [first, { replaced_by: second }]);
     assert.deepEqual(
       (await read(two)).pending.map(({ id }) => id),
@@ -143,18 +143,18 @@ describe('the policy', () => {
   it('is not changed by a proposal whose time is over', async () => {
     const [one, two] = await twoAdmins();
     const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
-    await house.db.pool.query('UPDATE policy_changes SET expires_at = now() WHERE id = $1', [id]);
+    await testEnv.db.pool.query('UPDATE policy_changes SET expires_at = now() WHERE id = $1', [id]);
     assert.deepEqual((await read(two)).pending, []);
     assertError(await decide(two, id, 'approve'), 'state_conflict');
   });
 
   it('is not approved by who lost the role a moment ago', async () => {
-    const { id: merchantId } = await house.addMerchant();
-    const owner = await enter(house, merchantId, 'owner');
-    const person = await addPerson(house, merchantId, ['admin']);
-    const admin = await logIn(house, person);
+    const { id: merchantId } = await testEnv.addMerchant();
+    const owner = await enter(testEnv, merchantId, 'owner');
+    const person = await addPerson(testEnv, merchantId, ['admin']);
+    const admin = await logIn(testEnv, person);
     const { id } = (await propose(owner, { approver_daily_limit: 1 })).json;
-    await house.db.pool.query("UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
+    await testEnv.db.pool.query("UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
     assertError(await decide(admin, id, 'approve'), 'permission_denied');
   });
 
@@ -173,7 +173,7 @@ describe('the policy', () => {
   });
 
   it('takes changes of what it has, within bounds, and of something', async () => {
-    const owner = await enter(house, house.merchant.id, 'owner');
+    const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
     const wrong = [
       {},
       { second_factor_required: 'yes' },
@@ -190,7 +190,7 @@ describe('the policy', () => {
   it('of another merchant has proposals as there are none', async () => {
     const [one] = await twoAdmins();
     const { id: foreign } = (await propose(one, { approver_daily_limit: 1 })).json;
-    const owner = await enter(house, house.merchant.id, 'owner');
+    const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
     for (const id of [foreign, newId('pch'), 'pch_1']) {
       assertError(await decide(owner, id, 'approve'), 'policy_change_not_found');
       assertError(await decide(owner, id, 'reject'), 'policy_change_not_found');

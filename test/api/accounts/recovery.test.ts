@@ -4,7 +4,7 @@ import { newToken } from '../../../src/security/token.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { startRecovery } from '../../../src/operations/accounts/start-recovery.ts';
 import { call } from '../../support/api.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, auditRows, codeOf, logIn, openBrowser, PASSWORD, type TestPerson } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../answers.ts';
 
@@ -13,22 +13,22 @@ const SESSION = '/v1/console/session';
 const NEW_PASSWORD = 'another horse, another battery';
 
 describe('a recovery', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
-  beforeEach(() => house.db.pool.query('DELETE FROM proof_counters'));
+  after(() => testEnv.stop());
+  beforeEach(() => testEnv.db.pool.query('DELETE FROM attempt_counters'));
 
-  const start = async (person: TestPerson) => (await startRecovery(house.db, person.email, new Date()))!;
+  const start = async (person: TestPerson) => (await startRecovery(testEnv.db, person.email, new Date()))!;
   const use = (token: unknown, password: unknown = NEW_PASSWORD, headers: Record<string, string> = {}) =>
-    call(house.baseUrl, 'POST', RECOVERY, { json: { token, new_password: password }, headers, idempotencyKey: null });
+    call(testEnv.baseUrl, 'POST', RECOVERY, { json: { token, new_password: password }, headers, idempotencyKey: null });
   const tryLogIn = ({ email }: TestPerson, password: string) =>
-    openBrowser(house.baseUrl).call('POST', SESSION, { json: { email, password } });
+    openBrowser(testEnv.baseUrl).call('POST', SESSION, { json: { email, password } });
 
   it('sets the password, takes the second factor away, and ends every session', async () => {
-    const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
-    const browsers = [await logIn(house, person), await logIn(house, person, 1)];
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
+    const browsers = [await logIn(testEnv, person), await logIn(testEnv, person, 1)];
     const { token } = await start(person);
     assert.equal((await browsers[0]!.call('GET', SESSION)).status, 200, 'nothing has happened before it is used');
     const used = await use(token);
@@ -40,12 +40,12 @@ describe('a recovery', () => {
   });
 
   it('is on record at every merchant of the person, from its start on', async () => {
-    const other = await house.addMerchant();
-    const person = await addPerson(house, house.merchant.id, ['viewer'], { hasSecondFactor: true });
-    await addPerson(house, other.id, ['viewer'], { email: person.email });
+    const other = await testEnv.addMerchant();
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    await addPerson(testEnv, other.id, ['viewer'], { email: person.email });
     const { token } = await start(person);
     const used = await use(token);
-    const { rows } = await house.db.pool.query<{ merchant_id: string; action: string; user_id: string | null }>(
+    const { rows } = await testEnv.db.pool.query<{ merchant_id: string; action: string; user_id: string | null }>(
       'SELECT merchant_id, action, user_id FROM audit_entries WHERE subject_id = $1 ORDER BY id',
       [person.id],
     );
@@ -53,7 +53,7 @@ describe('a recovery', () => {
       ['recovery.started', null],
       ['recovery.used', person.id],
     ];
-    for (const id of [house.merchant.id, other.id]) {
+    for (const id of [testEnv.merchant.id, other.id]) {
       const seen = rows.filter(({ merchant_id: merchantId }) => merchantId === id);
       assert.deepEqual(
         seen.map(({ action, user_id: userId }) => [action, userId]),
@@ -61,13 +61,13 @@ describe('a recovery', () => {
       );
     }
     assert.deepEqual(
-      (await auditRows(house, used)).map(({ before, after }) => [before, after]),
+      (await auditRows(testEnv, used)).map(({ before, after }) => [before, after]),
       Array(2).fill([{ has_second_factor: true }, { has_second_factor: false }]),
     );
   });
 
   it('works once, also for two at once', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const { token } = await start(person);
     const both = await Promise.all([use(token), use(token, 'yet another long password')]);
     assert.deepEqual(both.map(({ status }) => status).sort(), [204, 403]);
@@ -75,58 +75,58 @@ describe('a recovery', () => {
   });
 
   it('is the last one that was made, and is over after 24 hours', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const first = await start(person);
     const second = await start(person);
     assertError(await use(first.token), 'permission_denied');
     const made = new Date(Date.now() - 24 * 60 * 60_000);
-    const late = (await startRecovery(house.db, person.email, made))!;
+    const late = (await startRecovery(testEnv.db, person.email, made))!;
     assertError(await use(second.token), 'permission_denied');
     assertError(await use(late.token), 'permission_denied');
     assert.equal((await tryLogIn(person, PASSWORD)).status, 201, 'nothing was changed');
     const ended = { idempotencyKeysBefore: new Date(0), callbacksBefore: new Date(0), limit: 10 };
-    assert.ok((await purgeExpiredRecords(house.db, { ...ended, endedBefore: new Date() })) >= 1);
-    const { rows } = await house.db.pool.query('SELECT 1 FROM recoveries WHERE user_id = $1', [person.id]);
+    assert.ok((await purgeExpiredRecords(testEnv.db, { ...ended, endedBefore: new Date() })) >= 1);
+    const { rows } = await testEnv.db.pool.query('SELECT 1 FROM recoveries WHERE user_id = $1', [person.id]);
     assert.equal(rows.length, 0);
   });
 
   it('wants a password that can be one, and is not used up by any other', async () => {
-    const { token } = await start(await addPerson(house, house.merchant.id, ['viewer']));
+    const { token } = await start(await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     assertError(await use(token, 'x'.repeat(11)), 'parameter_invalid');
     assertError(await use(undefined), 'parameter_missing');
     assert.equal((await use(token)).status, 204);
   });
 
   it('is nobody’s with any other token, which an address may try fifty times', async () => {
-    const { token } = await start(await addPerson(house, house.merchant.id, ['viewer']));
+    const { token } = await start(await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     for (const other of ['', 'x', '\0'.repeat(43)]) {
       const refused = await use(other);
       assertError(refused, 'permission_denied');
-      assert.deepEqual(await auditRows(house, refused), []);
+      assert.deepEqual(await auditRows(testEnv, refused), []);
     }
-    await house.db.pool.query("UPDATE proof_counters SET failures = 50 WHERE subject LIKE 'address/%'");
+    await testEnv.db.pool.query("UPDATE attempt_counters SET failures = 50 WHERE subject LIKE 'address/%'");
     assertError(await use(newToken().token), 'rate_limited');
     assertError(await use(token), 'rate_limited');
-    await house.db.pool.query('DELETE FROM proof_counters');
+    await testEnv.db.pool.query('DELETE FROM attempt_counters');
     assert.equal((await use(token)).status, 204);
-    const { rows } = await house.db.pool.query('SELECT 1 FROM proof_counters WHERE failures > 0');
+    const { rows } = await testEnv.db.pool.query('SELECT 1 FROM attempt_counters WHERE failures > 0');
     assert.equal(rows.length, 0, 'the right token takes back its own attempt');
   });
 
   it('is not taken from another site, nor as a session', async () => {
-    const { token } = await start(await addPerson(house, house.merchant.id, ['viewer']));
+    const { token } = await start(await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     assertError(await use(token, NEW_PASSWORD, { origin: 'https://shop.example' }), 'permission_denied');
-    const asSession = await call(house.baseUrl, 'GET', SESSION, { headers: { cookie: `malipo_session=${token}` } });
+    const asSession = await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie: `malipo_session=${token}` } });
     assertError(asSession, 'permission_denied');
   });
 
   it('leaves no enrolment of a factor behind that somebody else began', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
-    const browser = await logIn(house, person);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const browser = await logIn(testEnv, person);
     const begun = await browser.call('POST', `${SESSION}/second-factor`, { json: { password: PASSWORD } });
     const secret = String(begun.json['secret']);
     await use((await start(person)).token);
-    const again = openBrowser(house.baseUrl);
+    const again = openBrowser(testEnv.baseUrl);
     await again.call('POST', SESSION, { json: { email: person.email, password: NEW_PASSWORD } });
     const confirmed = await again.call('POST', `${SESSION}/second-factor/confirm`, { json: { totp: codeOf(secret) } });
     assertError(confirmed, 'state_conflict');

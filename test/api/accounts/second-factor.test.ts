@@ -1,6 +1,6 @@
 // The second factor of a person: enrolled in two steps, removed with password and code, sealed in the database.
 import assert from 'node:assert/strict';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import {
   addPerson,
   assertAudited,
@@ -17,22 +17,22 @@ const SESSION = '/v1/console/session';
 const FACTOR = `${SESSION}/second-factor`;
 
 describe('a second factor', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const start = (browser: Browser, password = PASSWORD) => browser.call('POST', FACTOR, { json: { password } });
   const confirm = (browser: Browser, totp: string) => browser.call('POST', `${FACTOR}/confirm`, { json: { totp } });
   const remove = (browser: Browser, fields: object) => browser.call('POST', `${FACTOR}/remove`, { json: fields });
 
   it('is enrolled with a secret and its first code, and asked for from then on', async () => {
-    const person = await addPerson(house, house.merchant.id, ['approver']);
-    const browser = await logIn(house, person);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
+    const browser = await logIn(testEnv, person);
     const started = await start(browser);
     assert.equal(started.status, 201, started.text);
-    await assertAudited(house, started, { action: 'second_factor.started', outcome: 'done', after: null });
+    await assertAudited(testEnv, started, { action: 'second_factor.started', outcome: 'done', after: null });
     const secret = String(started.json['secret']);
     assert.match(String(started.json['otpauth_url']), new RegExp(`^otpauth://totp/.*secret=${secret}`));
     assert.equal((await browser.call('GET', SESSION)).json['has_second_factor'], false, 'not before it was confirmed');
@@ -42,37 +42,37 @@ describe('a second factor', () => {
     assert.notEqual(browser.cookie, cookie);
     assert.equal(confirmed.json['has_second_factor'], true);
     assert.ok(confirmed.json['second_factor_at'] !== null);
-    await assertAudited(house, confirmed, { action: 'second_factor.enrolled', after: { has_second_factor: true } });
+    await assertAudited(testEnv, confirmed, { action: 'second_factor.enrolled', after: { has_second_factor: true } });
     const credentials = { email: person.email, password: PASSWORD };
     const again = (totp?: string) =>
-      openBrowser(house.baseUrl).call('POST', SESSION, { json: { ...credentials, ...(totp && { totp }) } });
+      openBrowser(testEnv.baseUrl).call('POST', SESSION, { json: { ...credentials, ...(totp && { totp }) } });
     assertError(await again(), 'permission_denied');
     assertError(await again(codeOf(secret)), 'permission_denied');
     assert.equal((await again(codeOf(secret, 1))).status, 201);
   });
 
   it('is not begun without the password, nor twice', async () => {
-    const browser = await enter(house, house.merchant.id, 'viewer');
+    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await start(browser, 'wrong'), 'permission_denied');
-    const careful = await addPerson(house, house.merchant.id, ['viewer'], { hasSecondFactor: true });
-    assertError(await start(await logIn(house, careful)), 'state_conflict');
+    const careful = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    assertError(await start(await logIn(testEnv, careful)), 'state_conflict');
   });
 
   it('is confirmed by a code of the last secret only', async () => {
-    const browser = await enter(house, house.merchant.id, 'viewer');
+    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await confirm(browser, '123456'), 'state_conflict');
     const first = String((await start(browser)).json['secret']);
     const second = String((await start(browser)).json['secret']);
     const refused = await confirm(browser, codeOf(first));
     assertError(refused, 'permission_denied');
-    await assertAudited(house, refused, { outcome: 'refused', after: { reason: 'wrong one-time code' } });
+    await assertAudited(testEnv, refused, { outcome: 'refused', after: { reason: 'wrong one-time code' } });
     assert.equal((await confirm(browser, codeOf(second))).status, 200);
   });
 
   it('is removed with password and code, and what it had proved counts no more', async () => {
-    const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
-    const browser = await logIn(house, person, -1);
-    const other = await logIn(house, person);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
+    const browser = await logIn(testEnv, person, -1);
+    const other = await logIn(testEnv, person);
     for (const fields of [
       { password: 'wrong', totp: codeOf(person.totpSecret, 1) },
       { password: PASSWORD, totp: codeOf(person.totpSecret) },
@@ -84,18 +84,18 @@ describe('a second factor', () => {
     const removed = await remove(browser, { password: PASSWORD, totp: codeOf(person.totpSecret, 1) });
     assert.equal(removed.status, 200, removed.text);
     assert.equal(removed.json['has_second_factor'], false);
-    await assertAudited(house, removed, { action: 'second_factor.removed', before: { has_second_factor: true } });
+    await assertAudited(testEnv, removed, { action: 'second_factor.removed', before: { has_second_factor: true } });
     assert.equal((await other.call('GET', SESSION)).json['second_factor_at'], null);
     assertError(await remove(browser, { password: PASSWORD, totp: '123456' }), 'permission_denied');
   });
 
   it('is sealed in the database, and its secret shown nowhere but at the start', async () => {
-    const browser = await enter(house, house.merchant.id, 'viewer');
+    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
     const secret = String((await start(browser)).json['secret']);
     await confirm(browser, codeOf(secret));
     const tables = ['users', 'sessions', 'audit_entries'];
     for (const table of tables) {
-      const { rows } = await house.db.pool.query<{ row: string }>(`SELECT ${table}::text AS row FROM ${table}`);
+      const { rows } = await testEnv.db.pool.query<{ row: string }>(`SELECT ${table}::text AS row FROM ${table}`);
       assert.ok(
         rows.every(({ row }) => !row.includes(secret) && !row.includes(PASSWORD)),
         table,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { call } from '../../support/api.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import {
   addPerson,
   assertAudited,
@@ -21,19 +21,19 @@ import { API_ONLY, assertError, startAnotherServer } from '../answers.ts';
 const SESSION = '/v1/console/session';
 
 describe('logging in', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const tryWith = (fields: Record<string, unknown>, headers: Record<string, string> = {}) =>
-    call(house.baseUrl, 'POST', SESSION, { json: fields, headers, idempotencyKey: null });
+    call(testEnv.baseUrl, 'POST', SESSION, { json: fields, headers, idempotencyKey: null });
   const credentials = (person: TestPerson) => ({ email: person.email, password: PASSWORD });
 
   it('opens a session that says whose it is and what it may do', async () => {
-    const person = await addPerson(house, house.merchant.id, ['maker', 'viewer']);
-    const browser = openBrowser(house.baseUrl);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['maker', 'viewer']);
+    const browser = openBrowser(testEnv.baseUrl);
     const answer = await browser.call('POST', SESSION, { json: credentials(person) });
     assert.equal(answer.status, 201, answer.text);
     assert.deepEqual((answer.json['person'] as { id: string }).id, person.id);
@@ -43,19 +43,19 @@ describe('logging in', () => {
     const look = await browser.call('GET', SESSION);
     assert.equal(look.status, 200);
     assert.deepEqual({ ...look.json, ends_at: '' }, { ...answer.json, ends_at: '' });
-    await assertAudited(house, answer, { action: 'session.opened', outcome: 'done', user_id: person.id });
+    await assertAudited(testEnv, answer, { action: 'session.opened', outcome: 'done', user_id: person.id });
   });
 
   it('takes forms, and an address in any letters', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
-    const answer = await openBrowser(house.baseUrl).call('POST', SESSION, {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const answer = await openBrowser(testEnv.baseUrl).call('POST', SESSION, {
       form: { email: ` ${person.email.toUpperCase()} `, password: PASSWORD },
     });
     assert.equal(answer.status, 201, answer.text);
   });
 
   it('gives the token to this host, to HTTP and to our own pages alone, for seven days', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const cookie = cookieOf(await tryWith(credentials(person)))!;
     assert.equal(cookie.name, 'malipo_session');
     assert.equal(Buffer.from(cookie.value, 'base64url').length, 32);
@@ -66,9 +66,9 @@ describe('logging in', () => {
   });
 
   it('asks for TLS, and ties the cookie to the host, wherever the service is not on one’s own machine', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     for (const publicUrl of ['https://pay.example', 'http://pay.example']) {
-      const { baseUrl } = await startAnotherServer(house, { MALIPO_PUBLIC_URL: publicUrl });
+      const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_PUBLIC_URL: publicUrl });
       const response = await fetch(new URL(SESSION, baseUrl), {
         method: 'POST',
         body: new URLSearchParams(credentials(person)),
@@ -88,18 +88,18 @@ describe('logging in', () => {
   });
 
   it('keeps no token in the database, only its digest', async () => {
-    const browser = await enter(house, house.merchant.id, 'viewer');
+    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
     const token = browser.cookie.split('=')[1]!;
-    const { rows } = await house.db.pool.query<{ row: string }>('SELECT sessions::text AS row FROM sessions');
+    const { rows } = await testEnv.db.pool.query<{ row: string }>('SELECT sessions::text AS row FROM sessions');
     assert.ok(rows.every(({ row }) => !row.includes(token)));
     const digest = createHash('sha256').update(token).digest('hex');
     assert.ok(rows.some(({ row }) => row.includes(digest)));
   });
 
   it('refuses everybody in the same words, whatever is wrong, and keeps the reason for the audit log', async () => {
-    const plain = await addPerson(house, house.merchant.id, ['viewer']);
-    const careful = await addPerson(house, house.merchant.id, ['viewer'], { hasSecondFactor: true });
-    const stranger = await house.addMerchant();
+    const plain = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const careful = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const stranger = await testEnv.addMerchant();
     const used = codeOf(careful.totpSecret);
     assert.equal((await tryWith({ ...credentials(careful), totp: used })).status, 201);
     const cases: readonly (readonly [string, TestPerson | null, Record<string, unknown>])[] = [
@@ -120,7 +120,7 @@ describe('logging in', () => {
       assertError(answer, 'permission_denied');
       assert.deepEqual(answer.headers.getSetCookie(), []);
       texts.add(answer.text.replace(/req_[0-9a-z]{26}/, 'req_'));
-      const row = await assertAudited(house, answer, {
+      const row = await assertAudited(testEnv, answer, {
         action: 'session.opened',
         outcome: 'refused',
         after: { reason },
@@ -138,37 +138,37 @@ describe('logging in', () => {
   });
 
   it('is not taken from another site’s page', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
-    for (const origin of ['https://evil.example', 'null', `${house.baseUrl}.evil.example`]) {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    for (const origin of ['https://evil.example', 'null', `${testEnv.baseUrl}.evil.example`]) {
       assertError(await tryWith(credentials(person), { origin }), 'permission_denied');
     }
-    assert.equal((await tryWith(credentials(person), { origin: house.baseUrl })).status, 201);
+    assert.equal((await tryWith(credentials(person), { origin: testEnv.baseUrl })).status, 201);
   });
 
   it('ends the session that the browser came with', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
-    const browser = await logIn(house, person);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const browser = await logIn(testEnv, person);
     const { cookie } = browser;
     assert.equal((await browser.call('POST', SESSION, { json: credentials(person) })).status, 201);
     assert.notEqual(browser.cookie, cookie);
     assert.equal((await browser.call('GET', SESSION)).status, 200);
-    assertError(await call(house.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
+    assertError(await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
   });
 
   it('of a person of two merchants is to one of them, the first unless they name the other', async () => {
-    const other = await house.addMerchant('KES');
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
-    await addPerson(house, other.id, ['maker'], { email: person.email });
+    const other = await testEnv.addMerchant('KES');
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    await addPerson(testEnv, other.id, ['maker'], { email: person.email });
     const merchantOf = async (fields: Record<string, string>) =>
       (await tryWith({ ...credentials(person), ...fields })).json as {
         merchant: { id: string };
         merchants: { id: string }[];
       };
     const first = await merchantOf({});
-    assert.equal(first.merchant.id, house.merchant.id);
+    assert.equal(first.merchant.id, testEnv.merchant.id);
     assert.deepEqual(
       first.merchants.map(({ id }) => id),
-      [house.merchant.id, other.id],
+      [testEnv.merchant.id, other.id],
     );
     const second = await merchantOf({ merchant_id: other.id });
     assert.equal(second.merchant.id, other.id);
@@ -176,22 +176,22 @@ describe('logging in', () => {
 
   describe('with a code', () => {
     it('proves the second factor', async () => {
-      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
-      const browser = await logIn(house, person);
+      const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
+      const browser = await logIn(testEnv, person);
       const { json } = await browser.call('GET', SESSION);
       assert.equal(json['has_second_factor'], true);
       assert.ok(Math.abs(Date.parse(String(json['second_factor_at'])) - Date.now()) < 10_000);
     });
 
     it('takes it with the space that apps show', async () => {
-      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const totp = codeOf(person.totpSecret).replace(/^(...)/, '$1 ');
       assert.equal((await tryWith({ ...credentials(person), totp })).status, 201);
     });
 
     it('opens one session of two that ask with it at once', async () => {
       for (let round = 0; round < 5; round++) {
-        const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+        const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
         const totp = codeOf(person.totpSecret);
         const answers = await Promise.all([1, 2, 3].map(() => tryWith({ ...credentials(person), totp })));
         assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 403, 403]);
@@ -199,35 +199,35 @@ describe('logging in', () => {
     });
 
     it('uses up the earlier ones too', async () => {
-      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       assert.equal((await tryWith({ ...credentials(person), totp: codeOf(person.totpSecret, 1) })).status, 201);
       assertError(await tryWith({ ...credentials(person), totp: codeOf(person.totpSecret) }), 'permission_denied');
     });
 
     it('does not open with a secret that belongs to another', async () => {
-      const one = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
-      const other = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
+      const one = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
+      const other = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const copy =
         'UPDATE users SET totp_secret_sealed = (SELECT totp_secret_sealed FROM users WHERE id = $2) WHERE id = $1';
-      await house.db.pool.query(copy, [one.id, other.id]);
+      await testEnv.db.pool.query(copy, [one.id, other.id]);
       assertError(await tryWith({ ...credentials(one), totp: codeOf(other.totpSecret) }), 'internal_error');
     });
   });
 });
 
 describe('a session', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const age = (column: string, interval: string) =>
-    house.db.pool.query(`UPDATE sessions SET ${column} = ${column} - interval '${interval}'`);
+    testEnv.db.pool.query(`UPDATE sessions SET ${column} = ${column} - interval '${interval}'`);
   const look = (browser: Browser) => browser.call('GET', SESSION);
 
   it('dies after twelve hours without use, and is kept alive by use', async () => {
-    const browser = await enter(house, house.merchant.id, 'viewer');
+    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
     await age('last_used_at', '11 hours 59 minutes');
     assert.equal((await look(browser)).status, 200);
     await age('last_used_at', '11 hours 59 minutes');
@@ -237,17 +237,17 @@ describe('a session', () => {
   });
 
   it('dies after seven days, however much it is used', async () => {
-    const browser = await enter(house, house.merchant.id, 'viewer');
-    await house.db.pool.query(
+    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    await testEnv.db.pool.query(
       `UPDATE sessions SET created_at = created_at - interval '7 days', expires_at = now() + interval '2 s'`,
     );
     assert.equal((await look(browser)).status, 200);
-    await house.db.pool.query(`UPDATE sessions SET expires_at = now()`);
+    await testEnv.db.pool.query(`UPDATE sessions SET expires_at = now()`);
     assertError(await look(browser), 'permission_denied');
   });
 
   it('dies when the person logs out, and the browser forgets it', async () => {
-    const browser = await enter(house, house.merchant.id, 'viewer');
+    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
     const { cookie } = browser;
     const answer = await browser.call('DELETE', SESSION);
     assert.equal(answer.status, 204);
@@ -256,33 +256,33 @@ describe('a session', () => {
       value: '',
       attributes: ['Max-Age=0', 'Path=/', 'HttpOnly', 'SameSite=Strict'],
     });
-    await assertAudited(house, answer, { action: 'session.closed', outcome: 'done' });
-    assertError(await call(house.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
+    await assertAudited(testEnv, answer, { action: 'session.closed', outcome: 'done' });
+    assertError(await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
   });
 
   it('dies at once for a member who is removed, and does not come back with them', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
-    const browser = await logIn(house, person);
-    const owner = await enter(house, house.merchant.id, 'owner');
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const browser = await logIn(testEnv, person);
+    const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
     assert.equal((await owner.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assertError(await look(browser), 'permission_denied');
-    await house.db.pool.query('UPDATE members SET removed_at = NULL WHERE user_id = $1', [person.id]);
+    await testEnv.db.pool.query('UPDATE members SET removed_at = NULL WHERE user_id = $1', [person.id]);
     assertError(await look(browser), 'permission_denied');
   });
 
   it('has the roles of this moment, not those of the log-in', async () => {
-    const person = await addPerson(house, house.merchant.id, ['viewer']);
-    const browser = await logIn(house, person);
-    const owner = await enter(house, house.merchant.id, 'owner');
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const browser = await logIn(testEnv, person);
+    const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
     await owner.call('PATCH', `/v1/console/members/${person.id}`, { json: { roles: ['developer'] } });
     assert.deepEqual((await look(browser)).json['roles'], ['developer']);
   });
 
   it('is none with a token of another form, or of nobody', async () => {
     for (const token of ['', 'x', 'A'.repeat(43), '%00', `${'A'.repeat(43)}.sig`]) {
-      const answer = await call(house.baseUrl, 'GET', SESSION, { headers: { cookie: `malipo_session=${token}` } });
+      const answer = await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie: `malipo_session=${token}` } });
       assertError(answer, 'permission_denied');
-      assert.deepEqual(await auditRows(house, answer), [], 'nobody is on record');
+      assert.deepEqual(await auditRows(testEnv, answer), [], 'nobody is on record');
     }
   });
 
@@ -291,20 +291,20 @@ describe('a session', () => {
       browser.call('POST', `${SESSION}/step-up`, { json });
 
     it('with a code: the second factor is fresh, the token new, the old one dead', async () => {
-      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
-      const browser = await logIn(house, person);
-      await house.db.pool.query(`UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour'`);
+      const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
+      const browser = await logIn(testEnv, person);
+      await testEnv.db.pool.query(`UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour'`);
       const { cookie } = browser;
       const answer = await stepUp(browser, { totp: codeOf(person.totpSecret, 1) });
       assert.equal(answer.status, 200, answer.text);
       assert.ok(Math.abs(Date.parse(String(answer.json['second_factor_at'])) - Date.now()) < 10_000);
-      await assertAudited(house, answer, { action: 'session.stepped_up', outcome: 'done', user_id: person.id });
-      assertError(await call(house.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
+      await assertAudited(testEnv, answer, { action: 'session.stepped_up', outcome: 'done', user_id: person.id });
+      assertError(await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
       assert.equal((await look(browser)).json['created_at'], answer.json['created_at']);
     });
 
     it('with the password where there is no second factor, which then is no fresher', async () => {
-      const browser = await enter(house, house.merchant.id, 'viewer');
+      const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
       const { cookie } = browser;
       const answer = await stepUp(browser, { password: PASSWORD });
       assert.equal(answer.status, 200, answer.text);
@@ -313,9 +313,9 @@ describe('a session', () => {
     });
 
     it('with nothing less: a used, wrong or missing code, a wrong password, or a password in a code’s place', async () => {
-      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
-      const browser = await logIn(house, person);
-      const plain = await enter(house, house.merchant.id, 'viewer');
+      const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
+      const browser = await logIn(testEnv, person);
+      const plain = await enter(testEnv, testEnv.merchant.id, 'viewer');
       const tries: readonly (readonly [Browser, Record<string, unknown>])[] = [
         [browser, { totp: codeOf(person.totpSecret) }],
         [browser, { totp: '000000' }],
@@ -329,15 +329,15 @@ describe('a session', () => {
         const { cookie } = who;
         const answer = await stepUp(who, fields);
         assertError(answer, 'permission_denied');
-        await assertAudited(house, answer, { action: `POST ${SESSION}/step-up`, outcome: 'refused' });
+        await assertAudited(testEnv, answer, { action: `POST ${SESSION}/step-up`, outcome: 'refused' });
         assert.equal(who.cookie, cookie);
         assert.equal((await look(who)).status, 200, 'the session stays as it was');
       }
     });
 
     it('once with one code, of two at once', async () => {
-      const person = await addPerson(house, house.merchant.id, ['approver'], { hasSecondFactor: true });
-      const browser = await logIn(house, person);
+      const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
+      const browser = await logIn(testEnv, person);
       const totp = codeOf(person.totpSecret, 1);
       const { cookie } = browser;
       const both = await Promise.all(
@@ -353,25 +353,25 @@ describe('a session', () => {
       browser.call('POST', `${SESSION}/password`, { json });
 
     it('and goes on under a new token, while every other session of the person ends', async () => {
-      const person = await addPerson(house, house.merchant.id, ['viewer']);
-      const [browser, other] = [await logIn(house, person), await logIn(house, person)];
-      const bystander = await enter(house, house.merchant.id, 'viewer');
+      const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+      const [browser, other] = [await logIn(testEnv, person), await logIn(testEnv, person)];
+      const bystander = await enter(testEnv, testEnv.merchant.id, 'viewer');
       const { cookie } = browser;
       const answer = await change(browser, { current_password: PASSWORD, new_password: NEW_PASSWORD });
       assert.equal(answer.status, 200, answer.text);
-      await assertAudited(house, answer, { action: 'password.changed', outcome: 'done', before: null, after: null });
+      await assertAudited(testEnv, answer, { action: 'password.changed', outcome: 'done', before: null, after: null });
       assert.equal((await look(browser)).status, 200);
       assertError(await look(other), 'permission_denied');
-      assertError(await call(house.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
+      assertError(await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
       assert.equal((await look(bystander)).status, 200);
       const again = (password: string) =>
-        call(house.baseUrl, 'POST', SESSION, { json: { email: person.email, password }, idempotencyKey: null });
+        call(testEnv.baseUrl, 'POST', SESSION, { json: { email: person.email, password }, idempotencyKey: null });
       assertError(await again(PASSWORD), 'permission_denied');
       assert.equal((await again(NEW_PASSWORD)).status, 201);
     });
 
     it('for the present one, to one of 12 to 200 characters of any kind', async () => {
-      const browser = await enter(house, house.merchant.id, 'viewer');
+      const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
       assertError(
         await change(browser, { current_password: 'wrong', new_password: NEW_PASSWORD }),
         'permission_denied',

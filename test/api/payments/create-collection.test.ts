@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { call, collectionFields, type CallOptions } from '../../support/api.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { API_ONLY, assertError, assertHeaders, issuesOf } from '../answers.ts';
 
 const JSON_TYPE = 'application/json';
@@ -11,14 +11,14 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 const SOUND_FORM = 'phone=256772000100&amount=5000&reference=INV-1';
 
 describe('creating a collection', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const create = (options: CallOptions) =>
-    call(house.baseUrl, 'POST', '/v1/api/collections', { key: house.merchant.key, ...options });
+    call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key: testEnv.merchant.key, ...options });
   const createWith = (fields: Record<string, unknown>) => create({ json: collectionFields(fields) });
   const createFrom = (body: string, type = JSON_TYPE) => create({ raw: { type, body } });
 
@@ -49,8 +49,8 @@ describe('creating a collection', () => {
 
   it('is followed by the same bytes from the fetch route', async () => {
     const created = await createWith({ metadata: { z: '1', a: '2' } });
-    const fetched = await call(house.baseUrl, 'GET', `/v1/api/collections/${String(created.json['id'])}`, {
-      key: house.merchant.key,
+    const fetched = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${String(created.json['id'])}`, {
+      key: testEnv.merchant.key,
     });
     assert.equal(fetched.status, 200);
     assert.equal(fetched.text, created.text);
@@ -132,7 +132,7 @@ describe('creating a collection', () => {
 
   it('keeps nothing of a request that it refused', async () => {
     const count = async () =>
-      (await house.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM idempotency_keys')).rows[0]?.n;
+      (await testEnv.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM idempotency_keys')).rows[0]?.n;
     const before = await count();
     const idempotencyKey = randomUUID();
     assertError(await create({ idempotencyKey, json: collectionFields({ amount: 1 }) }), 'amount_out_of_bounds');
@@ -206,8 +206,8 @@ describe('creating a collection', () => {
   });
 
   it('takes no parameters in its address', async () => {
-    const answer = await call(house.baseUrl, 'POST', '/v1/api/collections?amount=1', {
-      key: house.merchant.key,
+    const answer = await call(testEnv.baseUrl, 'POST', '/v1/api/collections?amount=1', {
+      key: testEnv.merchant.key,
       json: collectionFields(),
     });
     assertError(answer, 'parameter_unknown');

@@ -4,11 +4,16 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import type { CollectionId, PayoutId } from '../../../src/domain/ids.ts';
-import type { Heard, OperatorWord } from '../../../src/domain/payments/operator-status.ts';
-import { lookWorkflowId, OPERATOR_CALLED_BACK } from '../../../workflows/contract.ts';
+import type { AttestedStatus, OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
+import { recheckWorkflowId, OPERATOR_CALLED_BACK } from '../../../workflows/contract.ts';
 import { json } from '../../operators/stub-operator.ts';
 import { temporalClient } from '../../support/engines.ts';
-import { eventually, openHouse, type House, type TestMerchant } from '../../support/test-environment.ts';
+import {
+  eventually,
+  startTestEnvironment,
+  type TestEnvironment,
+  type TestMerchant,
+} from '../../support/test-environment.ts';
 import { assertLedgerIsSound, callBack, fetchPayment, pay, untilState, type Payment } from '../../support/payments.ts';
 import {
   askForPayout,
@@ -28,14 +33,14 @@ const REFUSED = { status: 'FAILED', reason: 'PAYEE_NOT_FOUND' } as const;
 const RETURNED = { status: 'FAILED', reason: 'TRANSACTION_REVERSED' } as const;
 
 describe('an operator, asked about what has ended,', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let operator: ScriptedOperator;
   let merchant: TestMerchant;
   let owner: Browser;
 
   before(async () => {
     operator = await startScriptedOperator();
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: {
         MALIPO_MTN_MOMO_BASE_URL: operator.url,
         // A question that is left without an answer stays open for as long as a test needs.
@@ -46,33 +51,33 @@ describe('an operator, asked about what has ended,', () => {
         MALIPO_OVERDUE_AFTER_MS: '200',
       },
     });
-    await eventually('the schedule', async () => (await scheduleOf(house)).describe().catch(() => null));
+    await eventually('the schedule', async () => (await scheduleOf(testEnv)).describe().catch(() => null));
   });
   beforeEach(async () => {
     operator.keepSilent(false);
-    merchant = await house.addMerchant();
-    await fund(house, merchant, 20_000);
-    owner = await enter(house, merchant.id, 'owner');
+    merchant = await testEnv.addMerchant();
+    await fund(testEnv, merchant, 20_000);
+    owner = await enter(testEnv, merchant.id, 'owner');
   });
   after(async () => {
     operator.keepSilent(false);
-    await house.stop();
+    await testEnv.stop();
     await operator.stop();
   });
 
-  async function ended(word: typeof PAID | typeof REFUSED, idempotencyKey: string = randomUUID()): Promise<Payout> {
-    operator.say(word);
-    const payout = await askForPayout(house, '000', { merchant, idempotencyKey });
+  async function ended(status: typeof PAID | typeof REFUSED, idempotencyKey: string = randomUUID()): Promise<Payout> {
+    operator.say(status);
+    const payout = await askForPayout(testEnv, '000', { merchant, idempotencyKey });
     assert.equal((await release(owner, payout)).status, 200);
-    await untilPayoutState(house, payout, word === PAID ? 'succeeded' : 'failed');
+    await untilPayoutState(testEnv, payout, status === PAID ? 'succeeded' : 'failed');
     await untilClosed(payout.workflowId);
     return payout;
   }
 
-  async function endedCollection(word: typeof PAID | typeof REFUSED): Promise<Payment> {
-    operator.say(word);
-    const payment = await pay(house, '000', { merchant });
-    await untilState(house, payment, word === PAID ? 'succeeded' : 'failed');
+  async function endedCollection(status: typeof PAID | typeof REFUSED): Promise<Payment> {
+    operator.say(status);
+    const payment = await pay(testEnv, '000', { merchant });
+    await untilState(testEnv, payment, status === PAID ? 'succeeded' : 'failed');
     await untilClosed(payment.workflowId);
     return payment;
   }
@@ -96,12 +101,12 @@ describe('an operator, asked about what has ended,', () => {
     const client = await temporalClient();
     const looks = async () => {
       const found = [];
-      const query = `WorkflowId = '${lookWorkflowId(id as PayoutId)}' AND ExecutionStatus = 'Completed'`;
+      const query = `WorkflowId = '${recheckWorkflowId(id as PayoutId)}' AND ExecutionStatus = 'Completed'`;
       for await (const run of client.workflow.list({ query })) found.push(run);
       return found.length;
     };
     const before = await looks();
-    assert.equal((await sweep(house)).status, 'COMPLETED');
+    assert.equal((await sweep(testEnv)).status, 'COMPLETED');
     await eventually('the look to be over', async () => (await looks()) > before);
   }
 
@@ -116,57 +121,57 @@ describe('an operator, asked about what has ended,', () => {
     it(`is asked once for any number of callbacks about a ${noun} that failed, and never by them alone`, async () => {
       const payment = await end(REFUSED);
       const asked = operator.questions(payment.operatorReference);
-      for (let i = 0; i < 25; i++) await callBack(house, payment.operatorReference, 'SUCCESSFUL');
+      for (let i = 0; i < 25; i++) await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
       await sweepAndLook(payment.id);
       assert.equal(operator.questions(payment.operatorReference), asked + 1);
-      assert.equal((await sweep(house)).status, 'COMPLETED');
-      const { rows } = await house.db.pool.query(
+      assert.equal((await sweep(testEnv)).status, 'COMPLETED');
+      const { rows } = await testEnv.db.pool.query(
         `SELECT check_due_at, workflow_started_at IS NULL AS is_waiting FROM ${noun}s WHERE id = $1`,
         [payment.id],
       );
       assert.deepEqual(rows, [{ check_due_at: null, is_waiting: false }]);
       assert.equal(operator.questions(payment.operatorReference), asked + 1);
       assert.deepEqual(await discrepanciesSeenBy(owner), []);
-      assert.deepEqual(await balanceOf(house, merchant), [20_000, 0]);
+      assert.deepEqual(await balanceOf(testEnv, merchant), [20_000, 0]);
     });
 
     it(`and having paid a ${noun} that failed here, is shown to the merchant and in the ledger check, and nothing is booked`, async () => {
       const payment = await end(REFUSED);
       operator.say(PAID);
       for (let time = 1; time <= 2; time++) {
-        await callBack(house, payment.operatorReference, 'SUCCESSFUL');
+        await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
         await sweepAndLook(payment.id);
       }
       assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'paid_after_failed']]);
       assert.deepEqual(
-        (await checkLedger(house.db)).map(({ subject }) => subject),
+        (await checkLedger(testEnv.db)).map(({ subject }) => subject),
         [payment.id],
       );
-      assert.equal((await fetch(house, payment)).state, 'failed');
-      assert.deepEqual(await balanceOf(house, merchant), [20_000, 0]);
+      assert.equal((await fetch(testEnv, payment)).state, 'failed');
+      assert.deepEqual(await balanceOf(testEnv, merchant), [20_000, 0]);
       await settleAll();
     });
 
     it(`and having refused a ${noun} that is paid here, is shown too`, async () => {
       const payment = await end(PAID);
       operator.say(REFUSED);
-      await callBack(house, payment.operatorReference, 'FAILED');
+      await callBack(testEnv, payment.operatorReference, 'FAILED');
       await eventually('the discrepancy', async () => (await discrepanciesSeenBy(owner)).length > 0);
       assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'declined_after_paid']]);
-      assert.equal((await fetch(house, payment)).state, 'succeeded');
-      assert.deepEqual(await balanceOf(house, merchant), [paidMinor, 0]);
+      assert.equal((await fetch(testEnv, payment)).state, 'succeeded');
+      assert.deepEqual(await balanceOf(testEnv, merchant), [paidMinor, 0]);
       await settleAll();
     });
 
     it(`and having nothing to say of a ${noun} that failed, is asked again by a later sweep`, async () => {
       const payment = await end(REFUSED);
       operator.answerQuestions((response) => response.writeHead(503).end());
-      await callBack(house, payment.operatorReference, 'SUCCESSFUL');
+      await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
       await sweepAndLook(payment.id);
       operator.answerQuestions(null);
       operator.say(PAID);
       await eventually('the discrepancy', async () => {
-        await sweep(house);
+        await sweep(testEnv);
         return (await discrepanciesSeenBy(owner)).length > 0;
       });
       await settleAll();
@@ -175,12 +180,12 @@ describe('an operator, asked about what has ended,', () => {
 
   it('and having paid a collection that is just being recorded as failed, is shown without a sweep', async () => {
     operator.say({ status: 'PENDING' });
-    const payment = await pay(house, '000', { merchant });
-    await untilState(house, payment, 'prompted');
+    const payment = await pay(testEnv, '000', { merchant });
+    await untilState(testEnv, payment, 'prompted');
     const held: ServerResponse[] = [];
     operator.answerQuestions((response) => held.push(response));
     await eventually('a question', () => held.length > 0);
-    await callBack(house, payment.operatorReference, 'SUCCESSFUL');
+    await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
     await eventually('the callback to be told', async () => {
       const { events } = await handle.fetchHistory();
@@ -192,41 +197,41 @@ describe('an operator, asked about what has ended,', () => {
     for (const response of held) json(200, refusal)(response);
     await eventually('the discrepancy', async () => (await discrepanciesSeenBy(owner)).length > 0);
     assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'paid_after_failed']]);
-    assert.equal((await fetchPayment(house, payment)).state, 'failed');
+    assert.equal((await fetchPayment(testEnv, payment)).state, 'failed');
     await settleAll();
   });
 
   it('and having paid a refund that failed here, is shown, and the collection stays paid', async () => {
     operator.say(PAID);
-    const payment = await pay(house, '000', { merchant });
-    await untilState(house, payment, 'succeeded');
+    const payment = await pay(testEnv, '000', { merchant });
+    await untilState(testEnv, payment, 'succeeded');
     operator.say(REFUSED);
     const path = `/v1/console/collections/${payment.id}/reversal`;
     const { json } = await owner.call('POST', path, { idempotencyKey: randomUUID() });
     await eventually('the refund to fail', async () => (await owner.call('GET', path)).json['state'] === 'failed');
     operator.say(PAID);
-    await callBack(house, String(json['operator_reference']), 'SUCCESSFUL');
+    await callBack(testEnv, String(json['operator_reference']), 'SUCCESSFUL');
     await eventually('the discrepancy', async () => {
-      await sweep(house);
+      await sweep(testEnv);
       return (await discrepanciesSeenBy(owner)).length > 0;
     });
     assert.deepEqual(await discrepanciesSeenBy(owner), [[json['id'], null, 'paid_after_failed']]);
-    await untilState(house, payment, 'succeeded');
+    await untilState(testEnv, payment, 'succeeded');
     await settleAll();
   });
 
   it('about an old payout whose key is in use again, answers for that one, and the new one hears nothing of it', async () => {
     const idempotencyKey = randomUUID();
     const old = await ended(PAID, idempotencyKey);
-    await house.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
+    await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
       idempotencyKey,
     ]);
-    const queued = await askForPayout(house, '000', { merchant, idempotencyKey });
+    const queued = await askForPayout(testEnv, '000', { merchant, idempotencyKey });
     assert.equal(queued.workflowId, old.workflowId);
     operator.say(RETURNED);
-    await callBack(house, old.operatorReference, 'FAILED');
-    await untilPayoutState(house, old, 'reversed');
-    assert.equal((await fetchPayout(house, queued)).state, 'queued');
+    await callBack(testEnv, old.operatorReference, 'FAILED');
+    await untilPayoutState(testEnv, old, 'reversed');
+    assert.equal((await fetchPayout(testEnv, queued)).state, 'queued');
     const handle = (await temporalClient()).workflow.getHandle(queued.workflowId);
     await eventually('the new workflow', () => handle.describe().catch(() => null));
     const { events } = await handle.fetchHistory();
@@ -237,68 +242,71 @@ describe('an operator, asked about what has ended,', () => {
   it('about an old collection whose key is in use again, answers for that one', async () => {
     operator.say(PAID);
     const idempotencyKey = randomUUID();
-    const old = await pay(house, '000', { merchant, idempotencyKey });
-    await untilState(house, old, 'succeeded');
+    const old = await pay(testEnv, '000', { merchant, idempotencyKey });
+    await untilState(testEnv, old, 'succeeded');
     await untilClosed(old.workflowId);
-    await house.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
+    await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
       idempotencyKey,
     ]);
     operator.say({ status: 'PENDING' });
-    const young = await pay(house, '000', { merchant, idempotencyKey });
-    await untilState(house, young, 'prompted');
+    const young = await pay(testEnv, '000', { merchant, idempotencyKey });
+    await untilState(testEnv, young, 'prompted');
     operator.say(RETURNED);
-    await callBack(house, old.operatorReference, 'FAILED');
-    await untilState(house, old, 'reversed');
-    await untilClosed(lookWorkflowId(old.id as CollectionId));
+    await callBack(testEnv, old.operatorReference, 'FAILED');
+    await untilState(testEnv, old, 'reversed');
+    await untilClosed(recheckWorkflowId(old.id as CollectionId));
   });
 
   it('is not believed by the hand of who completes a question for it: the money stays held, and somebody must look', async () => {
     operator.say(PAID);
     operator.keepSilent(true);
-    const payout = await askForPayout(house, '000', { merchant });
+    const payout = await askForPayout(testEnv, '000', { merchant });
     assert.equal((await release(owner, payout)).status, 200);
     await answerByHand(payout.workflowId, { kind: 'declined', failureCode: 'operator_rejected' });
-    assert.equal((await fetchPayout(house, payout)).state, 'released');
-    assert.deepEqual(await balanceOf(house, merchant), [15_000, 5_000]);
+    assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [15_000, 5_000]);
     operator.keepSilent(false);
     await eventually('the sweep to start it again', async () => {
-      await sweep(house);
-      return (await fetchPayout(house, payout)).state === 'succeeded';
+      await sweep(testEnv);
+      return (await fetchPayout(testEnv, payout)).state === 'succeeded';
     });
-    assert.deepEqual(await balanceOf(house, merchant), [15_000, 0]);
-    await assertLedgerIsSound(house.db);
+    assert.deepEqual(await balanceOf(testEnv, merchant), [15_000, 0]);
+    await assertLedgerIsSound(testEnv.db);
   });
 
   it('is not believed so about a collection either: nothing is credited', async () => {
     operator.say({ status: 'PENDING' });
     operator.keepSilent(true);
-    const payment = await pay(house, '000', { merchant });
+    const payment = await pay(testEnv, '000', { merchant });
     await answerByHand(payment.workflowId, { kind: 'paid', operatorReceipt: '4711' });
-    assert.equal((await fetchPayment(house, payment)).state, 'prompted');
-    assert.deepEqual(await balanceOf(house, merchant), [20_000, 0]);
+    assert.equal((await fetchPayment(testEnv, payment)).state, 'prompted');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [20_000, 0]);
   });
 
   it('is not believed so about what has ended: a contradiction that nobody heard hides no true one', async () => {
     const payout = await ended(PAID);
     operator.keepSilent(true);
-    await callBack(house, payout.operatorReference, 'FAILED');
-    await answerByHand(lookWorkflowId(payout.id as PayoutId), { kind: 'declined', failureCode: 'operator_rejected' });
+    await callBack(testEnv, payout.operatorReference, 'FAILED');
+    await answerByHand(recheckWorkflowId(payout.id as PayoutId), {
+      kind: 'declined',
+      failureCode: 'operator_rejected',
+    });
     assert.deepEqual(await discrepanciesSeenBy(owner), []);
     operator.keepSilent(false);
   });
 
   /** Completes the workflow's open question as who runs the Temporal server can; returns when the workflow has failed. */
-  async function answerByHand(workflowId: string, word: OperatorWord): Promise<void> {
+  async function answerByHand(workflowId: string, status: OperatorStatus): Promise<void> {
     const client = await temporalClient();
     const handle = client.workflow.getHandle(workflowId);
-    const heard: Heard = { word, askedAtMs: Date.now(), proof: 'AAAA' };
+    const attested: AttestedStatus = { status, queriedAtMs: Date.now(), attestation: 'AAAA' };
     await eventually('a question to be completed by hand', async () => {
       const description = await handle.describe().catch(() => null);
-      const asking = description?.raw.pendingActivities?.find(
+      const query = description?.raw.pendingActivities?.find(
         ({ activityType }) => activityType?.name?.includes('Status') === true,
       );
-      if (typeof asking?.activityId !== 'string') return false;
-      return client.activity.complete({ workflowId, activityId: asking.activityId }, heard).then(
+      if (typeof query?.activityId !== 'string') return false;
+      return client.activity.complete({ workflowId, activityId: query.activityId }, attested).then(
         () => true,
         () => false,
       );
@@ -307,7 +315,7 @@ describe('an operator, asked about what has ended,', () => {
   }
 
   async function settleAll(): Promise<void> {
-    await house.db.pool.query(
+    await testEnv.db.pool.query(
       `UPDATE discrepancies SET settled_at = now(), settlement = 'settled by a test' WHERE settled_at IS NULL`,
     );
   }

@@ -2,28 +2,30 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields, type ApiAnswer } from '../../support/api.ts';
-import { eventually, openHouse, type House } from '../../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { phoneFor, sandboxTransactions } from '../../support/payments.ts';
 import { assertError } from '../answers.ts';
 
 describe('calls with one idempotency key at the same instant', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse();
+    testEnv = await startTestEnvironment();
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const create = (idempotencyKey: string, fields: Record<string, unknown>) =>
-    call(house.baseUrl, 'POST', '/v1/api/collections', {
-      key: house.merchant.key,
+    call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
+      key: testEnv.merchant.key,
       idempotencyKey,
       json: collectionFields(fields),
     });
   const stateOf = async (id: unknown) =>
-    (await call(house.baseUrl, 'GET', `/v1/api/collections/${String(id)}`, { key: house.merchant.key })).json['state'];
+    (await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${String(id)}`, { key: testEnv.merchant.key })).json[
+      'state'
+    ];
   const untilPaid = (id: unknown) => eventually('the payment', async () => (await stateOf(id)) === 'succeeded');
   const rowsOf = async (idempotencyKey: string) =>
-    (await house.db.pool.query('SELECT 1 FROM collections WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
+    (await testEnv.db.pool.query('SELECT 1 FROM collections WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
 
   /** The one text that all that were accepted have; fails when anything but accepted or in flight was answered. */
   function theOneAnswer(answers: readonly ApiAnswer[]): ApiAnswer {
@@ -37,7 +39,7 @@ describe('calls with one idempotency key at the same instant', () => {
 
   async function assertRangOnce(phone: string, idempotencyKey: string): Promise<void> {
     assert.equal(await rowsOf(idempotencyKey), 1);
-    const [transaction, ...others] = await sandboxTransactions(house, phone);
+    const [transaction, ...others] = await sandboxTransactions(testEnv, phone);
     assert.deepEqual([transaction?.requestsReceived, transaction?.promptsRaised, others.length], [1, 1, 0]);
   }
 
@@ -66,7 +68,7 @@ describe('calls with one idempotency key at the same instant', () => {
       assertError(answer, code === 'idempotency_key_reused' ? code : 'idempotency_key_in_flight');
     }
     await untilPaid(winner.json['id']);
-    const rung = await Promise.all(phones.map((phone) => sandboxTransactions(house, phone)));
+    const rung = await Promise.all(phones.map((phone) => sandboxTransactions(testEnv, phone)));
     assert.deepEqual(
       rung.flatMap((transactions, n) => transactions.map(() => phones[n])),
       [winner.json['phone']],
@@ -90,12 +92,12 @@ describe('calls with one idempotency key at the same instant', () => {
     const [idempotencyKey, phone] = [randomUUID(), phoneFor('100')];
     const first = await create(idempotencyKey, { phone });
     await untilPaid(first.json['id']);
-    await house.db.pool.query("UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1", [
+    await testEnv.db.pool.query("UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1", [
       idempotencyKey,
     ]);
     const second = await create(idempotencyKey, { phone, amount: 7000 });
     assert.notEqual(second.json['id'], first.json['id']);
     await untilPaid(second.json['id']);
-    assert.equal((await sandboxTransactions(house, phone)).length, 2);
+    assert.equal((await sandboxTransactions(testEnv, phone)).length, 2);
   });
 });

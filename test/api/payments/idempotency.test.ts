@@ -3,19 +3,23 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { idTimeMs, type CollectionId } from '../../../src/domain/ids.ts';
 import { call, collectionFields, type CallOptions } from '../../support/api.ts';
-import { openHouse, type House, type TestMerchant } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import { API_ONLY, assertError, assertHeaders } from '../answers.ts';
 import { holdIdempotencyKey } from './held-key.ts';
 
 describe('an idempotency key', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
-  const create = (idempotencyKey: string | null, options: CallOptions = {}, merchant: TestMerchant = house.merchant) =>
-    call(house.baseUrl, 'POST', '/v1/api/collections', {
+  const create = (
+    idempotencyKey: string | null,
+    options: CallOptions = {},
+    merchant: TestMerchant = testEnv.merchant,
+  ) =>
+    call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
       key: merchant.key,
       idempotencyKey,
       ...(options.raw === undefined && options.form === undefined && { json: collectionFields() }),
@@ -23,9 +27,9 @@ describe('an idempotency key', () => {
     });
   const withHeader = (value: string) => create(null, { headers: { 'idempotency-key': value } });
   const rowsOf = async (idempotencyKey: string) =>
-    (await house.db.pool.query('SELECT 1 FROM collections WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
+    (await testEnv.db.pool.query('SELECT 1 FROM collections WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
   const age = (idempotencyKey: string, interval: string) =>
-    house.db.pool.query('UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE key = $1', [
+    testEnv.db.pool.query('UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE key = $1', [
       idempotencyKey,
       interval,
     ]);
@@ -98,7 +102,7 @@ describe('an idempotency key', () => {
 
   it('is refused while another call with it is under way, and works when that is over', async () => {
     const idempotencyKey = randomUUID();
-    const held = await holdIdempotencyKey(house.db, house.merchant.id, idempotencyKey);
+    const held = await holdIdempotencyKey(testEnv.db, testEnv.merchant.id, idempotencyKey);
     const refused = await create(idempotencyKey);
     assertError(refused, 'idempotency_key_in_flight');
     assert.equal(refused.headers.get('retry-after'), '1');
@@ -109,8 +113,8 @@ describe('an idempotency key', () => {
 
   it('in flight holds up no other key and no other merchant', async () => {
     const idempotencyKey = randomUUID();
-    const stranger = await house.addMerchant();
-    const held = await holdIdempotencyKey(house.db, house.merchant.id, idempotencyKey);
+    const stranger = await testEnv.addMerchant();
+    const held = await holdIdempotencyKey(testEnv.db, testEnv.merchant.id, idempotencyKey);
     assert.equal((await create(randomUUID())).status, 202);
     assert.equal((await create(idempotencyKey, {}, stranger)).status, 202);
     await held.release();
@@ -118,7 +122,7 @@ describe('an idempotency key', () => {
 
   it('belongs to its merchant: the same text from two is two payments', async () => {
     const idempotencyKey = randomUUID();
-    const stranger = await house.addMerchant();
+    const stranger = await testEnv.addMerchant();
     const foreign = await create(idempotencyKey, { json: collectionFields({ amount: 7000 }) }, stranger);
     const own = await create(idempotencyKey);
     assert.deepEqual([foreign.status, own.status], [202, 202], own.text);
@@ -132,11 +136,11 @@ describe('an idempotency key', () => {
   it('belongs to its merchant whichever of his keys is used', async () => {
     const idempotencyKey = randomUUID();
     const first = await create(idempotencyKey);
-    const other = await house.addKey(house.merchant.id, ['collections:write']);
+    const other = await testEnv.addKey(testEnv.merchant.id, ['collections:write']);
     const again = await create(
       idempotencyKey,
       { headers: { authorization: `Bearer ${other}` } },
-      { ...house.merchant, key: '' },
+      { ...testEnv.merchant, key: '' },
     );
     assert.equal(again.text, first.text);
   });
@@ -184,9 +188,9 @@ describe('an idempotency key', () => {
   });
 
   it('is not asked for where nothing is moved', async () => {
-    const { key } = house.merchant;
-    assert.equal((await call(house.baseUrl, 'GET', '/v1/api/collections', { key })).status, 200);
-    assert.equal((await call(house.baseUrl, 'GET', '/v1/api/balance', { key, idempotencyKey: 'a b' })).status, 200);
+    const { key } = testEnv.merchant;
+    assert.equal((await call(testEnv.baseUrl, 'GET', '/v1/api/collections', { key })).status, 200);
+    assert.equal((await call(testEnv.baseUrl, 'GET', '/v1/api/balance', { key, idempotencyKey: 'a b' })).status, 200);
   });
 
   it('is kept for 30 days', async () => {
@@ -219,9 +223,9 @@ describe('an idempotency key', () => {
 
   it('keeps no failure of ours: the retry makes the payment', async () => {
     const idempotencyKey = randomUUID();
-    await house.db.pool.query('ALTER TABLE collections RENAME TO mislaid');
+    await testEnv.db.pool.query('ALTER TABLE collections RENAME TO mislaid');
     const failed = await create(idempotencyKey);
-    await house.db.pool.query('ALTER TABLE mislaid RENAME TO collections');
+    await testEnv.db.pool.query('ALTER TABLE mislaid RENAME TO collections');
     assertError(failed, 'internal_error');
     const retried = await create(idempotencyKey);
     assert.equal(retried.status, 202);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { openHouse, type House, type TestMerchant } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import { record } from '../../db/rows.ts';
 import { API_ONLY, assertError, issuesOf } from '../answers.ts';
 
@@ -21,30 +21,30 @@ const REFERENCES = ['INV-1', 'INV-2', 'café & co = 50%'];
 const PHONES = ['256772000100', '256782000200'];
 
 describe('listing collections', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let merchant: TestMerchant;
   /** Newest first, as they are after all of them were made. */
   let made: readonly Listed[];
 
   before(async () => {
-    house = await openHouse(API_ONLY);
-    merchant = house.merchant;
+    testEnv = await startTestEnvironment(API_ONLY);
+    merchant = testEnv.merchant;
     for (let n = 0; n < 36; n++) {
       await create({ reference: REFERENCES[n % 3], phone: PHONES[n % 2] });
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
-    await create({}, (await house.addMerchant()).key);
+    await create({}, (await testEnv.addMerchant()).key);
     for (const { id } of (await page({ limit: '100' })).data.filter((_listed, n) => n % 4 === 0)) {
-      await record(house.db, { id: id as never, merchantId: merchant.id }, { fact: 'prompt_taken' });
+      await record(testEnv.db, { id: id as never, merchantId: merchant.id }, { kind: 'prompt_accepted' });
     }
     made = (await page({ limit: '100' })).data;
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const get = (query: Record<string, string> | string, key = merchant.key) =>
-    call(house.baseUrl, 'GET', `${PATH}?${new URLSearchParams(query).toString()}`, { key });
-  async function create(fields: Record<string, unknown>, key = house.merchant.key): Promise<string> {
-    const answer = await call(house.baseUrl, 'POST', PATH, { key, json: collectionFields(fields) });
+    call(testEnv.baseUrl, 'GET', `${PATH}?${new URLSearchParams(query).toString()}`, { key });
+  async function create(fields: Record<string, unknown>, key = testEnv.merchant.key): Promise<string> {
+    const answer = await call(testEnv.baseUrl, 'POST', PATH, { key, json: collectionFields(fields) });
     assert.equal(answer.status, 202, answer.text);
     return String(answer.json['id']);
   }
@@ -74,7 +74,7 @@ describe('listing collections', () => {
   });
 
   it('shows each as the fetch route does', async () => {
-    const { text } = await call(house.baseUrl, 'GET', `${PATH}/${made[0]!.id}`, { key: merchant.key });
+    const { text } = await call(testEnv.baseUrl, 'GET', `${PATH}/${made[0]!.id}`, { key: merchant.key });
     assert.deepEqual(JSON.parse(text), made[0]);
   });
 
@@ -85,7 +85,7 @@ describe('listing collections', () => {
   });
 
   it('is empty, and not an error, where there is nothing', async () => {
-    const { json } = await get({}, (await house.addMerchant()).key);
+    const { json } = await get({}, (await testEnv.addMerchant()).key);
     assert.deepEqual(json, { data: [], has_more: false, next_cursor: null });
   });
 
@@ -102,7 +102,7 @@ describe('listing collections', () => {
     });
 
     it('meets each of those there were exactly once while new ones arrive', async () => {
-      const stranger = await house.addMerchant();
+      const stranger = await testEnv.addMerchant();
       const before = [];
       for (let n = 0; n < 15; n++) before.push(await create({}, stranger.key));
       const seen: string[] = [];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields, type ApiAnswer, type CallOptions } from '../../support/api.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { API_ONLY, assertError, assertHeaders, startAnotherServer } from '../answers.ts';
 
 const PATH = '/operators/mtn-momo/callbacks';
@@ -16,32 +16,32 @@ type Kept = {
 };
 
 describe('an operator’s callback', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const callBack = (options: CallOptions, method = 'POST') =>
-    call(house.baseUrl, method, PATH, { idempotencyKey: null, ...options });
+    call(testEnv.baseUrl, method, PATH, { idempotencyKey: null, ...options });
   async function newPayment(): Promise<{ id: string; reference: string }> {
-    const { json } = await call(house.baseUrl, 'POST', '/v1/api/collections', {
-      key: house.merchant.key,
+    const { json } = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
+      key: testEnv.merchant.key,
       json: collectionFields(),
     });
     return { id: String(json['id']), reference: String(json['operator_reference']) };
   }
   const keptOf = async (id: string) =>
     (
-      await house.db.pool.query<Kept>(
+      await testEnv.db.pool.query<Kept>(
         'SELECT body, content_type, source_address, operator FROM operator_callbacks WHERE collection_id = $1 ORDER BY id',
         [id],
       )
     ).rows;
   const countKept = async () =>
-    (await house.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM operator_callbacks')).rows[0]?.n;
+    (await testEnv.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM operator_callbacks')).rows[0]?.n;
 
-  function assertHeard(answer: ApiAnswer): void {
+  function assertQueried(answer: ApiAnswer): void {
     assert.equal(answer.status, 200, answer.text);
     assert.equal(answer.text, '{}');
     assertHeaders(answer);
@@ -51,7 +51,7 @@ describe('an operator’s callback', () => {
     it(`by ${method} is heard and kept to the byte`, async () => {
       const { id, reference } = await newPayment();
       const body = `{ "externalId":"${reference}",\n "status":"SUCCESSFUL", "amount": 5000.00, "note":"é\\u0000" }`;
-      assertHeard(await callBack({ raw: { type: `${JSON_TYPE}; charset=utf-8`, body } }, method));
+      assertQueried(await callBack({ raw: { type: `${JSON_TYPE}; charset=utf-8`, body } }, method));
       assert.deepEqual(await keptOf(id), [
         { body, content_type: `${JSON_TYPE}; charset=utf-8`, source_address: '127.0.0.1', operator: 'mtn-momo' },
       ]);
@@ -60,36 +60,36 @@ describe('an operator’s callback', () => {
 
   it('moves no payment by itself, whatever it says', async () => {
     const { id, reference } = await newPayment();
-    assertHeard(
+    assertQueried(
       await callBack({ json: { externalId: reference, status: 'SUCCESSFUL', amount: '5000', currency: 'UGX' } }),
     );
-    const { json } = await call(house.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: house.merchant.key });
+    const { json } = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: testEnv.merchant.key });
     assert.equal(json['state'], 'initiated');
-    const balance = await call(house.baseUrl, 'GET', '/v1/api/balance', { key: house.merchant.key });
+    const balance = await call(testEnv.baseUrl, 'GET', '/v1/api/balance', { key: testEnv.merchant.key });
     assert.equal(balance.json['available'], 0);
   });
 
   it('about a payment nobody knows is answered the same, and not kept', async () => {
     const before = await countKept();
-    assertHeard(await callBack({ json: { externalId: randomUUID(), status: 'SUCCESSFUL' } }));
+    assertQueried(await callBack({ json: { externalId: randomUUID(), status: 'SUCCESSFUL' } }));
     assert.equal(await countKept(), before);
   });
 
   it('finds its payment in capital letters, and by the name that some markets use', async () => {
     const { id, reference } = await newPayment();
-    assertHeard(await callBack({ json: { externalId: reference.toUpperCase() } }));
-    assertHeard(await callBack({ json: { referenceId: reference } }));
+    assertQueried(await callBack({ json: { externalId: reference.toUpperCase() } }));
+    assertQueried(await callBack({ json: { referenceId: reference } }));
     assert.equal((await keptOf(id)).length, 2);
   });
 
   it('asks for no key, and takes no notice of one', async () => {
     const { reference } = await newPayment();
-    assertHeard(await callBack({ key: 'nonsense', json: { externalId: reference } }));
+    assertQueried(await callBack({ key: 'nonsense', json: { externalId: reference } }));
   });
 
   it('is kept twenty times for one payment and no more, and heard each time', async () => {
     const { id, reference } = await newPayment();
-    for (let n = 0; n < 25; n++) assertHeard(await callBack({ json: { externalId: reference, n } }));
+    for (let n = 0; n < 25; n++) assertQueried(await callBack({ json: { externalId: reference, n } }));
     const kept = await keptOf(id);
     assert.equal(kept.length, 20);
     assert.deepEqual(
@@ -103,8 +103,8 @@ describe('an operator’s callback', () => {
     const answers = await Promise.all(
       Array.from({ length: 150 }, (_, n) => callBack({ json: { externalId: reference, n } })),
     );
-    answers.forEach(assertHeard);
-    const most = 20 + house.config.settings.MALIPO_DATABASE_POOL_SIZE;
+    answers.forEach(assertQueried);
+    const most = 20 + testEnv.config.settings.MALIPO_DATABASE_POOL_SIZE;
     assert.ok((await keptOf(id)).length <= most);
   });
 
@@ -130,7 +130,7 @@ describe('an operator’s callback', () => {
   }
 
   it('that comes through a proxy is kept with the address that the proxy names, if it names one', async () => {
-    const { baseUrl } = await startAnotherServer(house, { MALIPO_TRUSTED_PROXIES: '1' });
+    const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_TRUSTED_PROXIES: '1' });
     const { id, reference } = await newPayment();
     const named = [
       '203.0.113.7',
@@ -143,7 +143,7 @@ describe('an operator’s callback', () => {
     ];
     for (const name of named) {
       const headers = { 'x-forwarded-for': name };
-      assertHeard(await call(baseUrl, 'POST', PATH, { headers, json: { externalId: reference } }));
+      assertQueried(await call(baseUrl, 'POST', PATH, { headers, json: { externalId: reference } }));
     }
     assert.deepEqual(
       (await keptOf(id)).map(({ source_address }) => source_address),
@@ -175,7 +175,7 @@ describe('an operator’s callback', () => {
   });
 
   it('goes to an operator that we know', async () => {
-    const answer = await call(house.baseUrl, 'POST', '/operators/nobody/callbacks', {
+    const answer = await call(testEnv.baseUrl, 'POST', '/operators/nobody/callbacks', {
       json: { externalId: randomUUID() },
     });
     assertError(answer, 'route_not_found');

@@ -3,30 +3,30 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { freePort } from '../../../src/dev/ports.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { eventually, openHouse, type House } from '../../support/test-environment.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { openTcpLine, type TcpLine } from '../../support/tcp-line.ts';
 import { API_ONLY, assertError, startAnotherServer } from '../answers.ts';
 
 const COLLECTIONS = '/v1/api/collections';
 
 describe('with a part away', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   const create = (baseUrl: string, idempotencyKey = randomUUID(), fields: Record<string, unknown> = {}) =>
-    call(baseUrl, 'POST', COLLECTIONS, { key: house.merchant.key, idempotencyKey, json: collectionFields(fields) });
-  const get = (baseUrl: string, path: string) => call(baseUrl, 'GET', path, { key: house.merchant.key });
+    call(baseUrl, 'POST', COLLECTIONS, { key: testEnv.merchant.key, idempotencyKey, json: collectionFields(fields) });
+  const get = (baseUrl: string, path: string) => call(baseUrl, 'GET', path, { key: testEnv.merchant.key });
 
   describe('the database', () => {
     let line: TcpLine;
     let baseUrl: string;
     before(async () => {
-      line = await openTcpLine(house.environment['MALIPO_DATABASE_URL']!);
+      line = await openTcpLine(testEnv.environment['MALIPO_DATABASE_URL']!);
       const settings = { MALIPO_DATABASE_URL: line.url, MALIPO_DATABASE_TIMEOUT_MS: '1500' };
-      ({ baseUrl } = await startAnotherServer(house, settings));
+      ({ baseUrl } = await startAnotherServer(testEnv, settings));
       assert.equal((await get(baseUrl, '/readyz')).json['status'], 'ready');
     });
     after(async () => {
@@ -79,7 +79,7 @@ describe('with a part away', () => {
         const answers = await Promise.all(keys.map((key) => create(baseUrl, key)));
         return answers.every(({ status }) => status === 202);
       });
-      const { rows } = await house.db.pool.query<{ rows: number; keys: number }>(
+      const { rows } = await testEnv.db.pool.query<{ rows: number; keys: number }>(
         `SELECT count(*)::int AS rows, count(DISTINCT idempotency_key)::int AS keys FROM collections
          WHERE idempotency_key = ANY($1)`,
         [keys],
@@ -92,7 +92,7 @@ describe('with a part away', () => {
     let baseUrl: string;
     before(async () => {
       const address = `127.0.0.1:${await freePort()}`;
-      ({ baseUrl } = await startAnotherServer(house, { MALIPO_TEMPORAL_ADDRESS: address }));
+      ({ baseUrl } = await startAnotherServer(testEnv, { MALIPO_TEMPORAL_ADDRESS: address }));
     });
 
     it('takes payments all the same, and is degraded rather than down', async () => {
@@ -123,8 +123,8 @@ describe('with a part away', () => {
 
     it('refuses new payments once too many wait, and answers everything else', async () => {
       const [kept, other] = [randomUUID(), randomUUID()];
-      const first = await create(house.baseUrl, kept);
-      const { baseUrl } = await startAnotherServer(house, { MALIPO_BACKLOG_MAX_COUNT: '1' });
+      const first = await create(testEnv.baseUrl, kept);
+      const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_BACKLOG_MAX_COUNT: '1' });
       assert.equal((await backlogIsFull(baseUrl))['status'], 'degraded');
       const refused = await create(baseUrl, other);
       assertError(refused, 'service_unavailable');
@@ -135,15 +135,15 @@ describe('with a part away', () => {
       assert.equal((await get(baseUrl, `${COLLECTIONS}/${String(first.json['id'])}`)).status, 200);
       assert.equal((await get(baseUrl, COLLECTIONS)).status, 200);
       // Nothing was kept of what was refused: where there is room, the same key makes the payment.
-      assert.equal((await create(house.baseUrl, other)).headers.get('idempotent-replayed'), null);
+      assert.equal((await create(testEnv.baseUrl, other)).headers.get('idempotent-replayed'), null);
     });
 
     it('refuses new payments once the oldest has waited too long, and takes them again when it is started', async () => {
-      await create(house.baseUrl);
-      const { baseUrl } = await startAnotherServer(house, { MALIPO_BACKLOG_MAX_AGE_MS: '1' });
+      await create(testEnv.baseUrl);
+      const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_BACKLOG_MAX_AGE_MS: '1' });
       await backlogIsFull(baseUrl);
       assertError(await create(baseUrl), 'service_unavailable');
-      await house.db.pool.query('UPDATE collections SET workflow_started_at = now()');
+      await testEnv.db.pool.query('UPDATE collections SET workflow_started_at = now()');
       const taken = await eventually('room for new work', async () => {
         const answer = await create(baseUrl);
         return answer.status === 202 && answer;

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { assertError } from '../answers.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { openHouse, type House, type TestMerchant } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import { assertLedgerIsSound, phoneFor, storyOf, untilAllReceived } from '../../support/payments.ts';
 import {
   askForPayout,
   balanceOf,
   fund,
   release,
-  transfersTaken,
+  transfersAccepted,
   untilPayoutState,
   type Payout,
 } from '../../support/payouts.ts';
@@ -19,33 +19,33 @@ import { addPerson, enter, logIn, type Browser } from '../../support/people.ts';
 const FUNDS = 100_000;
 
 describe('a queued payout', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse();
+    testEnv = await startTestEnvironment();
   });
   after(async () => {
-    await assertLedgerIsSound(house.db);
-    await house.stop();
+    await assertLedgerIsSound(testEnv.db);
+    await testEnv.stop();
   });
 
   async function fundedMerchant(): Promise<TestMerchant> {
-    const merchant = await house.addMerchant();
-    await fund(house, merchant, FUNDS);
+    const merchant = await testEnv.addMerchant();
+    await fund(testEnv, merchant, FUNDS);
     return merchant;
   }
 
   async function ended(payout: Payout, state: 'rejected' | 'cancelled' | 'expired'): Promise<void> {
-    const shown = await untilPayoutState(house, payout, state);
+    const shown = await untilPayoutState(testEnv, payout, state);
     assert.equal(shown.approval_state, state);
-    assert.deepEqual(storyOf(await untilAllReceived(house, payout)), ['nothing > queued', `queued > ${state}`]);
-    assert.deepEqual(await balanceOf(house, payout.merchant), [FUNDS, 0]);
-    assert.equal(await transfersTaken(house, payout), 0);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payout)), ['nothing > queued', `queued > ${state}`]);
+    assert.deepEqual(await balanceOf(testEnv, payout.merchant), [FUNDS, 0]);
+    assert.equal(await transfersAccepted(testEnv, payout), 0);
   }
 
   it('gives its money back when an approver rejects it, and says why', async () => {
     const merchant = await fundedMerchant();
-    const payout = await askForPayout(house, '000', { merchant });
-    const approver = await enter(house, merchant.id, 'approver');
+    const payout = await askForPayout(testEnv, '000', { merchant });
+    const approver = await enter(testEnv, merchant.id, 'approver');
     const reject = () =>
       approver.call('POST', `/v1/console/payouts/${payout.id}/reject`, { json: { reason: 'Wrong amount' } });
     const { status, json } = await reject();
@@ -57,29 +57,29 @@ describe('a queued payout', () => {
 
   it('needs a reason to be rejected, and an approver', async () => {
     const merchant = await fundedMerchant();
-    const payout = await askForPayout(house, '000', { merchant });
+    const payout = await askForPayout(testEnv, '000', { merchant });
     const path = `/v1/console/payouts/${payout.id}/reject`;
-    const approver = await enter(house, merchant.id, 'approver');
+    const approver = await enter(testEnv, merchant.id, 'approver');
     assertError(await approver.call('POST', path, { json: {} }), 'parameter_missing');
-    const maker = await enter(house, merchant.id, 'maker');
+    const maker = await enter(testEnv, merchant.id, 'maker');
     assertError(await maker.call('POST', path, { json: { reason: 'no' } }), 'permission_denied');
   });
 
   it('gives its money back when who made it cancels it, and nobody else can', async () => {
     const merchant = await fundedMerchant();
-    const maker = await enter(house, merchant.id, 'maker');
+    const maker = await enter(testEnv, merchant.id, 'maker');
     const json = collectionFields({ phone: phoneFor('000') });
     const asked = await maker.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
     const payout = { ...(await toPayout(asked.json['id'], merchant, json['phone'])) };
     const path = `/v1/console/payouts/${payout.id}/cancel`;
-    assertError(await (await enter(house, merchant.id, 'owner')).call('POST', path), 'permission_denied');
+    assertError(await (await enter(testEnv, merchant.id, 'owner')).call('POST', path), 'permission_denied');
     assert.equal((await maker.call('POST', path)).json['state'], 'cancelled');
     await ended(payout, 'cancelled');
     assert.equal((await maker.call('POST', path)).status, 200, 'the same again changes nothing');
   });
 
   async function toPayout(id: unknown, merchant: TestMerchant, phone: unknown): Promise<Payout> {
-    const { json } = await call(house.baseUrl, 'GET', `/v1/api/payouts/${String(id)}`, { key: merchant.key });
+    const { json } = await call(testEnv.baseUrl, 'GET', `/v1/api/payouts/${String(id)}`, { key: merchant.key });
     const operatorReference = String(json['operator_reference']);
     return { id: String(id), phone: String(phone), amount: 5000, operatorReference, workflowId: '', merchant };
   }
@@ -87,14 +87,14 @@ describe('a queued payout', () => {
   it('expires when nobody releases it in time, and cannot be released any more', async () => {
     const merchant = await fundedMerchant();
     await setPolicy(merchant, 'payout_expires_after_ms', 1500);
-    const payout = await askForPayout(house, '000', { merchant });
-    const approver = await enter(house, merchant.id, 'approver');
+    const payout = await askForPayout(testEnv, '000', { merchant });
+    const approver = await enter(testEnv, merchant.id, 'approver');
     await ended(payout, 'expired');
     assertError(await release(approver, payout), 'state_conflict');
   });
 
   async function setPolicy({ id }: TestMerchant, column: string, value: unknown): Promise<void> {
-    await house.db.pool.query(
+    await testEnv.db.pool.query(
       `INSERT INTO policies (merchant_id, ${column}, updated_at) VALUES ($1, $2, now())
        ON CONFLICT (merchant_id) DO UPDATE SET ${column} = $2`,
       [id, value],
@@ -103,8 +103,8 @@ describe('a queued payout', () => {
 
   it('is either released or cancelled when both come at once', async () => {
     const merchant = await fundedMerchant();
-    const person = await addPerson(house, merchant.id, ['maker']);
-    const [maker, approver] = [await logIn(house, person), await enter(house, merchant.id, 'approver')];
+    const person = await addPerson(testEnv, merchant.id, ['maker']);
+    const [maker, approver] = [await logIn(testEnv, person), await enter(testEnv, merchant.id, 'approver')];
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, async () => {
         const json = collectionFields({ phone: phoneFor('000'), amount: 1000 });
@@ -115,57 +115,57 @@ describe('a queued payout', () => {
           maker.call('POST', `/v1/console/payouts/${payout.id}/cancel`),
         ]);
         assert.deepEqual([released.status, cancelled.status].sort(), [200, 409]);
-        await untilPayoutState(house, payout, released.status === 200 ? 'succeeded' : 'cancelled');
-        assert.equal(await transfersTaken(house, payout), released.status === 200 ? 1 : 0);
+        await untilPayoutState(testEnv, payout, released.status === 200 ? 'succeeded' : 'cancelled');
+        assert.equal(await transfersAccepted(testEnv, payout), released.status === 200 ? 1 : 0);
         return released.status === 200;
       }),
     );
     const sent = outcomes.filter(Boolean).length;
-    assert.deepEqual(await balanceOf(house, merchant), [FUNDS - sent * 1000, 0]);
+    assert.deepEqual(await balanceOf(testEnv, merchant), [FUNDS - sent * 1000, 0]);
   });
 
   describe('under a policy', () => {
     it('of two approvers waits for the second, who is another person', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'two_approvers_above_minor', 5000);
-      const payout = await askForPayout(house, '000', { merchant, amount: 5001 });
-      const first = await enter(house, merchant.id, 'approver');
+      const payout = await askForPayout(testEnv, '000', { merchant, amount: 5001 });
+      const first = await enter(testEnv, merchant.id, 'approver');
       const { json } = await release(first, payout);
       assert.deepEqual([json['state'], json['approvals_required']], ['queued', 2]);
       assert.equal((await release(first, payout)).json['state'], 'queued', 'one person counts once');
-      const second = await enter(house, merchant.id, 'approver');
+      const second = await enter(testEnv, merchant.id, 'approver');
       assert.equal((await release(second, payout)).json['state'], 'released');
-      const shown = await untilPayoutState(house, payout, 'succeeded');
+      const shown = await untilPayoutState(testEnv, payout, 'succeeded');
       assert.equal((shown['approvals'] as unknown[]).length, 2);
     });
 
     it('of two approvers needs one for what is not above the amount', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'two_approvers_above_minor', 5000);
-      const payout = await askForPayout(house, '000', { merchant, amount: 5000 });
-      assert.equal((await release(await enter(house, merchant.id, 'approver'), payout)).json['state'], 'released');
+      const payout = await askForPayout(testEnv, '000', { merchant, amount: 5000 });
+      assert.equal((await release(await enter(testEnv, merchant.id, 'approver'), payout)).json['state'], 'released');
     });
 
     it('of a daily limit is not released by a person beyond it, but by another', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'approver_daily_limit_minor', 9000);
       const [one, two] = [
-        await askForPayout(house, '000', { merchant }),
-        await askForPayout(house, '000', { merchant }),
+        await askForPayout(testEnv, '000', { merchant }),
+        await askForPayout(testEnv, '000', { merchant }),
       ];
-      const approver = await enter(house, merchant.id, 'approver');
+      const approver = await enter(testEnv, merchant.id, 'approver');
       assert.equal((await release(approver, one)).status, 200);
       assertError(await release(approver, two), 'permission_denied');
-      assert.equal((await release(await enter(house, merchant.id, 'approver'), two)).status, 200);
+      assert.equal((await release(await enter(testEnv, merchant.id, 'approver'), two)).status, 200);
     });
 
     it('of a second factor is released by nobody who has none', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'second_factor_required', true);
-      const payout = await askForPayout(house, '000', { merchant });
-      assertError(await release(await enter(house, merchant.id, 'approver'), payout), 'permission_denied');
-      const person = await addPerson(house, merchant.id, ['approver'], { hasSecondFactor: true });
-      assert.equal((await release(await logIn(house, person), payout)).status, 200);
+      const payout = await askForPayout(testEnv, '000', { merchant });
+      assertError(await release(await enter(testEnv, merchant.id, 'approver'), payout), 'permission_denied');
+      const person = await addPerson(testEnv, merchant.id, ['approver'], { hasSecondFactor: true });
+      assert.equal((await release(await logIn(testEnv, person), payout)).status, 200);
     });
   });
 
@@ -175,8 +175,8 @@ describe('a queued payout', () => {
 
     it('is released with them by one call, and what cannot be says why', async () => {
       const merchant = await fundedMerchant();
-      const payouts = await Promise.all([1, 2, 3].map(() => askForPayout(house, '000', { merchant })));
-      const own = await enter(house, merchant.id, 'maker', 'approver');
+      const payouts = await Promise.all([1, 2, 3].map(() => askForPayout(testEnv, '000', { merchant })));
+      const own = await enter(testEnv, merchant.id, 'maker', 'approver');
       const json = collectionFields({ phone: phoneFor('000') });
       const mine = await own.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
       const ids = [...payouts.map(({ id }) => id), String(mine.json['id']), 'pay_unknown'];
@@ -195,15 +195,15 @@ describe('a queued payout', () => {
           ['pay_unknown', 'payout_not_found'],
         ],
       );
-      for (const payout of payouts) await untilPayoutState(house, payout, 'succeeded');
+      for (const payout of payouts) await untilPayoutState(testEnv, payout, 'succeeded');
       assert.equal((await releaseMany(own, ids, key)).text, answer.text);
-      for (const payout of payouts) assert.equal(await transfersTaken(house, payout), 1);
+      for (const payout of payouts) assert.equal(await transfersAccepted(testEnv, payout), 1);
     });
 
     it('is answered as released again to who released it, and who was refused is on record', async () => {
       const merchant = await fundedMerchant();
-      const payout = await askForPayout(house, '000', { merchant });
-      const own = await enter(house, merchant.id, 'maker', 'approver');
+      const payout = await askForPayout(testEnv, '000', { merchant });
+      const own = await enter(testEnv, merchant.id, 'maker', 'approver');
       const json = collectionFields({ phone: phoneFor('000') });
       const mine = await own.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
       const ids = [payout.id, String(mine.json['id'])];
@@ -216,7 +216,7 @@ describe('a queued payout', () => {
           [null, 'approval_self'],
         );
       }
-      const { rows } = await house.db.pool.query(
+      const { rows } = await testEnv.db.pool.query(
         `SELECT 1 FROM audit_entries WHERE subject_id = $1 AND outcome = 'refused'`,
         [mine.json['id']],
       );
@@ -224,7 +224,7 @@ describe('a queued payout', () => {
     });
 
     it('is named once, and they are a hundred at the most', async () => {
-      const approver = await enter(house, house.merchant.id, 'approver');
+      const approver = await enter(testEnv, testEnv.merchant.id, 'approver');
       for (const ids of [[], ['pay_1', 'pay_1'], Array.from({ length: 101 }, (_, n) => `pay_${n}`)]) {
         assertError(await releaseMany(approver, ids), 'parameter_invalid');
       }

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import type { PayoutState } from '../../../src/domain/payments/payout.ts';
 import { PAYOUT_BEHAVIOURS } from '../../../src/sandbox/behaviours.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { assertLedgerIsSound, storyOf, untilAllReceived } from '../../support/payments.ts';
 import {
   askForPayout,
   balanceOf,
   fund,
   release,
-  transfersTaken,
+  transfersAccepted,
   untilPayoutState,
   type Payout,
   type ShownPayout,
@@ -71,12 +71,12 @@ const BALANCE: Readonly<Partial<Record<PayoutState, readonly [number, number]>>>
 };
 
 describe('a payout', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   const payouts = new Map<string, Promise<Payout>>();
 
   // All at once: most of their time is waiting.
   before(async () => {
-    house = await openHouse({
+    testEnv = await startTestEnvironment({
       environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '5000' },
       sandboxTimes: { undecidedMs: 7000 },
     });
@@ -84,14 +84,14 @@ describe('a payout', () => {
     await Promise.all(payouts.values());
   });
   after(async () => {
-    await house.stop();
+    await testEnv.stop();
   });
 
   async function payOut(row: string): Promise<Payout> {
-    const merchant = await house.addMerchant();
-    await fund(house, merchant, FUNDS);
-    const payout = await askForPayout(house, row, { merchant });
-    const approver = await enter(house, merchant.id, 'approver');
+    const merchant = await testEnv.addMerchant();
+    await fund(testEnv, merchant, FUNDS);
+    const payout = await askForPayout(testEnv, row, { merchant });
+    const approver = await enter(testEnv, merchant.id, 'approver');
     const answer = await release(approver, payout);
     assert.equal(answer.status, 200, answer.text);
     return payout;
@@ -99,8 +99,8 @@ describe('a payout', () => {
 
   async function outcomeOf({ row, state }: Row): Promise<{ payout: Payout; shown: ShownPayout; story: string[] }> {
     const payout = await payouts.get(row)!;
-    const shown = await untilPayoutState(house, payout, state);
-    return { payout, shown, story: storyOf(await untilAllReceived(house, payout)) };
+    const shown = await untilPayoutState(testEnv, payout, state);
+    return { payout, shown, story: storyOf(await untilAllReceived(testEnv, payout)) };
   }
 
   for (const row of ROWS) {
@@ -109,14 +109,14 @@ describe('a payout', () => {
       assert.equal(shown.failure?.code, row.failure);
       assert.equal(shown.approval_state, 'approved');
       assert.deepEqual(story, row.story);
-      assert.deepEqual(await balanceOf(house, payout.merchant), BALANCE[row.state]);
-      assert.equal(await transfersTaken(house, payout), 1);
+      assert.deepEqual(await balanceOf(testEnv, payout.merchant), BALANCE[row.state]);
+      assert.equal(await transfersAccepted(testEnv, payout), 1);
     });
   }
 
   it('leaves a ledger that adds up, whatever happened', async () => {
     await Promise.all(ROWS.map(outcomeOf));
-    await assertLedgerIsSound(house.db);
+    await assertLedgerIsSound(testEnv.db);
   });
 
   it('is tried with every row that ends by itself', () => {

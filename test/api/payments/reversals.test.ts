@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { assertError } from '../answers.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { eventually, openHouse, type House, type TestMerchant } from '../../support/test-environment.ts';
+import {
+  eventually,
+  startTestEnvironment,
+  type TestEnvironment,
+  type TestMerchant,
+} from '../../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   callBack,
@@ -20,20 +25,20 @@ import { enter, type Browser } from '../../support/people.ts';
 const REVERSED = ['initiated > prompted', 'prompted > succeeded', 'succeeded > reversed'];
 
 describe('a collection that was paid', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   before(async () => {
-    house = await openHouse();
+    testEnv = await startTestEnvironment();
   });
   after(async () => {
-    await assertLedgerIsSound(house.db);
-    await house.stop();
+    await assertLedgerIsSound(testEnv.db);
+    await testEnv.stop();
   });
 
   async function paid(row = '000'): Promise<{ payment: Payment; merchant: TestMerchant; approver: Browser }> {
-    const merchant = await house.addMerchant();
-    const payment = await pay(house, row, { merchant });
-    await untilState(house, payment, 'succeeded');
-    return { payment, merchant, approver: await enter(house, merchant.id, 'approver') };
+    const merchant = await testEnv.addMerchant();
+    const payment = await pay(testEnv, row, { merchant });
+    await untilState(testEnv, payment, 'succeeded');
+    return { payment, merchant, approver: await enter(testEnv, merchant.id, 'approver') };
   }
 
   const reverse = (browser: Browser, { id }: { id: string }, idempotencyKey = randomUUID()) =>
@@ -46,38 +51,38 @@ describe('a collection that was paid', () => {
   }
 
   it('is reversed when the provider gives the money back, and its amount leaves the balance (015)', async () => {
-    const merchant = await house.addMerchant();
-    const payment = await pay(house, '015', { merchant });
-    const shown = await untilState(house, payment, 'reversed');
+    const merchant = await testEnv.addMerchant();
+    const payment = await pay(testEnv, '015', { merchant });
+    const shown = await untilState(testEnv, payment, 'reversed');
     assert.equal(shown['amount_reversed'], payment.amount);
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), REVERSED);
-    assert.deepEqual(await balanceOf(house, merchant), [0, 0]);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), REVERSED);
+    assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
   });
 
   it('leaves a debt when the provider reverses it after the money was paid out', async () => {
-    const merchant = await house.addMerchant();
-    await switchFaults(house, {});
-    const payment = await pay(house, '015', { merchant });
-    await untilState(house, payment, 'succeeded');
-    const payout = await askForPayout(house, '000', { merchant, amount: payment.amount });
-    await release(await enter(house, merchant.id, 'approver'), payout);
-    await untilPayoutState(house, payout, 'succeeded');
-    await untilState(house, payment, 'reversed');
-    assert.deepEqual(await balanceOf(house, merchant), [-payment.amount, 0]);
+    const merchant = await testEnv.addMerchant();
+    await switchFaults(testEnv, {});
+    const payment = await pay(testEnv, '015', { merchant });
+    await untilState(testEnv, payment, 'succeeded');
+    const payout = await askForPayout(testEnv, '000', { merchant, amount: payment.amount });
+    await release(await enter(testEnv, merchant.id, 'approver'), payout);
+    await untilPayoutState(testEnv, payout, 'succeeded');
+    await untilState(testEnv, payment, 'reversed');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [-payment.amount, 0]);
   });
 
   it('is not reversed by somebody who calls back and says so', async () => {
     const { payment, merchant } = await paid();
-    await callBack(house, payment.operatorReference, 'FAILED');
+    await callBack(testEnv, payment.operatorReference, 'FAILED');
     await eventually('the question that follows to be over', async () => {
-      const { rows } = await house.db.pool.query<{ count: string }>(
+      const { rows } = await testEnv.db.pool.query<{ count: string }>(
         'SELECT count(*) FROM operator_callbacks WHERE collection_id = $1',
         [payment.id],
       );
       return Number(rows[0]?.count) === 2;
     });
-    assert.equal((await untilState(house, payment, 'succeeded')).state, 'succeeded');
-    assert.deepEqual(await balanceOf(house, merchant), [payment.amount, 0]);
+    assert.equal((await untilState(testEnv, payment, 'succeeded')).state, 'succeeded');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [payment.amount, 0]);
   });
 
   it('is given back when an approver asks, and reversed when the operator confirms it', async () => {
@@ -86,14 +91,14 @@ describe('a collection that was paid', () => {
     const asked = await reverse(approver, payment, key);
     assert.deepEqual([asked.status, asked.json['state']], [202, 'requested']);
     assert.deepEqual(
-      await balanceOf(house, merchant),
+      await balanceOf(testEnv, merchant),
       [payment.amount, 0],
       'nothing moves before the operator says so',
     );
-    await untilState(house, payment, 'reversed');
+    await untilState(testEnv, payment, 'reversed');
     await untilReversal(approver, payment, 'succeeded');
-    assert.deepEqual(storyOf(await untilAllReceived(house, payment)), REVERSED);
-    assert.deepEqual(await balanceOf(house, merchant), [0, 0]);
+    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), REVERSED);
+    assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
     assert.equal((await reverse(approver, payment, key)).text, asked.text);
     assertError(await reverse(approver, payment), 'state_conflict');
   });
@@ -102,74 +107,80 @@ describe('a collection that was paid', () => {
     const { payment, merchant, approver } = await paid();
     const answers = await Promise.all(Array.from({ length: 5 }, () => reverse(approver, payment)));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 409, 409, 409, 409]);
-    await untilState(house, payment, 'reversed');
-    assert.deepEqual(await balanceOf(house, merchant), [0, 0]);
+    await untilState(testEnv, payment, 'reversed');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
   });
 
   it('stays paid when the operator refuses the refund', async () => {
     const { payment, merchant, approver } = await paid();
     // Gone at the operator, and nobody told us: a refund of it is refused.
     const reference = randomUUID();
-    await house.db.pool.query('ALTER TABLE collections DISABLE TRIGGER collections_check_change');
-    await house.db.pool.query('UPDATE collections SET operator_reference = $2 WHERE id = $1', [payment.id, reference]);
-    await house.db.pool.query('ALTER TABLE collections ENABLE TRIGGER collections_check_change');
+    await testEnv.db.pool.query('ALTER TABLE collections DISABLE TRIGGER collections_check_change');
+    await testEnv.db.pool.query('UPDATE collections SET operator_reference = $2 WHERE id = $1', [
+      payment.id,
+      reference,
+    ]);
+    await testEnv.db.pool.query('ALTER TABLE collections ENABLE TRIGGER collections_check_change');
     assert.equal((await reverse(approver, payment)).status, 202);
     await untilReversal(approver, payment, 'failed');
-    await untilState(house, payment, 'succeeded');
-    assert.deepEqual(await balanceOf(house, merchant), [payment.amount, 0]);
+    await untilState(testEnv, payment, 'succeeded');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [payment.amount, 0]);
   });
 
   it('waits with its reversal while the operator is away, and is given back once when it is there', async () => {
     const { payment, merchant, approver } = await paid();
-    await switchFaults(house, { down: true });
+    await switchFaults(testEnv, { down: true });
     await reverse(approver, payment);
     await new Promise((resolve) => setTimeout(resolve, 1000));
-    assert.deepEqual(await balanceOf(house, merchant), [payment.amount, 0]);
-    await switchFaults(house, {});
-    await untilState(house, payment, 'reversed');
-    assert.deepEqual(await balanceOf(house, merchant), [0, 0]);
+    assert.deepEqual(await balanceOf(testEnv, merchant), [payment.amount, 0]);
+    await switchFaults(testEnv, {});
+    await untilState(testEnv, payment, 'reversed');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
   });
 
   it('is not given back beside others for more than there is', async () => {
     const { payment, merchant, approver } = await paid();
-    const second = await pay(house, '000', { merchant });
-    await untilState(house, second, 'succeeded');
-    await release(approver, await askForPayout(house, '000', { merchant, amount: payment.amount }));
-    await switchFaults(house, { down: true });
+    const second = await pay(testEnv, '000', { merchant });
+    await untilState(testEnv, second, 'succeeded');
+    await release(approver, await askForPayout(testEnv, '000', { merchant, amount: payment.amount }));
+    await switchFaults(testEnv, { down: true });
     const answers = await Promise.all([reverse(approver, payment), reverse(approver, second)]);
     assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 402]);
-    const asked = await call(house.baseUrl, 'POST', '/v1/api/payouts', { key: merchant.key, json: collectionFields() });
+    const asked = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', {
+      key: merchant.key,
+      json: collectionFields(),
+    });
     assert.equal(asked.status, 402, 'what goes back is promised');
-    await switchFaults(house, {});
+    await switchFaults(testEnv, {});
   });
 
   it('is asked about again when the provider’s word on it was lost among what strangers sent', async () => {
     const { payment, merchant } = await paid();
-    for (let i = 0; i < 22; i++) await callBack(house, payment.operatorReference, 'FAILED');
-    const { rows } = await house.db.pool.query<{ is_due: boolean }>(
+    for (let i = 0; i < 22; i++) await callBack(testEnv, payment.operatorReference, 'FAILED');
+    const { rows } = await testEnv.db.pool.query<{ is_due: boolean }>(
       `SELECT check_due_at < now() + interval '61 s' AS is_due FROM collections WHERE id = $1`,
       [payment.id],
     );
     assert.deepEqual(rows, [{ is_due: true }]);
-    assert.deepEqual(await balanceOf(house, merchant), [payment.amount, 0]);
+    assert.deepEqual(await balanceOf(testEnv, merchant), [payment.amount, 0]);
   });
 
   it('is not given back by who is no approver, nor when the money is gone, nor before it was paid', async () => {
     const { payment, merchant, approver } = await paid();
     for (const role of ['maker', 'viewer', 'admin', 'developer'] as const) {
-      assertError(await reverse(await enter(house, merchant.id, role), payment), 'permission_denied');
+      assertError(await reverse(await enter(testEnv, merchant.id, role), payment), 'permission_denied');
     }
-    await askForPayout(house, '000', { merchant, amount: payment.amount });
+    await askForPayout(testEnv, '000', { merchant, amount: payment.amount });
     const key = randomUUID();
     const refused = await reverse(approver, payment, key);
     assertError(refused, 'balance_insufficient');
     const again = await reverse(approver, payment, key);
     assert.deepEqual([again.status, again.text], [402, refused.text]);
     assert.equal(again.headers.get('idempotent-replayed'), 'true');
-    const declined = await pay(house, '001', { merchant });
-    await untilState(house, declined, 'failed');
+    const declined = await pay(testEnv, '001', { merchant });
+    await untilState(testEnv, declined, 'failed');
     assertError(await reverse(approver, declined), 'state_conflict');
-    const stranger = await enter(house, (await house.addMerchant()).id, 'approver');
+    const stranger = await enter(testEnv, (await testEnv.addMerchant()).id, 'approver');
     assertError(await reverse(stranger, payment), 'collection_not_found');
   });
 });

@@ -3,21 +3,21 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { askForPayout, balanceOf, fetchPayout, fund } from '../../support/payouts.ts';
 import { addPerson, enter, logIn, type Browser } from '../../support/people.ts';
 import { collectionFields } from '../../support/api.ts';
 import { API_ONLY } from '../answers.ts';
 
 describe('a request whose body is slow', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let owner: Browser;
   before(async () => {
-    house = await openHouse(API_ONLY);
-    owner = await enter(house, house.merchant.id, 'owner');
-    await fund(house, house.merchant, 50_000);
+    testEnv = await startTestEnvironment(API_ONLY);
+    owner = await enter(testEnv, testEnv.merchant.id, 'owner');
+    await fund(testEnv, testEnv.merchant, 50_000);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
 
   /** The answer's code and status. `meanwhile` runs when the server has the headers, and has not the body. */
   async function sendSlowly(browser: Browser, path: string, json: object, meanwhile: () => Promise<unknown>) {
@@ -25,13 +25,13 @@ describe('a request whose body is slow', () => {
     const headers = {
       cookie: browser.cookie,
       'malipo-console': '1',
-      origin: house.baseUrl,
+      origin: testEnv.baseUrl,
       'idempotency-key': randomUUID(),
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       expect: '100-continue',
     };
-    const sending = request(new URL(path, house.baseUrl), { method: 'POST', headers });
+    const sending = request(new URL(path, testEnv.baseUrl), { method: 'POST', headers });
     const answer = new Promise<string>((resolve, reject) => {
       sending.once('error', reject).once('response', (response) => {
         response.toArray().then((chunks) => {
@@ -54,38 +54,38 @@ describe('a request whose body is slow', () => {
   }
 
   it('releases nothing once its session has ended', async () => {
-    const payout = await askForPayout(house, '000');
-    const approver = await enter(house, house.merchant.id, 'approver');
+    const payout = await askForPayout(testEnv, '000');
+    const approver = await enter(testEnv, testEnv.merchant.id, 'approver');
     const logOut = () => approver.call('DELETE', '/v1/console/session');
     const kept = { ...approver };
     const answer = await sendSlowly(kept, '/v1/console/payouts/release', { ids: [payout.id] }, logOut);
     assert.equal(answer, '403 permission_denied');
-    assert.equal((await fetchPayout(house, payout)).state, 'queued');
+    assert.equal((await fetchPayout(testEnv, payout)).state, 'queued');
   });
 
   it('makes no payout once its maker is none any more, or their session has ended', async () => {
-    const balance = await balanceOf(house, house.merchant);
-    const person = await addPerson(house, house.merchant.id, ['maker']);
-    const maker = await logIn(house, person);
+    const balance = await balanceOf(testEnv, testEnv.merchant);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['maker']);
+    const maker = await logIn(testEnv, person);
     const change = { json: { roles: ['viewer'] } };
     const demote = async () => {
       assert.equal((await owner.call('PATCH', `/v1/console/members/${person.id}`, change)).status, 200);
     };
-    const other = await enter(house, house.merchant.id, 'maker');
+    const other = await enter(testEnv, testEnv.merchant.id, 'maker');
     const kept = { ...other };
     const logOut = () => other.call('DELETE', '/v1/console/session');
     const path = '/v1/api/payouts';
     assert.equal(await sendSlowly(maker, path, collectionFields({ amount: 1000 }), demote), '403 permission_denied');
     assert.equal(await sendSlowly(kept, path, collectionFields({ amount: 1000 }), logOut), '403 permission_denied');
-    assert.deepEqual(await balanceOf(house, house.merchant), balance);
+    assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), balance);
   });
 
   it('is served as any other when nothing ends meanwhile', async () => {
-    const payout = await askForPayout(house, '000');
-    const approver = await enter(house, house.merchant.id, 'approver');
+    const payout = await askForPayout(testEnv, '000');
+    const approver = await enter(testEnv, testEnv.merchant.id, 'approver');
     const nothing = () => Promise.resolve();
     const answer = await sendSlowly(approver, '/v1/console/payouts/release', { ids: [payout.id] }, nothing);
     assert.equal(answer, '200 done');
-    assert.equal((await fetchPayout(house, payout)).state, 'released');
+    assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
   });
 });

@@ -8,7 +8,12 @@ import { PAYOUT_DECISION_RECORDED } from '../../../workflows/contract.ts';
 import { assertError } from '../answers.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { temporalClient } from '../../support/engines.ts';
-import { eventually, openHouse, type House, type TestMerchant } from '../../support/test-environment.ts';
+import {
+  eventually,
+  startTestEnvironment,
+  type TestEnvironment,
+  type TestMerchant,
+} from '../../support/test-environment.ts';
 import { assertLedgerIsSound, phoneFor } from '../../support/payments.ts';
 import {
   askForPayout,
@@ -16,23 +21,23 @@ import {
   fetchPayout,
   fund,
   release,
-  transfersTaken,
+  transfersAccepted,
   untilPayoutState,
   type Payout,
 } from '../../support/payouts.ts';
 import { addPerson, codeOf, enter, logIn, type Browser } from '../../support/people.ts';
 
 describe('the rule of two persons', () => {
-  let house: House;
+  let testEnv: TestEnvironment;
   let merchant: TestMerchant;
   before(async () => {
-    house = await openHouse();
-    merchant = house.merchant;
-    await fund(house, merchant, 1_000_000);
+    testEnv = await startTestEnvironment();
+    merchant = testEnv.merchant;
+    await fund(testEnv, merchant, 1_000_000);
   });
   after(async () => {
-    await assertLedgerIsSound(house.db);
-    await house.stop();
+    await assertLedgerIsSound(testEnv.db);
+    await testEnv.stop();
   });
 
   async function ask(browser: Browser): Promise<string> {
@@ -43,61 +48,61 @@ describe('the rule of two persons', () => {
   }
 
   async function stillQueued(payout: Payout): Promise<void> {
-    assert.equal((await fetchPayout(house, payout)).state, 'queued');
-    assert.equal(await transfersTaken(house, payout), 0);
+    assert.equal((await fetchPayout(testEnv, payout)).state, 'queued');
+    assert.equal(await transfersAccepted(testEnv, payout), 0);
   }
 
   it('holds money when a payout is made, and moves it when another person releases it', async () => {
-    const own = await house.addMerchant();
-    await fund(house, own, 20_000);
-    const payout = await askForPayout(house, '000', { merchant: own, amount: 7000 });
-    assert.deepEqual(await balanceOf(house, own), [13_000, 7000]);
-    const approver = await enter(house, own.id, 'approver');
+    const own = await testEnv.addMerchant();
+    await fund(testEnv, own, 20_000);
+    const payout = await askForPayout(testEnv, '000', { merchant: own, amount: 7000 });
+    assert.deepEqual(await balanceOf(testEnv, own), [13_000, 7000]);
+    const approver = await enter(testEnv, own.id, 'approver');
     const { json } = await release(approver, payout);
     assert.deepEqual([json['state'], json['approval_state']], ['released', 'approved']);
-    await untilPayoutState(house, payout, 'succeeded');
-    assert.deepEqual(await balanceOf(house, own), [13_000, 0]);
-    assert.equal(await transfersTaken(house, payout), 1);
+    await untilPayoutState(testEnv, payout, 'succeeded');
+    assert.deepEqual(await balanceOf(testEnv, own), [13_000, 0]);
+    assert.equal(await transfersAccepted(testEnv, payout), 1);
   });
 
   it('refuses a release by the person who created the payout in a session, though an approver', async () => {
-    const both = await enter(house, merchant.id, 'maker', 'approver');
+    const both = await enter(testEnv, merchant.id, 'maker', 'approver');
     const id = await ask(both);
     assertError(await release(both, { id }), 'approval_self');
   });
 
   it('refuses a release by an owner of the owner’s own payout', async () => {
-    const owner = await enter(house, merchant.id, 'owner');
+    const owner = await enter(testEnv, merchant.id, 'owner');
     assertError(await release(owner, { id: await ask(owner) }), 'approval_self');
   });
 
   it('refuses a release by the person who made the key that made the payout', async () => {
-    const person = await addPerson(house, merchant.id, ['maker', 'approver']);
-    await house.db.pool.query('UPDATE api_keys SET created_by = $2 WHERE key_sha256 = $1', [
+    const person = await addPerson(testEnv, merchant.id, ['maker', 'approver']);
+    await testEnv.db.pool.query('UPDATE api_keys SET created_by = $2 WHERE key_sha256 = $1', [
       hashApiKey(merchant.key),
       person.id,
     ]);
-    const payout = await askForPayout(house, '000');
-    await house.db.pool.query('UPDATE api_keys SET created_by = $2 WHERE key_sha256 = $1', [
+    const payout = await askForPayout(testEnv, '000');
+    await testEnv.db.pool.query('UPDATE api_keys SET created_by = $2 WHERE key_sha256 = $1', [
       hashApiKey(merchant.key),
       merchant.makerId,
     ]);
-    assertError(await release(await logIn(house, person), payout), 'approval_self');
+    assertError(await release(await logIn(testEnv, person), payout), 'approval_self');
     await stillQueued(payout);
   });
 
   for (const role of ['maker', 'viewer', 'developer', 'admin'] as const) {
     it(`refuses a release by a ${role}`, async () => {
-      const payout = await askForPayout(house, '000');
-      assertError(await release(await enter(house, merchant.id, role), payout), 'permission_denied');
+      const payout = await askForPayout(testEnv, '000');
+      assertError(await release(await enter(testEnv, merchant.id, role), payout), 'permission_denied');
       await stillQueued(payout);
     });
   }
 
   it('refuses a release with an API key, whatever its scopes', async () => {
-    const payout = await askForPayout(house, '000');
-    const key = await house.addKey(merchant.id, SCOPES);
-    const response = await fetch(`${house.baseUrl}/v1/console/payouts/${payout.id}/release`, {
+    const payout = await askForPayout(testEnv, '000');
+    const key = await testEnv.addKey(merchant.id, SCOPES);
+    const response = await fetch(`${testEnv.baseUrl}/v1/console/payouts/${payout.id}/release`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() },
     });
@@ -106,33 +111,33 @@ describe('the rule of two persons', () => {
   });
 
   it('refuses a release by an approver who was removed, in a session that was open before', async () => {
-    const payout = await askForPayout(house, '000');
-    const person = await addPerson(house, merchant.id, ['approver']);
-    const browser = await logIn(house, person);
-    const admin = await enter(house, merchant.id, 'admin', 'approver');
+    const payout = await askForPayout(testEnv, '000');
+    const person = await addPerson(testEnv, merchant.id, ['approver']);
+    const browser = await logIn(testEnv, person);
+    const admin = await enter(testEnv, merchant.id, 'admin', 'approver');
     assert.equal((await admin.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assertError(await release(browser, payout), 'permission_denied');
     await stillQueued(payout);
   });
 
   it('takes no payout of a key whose maker lost the role that makes payouts', async () => {
-    const own = await house.addMerchant();
-    await fund(house, own, 20_000);
-    await house.db.pool.query(`UPDATE members SET roles = '{viewer}' WHERE user_id = $1`, [own.makerId]);
-    const asked = await call(house.baseUrl, 'POST', '/v1/api/payouts', { key: own.key, json: collectionFields() });
+    const own = await testEnv.addMerchant();
+    await fund(testEnv, own, 20_000);
+    await testEnv.db.pool.query(`UPDATE members SET roles = '{viewer}' WHERE user_id = $1`, [own.makerId]);
+    const asked = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', { key: own.key, json: collectionFields() });
     assertError(asked, 'insufficient_scope');
-    assert.deepEqual(await balanceOf(house, own), [20_000, 0]);
+    assert.deepEqual(await balanceOf(testEnv, own), [20_000, 0]);
   });
 
   it('does not know another merchant’s payout', async () => {
-    const payout = await askForPayout(house, '000');
-    const stranger = await enter(house, (await house.addMerchant()).id, 'owner');
+    const payout = await askForPayout(testEnv, '000');
+    const stranger = await enter(testEnv, (await testEnv.addMerchant()).id, 'owner');
     assertError(await release(stranger, payout), 'payout_not_found');
     await stillQueued(payout);
   });
 
   it('is not gone around by a signal that somebody sends by hand', async () => {
-    const payout = await askForPayout(house, '000');
+    const payout = await askForPayout(testEnv, '000');
     const handle = (await temporalClient()).workflow.getHandle(payout.workflowId);
     await eventually('the workflow to wait', async () => {
       const description = await handle.describe().catch(() => null);
@@ -142,45 +147,45 @@ describe('the rule of two persons', () => {
     await sleep(1500);
     await stillQueued(payout);
     assert.deepEqual((await handle.describe()).status.name, 'RUNNING');
-    await release(await enter(house, merchant.id, 'approver'), payout);
-    await untilPayoutState(house, payout, 'succeeded');
+    await release(await enter(testEnv, merchant.id, 'approver'), payout);
+    await untilPayoutState(testEnv, payout, 'succeeded');
   });
 
   it('answers a replayed release with the same bytes, and sends once', async () => {
-    const payout = await askForPayout(house, '000');
-    const approver = await enter(house, merchant.id, 'approver');
+    const payout = await askForPayout(testEnv, '000');
+    const approver = await enter(testEnv, merchant.id, 'approver');
     const idempotencyKey = randomUUID();
     const path = `/v1/console/payouts/${payout.id}/release`;
     const first = await approver.call('POST', path, { idempotencyKey });
-    await untilPayoutState(house, payout, 'succeeded');
+    await untilPayoutState(testEnv, payout, 'succeeded');
     const second = await approver.call('POST', path, { idempotencyKey });
     assert.deepEqual([second.status, second.text], [200, first.text]);
     assert.equal(second.headers.get('idempotent-replayed'), 'true');
     assertError(await release(approver, payout), 'state_conflict');
-    const other = await enter(house, merchant.id, 'approver');
+    const other = await enter(testEnv, merchant.id, 'approver');
     assertError(await other.call('POST', path, { idempotencyKey }), 'idempotency_key_reused');
-    assert.equal(await transfersTaken(house, payout), 1);
+    assert.equal(await transfersAccepted(testEnv, payout), 1);
   });
 
   it('lets one of two approvers at once release, and sends once', async () => {
-    const payout = await askForPayout(house, '000');
-    const approvers = await Promise.all([1, 2].map(() => enter(house, merchant.id, 'approver')));
+    const payout = await askForPayout(testEnv, '000');
+    const approvers = await Promise.all([1, 2].map(() => enter(testEnv, merchant.id, 'approver')));
     const answers = await Promise.all(approvers.map((approver) => release(approver, payout)));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
-    await untilPayoutState(house, payout, 'succeeded');
-    assert.equal(await transfersTaken(house, payout), 1);
+    await untilPayoutState(testEnv, payout, 'succeeded');
+    assert.equal(await transfersAccepted(testEnv, payout), 1);
   });
 
   it('needs a fresh second factor from whoever has one', async () => {
-    const payout = await askForPayout(house, '000');
-    const person = await addPerson(house, merchant.id, ['approver'], { hasSecondFactor: true });
-    const browser = await logIn(house, person);
-    await house.db.pool.query(
+    const payout = await askForPayout(testEnv, '000');
+    const person = await addPerson(testEnv, merchant.id, ['approver'], { hasSecondFactor: true });
+    const browser = await logIn(testEnv, person);
+    await testEnv.db.pool.query(
       `UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1`,
       [person.id],
     );
     assertError(await release(browser, payout), 'permission_denied');
-    const many = { json: { ids: [(await askForPayout(house, '000')).id] }, idempotencyKey: randomUUID() };
+    const many = { json: { ids: [(await askForPayout(testEnv, '000')).id] }, idempotencyKey: randomUUID() };
     const releaseMany = () => browser.call('POST', '/v1/console/payouts/release', many);
     assertError(await releaseMany(), 'permission_denied');
     const totp = codeOf(person.totpSecret, 1);
@@ -192,17 +197,17 @@ describe('the rule of two persons', () => {
   });
 
   it('is in the audit log, with who was refused', async () => {
-    const both = await enter(house, merchant.id, 'maker', 'approver');
+    const both = await enter(testEnv, merchant.id, 'maker', 'approver');
     const id = await ask(both);
     await release(both, { id });
-    const approver = await enter(house, merchant.id, 'approver');
+    const approver = await enter(testEnv, merchant.id, 'approver');
     await release(approver, { id });
-    const { rows } = await house.db.pool.query<{ entry: string; after: Record<string, unknown> }>(
+    const { rows } = await testEnv.db.pool.query<{ entry: string; after: Record<string, unknown> }>(
       `SELECT outcome || ' ' || action AS entry, after FROM audit_entries WHERE subject_id = $1 ORDER BY id`,
       [id],
     );
     const { amount, currency, reference, state } = (
-      await house.db.pool.query(
+      await testEnv.db.pool.query(
         `SELECT amount_minor::int AS amount, currency, reference, 'queued' AS state FROM payouts WHERE id = $1`,
         [id],
       )
@@ -215,8 +220,8 @@ describe('the rule of two persons', () => {
   });
 
   it('knows nobody without a session', async () => {
-    const payout = await askForPayout(house, '000');
-    const response = await fetch(`${house.baseUrl}/v1/console/payouts/${payout.id}/release`, { method: 'POST' });
+    const payout = await askForPayout(testEnv, '000');
+    const response = await fetch(`${testEnv.baseUrl}/v1/console/payouts/${payout.id}/release`, { method: 'POST' });
     assert.equal(response.status, 403);
     await stillQueued(payout);
   });

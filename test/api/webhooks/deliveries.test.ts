@@ -1,18 +1,26 @@
 // Events, deliveries and replays at the console: listed, narrowed, looked at, and what may be sent again when.
 import assert from 'node:assert/strict';
 import { createDeliveryActivities } from '../../../activities/delivery.ts';
-import { createWebhookCourier } from '../../../src/webhooks/sender.ts';
-import { createWebhookTraffic } from '../../../src/webhooks/endpoint-concurrency.ts';
+import { createWebhookSender } from '../../../src/webhooks/sender.ts';
+import { createEndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency.ts';
 import { isId, newId } from '../../../src/domain/ids.ts';
 import { MAX_RUNNING_REPLAYS } from '../../../src/domain/webhooks/replay.ts';
 import type { DeliveryState, NextStep } from '../../../src/domain/webhooks/delivery.ts';
 import { API_ONLY, assertError, issuesOf } from '../answers.ts';
 import { claim, record } from '../../db/webhooks/deliveries.ts';
 import { testLog } from '../../support/engines.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { assertAudited, auditRows, enter } from '../../support/people.ts';
-import { atOnce, DELIVERIES, ENDPOINTS, EVENTS, nextMoment, openDesk, REPLAYS } from './developer-session.ts';
-import type { Desk, Fields, Registered, ShownDelivery } from './developer-session.ts';
+import {
+  atOnce,
+  DELIVERIES,
+  ENDPOINTS,
+  EVENTS,
+  nextMoment,
+  openDeveloperSession,
+  REPLAYS,
+} from './developer-session.ts';
+import type { DeveloperSession, Fields, Registered, ShownDelivery } from './developer-session.ts';
 
 const MINUTE = 60_000;
 const NEXT: Readonly<Record<Exclude<DeliveryState, 'pending' | 'withheld'>, NextStep>> = {
@@ -22,31 +30,31 @@ const NEXT: Readonly<Record<Exclude<DeliveryState, 'pending' | 'withheld'>, Next
 };
 
 describe('deliveries at the console', () => {
-  let house: House;
-  let desk: Desk;
+  let testEnv: TestEnvironment;
+  let developer: DeveloperSession;
   before(async () => {
     // Nothing is sent: what is claimed here, the test itself claims.
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
   beforeEach(async () => {
-    desk = await openDesk(house);
+    developer = await openDeveloperSession(testEnv);
   });
 
   /** Brings what the merchant’s endpoints are owed to this state. */
   async function settle(state: DeliveryState): Promise<void> {
     if (state === 'pending') return;
     if (state === 'withheld') {
-      await house.db.pool.query(
+      await testEnv.db.pool.query(
         `UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL WHERE merchant_id = $1 AND state = 'pending'`,
-        [desk.merchant.id],
+        [developer.merchant.id],
       );
       return;
     }
     const attempt = { startedAt: new Date(), durationMs: 7, result: { kind: 'no_answer', error: 'refused' } } as const;
-    const claimed = (await claim(house.db, 1000)).filter(({ merchantId }) => merchantId === desk.merchant.id);
+    const claimed = (await claim(testEnv.db, 1000)).filter(({ merchantId }) => merchantId === developer.merchant.id);
     await record(
-      house.db,
+      testEnv.db,
       claimed.map((delivery) => ({
         ...delivery,
         attemptNumber: delivery.attemptCount + 1,
@@ -55,29 +63,29 @@ describe('deliveries at the console', () => {
         at: new Date(),
       })),
     );
-    await house.db.pool.query('UPDATE endpoints SET failing_since = NULL');
+    await testEnv.db.pool.query('UPDATE endpoints SET failing_since = NULL');
   }
 
   async function oneIn(state: DeliveryState): Promise<{ endpoint: Registered; delivery: ShownDelivery }> {
-    const endpoint = await desk.register();
-    await desk.happen();
+    const endpoint = await developer.register();
+    await developer.happen();
     await settle(state);
-    const [delivery] = await desk.list(DELIVERIES, { endpoint_id: endpoint.id });
+    const [delivery] = await developer.list(DELIVERIES, { endpoint_id: endpoint.id });
     assert.equal(delivery?.state, state);
     return { endpoint, delivery: delivery };
   }
 
-  const replay = (id: string) => desk.browser.call('POST', `${DELIVERIES}/${id}/replay`);
-  const replayMany = (json: Fields = {}) => desk.browser.call('POST', `${DELIVERIES}/replay`, { json });
+  const replay = (id: string) => developer.browser.call('POST', `${DELIVERIES}/${id}/replay`);
+  const replayMany = (json: Fields = {}) => developer.browser.call('POST', `${DELIVERIES}/replay`, { json });
 
   it('are listed newest first, in pages, and narrowed by endpoint, event, state and time, together or alone', async () => {
-    const [one, other] = [await desk.register(), await desk.register()];
+    const [one, other] = [await developer.register(), await developer.register()];
     // More of each endpoint than a page has.
-    for (let n = 0; n < 4; n++) await desk.happen();
+    for (let n = 0; n < 4; n++) await developer.happen();
     await settle('dead_lettered');
     const between = await nextMoment();
-    await desk.happen();
-    const all = await desk.list(DELIVERIES);
+    await developer.happen();
+    const all = await developer.list(DELIVERIES);
     assert.deepEqual(
       all.map(({ id }) => id),
       all
@@ -86,7 +94,7 @@ describe('deliveries at the console', () => {
         .reverse(),
     );
     assert.equal(all.length, 10);
-    const find = (query: Record<string, string>) => desk.list(DELIVERIES, query);
+    const find = (query: Record<string, string>) => developer.list(DELIVERIES, query);
     const isOld = ({ created_at: at }: ShownDelivery) => at < between;
     const from = { created_from: between };
     const to = { created_to: between };
@@ -113,7 +121,7 @@ describe('deliveries at the console', () => {
       for (let cursor: string | null = '', asked = 0; cursor !== null; asked++) {
         assert.ok(asked < 10);
         const at = cursor === '' ? '' : `&cursor=${cursor}`;
-        const { json } = await desk.browser.call('GET', `${DELIVERIES}?limit=2${query}${at}`);
+        const { json } = await developer.browser.call('GET', `${DELIVERIES}?limit=2${query}${at}`);
         ids.push(...(json['data'] as ShownDelivery[]).map(({ id }) => id));
         cursor = json['next_cursor'] as string | null;
       }
@@ -128,7 +136,7 @@ describe('deliveries at the console', () => {
 
   it('are not listed by what is no id, no state and no time', async () => {
     const query = 'endpoint_id=col_1&event_id=x&state=lost&created_from=now&colour=red&limit=0';
-    const wrong = await desk.browser.call('GET', `${DELIVERIES}?${query}`);
+    const wrong = await developer.browser.call('GET', `${DELIVERIES}?${query}`);
     assertError(wrong, 'parameter_invalid');
     assert.deepEqual(issuesOf(wrong).sort(), [
       'colour parameter_unknown',
@@ -138,34 +146,34 @@ describe('deliveries at the console', () => {
       'limit parameter_invalid',
       'state parameter_invalid',
     ]);
-    assertError(await desk.browser.call('GET', `${DELIVERIES}?cursor=abc`), 'cursor_invalid');
+    assertError(await developer.browser.call('GET', `${DELIVERIES}?cursor=abc`), 'cursor_invalid');
   });
 
   it('belong to events, which are listed by type and time and shown to the letter', async () => {
-    const endpoint = await desk.register();
-    await desk.happen('succeeded');
+    const endpoint = await developer.register();
+    await developer.happen('succeeded');
     const between = await nextMoment();
-    await desk.happen('failed');
-    const all = await desk.list<Fields>(EVENTS);
+    await developer.happen('failed');
+    const all = await developer.list<Fields>(EVENTS);
     assert.deepEqual(
       all.map(({ type }) => type),
       ['collection.failed', 'collection.succeeded', 'collection.prompted'],
     );
     assert.ok(all.every(({ object_id: id }) => isId('col', String(id))));
-    assert.deepEqual(await desk.list(EVENTS, { type: 'collection.prompted' }), [all[2]]);
-    assert.deepEqual(await desk.list(EVENTS, { created_from: between }), [all[0]]);
-    assert.deepEqual(await desk.list(EVENTS, { created_to: between }), all.slice(1));
-    assert.deepEqual(await desk.list(EVENTS, { created_to: between, type: 'collection.failed' }), []);
-    assertError(await desk.browser.call('GET', `${EVENTS}?type=money.lost`), 'parameter_invalid');
-    const first = (await desk.browser.call('GET', `${EVENTS}?limit=2`)).json;
-    const rest = (await desk.browser.call('GET', `${EVENTS}?limit=2&cursor=${String(first['next_cursor'])}`)).json;
+    assert.deepEqual(await developer.list(EVENTS, { type: 'collection.prompted' }), [all[2]]);
+    assert.deepEqual(await developer.list(EVENTS, { created_from: between }), [all[0]]);
+    assert.deepEqual(await developer.list(EVENTS, { created_to: between }), all.slice(1));
+    assert.deepEqual(await developer.list(EVENTS, { created_to: between, type: 'collection.failed' }), []);
+    assertError(await developer.browser.call('GET', `${EVENTS}?type=money.lost`), 'parameter_invalid');
+    const first = (await developer.browser.call('GET', `${EVENTS}?limit=2`)).json;
+    const rest = (await developer.browser.call('GET', `${EVENTS}?limit=2&cursor=${String(first['next_cursor'])}`)).json;
     assert.deepEqual([...(first['data'] as Fields[]), ...(rest['data'] as Fields[])], all);
-    const { json } = await desk.browser.call('GET', `${EVENTS}/${String(all[1]!['id'])}`);
+    const { json } = await developer.browser.call('GET', `${EVENTS}/${String(all[1]!['id'])}`);
     const { body, deliveries, ...shown } = json;
     assert.deepEqual(shown, all[1]);
     const told = JSON.parse(String(body)) as { id: string; type: string; data: { object: { id: string } } };
     assert.deepEqual([told.id, told.type, told.data.object.id], [shown['id'], shown['type'], shown['object_id']]);
-    assert.deepEqual(deliveries, await desk.list(DELIVERIES, { event_id: String(shown['id']) }));
+    assert.deepEqual(deliveries, await developer.list(DELIVERIES, { event_id: String(shown['id']) }));
     assert.deepEqual(
       deliveries.map(({ endpoint_id: id }) => id),
       [endpoint.id],
@@ -181,12 +189,12 @@ describe('deliveries at the console', () => {
         const { state: now, replay_count: count, attempt_count: attempts, next_attempt_at: next } = answer.json;
         assert.deepEqual([now, count, attempts], ['pending', 1, delivery.attempt_count]);
         assert.ok(Date.parse(String(next)) <= Date.now());
-        await assertAudited(house, answer, {
+        await assertAudited(testEnv, answer, {
           action: 'delivery.replayed',
           subject_id: delivery.id,
-          user_id: desk.person.id,
+          user_id: developer.person.id,
         });
-        const [due] = (await claim(house.db, 1000)).filter(({ id }) => id === delivery.id);
+        const [due] = (await claim(testEnv.db, 1000)).filter(({ id }) => id === delivery.id);
         assert.deepEqual([due?.replayCount, due?.attemptsBeforeReplay], [1, delivery.attempt_count]);
       });
     }
@@ -195,7 +203,7 @@ describe('deliveries at the console', () => {
       const { delivery } = await oneIn('pending');
       const answer = await replay(delivery.id);
       assert.deepEqual([answer.status, answer.json], [202, delivery]);
-      assert.deepEqual(await auditRows(house, answer), []);
+      assert.deepEqual(await auditRows(testEnv, answer), []);
     });
 
     it('by one of two at once: the other finds it pending', async () => {
@@ -206,19 +214,19 @@ describe('deliveries at the console', () => {
 
     it('not while the endpoint is disabled', async () => {
       const { endpoint, delivery } = await oneIn('dead_lettered');
-      await desk.change(endpoint, { state: 'disabled' });
+      await developer.change(endpoint, { state: 'disabled' });
       assertError(await replay(delivery.id), 'state_conflict');
-      await desk.change(endpoint, { state: 'enabled' });
+      await developer.change(endpoint, { state: 'enabled' });
       assert.equal((await replay(delivery.id)).status, 202);
     });
 
     it('not by another merchant, nor by a viewer', async () => {
       const { delivery } = await oneIn('dead_lettered');
-      const stranger = await openDesk(house);
+      const stranger = await openDeveloperSession(testEnv);
       for (const id of [delivery.id, newId('dlv'), 'dlv_1']) {
         assertError(await stranger.browser.call('POST', `${DELIVERIES}/${id}/replay`), 'delivery_not_found');
       }
-      const viewer = await enter(house, desk.merchant.id, 'viewer');
+      const viewer = await enter(testEnv, developer.merchant.id, 'viewer');
       assertError(await viewer.call('POST', `${DELIVERIES}/${delivery.id}/replay`), 'permission_denied');
       assert.equal((await viewer.call('GET', `${DELIVERIES}/${delivery.id}`)).status, 200);
     });
@@ -227,8 +235,8 @@ describe('deliveries at the console', () => {
       const { endpoint, delivery } = await oneIn('retrying');
       assert.equal((await replay(delivery.id)).status, 202);
       await settle('retrying');
-      const { settings, clocks } = house.config;
-      const courier = createWebhookCourier({
+      const { settings, clocks } = testEnv.config;
+      const sender = createWebhookSender({
         keyRing: settings.MALIPO_SECRET_KEYS,
         allowsLoopback: true,
         connectTimeoutMs: clocks.deliveryConnectTimeoutMs,
@@ -237,9 +245,9 @@ describe('deliveries at the console', () => {
         log: testLog,
       });
       const activities = createDeliveryActivities({
-        db: house.db,
-        courier,
-        traffic: createWebhookTraffic(10),
+        db: testEnv.db,
+        sender,
+        concurrency: createEndpointConcurrency(10),
         scheduleMs: clocks.deliveryScheduleMs,
         failingLimitMs: clocks.endpointFailingLimitMs,
         tryNumber: () => 1,
@@ -248,14 +256,14 @@ describe('deliveries at the console', () => {
       const [deliveryId] = [delivery.id].filter((id) => isId('dlv', id));
       try {
         assert.equal(await activities.sendDelivery({ deliveryId: deliveryId!, replayCount: 0 }), 'not_owed');
-        assert.deepEqual(desk.received(endpoint), []);
+        assert.deepEqual(developer.received(endpoint), []);
         assert.equal(await activities.sendDelivery({ deliveryId: deliveryId!, replayCount: 1 }), 'delivered');
         assert.deepEqual(
-          desk.received(endpoint).map(({ headers }) => headers['malipo-attempt']),
+          developer.received(endpoint).map(({ headers }) => headers['malipo-attempt']),
           ['3'],
         );
       } finally {
-        await courier.close();
+        await sender.close();
       }
     });
   });
@@ -263,9 +271,9 @@ describe('deliveries at the console', () => {
   describe('are sent again many at a time', () => {
     it('by what did not arrive unless it is said, of all endpoints or one, made in a time', async () => {
       const { endpoint } = await oneIn('dead_lettered');
-      await desk.happen();
+      await developer.happen();
       await settle('withheld');
-      await desk.happen();
+      await developer.happen();
       await settle('delivered');
       const by = { endpoint_id: endpoint.id };
       const anHourAgo = new Date(Date.now() - 60 * MINUTE).toISOString();
@@ -290,12 +298,15 @@ describe('deliveries at the console', () => {
           total,
           replayed: 0,
           skipped: 0,
-          requested_by: desk.person.id,
+          requested_by: developer.person.id,
           created_at: answer.json['created_at'],
           completed_at: null,
         });
-        assert.deepEqual((await desk.browser.call('GET', `${REPLAYS}/${String(answer.json.id)}`)).json, answer.json);
-        await assertAudited(house, answer, {
+        assert.deepEqual(
+          (await developer.browser.call('GET', `${REPLAYS}/${String(answer.json.id)}`)).json,
+          answer.json,
+        );
+        await assertAudited(testEnv, answer, {
           action: 'deliveries.replayed',
           subject_id: String(answer.json.id),
           after: { endpoint_id: json['endpoint_id'] ?? null, states: answer.json.states, total },
@@ -308,7 +319,7 @@ describe('deliveries at the console', () => {
         ['states', 'withheld'],
         ['created_to', new Date(Date.now() + 60 * MINUTE).toISOString()],
       ]);
-      const answer = await desk.browser.call('POST', `${DELIVERIES}/replay`, { form });
+      const answer = await developer.browser.call('POST', `${DELIVERIES}/replay`, { form });
       assert.equal(answer.status, 202, answer.text);
       assert.deepEqual([answer.json['states'], answer.json['created_to']], [['withheld'], answer.json['created_at']]);
     });
@@ -325,30 +336,30 @@ describe('deliveries at the console', () => {
       for (const states of [[], ['withheld', 'withheld'], 'withheld']) {
         assertError(await replayMany({ states }), 'parameter_invalid');
       }
-      const stranger = await openDesk(house);
+      const stranger = await openDeveloperSession(testEnv);
       for (const id of [(await stranger.register()).id, newId('whe')]) {
         assertError(await replayMany({ endpoint_id: id }), 'endpoint_not_found');
       }
-      const viewer = await enter(house, desk.merchant.id, 'viewer');
+      const viewer = await enter(testEnv, developer.merchant.id, 'viewer');
       assertError(await viewer.call('POST', `${DELIVERIES}/replay`, { json: {} }), 'permission_denied');
-      assert.deepEqual(await desk.list(REPLAYS), []);
+      assert.deepEqual(await developer.list(REPLAYS), []);
     });
 
     it('in so many replays at once and no more, which are listed in pages, newest first', async () => {
       const made: unknown[] = [];
       while (made.length < MAX_RUNNING_REPLAYS - 1) made.unshift((await replayMany()).json['id']);
       const one = () => replayMany();
-      const both = await atOnce(house, desk.merchant, [one, one]);
+      const both = await atOnce(testEnv, developer.merchant, [one, one]);
       assert.deepEqual(both.map(({ status }) => status).sort(), [202, 409]);
       made.unshift(both.find(({ status }) => status === 202)!.json['id']);
       assertError(await replayMany(), 'state_conflict');
-      const page = async (query: string) => (await desk.browser.call('GET', `${REPLAYS}?limit=3${query}`)).json;
+      const page = async (query: string) => (await developer.browser.call('GET', `${REPLAYS}?limit=3${query}`)).json;
       const first = await page('');
       const rest = await page(`&cursor=${String(first['next_cursor'])}`);
       const ids = [first, rest].flatMap(({ data }) => (data as Fields[]).map(({ id }) => id));
       assert.deepEqual(ids, made);
       assert.equal(rest['has_more'], false);
-      const stranger = await openDesk(house);
+      const stranger = await openDeveloperSession(testEnv);
       assert.deepEqual(await stranger.list(REPLAYS), []);
       assert.equal((await stranger.browser.call('POST', `${DELIVERIES}/replay`, { json: {} })).status, 202);
       for (const id of [made[0], newId('rpl'), 'rpl_1']) {
@@ -357,8 +368,8 @@ describe('deliveries at the console', () => {
     });
 
     it('at a path that is nobody’s id', async () => {
-      assertError(await desk.browser.call('GET', `${DELIVERIES}/replay`), 'method_not_allowed');
-      assertError(await desk.browser.call('POST', `${ENDPOINTS}/replay`), 'method_not_allowed');
+      assertError(await developer.browser.call('GET', `${DELIVERIES}/replay`), 'method_not_allowed');
+      assertError(await developer.browser.call('POST', `${ENDPOINTS}/replay`), 'method_not_allowed');
     });
   });
 });

@@ -7,7 +7,7 @@ import type { DeliveryState } from '../../../src/domain/webhooks/delivery.ts';
 import type { CollectionState } from '../../../src/domain/payments/collection.ts';
 import { makeCollection } from '../../db/rows.ts';
 import type { ApiAnswer } from '../../support/api.ts';
-import { eventually, type House, type TestMerchant } from '../../support/test-environment.ts';
+import { eventually, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import { addPerson, logIn, type Browser, type TestPerson } from '../../support/people.ts';
 import type { Received } from '../../support/receiver.ts';
 
@@ -36,7 +36,7 @@ export type Registered = {
   readonly shown: Fields;
 };
 
-export type Desk = {
+export type DeveloperSession = {
   readonly merchant: TestMerchant;
   readonly person: TestPerson;
   readonly browser: Browser;
@@ -56,21 +56,21 @@ export type Desk = {
 };
 
 /** A new merchant with no endpoint, and a developer of it who is logged in. */
-export async function openDesk(house: House): Promise<Desk> {
-  const merchant = await house.addMerchant();
-  const person = await addPerson(house, merchant.id, ['developer']);
-  const browser = await logIn(house, person);
-  const desk: Desk = {
+export async function openDeveloperSession(testEnv: TestEnvironment): Promise<DeveloperSession> {
+  const merchant = await testEnv.addMerchant();
+  const person = await addPerson(testEnv, merchant.id, ['developer']);
+  const browser = await logIn(testEnv, person);
+  const developer: DeveloperSession = {
     merchant,
     person,
     browser,
     async register(fields = {}) {
       const name = randomUUID();
-      const json = { url: house.receiver.urlFor(name), ...fields };
+      const json = { url: testEnv.receiver.urlFor(name), ...fields };
       const answer = await browser.call('POST', ENDPOINTS, { json });
       assert.equal(answer.status, 201, answer.text);
       const { secret, ...shown } = answer.json;
-      house.receiver.trust(name, String(secret));
+      testEnv.receiver.trust(name, String(secret));
       return { id: String(shown['id']), secret: String(secret), name, shown };
     },
     change: ({ id }, json) => browser.call('PATCH', `${ENDPOINTS}/${id}`, { json }),
@@ -79,9 +79,9 @@ export async function openDesk(house: House): Promise<Desk> {
       assert.equal(answer.status, 200, answer.text);
       return answer.json;
     },
-    received: ({ name }) => house.receiver.all(name),
+    received: ({ name }) => testEnv.receiver.all(name),
     async happen(state = 'failed') {
-      await makeCollection(house.db, merchant.id, state);
+      await makeCollection(testEnv.db, merchant.id, state);
     },
     async list<Row>(path: string, query: Readonly<Record<string, string>> = {}) {
       const answer = await browser.call('GET', `${path}?${new URLSearchParams({ limit: '100', ...query }).toString()}`);
@@ -90,19 +90,19 @@ export async function openDesk(house: House): Promise<Desk> {
     },
     untilAll: ({ id }, count, ...states) =>
       eventually(`${count} deliveries to be ${states.join(' or ')}`, async () => {
-        const rows = await desk.list(DELIVERIES, { endpoint_id: id });
+        const rows = await developer.list(DELIVERIES, { endpoint_id: id });
         return rows.length === count && rows.every(({ state }) => states.includes(state)) && rows.reverse();
       }),
   };
-  for (const { id } of await desk.list<{ id: string }>(ENDPOINTS)) {
+  for (const { id } of await developer.list<{ id: string }>(ENDPOINTS)) {
     assert.equal((await browser.call('DELETE', `${ENDPOINTS}/${id}`)).status, 204);
   }
-  return desk;
+  return developer;
 }
 
 /** Makes the calls at one moment: none goes on before all of them wait for the merchant's row. */
 export async function atOnce<Value>(
-  { db }: House,
+  { db }: TestEnvironment,
   { id }: TestMerchant,
   calls: readonly (() => Promise<Value>)[],
 ): Promise<Value[]> {

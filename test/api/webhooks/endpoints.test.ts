@@ -4,25 +4,32 @@ import { open } from '../../../src/security/sealing.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { API_ONLY, assertError, issuesOf } from '../answers.ts';
 import { oneRow } from '../../db/rows.ts';
-import { openHouse, type House } from '../../support/test-environment.ts';
+import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { assertAudited, auditRows, enter } from '../../support/people.ts';
-import { atOnce, ENDPOINTS, openDesk, type Desk, type Fields, type Registered } from './developer-session.ts';
+import {
+  atOnce,
+  ENDPOINTS,
+  openDeveloperSession,
+  type DeveloperSession,
+  type Fields,
+  type Registered,
+} from './developer-session.ts';
 
 const URL = 'https://shop.example/webhooks';
 const LIMIT = 16;
 
 describe('endpoints at the console', () => {
-  let house: House;
-  let desk: Desk;
+  let testEnv: TestEnvironment;
+  let developer: DeveloperSession;
   before(async () => {
-    house = await openHouse(API_ONLY);
+    testEnv = await startTestEnvironment(API_ONLY);
   });
-  after(() => house.stop());
+  after(() => testEnv.stop());
   beforeEach(async () => {
-    desk = await openDesk(house);
+    developer = await openDeveloperSession(testEnv);
   });
 
-  const create = (fields: Fields) => desk.browser.call('POST', ENDPOINTS, { json: fields });
+  const create = (fields: Fields) => developer.browser.call('POST', ENDPOINTS, { json: fields });
 
   it('are registered for all types, with a secret that is shown this once and kept sealed', async () => {
     const answer = await create({ url: URL });
@@ -43,19 +50,19 @@ describe('endpoints at the console', () => {
       updated_at: shown['created_at'],
     });
     const id = String(shown.id);
-    assert.deepEqual((await desk.browser.call('GET', `${ENDPOINTS}/${id}`)).json, shown);
-    assert.deepEqual(await desk.list(ENDPOINTS), [shown]);
+    assert.deepEqual((await developer.browser.call('GET', `${ENDPOINTS}/${id}`)).json, shown);
+    assert.deepEqual(await developer.list(ENDPOINTS), [shown]);
     const { sealed } = await oneRow<{ sealed: string }>(
-      house.db,
+      testEnv.db,
       'SELECT secret_sealed AS sealed FROM endpoints WHERE id = $1',
       [id],
     );
     assert.ok(!sealed.includes(String(secret).slice(6, 20)));
-    assert.equal(open(sealed, id, house.config.settings.MALIPO_SECRET_KEYS), secret);
-    const row = await assertAudited(house, answer, {
+    assert.equal(open(sealed, id, testEnv.config.settings.MALIPO_SECRET_KEYS), secret);
+    const row = await assertAudited(testEnv, answer, {
       action: 'endpoint.registered',
       subject_id: id,
-      user_id: desk.person.id,
+      user_id: developer.person.id,
       before: null,
       after: { url: URL, description: null, event_types: null },
     });
@@ -65,7 +72,7 @@ describe('endpoints at the console', () => {
   it('are registered from forms too, with one type or several or none named', async () => {
     const settingsOf = async (...fields: readonly [string, string][]) => {
       const form = new URLSearchParams([['url', URL], ...fields]);
-      const { status, json, text } = await desk.browser.call('POST', ENDPOINTS, { form });
+      const { status, json, text } = await developer.browser.call('POST', ENDPOINTS, { form });
       assert.equal(status, 201, text);
       return [json['description'], json['event_types']];
     };
@@ -90,11 +97,11 @@ describe('endpoints at the console', () => {
     for (const types of [[], ['payout.queued', 'payout.queued'], 'payout.queued', ['endpoint.test']]) {
       assertError(await create({ url: URL, event_types: types }), 'parameter_invalid');
     }
-    assert.deepEqual(await desk.list(ENDPOINTS), []);
+    assert.deepEqual(await developer.list(ENDPOINTS), []);
   });
 
   it('are refused, new or changed, where nothing may be sent to, with the reason', async () => {
-    const endpoint = await desk.register();
+    const endpoint = await developer.register();
     for (const [url, reason] of [
       ['http://shop.example/', /https/],
       ['https://10.1.2.3/', /public internet/],
@@ -105,54 +112,54 @@ describe('endpoints at the console', () => {
       [`https://shop.example/${'x'.repeat(2048)}`, /2048/],
       [5, /address/],
     ] as const) {
-      for (const answer of [await create({ url }), await desk.change(endpoint, { url })]) {
+      for (const answer of [await create({ url }), await developer.change(endpoint, { url })]) {
         const { param, message } = assertError(answer, 'parameter_invalid');
         assert.equal(param, 'url');
         assert.match(message, reason);
       }
     }
-    assert.equal((await desk.show(endpoint))['url'], endpoint.shown['url']);
+    assert.equal((await developer.show(endpoint))['url'], endpoint.shown['url']);
   });
 
   it('are at most sixteen, also when two are made at once; a deleted one makes room', async () => {
     const made: Registered[] = [];
-    while (made.length < LIMIT - 1) made.push(await desk.register());
+    while (made.length < LIMIT - 1) made.push(await developer.register());
     const one = () => create({ url: URL });
-    const both = await atOnce(house, desk.merchant, [one, one]);
+    const both = await atOnce(testEnv, developer.merchant, [one, one]);
     assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409]);
     assertError(await create({ url: URL }), 'state_conflict');
-    await desk.browser.call('DELETE', `${ENDPOINTS}/${made[0]!.id}`);
+    await developer.browser.call('DELETE', `${ENDPOINTS}/${made[0]!.id}`);
     assert.equal((await create({ url: URL })).status, 201);
     assertError(await create({ url: URL }), 'state_conflict');
   });
 
   it('are listed in pages, newest first', async () => {
     const made: string[] = [];
-    for (let n = 0; n < 3; n++) made.unshift((await desk.register()).id);
-    const page = async (query: string) => (await desk.browser.call('GET', `${ENDPOINTS}?limit=2${query}`)).json;
+    for (let n = 0; n < 3; n++) made.unshift((await developer.register()).id);
+    const page = async (query: string) => (await developer.browser.call('GET', `${ENDPOINTS}?limit=2${query}`)).json;
     const first = await page('');
     const rest = await page(`&cursor=${String(first['next_cursor'])}`);
     const ids = [first, rest].flatMap(({ data }) => (data as { id: string }[]).map(({ id }) => id));
     assert.deepEqual(ids, made);
     assert.deepEqual([first['has_more'], rest['has_more'], rest['next_cursor']], [true, false, null]);
-    assertError(await desk.browser.call('GET', `${ENDPOINTS}?cursor=abc`), 'cursor_invalid');
+    assertError(await developer.browser.call('GET', `${ENDPOINTS}?cursor=abc`), 'cursor_invalid');
   });
 
   describe('are changed', () => {
     it('in what is named and in nothing else, with both sides on record', async () => {
-      const endpoint = await desk.register({ description: 'Till', event_types: ['payout.queued'] });
-      await house.db.pool.query("UPDATE endpoints SET updated_at = now() - interval '1 h' WHERE id = $1", [
+      const endpoint = await developer.register({ description: 'Till', event_types: ['payout.queued'] });
+      await testEnv.db.pool.query("UPDATE endpoints SET updated_at = now() - interval '1 h' WHERE id = $1", [
         endpoint.id,
       ]);
-      const answer = await desk.change(endpoint, { url: URL });
+      const answer = await developer.change(endpoint, { url: URL });
       assert.equal(answer.status, 200, answer.text);
       const { updated_at: updatedAt, ...rest } = answer.json;
       const { updated_at: madeAt, ...shown } = endpoint.shown;
       assert.ok(String(updatedAt) >= String(madeAt));
       assert.deepEqual(rest, { ...shown, url: URL });
-      assert.deepEqual(await desk.show(endpoint), answer.json);
+      assert.deepEqual(await developer.show(endpoint), answer.json);
       const same = { description: 'Till', event_types: ['payout.queued'], state: 'enabled' };
-      await assertAudited(house, answer, {
+      await assertAudited(testEnv, answer, {
         action: 'endpoint.changed',
         subject_id: endpoint.id,
         before: { url: endpoint.shown['url'], ...same },
@@ -162,79 +169,79 @@ describe('endpoints at the console', () => {
 
     it('to nothing: by null, or by an empty field of a form', async () => {
       const settings = { description: 'Till', event_types: ['payout.queued'] };
-      const byJson = await desk.register(settings);
-      const byForm = await desk.register(settings);
+      const byJson = await developer.register(settings);
+      const byForm = await developer.register(settings);
       const empty = { description: '', event_types: '' };
       for (const answer of [
-        await desk.change(byJson, { description: null, event_types: null }),
-        await desk.browser.call('PATCH', `${ENDPOINTS}/${byForm.id}`, { form: empty }),
+        await developer.change(byJson, { description: null, event_types: null }),
+        await developer.browser.call('PATCH', `${ENDPOINTS}/${byForm.id}`, { form: empty }),
       ]) {
         assert.deepEqual([answer.json['description'], answer.json['event_types']], [null, null], answer.text);
       }
     });
 
     it('not without a field, nor to states and types that there are not', async () => {
-      const endpoint = await desk.register();
-      assertError(await desk.change(endpoint, {}), 'parameter_invalid');
-      assertError(await desk.change(endpoint, { state: 'deleted' }), 'parameter_invalid');
-      assertError(await desk.change(endpoint, { event_types: ['endpoint.test'] }), 'parameter_invalid');
-      assertError(await desk.change(endpoint, { disabled_reason: null }), 'parameter_unknown');
-      assert.deepEqual(await desk.show(endpoint), endpoint.shown);
+      const endpoint = await developer.register();
+      assertError(await developer.change(endpoint, {}), 'parameter_invalid');
+      assertError(await developer.change(endpoint, { state: 'deleted' }), 'parameter_invalid');
+      assertError(await developer.change(endpoint, { event_types: ['endpoint.test'] }), 'parameter_invalid');
+      assertError(await developer.change(endpoint, { disabled_reason: null }), 'parameter_unknown');
+      assert.deepEqual(await developer.show(endpoint), endpoint.shown);
     });
 
     it('by two at once, and each keeps what the other set', async () => {
-      const endpoint = await desk.register();
+      const endpoint = await developer.register();
       const changes = [
         { url: URL },
         { description: 'Till' },
         { event_types: ['payout.queued'] },
         { state: 'disabled' },
       ];
-      const answers = await Promise.all(changes.map((fields) => desk.change(endpoint, fields)));
+      const answers = await Promise.all(changes.map((fields) => developer.change(endpoint, fields)));
       for (const { status, text } of answers) assert.equal(status, 200, text);
-      const shown = await desk.show(endpoint);
+      const shown = await developer.show(endpoint);
       for (const fields of changes) {
         for (const [name, value] of Object.entries(fields)) assert.deepEqual(shown[name], value, name);
       }
     });
 
     it('to what they are already without a trace', async () => {
-      const endpoint = await desk.register();
-      const answer = await desk.change(endpoint, { state: 'enabled', description: null });
+      const endpoint = await developer.register();
+      const answer = await developer.change(endpoint, { state: 'enabled', description: null });
       assert.deepEqual(answer.json, endpoint.shown);
-      assert.deepEqual(await auditRows(house, answer), []);
+      assert.deepEqual(await auditRows(testEnv, answer), []);
     });
 
     it('to disabled by a person and back, and then nothing is held against them', async () => {
-      const endpoint = await desk.register();
-      await house.db.pool.query('UPDATE endpoints SET failing_since = now() WHERE id = $1', [endpoint.id]);
-      const disabled = (await desk.change(endpoint, { state: 'disabled' })).json;
+      const endpoint = await developer.register();
+      await testEnv.db.pool.query('UPDATE endpoints SET failing_since = now() WHERE id = $1', [endpoint.id]);
+      const disabled = (await developer.change(endpoint, { state: 'disabled' })).json;
       assert.deepEqual([disabled['state'], disabled['disabled_reason']], ['disabled', 'by_person']);
       assert.equal(disabled['disabled_at'], disabled['updated_at']);
       assert.ok(disabled['failing_since']);
       assert.equal(disabled['will_be_disabled_at'], null);
-      const enabled = (await desk.change(endpoint, { state: 'enabled' })).json;
+      const enabled = (await developer.change(endpoint, { state: 'enabled' })).json;
       assert.deepEqual({ ...enabled, updated_at: null }, { ...endpoint.shown, updated_at: null });
     });
 
     it('to another address, and what the old one did is not held against it', async () => {
-      const endpoint = await desk.register();
-      await house.db.pool.query('UPDATE endpoints SET failing_since = now() WHERE id = $1', [endpoint.id]);
-      const shown = await desk.show(endpoint);
+      const endpoint = await developer.register();
+      await testEnv.db.pool.query('UPDATE endpoints SET failing_since = now() WHERE id = $1', [endpoint.id]);
+      const shown = await developer.show(endpoint);
       const limitMs = Date.parse(String(shown['will_be_disabled_at'])) - Date.parse(String(shown['failing_since']));
-      assert.equal(limitMs, house.config.clocks.endpointFailingLimitMs);
-      assert.ok((await desk.change(endpoint, { description: 'Till' })).json['failing_since']);
-      assert.equal((await desk.change(endpoint, { url: URL })).json['failing_since'], null);
+      assert.equal(limitMs, testEnv.config.clocks.endpointFailingLimitMs);
+      assert.ok((await developer.change(endpoint, { description: 'Till' })).json['failing_since']);
+      assert.equal((await developer.change(endpoint, { url: URL })).json['failing_since'], null);
     });
   });
 
   describe('are deleted', () => {
     it('once: then there is none, in any list or to any call, and its secrets are nowhere', async () => {
-      const endpoint = await desk.register({ description: 'Till' });
-      await desk.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json: { keep_previous_for: 60 } });
-      const answer = await desk.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`);
+      const endpoint = await developer.register({ description: 'Till' });
+      await developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json: { keep_previous_for: 60 } });
+      const answer = await developer.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`);
       assert.deepEqual([answer.status, answer.text], [204, '']);
-      await assertAudited(house, answer, {
+      await assertAudited(testEnv, answer, {
         action: 'endpoint.deleted',
         subject_id: endpoint.id,
         before: { url: endpoint.shown['url'], description: 'Till', event_types: null, state: 'enabled' },
@@ -242,34 +249,34 @@ describe('endpoints at the console', () => {
       });
       const secrets =
         'SELECT secret_sealed, previous_secret_sealed, previous_secret_until FROM endpoints WHERE id = $1';
-      assert.deepEqual(Object.values(await oneRow<object>(house.db, secrets, [endpoint.id])), [null, null, null]);
-      assert.deepEqual(await desk.list(ENDPOINTS), []);
+      assert.deepEqual(Object.values(await oneRow<object>(testEnv.db, secrets, [endpoint.id])), [null, null, null]);
+      assert.deepEqual(await developer.list(ENDPOINTS), []);
       for (const again of [
-        await desk.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`),
-        await desk.browser.call('GET', `${ENDPOINTS}/${endpoint.id}`),
-        await desk.change(endpoint, { state: 'enabled' }),
-        await desk.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json: {} }),
-        await desk.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/test`),
+        await developer.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`),
+        await developer.browser.call('GET', `${ENDPOINTS}/${endpoint.id}`),
+        await developer.change(endpoint, { state: 'enabled' }),
+        await developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json: {} }),
+        await developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/test`),
       ]) {
         assertError(again, 'endpoint_not_found');
       }
     });
 
     it('by one of two at once', async () => {
-      const endpoint = await desk.register();
-      const both = await Promise.all([1, 2].map(() => desk.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`)));
+      const endpoint = await developer.register();
+      const both = await Promise.all([1, 2].map(() => developer.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`)));
       assert.deepEqual(both.map(({ status }) => status).sort(), [204, 404]);
     });
   });
 
   describe('get another secret', () => {
     const rotate = (endpoint: Registered, json: Fields = {}) =>
-      desk.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json });
+      developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json });
 
     it('that is shown this once, and on record is only until when the old one signs', async () => {
-      const endpoint = await desk.register();
+      const endpoint = await developer.register();
       const before = Date.now();
-      const kept = await desk.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, {
+      const kept = await developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, {
         form: { keep_previous_for: '3600' },
       });
       assert.equal(kept.status, 200, kept.text);
@@ -277,7 +284,7 @@ describe('endpoints at the console', () => {
       assert.notEqual(kept.json['secret'], endpoint.secret);
       const until = String(kept.json['previous_secret_until']);
       assert.ok(Date.parse(until) >= before + 3_600_000 && Date.parse(until) <= Date.now() + 3_600_000);
-      const row = await assertAudited(house, kept, {
+      const row = await assertAudited(testEnv, kept, {
         action: 'endpoint.secret_rotated',
         subject_id: endpoint.id,
         before: { previous_secret_until: null },
@@ -286,22 +293,22 @@ describe('endpoints at the console', () => {
       assert.ok(!JSON.stringify(row).includes('whsec_'));
       const { secret, ...shown } = kept.json;
       assert.ok(secret);
-      assert.deepEqual(await desk.show(endpoint), shown);
+      assert.deepEqual(await developer.show(endpoint), shown);
       const rotated = await rotate(endpoint);
       assert.equal(rotated.json['previous_secret_until'], null);
       const previous = 'SELECT previous_secret_sealed FROM endpoints WHERE id = $1';
-      assert.deepEqual(await oneRow(house.db, previous, [endpoint.id]), { previous_secret_sealed: null });
+      assert.deepEqual(await oneRow(testEnv.db, previous, [endpoint.id]), { previous_secret_sealed: null });
     });
 
     it('and an overlap that is over is shown no more', async () => {
-      const endpoint = await desk.register();
+      const endpoint = await developer.register();
       await rotate(endpoint, { keep_previous_for: 60 });
-      await house.db.pool.query(`UPDATE endpoints SET previous_secret_until = now() WHERE id = $1`, [endpoint.id]);
-      assert.equal((await desk.show(endpoint))['previous_secret_until'], null);
+      await testEnv.db.pool.query(`UPDATE endpoints SET previous_secret_until = now() WHERE id = $1`, [endpoint.id]);
+      assert.equal((await developer.show(endpoint))['previous_secret_until'], null);
     });
 
     it('with an overlap of a day at the most', async () => {
-      const endpoint = await desk.register();
+      const endpoint = await developer.register();
       for (const seconds of [-1, 1.5, 86_401, '60', null]) {
         assertError(await rotate(endpoint, { keep_previous_for: seconds }), 'parameter_invalid');
       }
@@ -310,17 +317,17 @@ describe('endpoints at the console', () => {
   });
 
   it('of another merchant are as those there are not', async () => {
-    const stranger = await openDesk(house);
+    const stranger = await openDeveloperSession(testEnv);
     const { id: foreign } = await stranger.register();
     const strip = ({ text }: { text: string }) => text.replace(/req_[0-9a-z]{26}/, 'req_');
     const answers = [];
     for (const id of [foreign, newId('whe'), 'whe_1', '%00']) {
       answers.push(
-        await desk.browser.call('GET', `${ENDPOINTS}/${id}`),
-        await desk.browser.call('DELETE', `${ENDPOINTS}/${id}`),
-        await desk.browser.call('PATCH', `${ENDPOINTS}/${id}`, { json: { state: 'disabled' } }),
-        await desk.browser.call('POST', `${ENDPOINTS}/${id}/rotate`, { json: {} }),
-        await desk.browser.call('POST', `${ENDPOINTS}/${id}/test`),
+        await developer.browser.call('GET', `${ENDPOINTS}/${id}`),
+        await developer.browser.call('DELETE', `${ENDPOINTS}/${id}`),
+        await developer.browser.call('PATCH', `${ENDPOINTS}/${id}`, { json: { state: 'disabled' } }),
+        await developer.browser.call('POST', `${ENDPOINTS}/${id}/rotate`, { json: {} }),
+        await developer.browser.call('POST', `${ENDPOINTS}/${id}/test`),
       );
     }
     for (const answer of answers) assertError(answer, 'endpoint_not_found');
@@ -328,14 +335,14 @@ describe('endpoints at the console', () => {
   });
 
   it('are kept by developers and admins, and seen by everybody', async () => {
-    const { id } = await desk.register();
+    const { id } = await developer.register();
     for (const role of ['maker', 'approver', 'viewer'] as const) {
-      const browser = await enter(house, desk.merchant.id, role);
+      const browser = await enter(testEnv, developer.merchant.id, role);
       assertError(await browser.call('POST', ENDPOINTS, { json: { url: URL } }), 'permission_denied');
       assertError(await browser.call('POST', `${ENDPOINTS}/${id}/rotate`, { json: {} }), 'permission_denied');
       assert.equal((await browser.call('GET', `${ENDPOINTS}/${id}`)).status, 200);
     }
-    const admin = await enter(house, desk.merchant.id, 'admin');
+    const admin = await enter(testEnv, developer.merchant.id, 'admin');
     assert.equal((await admin.call('DELETE', `${ENDPOINTS}/${id}`)).status, 204);
   });
 });

@@ -1,6 +1,14 @@
 // Wrong rows of people, their sessions, invitations, policies and the audit log, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
-import { insert, insertRow, keptForEver, wrongInserts, type RuleCase, type Sql, type World } from '../rule-cases.ts';
+import {
+  insert,
+  insertRow,
+  keptForEver,
+  wrongInserts,
+  type RuleCase,
+  type Sql,
+  type RuleFixture,
+} from '../rule-cases.ts';
 
 const LONG_EMAIL = `${'x'.repeat(250)}@a.bc`;
 
@@ -16,30 +24,30 @@ const USER_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'one address for two people',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const email = { email: 'same@shop.example' };
-      return [insert(world, 'users', email), insert(world, 'users', email)];
+      return [insert(fixture, 'users', email), insert(fixture, 'users', email)];
     },
     by: { constraint: 'users_email_key' },
   },
 ];
 
-function member(world: World, columns: Readonly<Record<string, unknown>>): Sql {
+function member(fixture: RuleFixture, columns: Readonly<Record<string, unknown>>): Sql {
   const sound = {
-    merchant_id: world.merchantId,
-    user_id: world.otherMemberId,
+    merchant_id: fixture.merchantId,
+    user_id: fixture.otherMemberId,
     roles: ['maker'],
     created_at: new Date(),
   };
   return insertRow('members', { ...sound, ...columns });
 }
 
-function changeOwner({ merchantId, ownerId }: World, assignments: string): Sql {
+function changeOwner({ merchantId, ownerId }: RuleFixture, assignments: string): Sql {
   const text = `UPDATE members SET ${assignments} WHERE merchant_id = $1 AND user_id = $2`;
   return { text, values: [merchantId, ownerId] };
 }
 
-const MEMBER_ROWS: readonly [string, (world: World) => Record<string, unknown>, string][] = [
+const MEMBER_ROWS: readonly [string, (fixture: RuleFixture) => Record<string, unknown>, string][] = [
   ['a member of no merchant', () => ({ merchant_id: newId('mer') }), 'members_merchant_id_fkey'],
   ['a member nobody knows', () => ({ user_id: newId('usr') }), 'members_user_id_fkey'],
   ['a member without a role', () => ({ roles: [] }), 'members_roles_check'],
@@ -50,17 +58,17 @@ const MEMBER_ROWS: readonly [string, (world: World) => Record<string, unknown>, 
 const MEMBER_CASES: readonly RuleCase[] = [
   ...MEMBER_ROWS.map(([what, columns, constraint]): RuleCase => ({
     what,
-    breaks: (world) => [member(world, columns(world))],
+    breaks: (fixture) => [member(fixture, columns(fixture))],
     by: { constraint },
   })),
   {
     what: 'to take the role from the last owner',
-    breaks: (world) => [changeOwner(world, "roles = ARRAY['admin']")],
+    breaks: (fixture) => [changeOwner(fixture, "roles = ARRAY['admin']")],
     by: { says: /left without an owner/ },
   },
   {
     what: 'to remove the last owner',
-    breaks: (world) => [changeOwner(world, 'removed_at = now()')],
+    breaks: (fixture) => [changeOwner(fixture, 'removed_at = now()')],
     by: { says: /left without an owner/ },
   },
   ...keptForEver('members', ['DELETE', 'TRUNCATE']),
@@ -114,17 +122,17 @@ const INVITATION_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'one invitation twice',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const id = { id: newId('inv') };
-      return [insert(world, 'invitations', id), insert(world, 'invitations', id)];
+      return [insert(fixture, 'invitations', id), insert(fixture, 'invitations', id)];
     },
     by: { constraint: 'invitations_pkey' },
   },
   {
     what: 'one token for two invitations',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const token = { token_sha256: Buffer.alloc(32, 5) };
-      return [insert(world, 'invitations', token), insert(world, 'invitations', token)];
+      return [insert(fixture, 'invitations', token), insert(fixture, 'invitations', token)];
     },
     by: { constraint: 'invitations_token_sha256_key' },
   },
@@ -159,16 +167,16 @@ const MEMBER_CHANGE_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'one proposal about a member twice',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const id = { id: newId('mch') };
       const decided = { state: 'withdrawn', decided_at: new Date() };
-      return [insert(world, 'member_changes', id), insert(world, 'member_changes', { ...id, ...decided })];
+      return [insert(fixture, 'member_changes', id), insert(fixture, 'member_changes', { ...id, ...decided })];
     },
     by: { constraint: 'member_changes_pkey' },
   },
   {
     what: 'two proposals of one person about one member that wait',
-    breaks: (world) => [insert(world, 'member_changes'), insert(world, 'member_changes')],
+    breaks: (fixture) => [insert(fixture, 'member_changes'), insert(fixture, 'member_changes')],
     by: { constraint: 'member_changes_one_pending' },
   },
 ];
@@ -181,14 +189,17 @@ const RECOVERY_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'two recoveries of one person',
-    breaks: (world) => [insert(world, 'recoveries'), insert(world, 'recoveries')],
+    breaks: (fixture) => [insert(fixture, 'recoveries'), insert(fixture, 'recoveries')],
     by: { constraint: 'recoveries_user_id_key' },
   },
   {
     what: 'one token for two people',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const token = { token_sha256: Buffer.alloc(32, 7) };
-      return [insert(world, 'recoveries', token), insert(world, 'recoveries', { ...token, user_id: world.approverId })];
+      return [
+        insert(fixture, 'recoveries', token),
+        insert(fixture, 'recoveries', { ...token, user_id: fixture.approverId }),
+      ];
     },
     by: { constraint: 'recoveries_pkey' },
   },
@@ -202,26 +213,26 @@ const SESSION_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'one token for two sessions',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const token = { token_sha256: Buffer.alloc(32, 9) };
-      return [insert(world, 'sessions', token), insert(world, 'sessions', token)];
+      return [insert(fixture, 'sessions', token), insert(fixture, 'sessions', token)];
     },
     by: { constraint: 'sessions_pkey' },
   },
 ];
 
 const COUNTER_CASES: readonly RuleCase[] = [
-  ...wrongInserts('proof_counters', [
-    ['a counter of nothing', { subject: '' }, 'proof_counters_subject_check'],
-    ['fewer failures than none', { failures: -1 }, 'proof_counters_failures_check'],
+  ...wrongInserts('attempt_counters', [
+    ['a counter of nothing', { subject: '' }, 'attempt_counters_subject_check'],
+    ['fewer failures than none', { failures: -1 }, 'attempt_counters_failures_check'],
   ]),
   {
     what: 'two counters of one subject',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const subject = { subject: 'address/203.0.113.7' };
-      return [insert(world, 'proof_counters', subject), insert(world, 'proof_counters', subject)];
+      return [insert(fixture, 'attempt_counters', subject), insert(fixture, 'attempt_counters', subject)];
     },
-    by: { constraint: 'proof_counters_pkey' },
+    by: { constraint: 'attempt_counters_pkey' },
   },
 ];
 
@@ -234,7 +245,7 @@ const POLICY_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'two policies of one merchant',
-    breaks: (world) => [insert(world, 'policies'), insert(world, 'policies')],
+    breaks: (fixture) => [insert(fixture, 'policies'), insert(fixture, 'policies')],
     by: { constraint: 'policies_pkey' },
   },
   ...wrongInserts('policy_changes', [
@@ -266,18 +277,18 @@ const POLICY_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'one proposal twice',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const id = { id: newId('pch') };
       return [
-        insert(world, 'policy_changes', id),
-        insert(world, 'policy_changes', { ...id, proposed_by: world.approverId }),
+        insert(fixture, 'policy_changes', id),
+        insert(fixture, 'policy_changes', { ...id, proposed_by: fixture.approverId }),
       ];
     },
     by: { constraint: 'policy_changes_pkey' },
   },
   {
     what: 'two proposals of one person that wait',
-    breaks: (world) => [insert(world, 'policy_changes'), insert(world, 'policy_changes')],
+    breaks: (fixture) => [insert(fixture, 'policy_changes'), insert(fixture, 'policy_changes')],
     by: { constraint: 'policy_changes_one_pending' },
   },
 ];

@@ -4,7 +4,7 @@ import type { Database } from '../../../src/db/database.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import type { Reversal } from '../../../src/domain/payments/reversal.ts';
-import type { OperatorWord } from '../../../src/domain/payments/operator-status.ts';
+import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import { getBalance } from '../../../src/queries/payments/get-balance.ts';
 import { getCollection } from '../../../src/queries/payments/get-collection.ts';
@@ -12,7 +12,7 @@ import { getPayout } from '../../../src/queries/payments/get-payout.ts';
 import { getReversal } from '../../../src/queries/payments/get-reversal.ts';
 import { listAuditEntries } from '../../../src/queries/accounts/list-audit-entries.ts';
 import { listDiscrepancies } from '../../../src/queries/payments/list-discrepancies.ts';
-import { noteTaken } from '../../../src/operations/payments/note-sending.ts';
+import { markAccepted } from '../../../src/operations/payments/note-sending.ts';
 import { recordDiscrepancy } from '../../../src/operations/payments/record-discrepancy.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
@@ -30,8 +30,8 @@ import {
 } from './payout-rows.ts';
 import { makeCollection, record, TIMINGS, untilOneWaits } from '../rows.ts';
 
-const PAID: OperatorWord = { kind: 'paid', operatorReceipt: '4711' };
-const DECLINED: OperatorWord = { kind: 'declined', failureCode: 'operator_rejected' };
+const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '4711' };
+const DECLINED: OperatorStatus = { kind: 'declined', failureCode: 'operator_rejected' };
 
 describe('an operator that contradicts how a payment ended', () => {
   let database: TestDatabase;
@@ -45,10 +45,10 @@ describe('an operator that contradicts how a payment ended', () => {
   });
   afterEach(() => database.drop());
 
-  const hear = ({ id }: Pick<Payout, 'id'>, word: OperatorWord) =>
-    recordDiscrepancy(db, { ended: { table: 'payouts', id, merchantId: shop.merchantId }, word, at: new Date() });
-  const hearOfCollection = ({ id }: Collection, word: OperatorWord) =>
-    recordDiscrepancy(db, { ended: { table: 'collections', id, merchantId: shop.merchantId }, word, at: new Date() });
+  const hear = ({ id }: Pick<Payout, 'id'>, status: OperatorStatus) =>
+    recordDiscrepancy(db, { ended: { table: 'payouts', id, merchantId: shop.merchantId }, status, at: new Date() });
+  const noticeCollection = ({ id }: Collection, status: OperatorStatus) =>
+    recordDiscrepancy(db, { ended: { table: 'collections', id, merchantId: shop.merchantId }, status, at: new Date() });
   const balance = async () => {
     const { availableMinor, heldMinor } = await getBalance(db, shop.merchantId);
     return [availableMinor, heldMinor];
@@ -117,7 +117,7 @@ describe('an operator that contradicts how a payment ended', () => {
     const { merchantId } = shop;
     const collection = await makeCollection(db, merchantId, 'failed');
     const before = await balance();
-    for (let i = 0; i < 2; i++) assert.equal(await hearOfCollection(collection, PAID), 'paid_after_failed');
+    for (let i = 0; i < 2; i++) assert.equal(await noticeCollection(collection, PAID), 'paid_after_failed');
     assert.deepEqual(await found(), [
       ['collection.discrepancy_found', collection.id, { kind: 'paid_after_failed', operator_receipt: '4711' }],
     ]);
@@ -132,7 +132,7 @@ describe('an operator that contradicts how a payment ended', () => {
 
   it('by a collection that is booked as paid and was not is on record too', async () => {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
-    assert.equal(await hearOfCollection(collection, DECLINED), 'declined_after_paid');
+    assert.equal(await noticeCollection(collection, DECLINED), 'declined_after_paid');
     assert.equal((await checkLedger(db)).length, 1);
   });
 
@@ -141,7 +141,7 @@ describe('an operator that contradicts how a payment ended', () => {
     const expired = await makeCollection(db, merchantId, 'expired');
     const reversed = await makeCollection(db, merchantId, 'reversed');
     const failed = await makeCollection(db, merchantId, 'failed');
-    const RETURNED: OperatorWord = { kind: 'returned', operatorReceipt: '4711' };
+    const RETURNED: OperatorStatus = { kind: 'returned', operatorReceipt: '4711' };
     const said = [
       [expired, PAID],
       [reversed, PAID],
@@ -149,7 +149,7 @@ describe('an operator that contradicts how a payment ended', () => {
       [failed, DECLINED],
       [failed, RETURNED],
     ] as const;
-    for (const [collection, word] of said) assert.equal(await hearOfCollection(collection, word), null);
+    for (const [collection, status] of said) assert.equal(await noticeCollection(collection, status), null);
     assert.deepEqual(await found(), []);
   });
 
@@ -157,7 +157,7 @@ describe('an operator that contradicts how a payment ended', () => {
     const first = await makePayout(db, shop, 'failed');
     const second = await makeCollection(db, shop.merchantId, 'failed');
     await hear(first, PAID);
-    await hearOfCollection(second, PAID);
+    await noticeCollection(second, PAID);
     const subjects = async (limit: number) => (await listDiscrepancies(db, limit)).map(({ subject }) => subject);
     assert.deepEqual([await subjects(1), await subjects(10)], [[first.id], [first.id, second.id]]);
   });
@@ -174,10 +174,10 @@ describe('an operator that contradicts how a payment ended', () => {
   it('by a refund that failed here and was paid there is on record, and the collection stays paid', async () => {
     const paid = await makeCollection(db, shop.merchantId, 'succeeded');
     const reversal = await makeReversal(db, shop.approver, paid);
-    await recordReversal(db, reversal, { fact: 'declined', failureCode: 'operator_rejected' });
+    await recordReversal(db, reversal, { kind: 'declined', failureCode: 'operator_rejected' });
     const { id, merchantId } = reversal;
     const ended = { table: 'reversals', id, merchantId } as const;
-    assert.equal(await recordDiscrepancy(db, { ended, word: PAID, at: new Date() }), 'paid_after_failed');
+    assert.equal(await recordDiscrepancy(db, { ended, status: PAID, at: new Date() }), 'paid_after_failed');
     assert.deepEqual(
       (await checkLedger(db)).map(({ subject }) => subject),
       [id],
@@ -188,7 +188,7 @@ describe('an operator that contradicts how a payment ended', () => {
   it('by a refund of what the provider gave back itself is on record as it is recorded', async () => {
     const paid = await makeCollection(db, shop.merchantId, 'succeeded');
     const reversal = await makeReversal(db, shop.approver, paid);
-    await record(db, paid, { fact: 'returned' });
+    await record(db, paid, { kind: 'returned' });
     assert.equal(await bookRefund(db, reversal), false);
     const [fault] = await checkLedger(db);
     assert.match(
@@ -210,7 +210,7 @@ describe('that the operator never had it', () => {
   });
   after(() => database.drop());
 
-  const neverTaken = (askedAt: Date) => ({ fact: 'never_taken', askedAtMs: askedAt.getTime() }) as const;
+  const neverAccepted = (askedAt: Date) => ({ kind: 'never_accepted', queriedAtMs: askedAt.getTime() }) as const;
   const late = ({ sendDeadlineAt }: { sendDeadlineAt: Date | null }, ms = 0) =>
     new Date(sendDeadlineAt!.getTime() + TIMINGS.notFoundGraceMs + ms);
 
@@ -238,9 +238,9 @@ describe('that the operator never had it', () => {
       [due, early],
       [late(payout, 86_400_000), early],
     ] as const) {
-      assert.equal((await recordPayout(db, payout, neverTaken(askedAt), at)).state, 'released');
+      assert.equal((await recordPayout(db, payout, neverAccepted(askedAt), at)).state, 'released');
     }
-    const failed = await recordPayout(db, payout, neverTaken(due), due);
+    const failed = await recordPayout(db, payout, neverAccepted(due), due);
     assert.deepEqual([failed.state, failed.failureCode], ['failed', 'operator_unavailable']);
   });
 
@@ -250,29 +250,29 @@ describe('that the operator never had it', () => {
     const client = await db.pool.connect();
     try {
       await client.query('BEGIN');
-      await client.query('UPDATE payouts SET taken_at = now() WHERE id = $1', [id]);
-      const recording = recordPayout(db, payout, neverTaken(late(payout)), late(payout));
+      await client.query('UPDATE payouts SET accepted_at = now() WHERE id = $1', [id]);
+      const recording = recordPayout(db, payout, neverAccepted(late(payout)), late(payout));
       await untilOneWaits(db);
       await client.query('COMMIT');
       assert.equal((await recording).state, 'released');
     } finally {
       client.release();
     }
-    assert.equal((await recordPayout(db, payout, neverTaken(late(payout)), late(payout))).state, 'released');
+    assert.equal((await recordPayout(db, payout, neverAccepted(late(payout)), late(payout))).state, 'released');
     assert.equal((await getPayout(db, merchantId, id)).state, 'released');
   });
 
   it('is recorded of a refund by the same rules', async () => {
     const reversal = await requested();
     const [early, due] = [late(reversal, -1), late(reversal)];
-    assert.equal((await recordReversal(db, reversal, neverTaken(early), due)).state, 'requested');
-    assert.equal((await recordReversal(db, reversal, neverTaken(due), early)).state, 'requested');
-    assert.equal((await recordReversal(db, reversal, neverTaken(due), due)).failureCode, 'operator_unavailable');
+    assert.equal((await recordReversal(db, reversal, neverAccepted(early), due)).state, 'requested');
+    assert.equal((await recordReversal(db, reversal, neverAccepted(due), early)).state, 'requested');
+    assert.equal((await recordReversal(db, reversal, neverAccepted(due), due)).failureCode, 'operator_unavailable');
 
     const taken = await requested();
     const { id, merchantId } = taken;
-    await noteTaken(db, { table: 'reversals', id, merchantId }, new Date());
-    assert.equal((await recordReversal(db, taken, neverTaken(late(taken)), late(taken))).state, 'requested');
+    await markAccepted(db, { table: 'reversals', id, merchantId }, new Date());
+    assert.equal((await recordReversal(db, taken, neverAccepted(late(taken)), late(taken))).state, 'requested');
     assert.equal((await getReversal(db, merchantId, id)).state, 'requested');
   });
 });

@@ -43,33 +43,33 @@ export const DISCREPANCY_RULE_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'one discrepancy twice of a payout',
-    breaks: (world) => [insert(world, 'discrepancies'), insert(world, 'discrepancies')],
+    breaks: (fixture) => [insert(fixture, 'discrepancies'), insert(fixture, 'discrepancies')],
     by: { constraint: 'discrepancies_once_per_payout' },
   },
   {
     what: 'one discrepancy twice of a collection',
-    breaks: (world) => {
-      const ofCollection = { payout_id: null, collection_id: world.collections.failed };
-      return [insert(world, 'discrepancies', ofCollection), insert(world, 'discrepancies', ofCollection)];
+    breaks: (fixture) => {
+      const ofCollection = { payout_id: null, collection_id: fixture.collections.failed };
+      return [insert(fixture, 'discrepancies', ofCollection), insert(fixture, 'discrepancies', ofCollection)];
     },
     by: { constraint: 'discrepancies_once_per_collection' },
   },
   {
     what: 'one discrepancy twice of a reversal',
-    breaks: (world) => {
-      const ofReversal = { payout_id: null, reversal_id: world.reversals.failed };
-      return [insert(world, 'discrepancies', ofReversal), insert(world, 'discrepancies', ofReversal)];
+    breaks: (fixture) => {
+      const ofReversal = { payout_id: null, reversal_id: fixture.reversals.failed };
+      return [insert(fixture, 'discrepancies', ofReversal), insert(fixture, 'discrepancies', ofReversal)];
     },
     by: { constraint: 'discrepancies_once_per_reversal' },
   },
   ...WHAT_WAS_FOUND.map((assignment): RuleCase => ({
     what: `another ${/^\w+/.exec(assignment)?.[0] ?? ''} for a discrepancy`,
-    breaks: (world) => [insert(world, 'discrepancies'), change(assignment)],
+    breaks: (fixture) => [insert(fixture, 'discrepancies'), change(assignment)],
     by: { says: /can be settled once, and not change otherwise/ },
   })),
   {
     what: 'to settle a discrepancy twice',
-    breaks: (world) => [insert(world, 'discrepancies'), change(SETTLED), change(SETTLED)],
+    breaks: (fixture) => [insert(fixture, 'discrepancies'), change(SETTLED), change(SETTLED)],
     by: { says: /can be settled once, and not change otherwise/ },
   },
   ...keptForEver('discrepancies', ['DELETE', 'TRUNCATE']),

@@ -1,6 +1,14 @@
 // Wrong rows of the ledger, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
-import { insertRow, keptForEver, update, wrongInserts, type RuleCase, type Sql, type World } from '../rule-cases.ts';
+import {
+  insertRow,
+  keptForEver,
+  update,
+  wrongInserts,
+  type RuleCase,
+  type Sql,
+  type RuleFixture,
+} from '../rule-cases.ts';
 
 const ACCOUNT_CASES: readonly RuleCase[] = [
   ...wrongInserts('ledger_accounts', [
@@ -58,12 +66,12 @@ const ACCOUNT_CASES: readonly RuleCase[] = [
 ];
 
 /** The transfer that paid the succeeded collection, with these columns replaced. */
-function transfer(world: World, columns: Readonly<Record<string, unknown>> = {}): Sql {
+function transfer(fixture: RuleFixture, columns: Readonly<Record<string, unknown>> = {}): Sql {
   return insertRow('ledger_transfers', {
     kind: 'collection_paid',
-    collection_id: world.collections.succeeded,
+    collection_id: fixture.collections.succeeded,
     debit_account_id: 'operator/mtn-momo/UGX',
-    credit_account_id: `${world.merchantId}/available`,
+    credit_account_id: `${fixture.merchantId}/available`,
     amount_minor: 5000,
     currency: 'UGX',
     created_at: new Date(),
@@ -71,29 +79,29 @@ function transfer(world: World, columns: Readonly<Record<string, unknown>> = {})
   });
 }
 
-const NOT_THE_PAYMENT: readonly [string, (world: World) => Record<string, unknown>][] = [
+const NOT_THE_PAYMENT: readonly [string, (fixture: RuleFixture) => Record<string, unknown>][] = [
   ['of more than was asked for', () => ({ amount_minor: 5001 })],
   ['of less than was asked for', () => ({ amount_minor: 4999 })],
   ['of nothing', () => ({ amount_minor: 0 })],
   ['of a negative amount', () => ({ amount_minor: -5000 })],
   ['in another currency', () => ({ currency: 'KES' })],
-  ['to another merchant', (world) => ({ credit_account_id: `${world.otherMerchantId}/available` })],
-  ['to what is held', (world) => ({ credit_account_id: `${world.merchantId}/held` })],
-  ['from another merchant', (world) => ({ debit_account_id: `${world.otherMerchantId}/available` })],
+  ['to another merchant', (fixture) => ({ credit_account_id: `${fixture.otherMerchantId}/available` })],
+  ['to what is held', (fixture) => ({ credit_account_id: `${fixture.merchantId}/held` })],
+  ['from another merchant', (fixture) => ({ debit_account_id: `${fixture.otherMerchantId}/available` })],
   [
     'the wrong way round',
-    (world) => ({ debit_account_id: `${world.merchantId}/available`, credit_account_id: 'operator/mtn-momo/UGX' }),
+    (fixture) => ({ debit_account_id: `${fixture.merchantId}/available`, credit_account_id: 'operator/mtn-momo/UGX' }),
   ],
-  ['from an account to itself', (world) => ({ debit_account_id: `${world.merchantId}/available` })],
-  ['for a collection that is not paid', (world) => ({ collection_id: world.collections.prompted })],
-  ['for a collection that failed', (world) => ({ collection_id: world.collections.failed })],
-  ['for another merchant’s collection', (world) => ({ collection_id: world.otherCollectionId })],
+  ['from an account to itself', (fixture) => ({ debit_account_id: `${fixture.merchantId}/available` })],
+  ['for a collection that is not paid', (fixture) => ({ collection_id: fixture.collections.prompted })],
+  ['for a collection that failed', (fixture) => ({ collection_id: fixture.collections.failed })],
+  ['for another merchant’s collection', (fixture) => ({ collection_id: fixture.otherCollectionId })],
 ];
 
 // The checks below the trigger's hold even where the trigger does not speak.
 const UNGUARDED: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGGER ledger_transfers_check', values: [] };
 
-const UNGUARDED_CASES: readonly [string, (world: World) => Record<string, unknown>, string][] = [
+const UNGUARDED_CASES: readonly [string, (fixture: RuleFixture) => Record<string, unknown>, string][] = [
   ['a transfer of nothing', () => ({ amount_minor: 0 }), 'ledger_transfers_amount_minor_check'],
   ['a transfer of a kind there is not', () => ({ kind: 'gift' }), 'ledger_transfers_kind_check'],
   ['a transfer of no collection', () => ({ collection_id: null }), 'ledger_transfers_of_a_collection'],
@@ -109,25 +117,25 @@ const UNGUARDED_CASES: readonly [string, (world: World) => Record<string, unknow
   ],
   [
     'a transfer from an account nobody has',
-    (world) => ({ collection_id: world.collections.prompted, debit_account_id: 'operator/none/UGX' }),
+    (fixture) => ({ collection_id: fixture.collections.prompted, debit_account_id: 'operator/none/UGX' }),
     'ledger_transfers_debit_account_id_currency_fkey',
   ],
   [
     'a transfer to an account nobody has',
-    (world) => ({ collection_id: world.collections.prompted, credit_account_id: 'operator/none/UGX' }),
+    (fixture) => ({ collection_id: fixture.collections.prompted, credit_account_id: 'operator/none/UGX' }),
     'ledger_transfers_credit_account_id_currency_fkey',
   ],
   [
     'to hold less than nothing',
-    (world) => ({
-      collection_id: world.collections.prompted,
-      debit_account_id: `${world.merchantId}/held`,
+    (fixture) => ({
+      collection_id: fixture.collections.prompted,
+      debit_account_id: `${fixture.merchantId}/held`,
     }),
     'ledger_accounts_held_not_negative',
   ],
   [
     'a balance beyond a JSON number',
-    (world) => ({ collection_id: world.collections.prompted, amount_minor: '9007199254740991' }),
+    (fixture) => ({ collection_id: fixture.collections.prompted, amount_minor: '9007199254740991' }),
     'ledger_accounts_balance_range',
   ],
 ];
@@ -135,22 +143,22 @@ const UNGUARDED_CASES: readonly [string, (world: World) => Record<string, unknow
 const TRANSFER_CASES: readonly RuleCase[] = [
   ...NOT_THE_PAYMENT.map(([what, columns]): RuleCase => ({
     what: `a transfer ${what}`,
-    breaks: (world) => [transfer(world, columns(world))],
+    breaks: (fixture) => [transfer(fixture, columns(fixture))],
     by: { says: /transfer collection_paid does not pay .* as it stands/ },
   })),
   {
     what: 'a transfer of a collection nobody knows, before anything else',
-    breaks: (world) => [transfer(world, { collection_id: newId('col') })],
+    breaks: (fixture) => [transfer(fixture, { collection_id: newId('col') })],
     by: { says: /query returned no rows/ },
   },
   {
     what: 'to pay a collection twice',
-    breaks: (world) => [transfer(world)],
+    breaks: (fixture) => [transfer(fixture)],
     by: { constraint: 'ledger_transfers_once_per_collection' },
   },
   ...UNGUARDED_CASES.map(([what, columns, constraint]): RuleCase => ({
     what,
-    breaks: (world) => [UNGUARDED, transfer(world, columns(world))],
+    breaks: (fixture) => [UNGUARDED, transfer(fixture, columns(fixture))],
     by: { constraint },
   })),
   ...keptForEver('ledger_transfers', ['UPDATE', 'DELETE', 'TRUNCATE'], 'amount_minor'),

@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/engines.ts'
 import { makePayout, makeShop } from './payout-rows.ts';
 import { makeCollection, makeMerchant, oneRow, record } from '../rows.ts';
 
-const PAID = { fact: 'paid', operatorReceipt: '42' } as const;
+const PAID = { kind: 'paid', operatorReceipt: '42' } as const;
 
 describe('the ledger', () => {
   let database: TestDatabase;
@@ -78,7 +78,7 @@ describe('the ledger', () => {
       collections.map((collection) =>
         Promise.all([
           record(db, collection, PAID),
-          record(db, collection, { fact: 'declined', failureCode: 'payer_cancelled' }),
+          record(db, collection, { kind: 'declined', failureCode: 'payer_cancelled' }),
         ]),
       ),
     );

@@ -35,9 +35,9 @@ const ACCESS_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'one key twice in api_keys',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const key = { key_sha256: Buffer.alloc(32, 7) };
-      return [insert(world, 'api_keys', key), insert(world, 'api_keys', key)];
+      return [insert(fixture, 'api_keys', key), insert(fixture, 'api_keys', key)];
     },
     by: { constraint: 'api_keys_key_sha256_key' },
   },
@@ -50,9 +50,9 @@ const ACCESS_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'one idempotency key twice for a merchant',
-    breaks: (world) => [
-      insert(world, 'idempotency_keys', { key: 'k' }),
-      insert(world, 'idempotency_keys', { key: 'k' }),
+    breaks: (fixture) => [
+      insert(fixture, 'idempotency_keys', { key: 'k' }),
+      insert(fixture, 'idempotency_keys', { key: 'k' }),
     ],
     by: { constraint: 'idempotency_keys_pkey' },
   },
@@ -140,7 +140,9 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   },
   {
     what: 'a collection that begins anywhere but at the beginning',
-    breaks: (world) => [insert(world, 'collections', { state: 'prompted', version: 1, previous_state: 'initiated' })],
+    breaks: (fixture) => [
+      insert(fixture, 'collections', { state: 'prompted', version: 1, previous_state: 'initiated' }),
+    ],
     by: { says: /must begin as initiated/ },
   },
   {
@@ -178,9 +180,9 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   },
   {
     what: 'one operator reference for two collections',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const reference = { operator_reference: randomUUID() };
-      return [insert(world, 'collections', reference), insert(world, 'collections', reference)];
+      return [insert(fixture, 'collections', reference), insert(fixture, 'collections', reference)];
     },
     by: { constraint: 'collections_operator_reference_key' },
   },
@@ -235,7 +237,7 @@ const EVENT_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'an event for another merchant than its collection',
-    breaks: (world) => [insert(world, 'events', { merchant_id: world.otherMerchantId })],
+    breaks: (fixture) => [insert(fixture, 'events', { merchant_id: fixture.otherMerchantId })],
     by: { says: /for another merchant than what it tells of/ },
   },
   {
@@ -245,24 +247,24 @@ const EVENT_CASES: readonly RuleCase[] = [
   },
   {
     what: 'a change of state with the event of another',
-    breaks: (world) => [move(world.collections.initiated, 'reconciling'), insert(world, 'events')],
+    breaks: (fixture) => [move(fixture.collections.initiated, 'reconciling'), insert(fixture, 'events')],
     by: { says: /became reconciling without an event/ },
   },
   {
     what: 'a change of state with an event of another version',
-    breaks: (world) => [
-      move(world.collections.initiated, 'reconciling'),
-      insert(world, 'events', { type: 'collection.reconciling', resource_version: 2 }),
+    breaks: (fixture) => [
+      move(fixture.collections.initiated, 'reconciling'),
+      insert(fixture, 'events', { type: 'collection.reconciling', resource_version: 2 }),
     ],
     by: { says: /became reconciling without an event/ },
   },
   {
     what: 'a success without its transfer',
-    breaks: (world) => [
-      move(world.collections.prompted, 'succeeded', "operator_receipt = '42'"),
-      insert(world, 'events', {
+    breaks: (fixture) => [
+      move(fixture.collections.prompted, 'succeeded', "operator_receipt = '42'"),
+      insert(fixture, 'events', {
         type: 'collection.succeeded',
-        collection_id: world.collections.prompted,
+        collection_id: fixture.collections.prompted,
         resource_version: 2,
       }),
     ],
@@ -270,11 +272,11 @@ const EVENT_CASES: readonly RuleCase[] = [
   },
   {
     what: 'a return without its transfer',
-    breaks: (world) => [
-      move(world.collections.succeeded, 'reversed', 'amount_reversed_minor = amount_minor'),
-      insert(world, 'events', {
+    breaks: (fixture) => [
+      move(fixture.collections.succeeded, 'reversed', 'amount_reversed_minor = amount_minor'),
+      insert(fixture, 'events', {
         type: 'collection.reversed',
-        collection_id: world.collections.succeeded,
+        collection_id: fixture.collections.succeeded,
         resource_version: 3,
       }),
     ],

@@ -225,14 +225,14 @@ describe('a decision on a payout', () => {
 
   it('by the operator’s word comes after people’s: nothing settles what is still queued', async () => {
     const payout = await queue(db, shop, 1000n);
-    const facts = [
-      { fact: 'paid', operatorReceipt: '42' },
-      { fact: 'declined', failureCode: 'unknown' },
-      { fact: 'outcome_unknown' },
-      { fact: 'returned' },
-      { fact: 'lapsed' },
+    const transitions = [
+      { kind: 'paid', operatorReceipt: '42' },
+      { kind: 'declined', failureCode: 'unknown' },
+      { kind: 'outcome_unknown' },
+      { kind: 'returned' },
+      { kind: 'approval_expired' },
     ] as const;
-    for (const fact of facts) assert.deepEqual(await recordPayout(db, payout, fact), payout);
+    for (const transition of transitions) assert.deepEqual(await recordPayout(db, payout, transition), payout);
     assert.deepEqual(await balance(), [99_000n, 1000n]);
   });
 

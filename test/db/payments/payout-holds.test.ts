@@ -95,8 +95,8 @@ describe('payouts that are asked for at once', () => {
   it('and collections that are paid meanwhile leave the sum of both', async () => {
     const shop = await makeShop(db, 10_000n);
     const paying = Array.from({ length: 20 }, () => makeCollection(db, shop.merchantId, 'succeeded'));
-    const asking = Array.from({ length: 60 }, () => ask(db, shop, 1000n));
-    const [answers] = await Promise.all([Promise.all(asking), Promise.all(paying)]);
+    const query = Array.from({ length: 60 }, () => ask(db, shop, 1000n));
+    const [answers] = await Promise.all([Promise.all(query), Promise.all(paying)]);
     const created = BigInt(answers.filter(isKind('created')).length);
     assert.ok(created >= 10n);
     assert.deepEqual(await balance(shop.merchantId), [110_000n - created * 1000n, created * 1000n]);
@@ -190,7 +190,7 @@ describe('a payout’s idempotency key', () => {
     const idempotencyKey = randomUUID();
     const first = await ask(db, shop, 1000n, { ...SOON_OVER, idempotencyKey });
     assert.ok(first.kind === 'created');
-    await recordPayout(db, first.payout, { fact: 'lapsed' }, first.payout.expiresAt);
+    await recordPayout(db, first.payout, { kind: 'approval_expired' }, first.payout.expiresAt);
     assert.deepEqual(await ask(db, shop, 1000n, { idempotencyKey }), { kind: 'replayed', answer: first.answer });
   });
 
@@ -211,7 +211,7 @@ describe('a payout’s idempotency key', () => {
     const again = () => ask(db, shop, 1000n, { idempotencyKey, idempotencyKeptForMs: -1000 });
     assert.equal(await codeOr(again()), 'idempotency_key_reused');
     assert.equal((await getBalance(db, shop.merchantId)).heldMinor, 1000n);
-    await recordPayout(db, payout, { fact: 'lapsed' }, payout.expiresAt);
+    await recordPayout(db, payout, { kind: 'approval_expired' }, payout.expiresAt);
     assert.equal((await again()).kind, 'created');
   });
 });

@@ -1,7 +1,7 @@
 // What a payout must write besides its row, and how it can be wrong: transfers, events, and what operators called back.
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../src/domain/payments/payout.ts';
-import { insert, insertRow, move, wrongInserts, type RuleCase, type Sql, type World } from '../rule-cases.ts';
+import { insert, insertRow, move, wrongInserts, type RuleCase, type Sql, type RuleFixture } from '../rule-cases.ts';
 
 type Columns = Readonly<Record<string, unknown>>;
 
@@ -15,17 +15,17 @@ const MOVEMENTS = {
 type Kind = keyof typeof MOVEMENTS;
 const KINDS = Object.keys(MOVEMENTS) as Kind[];
 
-function account({ merchantId }: World, name: 'available' | 'held' | 'operator'): string {
+function account({ merchantId }: RuleFixture, name: 'available' | 'held' | 'operator'): string {
   return name === 'operator' ? 'operator/mtn-momo/UGX' : `${merchantId}/${name}`;
 }
 
 /** The transfer as this kind of movement makes it, with these columns replaced. */
-function transfer(world: World, kind: Kind, payoutId: string, columns: Columns = {}): Sql {
+function transfer(fixture: RuleFixture, kind: Kind, payoutId: string, columns: Columns = {}): Sql {
   return insertRow('ledger_transfers', {
     kind,
     payout_id: payoutId,
-    debit_account_id: account(world, MOVEMENTS[kind].from),
-    credit_account_id: account(world, MOVEMENTS[kind].to),
+    debit_account_id: account(fixture, MOVEMENTS[kind].from),
+    credit_account_id: account(fixture, MOVEMENTS[kind].to),
     amount_minor: 1000,
     currency: 'UGX',
     created_at: new Date(),
@@ -33,9 +33,9 @@ function transfer(world: World, kind: Kind, payoutId: string, columns: Columns =
   });
 }
 
-function event(world: World, payoutId: string, state: string, version: number, columns: Columns = {}): Sql {
+function event(fixture: RuleFixture, payoutId: string, state: string, version: number, columns: Columns = {}): Sql {
   const subject = { collection_id: null, payout_id: payoutId, resource_version: version };
-  return insert(world, 'events', { type: `payout.${state}`, ...subject, ...columns });
+  return insert(fixture, 'events', { type: `payout.${state}`, ...subject, ...columns });
 }
 
 /** Every movement for a payout in every state: the right one is written already, and no other ever is. */
@@ -44,24 +44,24 @@ const KIND_CASES: readonly RuleCase[] = PAYOUT_STATES.flatMap((state) =>
     const isRight = (MOVEMENTS[kind].states as readonly PayoutState[]).includes(state);
     return {
       what: `${kind} for a payout that is ${state}${isRight ? ', a second time' : ''}`,
-      breaks: (world) => [transfer(world, kind, world.payouts[state])],
+      breaks: (fixture) => [transfer(fixture, kind, fixture.payouts[state])],
       by: isRight ? { constraint: 'ledger_transfers_once_per_payout' } : { says: /does not pay .* as it stands/ },
     };
   }),
 );
 
-const NOT_THE_PAYMENT: readonly [string, (world: World) => Columns][] = [
+const NOT_THE_PAYMENT: readonly [string, (fixture: RuleFixture) => Columns][] = [
   ['of more than the payout', () => ({ amount_minor: 1001 })],
   ['of less than the payout', () => ({ amount_minor: 999 })],
   ['in another currency', () => ({ currency: 'KES' })],
-  ['to another merchant', (world) => ({ credit_account_id: `${world.otherMerchantId}/available` })],
-  ['from another merchant', (world) => ({ debit_account_id: `${world.otherMerchantId}/held` })],
+  ['to another merchant', (fixture) => ({ credit_account_id: `${fixture.otherMerchantId}/available` })],
+  ['from another merchant', (fixture) => ({ debit_account_id: `${fixture.otherMerchantId}/held` })],
   ['to the operator', () => ({ credit_account_id: 'operator/mtn-momo/UGX' })],
   [
     'the wrong way round',
-    (world) => ({ debit_account_id: account(world, 'available'), credit_account_id: account(world, 'held') }),
+    (fixture) => ({ debit_account_id: account(fixture, 'available'), credit_account_id: account(fixture, 'held') }),
   ],
-  ['for another merchant’s payout', (world) => ({ payout_id: world.otherPayoutId })],
+  ['for another merchant’s payout', (fixture) => ({ payout_id: fixture.otherPayoutId })],
 ];
 
 // The checks below the trigger's hold even where the trigger does not speak.
@@ -71,26 +71,26 @@ const TRANSFER_CASES: readonly RuleCase[] = [
   ...KIND_CASES,
   ...NOT_THE_PAYMENT.map(([what, columns]): RuleCase => ({
     what: `money given back ${what}`,
-    breaks: (world) => [transfer(world, 'payout_voided', world.payouts.rejected, columns(world))],
+    breaks: (fixture) => [transfer(fixture, 'payout_voided', fixture.payouts.rejected, columns(fixture))],
     by: { says: /transfer payout_voided does not pay .* as it stands/ },
   })),
   {
     what: 'a transfer of a payout without one, even where no trigger speaks',
-    breaks: (world) => [UNGUARDED, transfer(world, 'payout_held', '', { payout_id: null })],
+    breaks: (fixture) => [UNGUARDED, transfer(fixture, 'payout_held', '', { payout_id: null })],
     by: { constraint: 'ledger_transfers_of_a_payout' },
   },
   {
     what: 'a transfer of a payout nobody knows, even where no trigger speaks',
-    breaks: (world) => [UNGUARDED, transfer(world, 'payout_held', newId('pay'))],
+    breaks: (fixture) => [UNGUARDED, transfer(fixture, 'payout_held', newId('pay'))],
     by: { constraint: 'ledger_transfers_payout_id_fkey' },
   },
   {
     what: 'to hold more than what is available',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const payout = { id: newId('pay'), amount_minor: 5_000_000 };
       return [
-        insert(world, 'payouts', payout),
-        transfer(world, 'payout_held', payout.id, { amount_minor: payout.amount_minor }),
+        insert(fixture, 'payouts', payout),
+        transfer(fixture, 'payout_held', payout.id, { amount_minor: payout.amount_minor }),
       ];
     },
     by: { says: /is more than what is available/ },
@@ -99,9 +99,9 @@ const TRANSFER_CASES: readonly RuleCase[] = [
 
 type Made = { readonly id: string; readonly sql: Sql };
 
-function madePayout(world: World): Made {
+function madePayout(fixture: RuleFixture): Made {
   const id = newId('pay');
-  return { id, sql: insert(world, 'payouts', { id }) };
+  return { id, sql: insert(fixture, 'payouts', { id }) };
 }
 
 /** Ends that take money somewhere: from which state, what else the row must have, and which version it then is. */
@@ -119,58 +119,61 @@ const ENDS = [
 const COMMIT_CASES: readonly RuleCase[] = [
   {
     what: 'a new payout whose money is not held',
-    breaks: (world) => {
-      const { id, sql } = madePayout(world);
-      return [sql, event(world, id, 'queued', 0)];
+    breaks: (fixture) => {
+      const { id, sql } = madePayout(fixture);
+      return [sql, event(fixture, id, 'queued', 0)];
     },
     by: { says: /is queued with the transfers \{\}/ },
   },
   {
     what: 'a new payout that nobody is told of',
-    breaks: (world) => {
-      const { id, sql } = madePayout(world);
-      return [sql, transfer(world, 'payout_held', id)];
+    breaks: (fixture) => {
+      const { id, sql } = madePayout(fixture);
+      return [sql, transfer(fixture, 'payout_held', id)];
     },
     by: { says: /became queued without an event/ },
   },
   ...ENDS.flatMap(([from, to, assignments, version]): RuleCase[] => [
     {
       what: `a payout that went from ${from} to ${to} without its money`,
-      breaks: (world) => [move(world.payouts[from], to, assignments), event(world, world.payouts[from], to, version)],
+      breaks: (fixture) => [
+        move(fixture.payouts[from], to, assignments),
+        event(fixture, fixture.payouts[from], to, version),
+      ],
       by: { says: new RegExp(`is ${to} with the transfers \\{payout_held`) },
     },
     {
       what: `a payout that went from ${from} to ${to} without telling`,
-      breaks: (world) => [move(world.payouts[from], to, assignments)],
+      breaks: (fixture) => [move(fixture.payouts[from], to, assignments)],
       by: { says: new RegExp(`became ${to} without an event`) },
     },
   ]),
   {
     what: 'a payout in doubt whose money is given back, even where no trigger speaks',
-    breaks: (world) => [
+    breaks: (fixture) => [
       UNGUARDED,
-      move(world.payouts.released, 'reconciling'),
-      event(world, world.payouts.released, 'reconciling', 2),
-      transfer(world, 'payout_voided', world.payouts.released),
+      move(fixture.payouts.released, 'reconciling'),
+      event(fixture, fixture.payouts.released, 'reconciling', 2),
+      transfer(fixture, 'payout_voided', fixture.payouts.released),
     ],
     by: { says: /is reconciling with the transfers \{payout_held,payout_voided\}/ },
   },
   {
     what: 'a failed payout that is both given back and paid, even where no trigger speaks',
-    breaks: (world) => [
+    breaks: (fixture) => [
       UNGUARDED,
-      move(world.payouts.released, 'failed', "failure_code = 'unknown'"),
-      event(world, world.payouts.released, 'failed', 2),
-      transfer(world, 'payout_voided', world.payouts.released),
-      transfer(world, 'payout_paid', world.payouts.released),
+      move(fixture.payouts.released, 'failed', "failure_code = 'unknown'"),
+      event(fixture, fixture.payouts.released, 'failed', 2),
+      transfer(fixture, 'payout_voided', fixture.payouts.released),
+      transfer(fixture, 'payout_paid', fixture.payouts.released),
     ],
     by: { says: /is failed with the transfers \{payout_held,payout_paid,payout_voided\}/ },
   },
   {
     what: 'a payout that succeeded and was given back',
-    breaks: (world) => [
-      move(world.payouts.released, 'succeeded', "operator_receipt = '42'"),
-      transfer(world, 'payout_voided', world.payouts.released),
+    breaks: (fixture) => [
+      move(fixture.payouts.released, 'succeeded', "operator_receipt = '42'"),
+      transfer(fixture, 'payout_voided', fixture.payouts.released),
     ],
     by: { says: /transfer payout_voided does not pay .* as it stands/ },
   },
@@ -200,19 +203,21 @@ const EVENT_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'one change of a payout told twice',
-    breaks: (world) => [event(world, world.payouts.released, 'released', 1)],
+    breaks: (fixture) => [event(fixture, fixture.payouts.released, 'released', 1)],
     by: { constraint: 'events_one_per_payout_change' },
   },
   {
     what: 'an event for another merchant than its payout',
-    breaks: (world) => [event(world, world.payouts.queued, 'released', 1, { merchant_id: world.otherMerchantId })],
+    breaks: (fixture) => [
+      event(fixture, fixture.payouts.queued, 'released', 1, { merchant_id: fixture.otherMerchantId }),
+    ],
     by: { says: /for another merchant than what it tells of/ },
   },
   {
     what: 'a change of a payout with an event of another version',
-    breaks: (world) => [
-      move(world.payouts.released, 'reconciling'),
-      event(world, world.payouts.released, 'reconciling', 3),
+    breaks: (fixture) => [
+      move(fixture.payouts.released, 'reconciling'),
+      event(fixture, fixture.payouts.released, 'reconciling', 3),
     ],
     by: { says: /became reconciling without an event/ },
   },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/db/database.ts';
 import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
-import type { RecordablePayoutFact } from '../../../src/domain/payments/payout-progress.ts';
+import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
 import { changeMember } from '../../../src/operations/accounts/change-member.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import { getBalance } from '../../../src/queries/payments/get-balance.ts';
@@ -26,8 +26,8 @@ import { oneRow, untilOneWaits } from '../rows.ts';
 const TIMES = 15;
 const REJECT = { kind: 'reject', reason: 'wrong person' } as const;
 const CANCEL = { kind: 'cancel' } as const;
-const PAID = { fact: 'paid', operatorReceipt: '42' } as const;
-const DECLINED = { fact: 'declined', failureCode: 'payer_not_found' } as const;
+const PAID = { kind: 'paid', operatorReceipt: '42' } as const;
+const DECLINED = { kind: 'declined', failureCode: 'payer_not_found' } as const;
 
 describe('a payout that several act on at once', () => {
   let database: TestDatabase;
@@ -64,7 +64,7 @@ describe('a payout that several act on at once', () => {
   after(() => database.drop());
 
   const now = (payout: Payout) => getPayout(db, shop.merchantId, payout.id);
-  const expire = (payout: Payout) => recordPayout(db, payout, { fact: 'lapsed' }, payout.expiresAt);
+  const expire = (payout: Payout) => recordPayout(db, payout, { kind: 'approval_expired' }, payout.expiresAt);
 
   /** Runs all acts at once on each of several payouts; what each payout then is, and how its acts were answered. */
   async function race(
@@ -137,8 +137,8 @@ describe('a payout that several act on at once', () => {
   });
 
   it('is paid or given back, and neither twice, whatever the operator is heard to say', async () => {
-    const facts: RecordablePayoutFact[] = [PAID, DECLINED, PAID, DECLINED, { fact: 'outcome_unknown' }];
-    const acts = facts.map((fact) => (payout: Payout) => recordPayout(db, payout, fact));
+    const transitions: PayoutOutcomeInput[] = [PAID, DECLINED, PAID, DECLINED, { kind: 'outcome_unknown' }];
+    const acts = transitions.map((transition) => (payout: Payout) => recordPayout(db, payout, transition));
     for (const { payout } of await race('released', acts)) {
       assert.ok(['succeeded', 'failed'].includes(payout.state), payout.state);
       assert.equal(payout.version, payout.previousState === 'reconciling' ? 3 : 2);

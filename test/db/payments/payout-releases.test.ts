@@ -29,7 +29,7 @@ describe('a release of several payouts', () => {
   after(() => database.drop());
 
   /** State and version of each: version 1 is released once. */
-  const standing = async () =>
+  const snapshot = async () =>
     Promise.all(
       payouts.map(async ({ id }) => {
         const { state, version, approvals } = await getPayout(db, shop.merchantId, id);
@@ -71,7 +71,7 @@ describe('a release of several payouts', () => {
     assert.deepEqual([first.kind, said(first)], ['approved', payouts.map(() => 'released')]);
     const third = await releaseMany(db, shop.approver, ids, { idempotencyKey });
     assert.deepEqual(third, { kind: 'replayed', answer: first.answer });
-    assert.deepEqual(await standing(), RELEASED);
+    assert.deepEqual(await snapshot(), RELEASED);
   });
 
   it('that dies in the middle leaves nothing released and its key free: the repeat releases each once', async () => {
@@ -85,10 +85,10 @@ describe('a release of several payouts', () => {
       );
       return { answer };
     });
-    assert.deepEqual(await standing(), QUEUED);
+    assert.deepEqual(await snapshot(), QUEUED);
     const repeat = await releaseMany(db, shop.approver, ids, { idempotencyKey });
     assert.deepEqual([repeat.kind, said(repeat)], ['approved', payouts.map(() => 'released')]);
-    assert.deepEqual(await standing(), RELEASED);
+    assert.deepEqual(await snapshot(), RELEASED);
   });
 
   it('by two people in opposite order releases each once, and neither waits for the other for ever', async () => {
@@ -97,7 +97,7 @@ describe('a release of several payouts', () => {
       releaseMany(db, shop.otherApprover, [...ids].reverse()),
       releaseMany(db, shop.approver, [...ids].reverse()),
     ]);
-    assert.deepEqual(await standing(), RELEASED);
+    assert.deepEqual(await snapshot(), RELEASED);
   });
 
   it('says of each what became of it, leaves nothing of what is refused, and tells of those it approved alone', async () => {
@@ -117,7 +117,7 @@ describe('a release of several payouts', () => {
       released.payouts.map(({ id }) => id),
       ids.slice(1, 3),
     );
-    assert.deepEqual(await standing(), [...RELEASED.slice(0, 3), ...QUEUED.slice(0, 2)]);
+    assert.deepEqual(await snapshot(), [...RELEASED.slice(0, 3), ...QUEUED.slice(0, 2)]);
     const { refused, done } = await oneRow<{ refused: number; done: number }>(
       db,
       `SELECT count(*) FILTER (WHERE outcome = 'refused')::int AS refused,

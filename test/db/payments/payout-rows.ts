@@ -7,15 +7,15 @@ import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { MerchantId, PayoutId } from '../../../src/domain/ids.ts';
 import type { ActedBy, Person, Role } from '../../../src/domain/accounts/member.ts';
 import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
-import type { RecordablePayoutFact } from '../../../src/domain/payments/payout-progress.ts';
+import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
 import type { Reversal } from '../../../src/domain/payments/reversal.ts';
-import type { ReversalFact } from '../../../src/domain/payments/reversal-progress.ts';
+import type { ReversalTransitionInput } from '../../../src/domain/payments/reversal-progress.ts';
 import { createPayout, type CreatedPayout, type CreatePayout } from '../../../src/operations/payments/create-payout.ts';
 import { createReversal, type CreateReversal } from '../../../src/operations/payments/create-reversal.ts';
 import { decidePayout, type DecidePayout } from '../../../src/operations/payments/decide-payout.ts';
 import { getPayout } from '../../../src/queries/payments/get-payout.ts';
-import { recordPayoutFact } from '../../../src/operations/payments/record-payout-transition.ts';
-import { recordReversalFact } from '../../../src/operations/payments/record-reversal-transition.ts';
+import { recordPayoutTransition } from '../../../src/operations/payments/record-payout-transition.ts';
+import { recordReversalTransition } from '../../../src/operations/payments/record-reversal-transition.ts';
 import {
   releasePayout,
   releasePayouts,
@@ -150,10 +150,10 @@ export function decide(
 export function recordPayout(
   db: Database,
   { id: payoutId, merchantId }: Pick<Payout, 'id' | 'merchantId'>,
-  fact: RecordablePayoutFact,
+  transition: PayoutOutcomeInput,
   at = new Date(),
 ): Promise<Payout> {
-  return recordPayoutFact(db, { merchantId, payoutId, fact, environment: 'test', ...TIMINGS, at });
+  return recordPayoutTransition(db, { merchantId, payoutId, transition, environment: 'test', ...TIMINGS, at });
 }
 
 /**
@@ -163,11 +163,11 @@ export function recordPayout(
 export const SOON_OVER = { expiresAfterMs: 200 } as const;
 
 /** What the operator says of a released payout on its way to each state. */
-const WORDS: Readonly<Partial<Record<PayoutState, readonly RecordablePayoutFact[]>>> = {
-  reconciling: [{ fact: 'outcome_unknown' }],
-  succeeded: [{ fact: 'paid', operatorReceipt: '42' }],
-  failed: [{ fact: 'declined', failureCode: 'payer_not_found' }],
-  reversed: [{ fact: 'paid', operatorReceipt: '42' }, { fact: 'returned' }],
+const STATUSES: Readonly<Partial<Record<PayoutState, readonly PayoutOutcomeInput[]>>> = {
+  reconciling: [{ kind: 'outcome_unknown' }],
+  succeeded: [{ kind: 'paid', operatorReceipt: '42' }],
+  failed: [{ kind: 'declined', failureCode: 'payer_not_found' }],
+  reversed: [{ kind: 'paid', operatorReceipt: '42' }, { kind: 'returned' }],
 };
 
 /** A payout of the shop, brought to `state` the way the service does it. */
@@ -176,9 +176,9 @@ export async function makePayout(db: Database, shop: Shop, state: PayoutState, a
   const { id } = payout;
   if (state === 'rejected') await decide(db, shop.approver, id, { kind: 'reject', reason: 'wrong person' });
   else if (state === 'cancelled') await decide(db, shop.maker, id, { kind: 'cancel' });
-  else if (state === 'expired') await recordPayout(db, payout, { fact: 'lapsed' }, payout.expiresAt);
+  else if (state === 'expired') await recordPayout(db, payout, { kind: 'approval_expired' }, payout.expiresAt);
   else if (state !== 'queued') await release(db, shop.approver, id);
-  for (const fact of WORDS[state] ?? []) await recordPayout(db, payout, fact);
+  for (const transition of STATUSES[state] ?? []) await recordPayout(db, payout, transition);
   const made = await getPayout(db, shop.merchantId, id);
   assert.equal(made.state, state);
   return made;
@@ -215,17 +215,17 @@ export async function makeReversal(
 export async function recordReversal(
   db: Database,
   { id: reversalId, merchantId }: Pick<Reversal, 'id' | 'merchantId'>,
-  fact: ReversalFact,
+  transition: ReversalTransitionInput,
   at = new Date(),
 ): Promise<Reversal> {
-  const input = { merchantId, reversalId, fact, environment: 'test', timings: TIMINGS, at } as const;
-  return (await recordReversalFact(db, input)).reversal;
+  const input = { merchantId, reversalId, transition, environment: 'test', timings: TIMINGS, at } as const;
+  return (await recordReversalTransition(db, input)).reversal;
 }
 
 /** Records that the operator refunded; whether the money that went back is booked. */
 export async function bookRefund(db: Database, { id: reversalId, merchantId }: Reversal): Promise<boolean> {
   const input = { merchantId, reversalId, environment: 'test', timings: TIMINGS, at: new Date() } as const;
-  return (await recordReversalFact(db, { ...input, fact: { fact: 'refunded' } })).isBooked;
+  return (await recordReversalTransition(db, { ...input, transition: { kind: 'refunded' } })).isBooked;
 }
 
 /** The code that a call is refused with, or what it gave. Anything else that is thrown fails the test. */

@@ -2,7 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../../../src/domain/payments/payout.ts';
-import { insert, keptForEver, move, update, wrongInserts, type RuleCase, type Sql, type World } from '../rule-cases.ts';
+import {
+  insert,
+  keptForEver,
+  move,
+  update,
+  wrongInserts,
+  type RuleCase,
+  type Sql,
+  type RuleFixture,
+} from '../rule-cases.ts';
 
 const PAYOUT_ROW_CASES: readonly RuleCase[] = [
   ...wrongInserts('payouts', [
@@ -36,9 +45,9 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
     ],
     ['a key nobody has', () => ({ api_key_id: newId('key') }), 'payouts_api_key_id_fkey'],
   ]),
-  ...['send_begun_at', 'taken_at'].map((column) => ({
+  ...['send_begun_at', 'accepted_at'].map((column) => ({
     what: `to forget ${column} of a payout`,
-    breaks: ({ payouts }: World) => [
+    breaks: ({ payouts }: RuleFixture) => [
       update('payouts', payouts.released, `${column} = now()`),
       update('payouts', payouts.released, `${column} = NULL`),
     ],
@@ -46,35 +55,35 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
   })),
   {
     what: 'a payout made with the key of another merchant',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const id = newId('key');
       return [
-        insert(world, 'api_keys', { id, merchant_id: world.otherMerchantId, created_by: null }),
-        insert(world, 'payouts', { api_key_id: id }),
+        insert(fixture, 'api_keys', { id, merchant_id: fixture.otherMerchantId, created_by: null }),
+        insert(fixture, 'payouts', { api_key_id: id }),
       ];
     },
     by: { says: /with the key of another merchant/ },
   },
   {
     what: 'one operator reference for two payouts',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const reference = { operator_reference: randomUUID() };
-      return [insert(world, 'payouts', reference), insert(world, 'payouts', reference)];
+      return [insert(fixture, 'payouts', reference), insert(fixture, 'payouts', reference)];
     },
     by: { constraint: 'payouts_operator_reference_key' },
   },
   {
     what: 'two open payouts for one idempotency key',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const key = { idempotency_key: 'salary-1' };
-      return [insert(world, 'payouts', key), insert(world, 'payouts', key)];
+      return [insert(fixture, 'payouts', key), insert(fixture, 'payouts', key)];
     },
     by: { constraint: 'payouts_one_open_per_key' },
   },
   {
     what: 'a payout that begins anywhere but at the beginning',
-    breaks: (world) => [
-      insert(world, 'payouts', {
+    breaks: (fixture) => [
+      insert(fixture, 'payouts', {
         state: 'released',
         version: 1,
         previous_state: 'queued',
@@ -205,12 +214,12 @@ const OUTCOME_CASES: readonly RuleCase[] = (
   ] as const
 ).map(([what, from, to, assignments, constraint]) => ({
   what: `${what} of a payout`,
-  breaks: (world) => [...approveIf(world, from === 'queued'), move(world.payouts[from], to, assignments)],
+  breaks: (fixture) => [...approveIf(fixture, from === 'queued'), move(fixture.payouts[from], to, assignments)],
   by: { constraint },
 }));
 
-function approveIf(world: World, isQueued: boolean): Sql[] {
-  return isQueued ? [insert(world, 'payout_approvals')] : [];
+function approveIf(fixture: RuleFixture, isQueued: boolean): Sql[] {
+  return isQueued ? [insert(fixture, 'payout_approvals')] : [];
 }
 
 const DECISION_CASES: readonly RuleCase[] = [
@@ -239,7 +248,7 @@ const DECISION_CASES: readonly RuleCase[] = [
 const RELEASE = ['released', 'send_deadline_at = now()'] as const;
 
 /** What somebody with the roles of an owner could do to the members. */
-function changeMember({ merchantId }: World, userId: string, assignments: string): Sql {
+function changeMember({ merchantId }: RuleFixture, userId: string, assignments: string): Sql {
   const text = `UPDATE members SET ${assignments} WHERE merchant_id = $1 AND user_id = $2`;
   return { text, values: [merchantId, userId] };
 }
@@ -252,28 +261,28 @@ const RELEASE_CASES: readonly RuleCase[] = [
   },
   {
     what: 'a release by one where two are needed',
-    breaks: (world) => [
-      insert(world, 'payout_approvals'),
-      update('payouts', world.payouts.queued, 'approvals_required = 2'),
-      move(world.payouts.queued, ...RELEASE),
+    breaks: (fixture) => [
+      insert(fixture, 'payout_approvals'),
+      update('payouts', fixture.payouts.queued, 'approvals_required = 2'),
+      move(fixture.payouts.queued, ...RELEASE),
     ],
     by: { says: /lacks approvals/ },
   },
   {
     what: 'a release by who approved and was removed since',
-    breaks: (world) => [
-      insert(world, 'payout_approvals'),
-      changeMember(world, world.approverId, 'removed_at = now()'),
-      move(world.payouts.queued, ...RELEASE),
+    breaks: (fixture) => [
+      insert(fixture, 'payout_approvals'),
+      changeMember(fixture, fixture.approverId, 'removed_at = now()'),
+      move(fixture.payouts.queued, ...RELEASE),
     ],
     by: { says: /lacks approvals/ },
   },
   {
     what: 'a release by who approved and lost the role since',
-    breaks: (world) => [
-      insert(world, 'payout_approvals'),
-      changeMember(world, world.approverId, "roles = ARRAY['maker']"),
-      move(world.payouts.queued, ...RELEASE),
+    breaks: (fixture) => [
+      insert(fixture, 'payout_approvals'),
+      changeMember(fixture, fixture.approverId, "roles = ARRAY['maker']"),
+      move(fixture.payouts.queued, ...RELEASE),
     ],
     by: { says: /lacks approvals/ },
   },
@@ -281,7 +290,7 @@ const RELEASE_CASES: readonly RuleCase[] = [
 
 const approvalBy =
   (who: 'makerId' | 'developerId' | 'otherMemberId') =>
-  (world: World): Sql[] => [insert(world, 'payout_approvals', { user_id: world[who] })];
+  (fixture: RuleFixture): Sql[] => [insert(fixture, 'payout_approvals', { user_id: fixture[who] })];
 
 const APPROVAL_CASES: readonly RuleCase[] = [
   {
@@ -291,7 +300,10 @@ const APPROVAL_CASES: readonly RuleCase[] = [
   },
   {
     what: 'an approval by the maker as an owner too',
-    breaks: (world) => [changeMember(world, world.makerId, "roles = ARRAY['owner']"), ...approvalBy('makerId')(world)],
+    breaks: (fixture) => [
+      changeMember(fixture, fixture.makerId, "roles = ARRAY['owner']"),
+      ...approvalBy('makerId')(fixture),
+    ],
     by: { says: /cannot be approved by who made it/ },
   },
   {
@@ -306,32 +318,37 @@ const APPROVAL_CASES: readonly RuleCase[] = [
   },
   {
     what: 'an approval by an approver who was removed',
-    breaks: (world) => [changeMember(world, world.approverId, 'removed_at = now()'), insert(world, 'payout_approvals')],
+    breaks: (fixture) => [
+      changeMember(fixture, fixture.approverId, 'removed_at = now()'),
+      insert(fixture, 'payout_approvals'),
+    ],
     by: { says: /can be approved by an approver only/ },
   },
   ...PAYOUT_STATES.filter((state) => state !== 'queued').map((state): RuleCase => ({
     what: `an approval of a payout that is ${state}`,
-    breaks: (world) => [insert(world, 'payout_approvals', { payout_id: world.payouts[state], user_id: world.ownerId })],
+    breaks: (fixture) => [
+      insert(fixture, 'payout_approvals', { payout_id: fixture.payouts[state], user_id: fixture.ownerId }),
+    ],
     by: { says: /is not open to approval/ },
   })),
   {
     what: 'an approval when the time is over',
-    breaks: (world) => [insert(world, 'payout_approvals', { approved_at: new Date(Date.now() + 8 * 86_400_000) })],
+    breaks: (fixture) => [insert(fixture, 'payout_approvals', { approved_at: new Date(Date.now() + 8 * 86_400_000) })],
     by: { says: /is not open to approval/ },
   },
   {
     what: 'an approval of another merchant’s payout',
-    breaks: (world) => [insert(world, 'payout_approvals', { payout_id: world.otherPayoutId })],
+    breaks: (fixture) => [insert(fixture, 'payout_approvals', { payout_id: fixture.otherPayoutId })],
     by: { says: /is not open to approval/ },
   },
   {
     what: 'an approval of a payout nobody knows, before anything else',
-    breaks: (world) => [insert(world, 'payout_approvals', { payout_id: newId('pay') })],
+    breaks: (fixture) => [insert(fixture, 'payout_approvals', { payout_id: newId('pay') })],
     by: { says: /query returned no rows/ },
   },
   {
     what: 'one person’s approval twice',
-    breaks: (world) => [insert(world, 'payout_approvals'), insert(world, 'payout_approvals')],
+    breaks: (fixture) => [insert(fixture, 'payout_approvals'), insert(fixture, 'payout_approvals')],
     by: { constraint: 'payout_approvals_pkey' },
   },
   ...(
@@ -341,9 +358,9 @@ const APPROVAL_CASES: readonly RuleCase[] = [
     ] as const
   ).map(([column, value, constraint]): RuleCase => ({
     what: `an approval with a ${column} that nobody has, even where no trigger speaks`,
-    breaks: (world) => [
+    breaks: (fixture) => [
       { text: 'ALTER TABLE payout_approvals DISABLE TRIGGER payout_approvals_check', values: [] },
-      insert(world, 'payout_approvals', { [column]: value }),
+      insert(fixture, 'payout_approvals', { [column]: value }),
     ],
     by: { constraint },
   })),

@@ -33,31 +33,31 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'a second reversal after one that succeeded',
-    breaks: (world) => [
-      update('reversals', world.reversals.requested, "state = 'succeeded'"),
-      insert(world, 'reversals', { collection_id: world.collections.succeeded }),
+    breaks: (fixture) => [
+      update('reversals', fixture.reversals.requested, "state = 'succeeded'"),
+      insert(fixture, 'reversals', { collection_id: fixture.collections.succeeded }),
     ],
     by: { constraint: 'reversals_one_at_a_time' },
   },
   {
     what: 'one operator reference for two reversals',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const reference = { operator_reference: randomUUID() };
       return [
-        insert(world, 'reversals', reference),
-        insert(world, 'reversals', { ...reference, collection_id: world.collections.failed }),
+        insert(fixture, 'reversals', reference),
+        insert(fixture, 'reversals', { ...reference, collection_id: fixture.collections.failed }),
       ];
     },
     by: { constraint: 'reversals_operator_reference_key' },
   },
   {
     what: 'a reversal that begins anywhere but at the beginning',
-    breaks: (world) => [insert(world, 'reversals', { state: 'succeeded' })],
+    breaks: (fixture) => [insert(fixture, 'reversals', { state: 'succeeded' })],
     by: { says: /must begin as requested/ },
   },
   {
     what: 'a reversal of another merchant’s collection',
-    breaks: (world) => [insert(world, 'reversals', { collection_id: world.otherCollectionId })],
+    breaks: (fixture) => [insert(fixture, 'reversals', { collection_id: fixture.otherCollectionId })],
     by: { says: /is for another merchant than its collection/ },
   },
   {

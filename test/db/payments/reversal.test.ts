@@ -27,9 +27,9 @@ import {
 } from './payout-rows.ts';
 import { makeCollection, oneRow, record, TIMINGS, untilOneWaits } from '../rows.ts';
 
-const REFUNDED = { fact: 'refunded' } as const;
-const DECLINED = { fact: 'declined', failureCode: 'operator_rejected' } as const;
-const RETURNED = { fact: 'returned' } as const;
+const REFUNDED = { kind: 'refunded' } as const;
+const DECLINED = { kind: 'declined', failureCode: 'operator_rejected' } as const;
+const RETURNED = { kind: 'returned' } as const;
 
 describe('money that goes back', () => {
   let database: TestDatabase;
@@ -148,13 +148,13 @@ describe('money that goes back', () => {
       const change = changeCollection(paid, RETURNED, at, TIMINGS);
       assert.ok(change);
       await makeCollection(db, shop.merchantId, 'succeeded');
-      const asking = await db.withTransaction(async (tx) => {
+      const query = await db.withTransaction(async (tx) => {
         await recordCollectionChange(tx, change, 'test');
         const asked = { answer: codeOr(askBack(db, shop.approver, paid.id)) };
         await untilOneWaits(db);
         return asked;
       });
-      assert.equal(await asking.answer, 'state_conflict');
+      assert.equal(await query.answer, 'state_conflict');
       assert.equal(await countOf(paid), 0);
     });
   });
@@ -222,9 +222,9 @@ describe('money that goes back', () => {
     });
 
     it('that is not known goes on being asked for, and ends by the operator’s word', async () => {
-      const unknown = await recordReversal(db, reversal, { fact: 'outcome_unknown' });
+      const unknown = await recordReversal(db, reversal, { kind: 'outcome_unknown' });
       assert.equal(unknown.state, 'reconciling');
-      assert.deepEqual(await recordReversal(db, reversal, { fact: 'outcome_unknown' }), unknown);
+      assert.deepEqual(await recordReversal(db, reversal, { kind: 'outcome_unknown' }), unknown);
       assert.equal(await codeOr(askBack(db, shop.otherApprover, paid.id)), 'state_conflict');
       assert.equal((await recordReversal(db, reversal, REFUNDED)).state, 'succeeded');
     });

@@ -17,7 +17,7 @@ import {
 } from '../../../src/operations/payments/mark-work-started.ts';
 import { recordOperatorCallback } from '../../../src/operations/payments/record-operator-callback.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
-import { releaseOverdueWork } from '../../../src/operations/requeue-stale-work.ts';
+import { requeueStaleWork } from '../../../src/operations/requeue-stale-work.ts';
 import { createTestDatabase, testLog, type TestDatabase } from '../../support/engines.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release as releasePayout } from './payout-rows.ts';
 import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from '../rows.ts';
@@ -40,7 +40,7 @@ describe('work', () => {
 
   const inMs = (ms: number) => new Date(Date.now() + ms);
   const release = (at: Date, limit = 100) =>
-    releaseOverdueWork(db, {
+    requeueStaleWork(db, {
       at,
       overdueAfterMs: 10 * MINUTE,
       lateCheckEveryMs: 60 * MINUTE,
@@ -187,7 +187,7 @@ describe('work', () => {
     assert.deepEqual(await release(inMs(6 * MINUTE)), { ...NOTHING, reversals: 1 });
     assert.deepEqual(await waiting(), [reversal.id]);
     await markReversalsStarted(db, [reversal.id], new Date());
-    await recordReversal(db, reversal, { fact: 'refunded' });
+    await recordReversal(db, reversal, { kind: 'refunded' });
     assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
   });
 
@@ -234,8 +234,8 @@ describe('the sweep', () => {
       keyRing: KEY_RING,
       log: testLog,
     });
-    assert.deepEqual(await activities.releaseOverdueWork(), { ...NOTHING, collections: OVERDUE });
-    assert.deepEqual(await activities.releaseOverdueWork(), NOTHING);
+    assert.deepEqual(await activities.requeueStaleWork(), { ...NOTHING, collections: OVERDUE });
+    assert.deepEqual(await activities.requeueStaleWork(), NOTHING);
   });
 });
 

@@ -135,18 +135,18 @@ describe('deliveries', () => {
   });
 
   it('wake the dispatchers when there are any', async () => {
-    const heard: string[] = [];
+    const attested: string[] = [];
     const client = await db.pool.connect();
-    client.on('notification', ({ channel }) => heard.push(channel));
+    client.on('notification', ({ channel }) => attested.push(channel));
     await client.query('LISTEN malipo_deliveries');
     await db.pool.query("UPDATE endpoints SET event_types = '{collection.failed}'");
     await makePending(1);
     await client.query('SELECT 1');
-    assert.deepEqual(heard, []);
+    assert.deepEqual(attested, []);
     await db.pool.query('UPDATE endpoints SET event_types = NULL');
     await makePending(1);
     await client.query('SELECT 1');
-    assert.deepEqual(heard, ['malipo_deliveries']);
+    assert.deepEqual(attested, ['malipo_deliveries']);
     client.release(true);
   });
 

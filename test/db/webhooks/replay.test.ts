@@ -170,14 +170,14 @@ describe('a replay', () => {
 
   it('wakes the dispatchers', async () => {
     await makeDead(2);
-    const heard: string[] = [];
+    const attested: string[] = [];
     const client = await db.pool.connect();
-    client.on('notification', ({ channel }) => heard.push(channel));
+    client.on('notification', ({ channel }) => attested.push(channel));
     await client.query('LISTEN malipo_deliveries');
     await begin();
     await continueReplay(db, 100, new Date());
     await client.query('SELECT 1');
-    assert.deepEqual(heard, ['malipo_deliveries']);
+    assert.deepEqual(attested, ['malipo_deliveries']);
     client.release(true);
   });
 

@@ -1,6 +1,14 @@
 // Wrong rows of endpoints, deliveries and attempts, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
-import { insert, insertRow, keptForEver, update, wrongInserts, type RuleCase, type World } from '../rule-cases.ts';
+import {
+  insert,
+  insertRow,
+  keptForEver,
+  update,
+  wrongInserts,
+  type RuleCase,
+  type RuleFixture,
+} from '../rule-cases.ts';
 
 const DISABLED = { state: 'disabled', disabled_reason: 'by_person', disabled_at: new Date() };
 const DELETED = { disabled_reason: 'deleted', deleted_at: new Date() };
@@ -29,12 +37,12 @@ const ENDPOINT_CASES: readonly RuleCase[] = [
   ]),
 ];
 
-function delivery(world: World, columns: Readonly<Record<string, unknown>> = {}) {
+function delivery(fixture: RuleFixture, columns: Readonly<Record<string, unknown>> = {}) {
   return insertRow('deliveries', {
     id: newId('dlv'),
-    event_id: world.eventId,
-    endpoint_id: world.endpointId,
-    merchant_id: world.merchantId,
+    event_id: fixture.eventId,
+    endpoint_id: fixture.endpointId,
+    merchant_id: fixture.merchantId,
     state: 'pending',
     next_attempt_at: new Date(),
     created_at: new Date(),
@@ -43,13 +51,13 @@ function delivery(world: World, columns: Readonly<Record<string, unknown>> = {})
   });
 }
 
-const DELIVERY_ROWS: readonly [string, (world: World) => Record<string, unknown>, string][] = [
+const DELIVERY_ROWS: readonly [string, (fixture: RuleFixture) => Record<string, unknown>, string][] = [
   ['a delivery with an id of another form', () => ({ id: 'dlv_1' }), 'deliveries_id_check'],
-  ['the same delivery twice', (world) => ({ id: world.deliveryId }), 'deliveries_pkey'],
+  ['the same delivery twice', (fixture) => ({ id: fixture.deliveryId }), 'deliveries_pkey'],
   ['one event twice for one endpoint', () => ({}), 'deliveries_event_id_endpoint_id_key'],
   [
     'a delivery to another merchant’s endpoint',
-    (world) => ({ endpoint_id: world.otherEndpointId }),
+    (fixture) => ({ endpoint_id: fixture.otherEndpointId }),
     'deliveries_endpoint_id_merchant_id_fkey',
   ],
   ['a delivery that is withheld and still to be tried', () => ({ state: 'withheld' }), 'deliveries_next_attempt'],
@@ -77,12 +85,12 @@ const DELIVERY_ROWS: readonly [string, (world: World) => Record<string, unknown>
 const DELIVERY_CASES: readonly RuleCase[] = [
   ...DELIVERY_ROWS.map(([what, columns, constraint]): RuleCase => ({
     what,
-    breaks: (world) => [delivery(world, columns(world))],
+    breaks: (fixture) => [delivery(fixture, columns(fixture))],
     by: { constraint },
   })),
   {
     what: 'a delivery of another merchant’s event',
-    breaks: (world) => [delivery(world, { event_id: world.otherEventId })],
+    breaks: (fixture) => [delivery(fixture, { event_id: fixture.otherEventId })],
     by: { says: /for another merchant than its event/ },
   },
   {
@@ -110,7 +118,7 @@ const ATTEMPT_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'one attempt twice',
-    breaks: (world) => [insert(world, 'delivery_attempts'), insert(world, 'delivery_attempts')],
+    breaks: (fixture) => [insert(fixture, 'delivery_attempts'), insert(fixture, 'delivery_attempts')],
     by: { constraint: 'delivery_attempts_pkey' },
   },
   ...keptForEver('delivery_attempts', ['UPDATE', 'DELETE', 'TRUNCATE'], 'error'),
@@ -137,9 +145,9 @@ const REPLAY_CASES: readonly RuleCase[] = [
   ]),
   {
     what: 'the same replay twice',
-    breaks: (world) => {
+    breaks: (fixture) => {
       const id = newId('rpl');
-      return [insert(world, 'replays', { id }), insert(world, 'replays', { id })];
+      return [insert(fixture, 'replays', { id }), insert(fixture, 'replays', { id })];
     },
     by: { constraint: 'replays_pkey' },
   },

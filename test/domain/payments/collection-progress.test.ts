@@ -6,22 +6,22 @@ import {
   type CollectionState,
 } from '../../../src/domain/payments/collection.ts';
 import {
-  factToRecord,
-  isSettled,
+  nextCollectionTransition,
+  isFinal,
   type Patience,
-  type RecordableFact,
-  type Standing,
+  type CollectionTransitionInput,
+  type CollectionSnapshot,
 } from '../../../src/domain/payments/collection-progress.ts';
-import type { OperatorWord } from '../../../src/domain/payments/operator-status.ts';
+import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 
 const DEADLINE_MS = 1_000_000;
 const EXPIRES_MS = 1_200_000;
 const PATIENCE: Patience = { notFoundGraceMs: 1000, reconcileForMs: 500_000 };
 
-const PAID = { fact: 'paid', operatorReceipt: '42' } as const;
-const DECLINED = { fact: 'declined', failureCode: 'wrong_pin' } as const;
-const LAPSED = { fact: 'lapsed', failureCode: 'prompt_expired' } as const;
-const WORDS: Readonly<Record<string, OperatorWord>> = {
+const PAID = { kind: 'paid', operatorReceipt: '42' } as const;
+const DECLINED = { kind: 'declined', failureCode: 'wrong_pin' } as const;
+const EXPIRED = { kind: 'expired', failureCode: 'prompt_expired' } as const;
+const STATUSES: Readonly<Record<string, OperatorStatus>> = {
   paid: { kind: 'paid', operatorReceipt: '42' },
   declined: { kind: 'declined', failureCode: 'wrong_pin' },
   'run out': { kind: 'declined', failureCode: 'prompt_expired' },
@@ -48,40 +48,44 @@ const MOMENTS = [
 ];
 
 // The rules once more, as lines of a table read from the top: the first that fits says what is recorded.
-type Case = { state: CollectionState; word: OperatorWord; nowMs: number; expiresMs: number | null };
-type Rule = { when: string; fits: (given: Case) => boolean; records: (given: Case) => RecordableFact | null };
+type Case = { state: CollectionState; status: OperatorStatus; nowMs: number; expiresMs: number | null };
+type Rule = {
+  when: string;
+  fits: (given: Case) => boolean;
+  records: (given: Case) => CollectionTransitionInput | null;
+};
 
 // What was returned was paid before.
-const isPaid = ({ word }: Case) => word.kind === 'returned' || word.kind === 'paid';
-const isTaken = ({ word }: Case) => word.kind !== 'not_found' && word.kind !== 'unknown';
-const isNeverTaken = ({ word, nowMs }: Case) => word.kind === 'not_found' && nowMs >= DEADLINE_MS + 1000;
+const isPaid = ({ status }: Case) => status.kind === 'returned' || status.kind === 'paid';
+const isAccepted = ({ status }: Case) => status.kind !== 'not_found' && status.kind !== 'unknown';
+const isNeverAccepted = ({ status, nowMs }: Case) => status.kind === 'not_found' && nowMs >= DEADLINE_MS + 1000;
 
 const RULES: readonly Rule[] = [
   {
     when: 'the provider gave back what was paid',
-    fits: ({ state, word }) => state === 'succeeded' && word.kind === 'returned',
-    records: () => ({ fact: 'returned' }),
+    fits: ({ state, status }) => state === 'succeeded' && status.kind === 'returned',
+    records: () => ({ kind: 'returned' }),
   },
   {
     when: 'an expired one turns out to be paid',
     fits: (given) => given.state === 'expired' && isPaid(given),
     records: () => PAID,
   },
-  { when: 'it is settled', fits: ({ state }) => isSettled(state), records: () => null },
+  { when: 'it is settled', fits: ({ state }) => isFinal(state), records: () => null },
   {
     when: 'the first word is that it was taken',
-    fits: (given) => given.state === 'initiated' && isTaken(given),
-    records: () => ({ fact: 'prompt_taken' }),
+    fits: (given) => given.state === 'initiated' && isAccepted(given),
+    records: () => ({ kind: 'prompt_accepted' }),
   },
   {
     when: 'nobody can have been asked to pay any more',
-    fits: (given) => given.state === 'initiated' && isNeverTaken(given),
-    records: () => ({ fact: 'lapsed', failureCode: 'operator_unavailable' }),
+    fits: (given) => given.state === 'initiated' && isNeverAccepted(given),
+    records: () => ({ kind: 'expired', failureCode: 'operator_unavailable' }),
   },
   {
     when: 'it may or may not have been taken',
     fits: ({ state }) => state === 'initiated',
-    records: () => ({ fact: 'outcome_unknown' }),
+    records: () => ({ kind: 'outcome_unknown' }),
   },
   {
     when: 'the operator has the money, or gave back what we did not know to be paid',
@@ -90,12 +94,12 @@ const RULES: readonly Rule[] = [
   },
   {
     when: 'the prompt ran out at the operator',
-    fits: ({ word }) => word.kind === 'declined' && word.failureCode === 'prompt_expired',
-    records: () => LAPSED,
+    fits: ({ status }) => status.kind === 'declined' && status.failureCode === 'prompt_expired',
+    records: () => EXPIRED,
   },
   {
     when: 'the operator refuses',
-    fits: ({ word }) => word.kind === 'declined',
+    fits: ({ status }) => status.kind === 'declined',
     records: () => DECLINED,
   },
   {
@@ -106,30 +110,30 @@ const RULES: readonly Rule[] = [
   {
     when: 'the prompt ran out undecided',
     fits: ({ state }) => state === 'prompted',
-    records: () => ({ fact: 'outcome_unknown' }),
+    records: () => ({ kind: 'outcome_unknown' }),
   },
   {
     when: 'a send of unknown outcome was never taken',
-    fits: (given) => given.expiresMs === null && isNeverTaken(given),
-    records: () => ({ fact: 'lapsed', failureCode: 'operator_unavailable' }),
+    fits: (given) => given.expiresMs === null && isNeverAccepted(given),
+    records: () => ({ kind: 'expired', failureCode: 'operator_unavailable' }),
   },
   {
     when: 'all patience is over',
     fits: ({ nowMs, expiresMs }) => nowMs >= (expiresMs ?? DEADLINE_MS) + 500_000,
-    records: () => ({ fact: 'lapsed', failureCode: 'unknown' }),
+    records: () => ({ kind: 'expired', failureCode: 'unknown' }),
   },
   { when: 'there is still hope', fits: () => true, records: () => null },
 ];
 
 const CASES: readonly Case[] = COLLECTION_STATES.flatMap((state) =>
-  Object.values(WORDS).flatMap((word) =>
-    MOMENTS.flatMap((nowMs) => [EXPIRES_MS, null].map((expiresMs) => ({ state, word, nowMs, expiresMs }))),
+  Object.values(STATUSES).flatMap((status) =>
+    MOMENTS.flatMap((nowMs) => [EXPIRES_MS, null].map((expiresMs) => ({ state, status, nowMs, expiresMs }))),
   ),
 );
 
-function decide({ state, word, nowMs, expiresMs }: Case): RecordableFact | null {
-  const standing: Standing = { state, promptDeadlineAtMs: DEADLINE_MS, promptExpiresAtMs: expiresMs };
-  return factToRecord(standing, word, nowMs, PATIENCE);
+function decide({ state, status, nowMs, expiresMs }: Case): CollectionTransitionInput | null {
+  const snapshot: CollectionSnapshot = { state, promptDeadlineAtMs: DEADLINE_MS, promptExpiresAtMs: expiresMs };
+  return nextCollectionTransition(snapshot, status, nowMs, PATIENCE);
 }
 
 describe('what is recorded of the operator’s word', () => {
@@ -150,31 +154,31 @@ describe('what is recorded of the operator’s word', () => {
   it('is only ever a fact that leads on from the state', () => {
     for (const given of CASES) {
       const recorded = decide(given);
-      assert.ok(recorded === null || COLLECTION_TRANSITIONS[given.state][recorded.fact] !== undefined);
+      assert.ok(recorded === null || COLLECTION_TRANSITIONS[given.state][recorded.kind] !== undefined);
     }
   });
 
   it('is paid or declined only by the operator’s own word', () => {
     for (const given of CASES) {
       const recorded = decide(given);
-      if (recorded?.fact === 'paid') assert.ok(isPaid(given), JSON.stringify(given));
-      if (recorded?.fact === 'declined') assert.equal(given.word.kind, 'declined', JSON.stringify(given));
+      if (recorded?.kind === 'paid') assert.ok(isPaid(given), JSON.stringify(given));
+      if (recorded?.kind === 'declined') assert.equal(given.status.kind, 'declined', JSON.stringify(given));
     }
   });
 
   it('is returned only of what was paid, and by the operator’s own word', () => {
     for (const given of CASES) {
-      if (decide(given)?.fact !== 'returned') continue;
-      assert.ok(given.state === 'succeeded' && given.word.kind === 'returned', JSON.stringify(given));
+      if (decide(given)?.kind !== 'returned') continue;
+      assert.ok(given.state === 'succeeded' && given.status.kind === 'returned', JSON.stringify(given));
     }
   });
 
   it('lapses by itself only when it was never taken, or past all patience', () => {
     for (const given of CASES) {
       const recorded = decide(given);
-      if (recorded?.fact !== 'lapsed' || given.word.kind === 'declined') continue;
+      if (recorded?.kind !== 'expired' || given.status.kind === 'declined') continue;
       const isOver = given.nowMs >= (given.expiresMs ?? DEADLINE_MS) + PATIENCE.reconcileForMs;
-      assert.ok(isNeverTaken(given) || isOver, JSON.stringify(given));
+      assert.ok(isNeverAccepted(given) || isOver, JSON.stringify(given));
       assert.ok(given.state !== 'prompted', 'an open prompt is asked for first');
     }
   });
@@ -182,7 +186,7 @@ describe('what is recorded of the operator’s word', () => {
 
 describe('a state', () => {
   it('is settled when the operator will say no more by itself', () => {
-    const settled = COLLECTION_STATES.filter(isSettled);
+    const settled = COLLECTION_STATES.filter(isFinal);
     assert.deepEqual(settled, ['succeeded', 'failed', 'expired', 'reversed']);
   });
 });

@@ -5,49 +5,56 @@ import {
   COLLECTION_TRANSITIONS,
   collectionObject,
   isLateSuccess,
-  type CollectionFact,
+  type CollectionTransitionKind,
   type CollectionState,
 } from '../../../src/domain/payments/collection.ts';
 import { FAILURE_CODES, failure } from '../../../src/domain/payments/failure.ts';
 import { MAX_AMOUNT_MINOR } from '../../../src/domain/money.ts';
 import { AT, collectionWith } from './collections.ts';
 
-const FACTS: readonly CollectionFact[] = ['prompt_taken', 'outcome_unknown', 'paid', 'declined', 'lapsed', 'returned'];
+const TRANSITION_KINDS: readonly CollectionTransitionKind[] = [
+  'prompt_accepted',
+  'outcome_unknown',
+  'paid',
+  'declined',
+  'expired',
+  'returned',
+];
 
 // Written out once more from the contract: `state fact` to the state it leads to; every other pair changes nothing.
 const EXPECTED: Readonly<Record<string, CollectionState>> = {
-  'initiated prompt_taken': 'prompted',
+  'initiated prompt_accepted': 'prompted',
   'initiated outcome_unknown': 'reconciling',
   'initiated declined': 'failed',
-  'initiated lapsed': 'expired',
+  'initiated expired': 'expired',
   'prompted outcome_unknown': 'reconciling',
   'prompted paid': 'succeeded',
   'prompted declined': 'failed',
-  'prompted lapsed': 'expired',
+  'prompted expired': 'expired',
   'reconciling paid': 'succeeded',
   'reconciling declined': 'failed',
-  'reconciling lapsed': 'expired',
+  'reconciling expired': 'expired',
   'succeeded returned': 'reversed',
   'expired paid': 'succeeded',
 };
 
 describe('the table of a collection’s transitions', () => {
   for (const state of COLLECTION_STATES) {
-    for (const fact of FACTS) {
-      const to = EXPECTED[`${state} ${fact}`];
-      it(`moves ${state} by ${fact} to ${to ?? 'nowhere'}`, () => {
-        assert.equal(COLLECTION_TRANSITIONS[state][fact], to);
+    for (const transition of TRANSITION_KINDS) {
+      const to = EXPECTED[`${state} ${transition}`];
+      it(`moves ${state} by ${transition} to ${to ?? 'nowhere'}`, () => {
+        assert.equal(COLLECTION_TRANSITIONS[state][transition], to);
       });
     }
   }
 
   it('knows no fact beyond these', () => {
-    const known = new Set(Object.values(COLLECTION_TRANSITIONS).flatMap((facts) => Object.keys(facts)));
-    assert.deepEqual([...known].sort(), [...FACTS].sort());
+    const known = new Set(Object.values(COLLECTION_TRANSITIONS).flatMap((transitions) => Object.keys(transitions)));
+    assert.deepEqual([...known].sort(), [...TRANSITION_KINDS].sort());
   });
 
   it('leads from every state but the first, and never back to it', () => {
-    const targets = new Set(Object.values(COLLECTION_TRANSITIONS).flatMap((facts) => Object.values(facts)));
+    const targets = new Set(Object.values(COLLECTION_TRANSITIONS).flatMap((transitions) => Object.values(transitions)));
     assert.deepEqual([...targets].sort(), COLLECTION_STATES.filter((state) => state !== 'initiated').sort());
   });
 });

@@ -10,22 +10,22 @@ import {
   PAYOUT_TRANSITIONS,
   payoutObject,
   statesOfApproval,
-  type PayoutFact,
+  type PayoutTransitionKind,
   type PayoutState,
 } from '../../../src/domain/payments/payout.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { AT } from './collections.ts';
 import { payoutWith } from './payouts.ts';
 
-const FACTS: readonly PayoutFact[] = [
+const TRANSITION_KINDS: readonly PayoutTransitionKind[] = [
   'approved',
   'refused',
   'withdrawn',
-  'lapsed',
+  'approval_expired',
   'outcome_unknown',
   'paid',
   'declined',
-  'never_taken',
+  'never_accepted',
   'returned',
 ];
 
@@ -34,14 +34,14 @@ const EXPECTED: Readonly<Record<string, PayoutState>> = {
   'queued approved': 'released',
   'queued refused': 'rejected',
   'queued withdrawn': 'cancelled',
-  'queued lapsed': 'expired',
+  'queued approval_expired': 'expired',
   'released outcome_unknown': 'reconciling',
   'released paid': 'succeeded',
   'released declined': 'failed',
-  'released never_taken': 'failed',
+  'released never_accepted': 'failed',
   'reconciling paid': 'succeeded',
   'reconciling declined': 'failed',
-  'reconciling never_taken': 'failed',
+  'reconciling never_accepted': 'failed',
   'succeeded returned': 'reversed',
 };
 
@@ -60,21 +60,21 @@ const APPROVAL: Readonly<Record<PayoutState, string>> = {
 
 describe('the table of a payout’s transitions', () => {
   for (const state of PAYOUT_STATES) {
-    for (const fact of FACTS) {
-      const to = EXPECTED[`${state} ${fact}`];
-      it(`moves ${state} by ${fact} to ${to ?? 'nowhere'}`, () => {
-        assert.equal(PAYOUT_TRANSITIONS[state][fact], to);
+    for (const transition of TRANSITION_KINDS) {
+      const to = EXPECTED[`${state} ${transition}`];
+      it(`moves ${state} by ${transition} to ${to ?? 'nowhere'}`, () => {
+        assert.equal(PAYOUT_TRANSITIONS[state][transition], to);
       });
     }
   }
 
   it('knows no fact beyond these', () => {
-    const known = new Set(Object.values(PAYOUT_TRANSITIONS).flatMap((facts) => Object.keys(facts)));
-    assert.deepEqual([...known].sort(), [...FACTS].sort());
+    const known = new Set(Object.values(PAYOUT_TRANSITIONS).flatMap((transitions) => Object.keys(transitions)));
+    assert.deepEqual([...known].sort(), [...TRANSITION_KINDS].sort());
   });
 
   it('leads to every state but the first, and never back to it', () => {
-    const targets = new Set(Object.values(PAYOUT_TRANSITIONS).flatMap((facts) => Object.values(facts)));
+    const targets = new Set(Object.values(PAYOUT_TRANSITIONS).flatMap((transitions) => Object.values(transitions)));
     assert.deepEqual([...targets].sort(), PAYOUT_STATES.filter((state) => state !== 'queued').sort());
   });
 

@@ -8,14 +8,17 @@ import {
   type Reversal,
   type ReversalState,
 } from '../../../src/domain/payments/reversal.ts';
-import { reversalFactToRecord, type ReversalFact } from '../../../src/domain/payments/reversal-progress.ts';
-import type { OperatorWord } from '../../../src/domain/payments/operator-status.ts';
+import {
+  nextReversalTransition,
+  type ReversalTransitionInput,
+} from '../../../src/domain/payments/reversal-progress.ts';
+import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import { AT } from './collections.ts';
 
 const DEADLINE_MS = 1_000_000;
 const GRACE_MS = 1000;
 const MOMENTS = [0, DEADLINE_MS - 1, DEADLINE_MS, DEADLINE_MS + GRACE_MS - 1, DEADLINE_MS + GRACE_MS, 10_000_000];
-const WORDS: readonly OperatorWord[] = [
+const STATUSES: readonly OperatorStatus[] = [
   { kind: 'paid', operatorReceipt: '42' },
   { kind: 'returned', operatorReceipt: '42' },
   { kind: 'declined', failureCode: 'operator_rejected' },
@@ -24,33 +27,33 @@ const WORDS: readonly OperatorWord[] = [
   { kind: 'unknown' },
 ];
 
-type Case = { state: ReversalState; word: OperatorWord; nowMs: number };
-type Rule = { when: string; fits: (given: Case) => boolean; records: (given: Case) => ReversalFact | null };
+type Case = { state: ReversalState; status: OperatorStatus; nowMs: number };
+type Rule = { when: string; fits: (given: Case) => boolean; records: (given: Case) => ReversalTransitionInput | null };
 
 // Read from the top: the first that fits says what is recorded.
 const RULES: readonly Rule[] = [
   { when: 'it has ended', fits: ({ state }) => state === 'succeeded' || state === 'failed', records: () => null },
-  { when: 'the money went back', fits: ({ word }) => word.kind === 'paid', records: () => ({ fact: 'refunded' }) },
+  { when: 'the money went back', fits: ({ status }) => status.kind === 'paid', records: () => ({ kind: 'refunded' }) },
   {
     when: 'the operator refuses',
-    fits: ({ word }) => word.kind === 'declined',
-    records: () => ({ fact: 'declined', failureCode: 'operator_rejected' }),
+    fits: ({ status }) => status.kind === 'declined',
+    records: () => ({ kind: 'declined', failureCode: 'operator_rejected' }),
   },
   {
     when: 'the operator does not know it, and no send can still be on its way',
-    fits: ({ word, nowMs }) => word.kind === 'not_found' && nowMs >= DEADLINE_MS + GRACE_MS,
-    records: ({ nowMs }) => ({ fact: 'never_taken', askedAtMs: nowMs }),
+    fits: ({ status, nowMs }) => status.kind === 'not_found' && nowMs >= DEADLINE_MS + GRACE_MS,
+    records: ({ nowMs }) => ({ kind: 'never_accepted', queriedAtMs: nowMs }),
   },
   {
     when: 'nothing more is sent, and the end is not known',
     fits: ({ state, nowMs }) => state === 'requested' && nowMs >= DEADLINE_MS,
-    records: () => ({ fact: 'outcome_unknown' }),
+    records: () => ({ kind: 'outcome_unknown' }),
   },
   { when: 'there is only waiting', fits: () => true, records: () => null },
 ];
 
 const CASES: readonly Case[] = REVERSAL_STATES.flatMap((state) =>
-  WORDS.flatMap((word) => MOMENTS.map((nowMs) => ({ state, word, nowMs }))),
+  STATUSES.flatMap((status) => MOMENTS.map((nowMs) => ({ state, status, nowMs }))),
 );
 
 describe('what is recorded of the operator’s word on a refund', () => {
@@ -58,14 +61,14 @@ describe('what is recorded of the operator’s word on a refund', () => {
     const cases = CASES.filter((given) => RULES.find(({ fits }) => fits(given)) === rule);
     it(`is as the table says when ${rule.when} (${cases.length} cases)`, () => {
       assert.ok(cases.length > 0);
-      for (const { state, word, nowMs } of cases) {
-        const recorded = reversalFactToRecord(
-          { state, sendDeadlineAtMs: DEADLINE_MS, isTaken: false },
-          word,
+      for (const { state, status, nowMs } of cases) {
+        const recorded = nextReversalTransition(
+          { state, sendDeadlineAtMs: DEADLINE_MS, isAccepted: false },
+          status,
           nowMs,
           GRACE_MS,
         );
-        assert.deepEqual(recorded, rule.records({ state, word, nowMs }), JSON.stringify({ state, word, nowMs }));
+        assert.deepEqual(recorded, rule.records({ state, status, nowMs }), JSON.stringify({ state, status, nowMs }));
       }
     });
   }
@@ -84,7 +87,7 @@ describe('a reversal as merchants see it', () => {
     createdAt: AT,
     updatedAt: AT,
     sendDeadlineAt: AT,
-    takenAt: null,
+    acceptedAt: null,
   };
 
   it('has these fields in this order', () => {
@@ -106,7 +109,7 @@ describe('a reversal as merchants see it', () => {
   });
 
   it('is not over on a "never heard of it" once the operator had it', () => {
-    const standing = { state: 'reconciling', sendDeadlineAtMs: 1000, isTaken: true } as const;
-    assert.equal(reversalFactToRecord(standing, { kind: 'not_found' }, 1_000_000, 10), null);
+    const snapshot = { state: 'reconciling', sendDeadlineAtMs: 1000, isAccepted: true } as const;
+    assert.equal(nextReversalTransition(snapshot, { kind: 'not_found' }, 1_000_000, 10), null);
   });
 });

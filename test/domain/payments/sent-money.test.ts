@@ -1,66 +1,75 @@
 // What operators say of sent money: what follows from it, what it contradicts, and that we heard it.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { isProven, proveHeard } from '../../../src/security/status-attestation.ts';
+import { isAttested, attest } from '../../../src/security/status-attestation.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import type { KeyRing } from '../../../src/security/sealing.ts';
 import {
   followsFrom,
-  type Heard,
-  type RecordedFact,
-  type OperatorWord,
+  type AttestedStatus,
+  type PaymentTransitionInput,
+  type OperatorStatus,
 } from '../../../src/domain/payments/operator-status.ts';
-import { contradictionIn, isNeverTaken } from '../../../src/domain/payments/sent-money.ts';
+import { contradictionIn, isNeverAccepted } from '../../../src/domain/payments/sent-money.ts';
 
-const PAID: OperatorWord = { kind: 'paid', operatorReceipt: '42' };
-const RETURNED: OperatorWord = { kind: 'returned', operatorReceipt: '42' };
-const DECLINED: OperatorWord = { kind: 'declined', failureCode: 'payer_not_found' };
-const NOT_FOUND: OperatorWord = { kind: 'not_found' };
-const WORDS: readonly OperatorWord[] = [PAID, RETURNED, DECLINED, NOT_FOUND, { kind: 'pending' }, { kind: 'unknown' }];
-const ASKED_AT_MS = 1000;
+const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '42' };
+const RETURNED: OperatorStatus = { kind: 'returned', operatorReceipt: '42' };
+const DECLINED: OperatorStatus = { kind: 'declined', failureCode: 'payer_not_found' };
+const NOT_FOUND: OperatorStatus = { kind: 'not_found' };
+const STATUSES: readonly OperatorStatus[] = [
+  PAID,
+  RETURNED,
+  DECLINED,
+  NOT_FOUND,
+  { kind: 'pending' },
+  { kind: 'unknown' },
+];
+const QUERIED_AT_MS = 1000;
 
 describe('a fact about sent money', () => {
-  const FROM: readonly (readonly [RecordedFact, readonly OperatorWord[]])[] = [
-    [{ fact: 'lapsed' }, WORDS],
-    [{ fact: 'outcome_unknown' }, WORDS],
-    [{ fact: 'paid', operatorReceipt: '42' }, [PAID, RETURNED]],
-    [{ fact: 'paid', operatorReceipt: '43' }, []],
-    [{ fact: 'refunded' }, [PAID]],
-    [{ fact: 'returned' }, [RETURNED]],
-    [{ fact: 'declined', failureCode: 'payer_not_found' }, [DECLINED]],
-    [{ fact: 'declined', failureCode: 'operator_rejected' }, []],
-    [{ fact: 'never_taken', askedAtMs: ASKED_AT_MS }, [NOT_FOUND]],
-    [{ fact: 'never_taken', askedAtMs: ASKED_AT_MS + 1 }, []],
+  const FROM: readonly (readonly [PaymentTransitionInput, readonly OperatorStatus[]])[] = [
+    [{ kind: 'approval_expired' }, STATUSES],
+    [{ kind: 'outcome_unknown' }, STATUSES],
+    [{ kind: 'paid', operatorReceipt: '42' }, [PAID, RETURNED]],
+    [{ kind: 'paid', operatorReceipt: '43' }, []],
+    [{ kind: 'refunded' }, [PAID]],
+    [{ kind: 'returned' }, [RETURNED]],
+    [{ kind: 'declined', failureCode: 'payer_not_found' }, [DECLINED]],
+    [{ kind: 'declined', failureCode: 'operator_rejected' }, []],
+    [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS }, [NOT_FOUND]],
+    [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS + 1 }, []],
   ];
-  for (const [fact, words] of FROM) {
-    it(`${JSON.stringify(fact)} follows from ${words.map(({ kind }) => kind).join(', ') || 'nothing'}`, () => {
-      const following = WORDS.filter((word) => followsFrom(fact, { word, askedAtMs: ASKED_AT_MS, proof: '' }));
-      assert.deepEqual(following, words);
+  for (const [transition, statuses] of FROM) {
+    it(`${JSON.stringify(transition)} follows from ${statuses.map(({ kind }) => kind).join(', ') || 'nothing'}`, () => {
+      const following = STATUSES.filter((status) =>
+        followsFrom(transition, { status, queriedAtMs: QUERIED_AT_MS, attestation: '' }),
+      );
+      assert.deepEqual(following, statuses);
     });
   }
 });
 
 describe('"never heard of it"', () => {
-  const sent = { sendDeadlineAtMs: 1000, isTaken: false };
+  const sent = { sendDeadlineAtMs: 1000, isAccepted: false };
   it('counts from the grace after the deadline on', () => {
     assert.deepEqual(
-      [1000, 1009, 1010].map((askedAtMs) => isNeverTaken(sent, askedAtMs, 10)),
+      [1000, 1009, 1010].map((queriedAtMs) => isNeverAccepted(sent, queriedAtMs, 10)),
       [false, false, true],
     );
   });
   it('never counts of what the operator had, or of what may not be sent yet', () => {
-    assert.equal(isNeverTaken({ ...sent, isTaken: true }, 10_000, 10), false);
-    assert.equal(isNeverTaken({ ...sent, sendDeadlineAtMs: null }, 10_000, 10), false);
+    assert.equal(isNeverAccepted({ ...sent, isAccepted: true }, 10_000, 10), false);
+    assert.equal(isNeverAccepted({ ...sent, sendDeadlineAtMs: null }, 10_000, 10), false);
   });
 });
 
 describe('what an operator says of money that has ended', () => {
   it('contradicts a failure by "paid", a payment by "declined", and nothing else', () => {
     const found = PAYOUT_STATES.flatMap((state) =>
-      WORDS.flatMap((word) => {
-        const kind = contradictionIn(state, word);
-        return kind === null ? [] : [`${state} ${word.kind}: ${kind}`];
+      STATUSES.flatMap((status) => {
+        const kind = contradictionIn(state, status);
+        return kind === null ? [] : [`${state} ${status.kind}: ${kind}`];
       }),
     );
     assert.deepEqual(found, ['succeeded declined: declined_after_paid', 'failed paid: paid_after_failed']);
@@ -73,21 +82,22 @@ describe('the proof that we heard an answer', () => {
   const id = newId('pay');
 
   it('holds after its way through Temporal, and under a ring that has the key no longer first', () => {
-    for (const word of WORDS) {
-      const heard = JSON.parse(JSON.stringify(proveHeard(id, word, ASKED_AT_MS, ring))) as Heard;
-      assert.ok(isProven(id, heard, ring));
-      assert.ok(isProven(id, heard, [newKey('next'), ...ring]));
+    for (const status of STATUSES) {
+      const attested = JSON.parse(JSON.stringify(attest(id, status, QUERIED_AT_MS, ring))) as AttestedStatus;
+      assert.ok(isAttested(id, attested, ring));
+      assert.ok(isAttested(id, attested, [newKey('next'), ...ring]));
     }
   });
 
   it('does not hold for another payment, moment, answer or key', () => {
-    const heard = proveHeard(id, PAID, ASKED_AT_MS, ring);
-    assert.ok(!isProven(newId('pay'), heard, ring));
-    assert.ok(!isProven(id, { ...heard, askedAtMs: ASKED_AT_MS + 1 }, ring));
-    assert.ok(!isProven(id, heard, [newKey('now')]));
-    for (const word of [...WORDS.slice(1), { ...PAID, operatorReceipt: '43' }]) {
-      assert.ok(!isProven(id, { ...heard, word }, ring), JSON.stringify(word));
+    const attested = attest(id, PAID, QUERIED_AT_MS, ring);
+    assert.ok(!isAttested(newId('pay'), attested, ring));
+    assert.ok(!isAttested(id, { ...attested, queriedAtMs: QUERIED_AT_MS + 1 }, ring));
+    assert.ok(!isAttested(id, attested, [newKey('now')]));
+    for (const status of [...STATUSES.slice(1), { ...PAID, operatorReceipt: '43' }]) {
+      assert.ok(!isAttested(id, { ...attested, status }, ring), JSON.stringify(status));
     }
-    for (const proof of ['', 'AAAA', heard.proof.slice(1)]) assert.ok(!isProven(id, { ...heard, proof }, ring));
+    for (const attestation of ['', 'AAAA', attested.attestation.slice(1)])
+      assert.ok(!isAttested(id, { ...attested, attestation }, ring));
   });
 });

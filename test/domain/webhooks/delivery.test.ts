@@ -1,7 +1,7 @@
 // What follows a delivery attempt: every branch of the schedule, with its bounds.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { DEMO_CLOCKS, REAL_CLOCKS } from '../../../src/domain/durations.ts';
+import { DEMO_CLOCKS, REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import {
   DELIVERY_SCHEDULE_MS,
   isResponseTruncated,

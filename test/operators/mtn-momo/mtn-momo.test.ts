@@ -12,11 +12,11 @@ import {
   wireClient,
 } from '../../sandbox/sandbox-harness.ts';
 import { conformsToThePort } from '../conformance.ts';
-import type { AdapterWorld } from '../directions.ts';
+import type { AdapterHarness } from '../directions.ts';
 
-conformsToThePort('MTN MoMo', startWorld);
+conformsToThePort('MTN MoMo', startHarness);
 
-async function startWorld(): Promise<AdapterWorld> {
+async function startHarness(): Promise<AdapterHarness> {
   const sandbox = await startTestSandbox({ times: { ...SHORT_TIMES, reversalMs: 700 } });
   const receiver = await startReceiver();
   const client = wireClient(sandbox.url);
@@ -38,10 +38,10 @@ async function startWorld(): Promise<AdapterWorld> {
       return receiver.callbacks.map(({ body }) => body);
     },
     async seen(operatorReference) {
-      const { requestsReceived, promptsRaised, transfersTaken } = (await client.seen(operatorReference)) ?? {};
+      const { requestsReceived, promptsRaised, transfersAccepted } = (await client.seen(operatorReference)) ?? {};
       return {
         requestsReceived: Number(requestsReceived),
-        timesTaken: Number(promptsRaised) + Number(transfersTaken),
+        timesAccepted: Number(promptsRaised) + Number(transfersAccepted),
       };
     },
     async setFaults(faults) {

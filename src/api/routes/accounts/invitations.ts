@@ -4,7 +4,7 @@ import { hashPassword, verifyPassword } from '../../../security/password.ts';
 import { hashToken } from '../../../security/token.ts';
 import { invitationNotFound } from '../../../domain/accounts/member.ts';
 import { acceptInvitation, type AcceptInvitation } from '../../../operations/accounts/accept-invitation.ts';
-import { beginProof } from '../../../operations/accounts/begin-authentication.ts';
+import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { createInvitation } from '../../../operations/accounts/create-invitation.ts';
 import { decideInvitation } from '../../../operations/accounts/decide-invitation.ts';
 import { getInvitation } from '../../../queries/accounts/get-invitation.ts';
@@ -199,7 +199,7 @@ function accept(deps: ApiDeps): ApiMiddleware {
     const { invitation, isKnownPerson } = await getInvitation(deps.db, tokens, at);
     const limits = [accountLimit(invitation.email), addressLimit(address)];
     // Counted for a person who is new as well: what anybody can see of it is the same.
-    const account = await beginProof(deps.db, { of: { email: invitation.email }, limits, at });
+    const account = await beginAuthentication(deps.db, { of: { email: invitation.email }, limits, at });
     const counted = limits.map(({ subject }) => subject);
     let person: AcceptInvitation['person'];
     if (isKnownPerson) {

@@ -3,7 +3,7 @@ import { permissionDenied } from '../../../domain/accounts/member.ts';
 import { hashPassword } from '../../../security/password.ts';
 import { addressLimit } from '../../../security/attempt-limit.ts';
 import { hashToken } from '../../../security/token.ts';
-import { beginProof } from '../../../operations/accounts/begin-authentication.ts';
+import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { recoverAccount } from '../../../operations/accounts/recover-account.ts';
 import { openConsoleRoute } from '../../console-route.ts';
 import { addressOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';
@@ -42,7 +42,7 @@ function recover({ db }: ApiDeps): ApiMiddleware {
     const tokenSha256 = hashToken(body.token);
     // By address alone: a token that is nobody's names no account that could be locked.
     const limits = [addressLimit(address)];
-    const user = await beginProof(db, { of: { recoverySha256: tokenSha256 }, limits, at });
+    const user = await beginAuthentication(db, { of: { recoverySha256: tokenSha256 }, limits, at });
     if (user === null || tokenSha256 === null) throw permissionDenied('no such recovery');
     await recoverAccount(db, {
       tokenSha256,

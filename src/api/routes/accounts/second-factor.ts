@@ -5,7 +5,7 @@ import { removeSecondFactor } from '../../../operations/accounts/remove-second-f
 import { startSecondFactor } from '../../../operations/accounts/start-second-factor.ts';
 import { consoleRoute } from '../../console-route.ts';
 import { auditOf, sessionOf, type ApiDeps } from '../../context.ts';
-import { answerSession, proveOwnPassword } from '../../own-session.ts';
+import { answerSession, verifyOwnPassword } from '../../own-session.ts';
 import type { Route } from '../../route.ts';
 import {
   confirmSecondFactorSchema,
@@ -39,7 +39,7 @@ function startRoute(deps: ApiDeps): Route {
     },
     async (ctx) => {
       const { password } = validate(startSecondFactorSchema, ctx.request.body);
-      const proof = await proveOwnPassword(ctx, deps, password);
+      const proof = await verifyOwnPassword(ctx, deps, password);
       const own = { ...proof, keyRing: deps.keyRing, by: auditOf(ctx), at: new Date() };
       const { secret, email } = await startSecondFactor(deps.db, own);
       ctx.status = 201;
@@ -64,7 +64,7 @@ function confirmRoute(deps: ApiDeps): Route {
     },
     async (ctx) => {
       const { totp: code } = validate(confirmSecondFactorSchema, ctx.request.body);
-      const { counted } = await proveOwnPassword(ctx, deps, null);
+      const { counted } = await verifyOwnPassword(ctx, deps, null);
       const { token } = await confirmSecondFactor(deps.db, {
         tokenSha256: sessionOf(ctx).tokenSha256,
         code,
@@ -93,7 +93,7 @@ function removeRoute(deps: ApiDeps): Route {
     },
     async (ctx) => {
       const { password, totp: code } = validate(removeSecondFactorSchema, ctx.request.body);
-      const proof = await proveOwnPassword(ctx, deps, password);
+      const proof = await verifyOwnPassword(ctx, deps, password);
       const { token } = await removeSecondFactor(deps.db, {
         ...proof,
         tokenSha256: sessionOf(ctx).tokenSha256,

@@ -3,7 +3,7 @@ import { accountLimit, addressLimit } from '../../../security/attempt-limit.ts';
 import { permissionDenied } from '../../../domain/accounts/member.ts';
 import { hashPassword, verifyPassword } from '../../../security/password.ts';
 import { hashToken } from '../../../security/token.ts';
-import { beginProof } from '../../../operations/accounts/begin-authentication.ts';
+import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { changePassword } from '../../../operations/accounts/change-password.ts';
 import { closeSession } from '../../../operations/accounts/close-session.ts';
 import { getOwnSession } from '../../../queries/accounts/get-own-session.ts';
@@ -11,7 +11,7 @@ import { openSession } from '../../../operations/accounts/open-session.ts';
 import { stepUpSession } from '../../../operations/accounts/step-up-session.ts';
 import { consoleRoute, openConsoleRoute } from '../../console-route.ts';
 import { addressOf, auditOf, sessionOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';
-import { answerSession, proveOwnPassword } from '../../own-session.ts';
+import { answerSession, verifyOwnPassword } from '../../own-session.ts';
 import { refuseOtherSites } from '../../middleware/session.ts';
 import type { Route } from '../../route.ts';
 import {
@@ -56,7 +56,7 @@ function logIn(deps: ApiDeps): ApiMiddleware {
     const address = addressOf(ctx);
     const at = new Date();
     const limits = [accountLimit(email), addressLimit(address)];
-    const account = await beginProof(deps.db, { of: { email }, limits, at });
+    const account = await beginAuthentication(deps.db, { of: { email }, limits, at });
     const isRight = await verifyPassword(account?.passwordHash ?? null, password);
     const previous = readSessionToken(ctx, deps.publicUrl);
     const opened = await openSession(deps.db, {
@@ -128,7 +128,7 @@ function stepUpRoute(deps: ApiDeps): Route {
     },
     async (ctx) => {
       const { totp, password } = validate(stepUpSchema, ctx.request.body);
-      const { verifiedHash, counted } = await proveOwnPassword(ctx, deps, password ?? null);
+      const { verifiedHash, counted } = await verifyOwnPassword(ctx, deps, password ?? null);
       const { token } = await stepUpSession(deps.db, {
         tokenSha256: sessionOf(ctx).tokenSha256,
         code: totp ?? null,
@@ -158,7 +158,7 @@ function passwordRoute(deps: ApiDeps): Route {
     },
     async (ctx) => {
       const body = validate(changePasswordSchema, ctx.request.body);
-      const { verifiedHash, counted } = await proveOwnPassword(ctx, deps, body.current_password);
+      const { verifiedHash, counted } = await verifyOwnPassword(ctx, deps, body.current_password);
       if (verifiedHash === null) throw permissionDenied('wrong password');
       const { token } = await changePassword(deps.db, {
         tokenSha256: sessionOf(ctx).tokenSha256,

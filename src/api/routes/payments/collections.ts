@@ -20,7 +20,7 @@ import {
   CREATE_PAYMENT_ERRORS,
   createRequestBody,
   errorResponses,
-  KEPT_ANSWER_HEADERS,
+  STORED_RESPONSE_HEADERS,
   REQUEST_ID_HEADER,
   type Route,
 } from '../../route.ts';
@@ -37,7 +37,7 @@ import {
 } from '../../schemas/payments/collection.ts';
 import { idempotencyKeyHeader, noParameters, pathId } from '../../schemas/primitives.ts';
 import { readIntegers } from '../../form.ts';
-import { sendKeptAnswer } from '../../stored-response.ts';
+import { sendStoredResponse } from '../../stored-response.ts';
 import { validate } from '../../validation.ts';
 
 const TAG = 'Collections';
@@ -60,7 +60,7 @@ function createRoute(deps: ApiDeps): Route {
       responses: {
         '202': {
           description: 'Accepted and recorded.',
-          headers: KEPT_ANSWER_HEADERS,
+          headers: STORED_RESPONSE_HEADERS,
           content: { 'application/json': { schema: collectionSchema } },
         },
         ...errorResponses([...AUTHENTICATION_ERRORS, ...CREATE_PAYMENT_ERRORS]),
@@ -88,7 +88,7 @@ function create(deps: ApiDeps): ApiMiddleware {
       at: new Date(),
     });
     if (created.kind === 'created') deps.onCollectionRecorded(created.collection);
-    sendKeptAnswer(ctx, created);
+    sendStoredResponse(ctx, created);
   };
 }
 

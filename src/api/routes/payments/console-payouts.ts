@@ -15,7 +15,7 @@ import {
   type ApiMiddleware,
 } from '../../context.ts';
 import { readLists } from '../../form.ts';
-import { sendKeptAnswer } from '../../stored-response.ts';
+import { sendStoredResponse } from '../../stored-response.ts';
 import { isForm } from '../../middleware/body.ts';
 import type { Route } from '../../route.ts';
 import {
@@ -63,7 +63,7 @@ function releaseRoute(deps: ApiDeps): Route {
     async (ctx) => {
       const released = await releasePayout(deps.db, { ...releaseInput(deps, ctx), payoutId: idOf(ctx) });
       if (released.kind === 'approved') deps.onPayoutRecorded(released.payout);
-      sendKeptAnswer(ctx, released);
+      sendStoredResponse(ctx, released);
     },
   );
 }
@@ -89,7 +89,7 @@ function releaseManyRoute(deps: ApiDeps): Route {
       const { ids } = validate(releasePayoutsSchema, fields);
       const released = await releasePayouts(deps.db, { ...releaseInput(deps, ctx), payoutIds: ids });
       if (released.kind === 'approved') for (const payout of released.payouts) deps.onPayoutRecorded(payout);
-      sendKeptAnswer(ctx, released);
+      sendStoredResponse(ctx, released);
     },
   );
 }
@@ -192,7 +192,7 @@ function reverseRoute(deps: ApiDeps): Route {
         at: new Date(),
       });
       if (created.kind === 'created') deps.onReversalRecorded(created.reversal);
-      sendKeptAnswer(ctx, created);
+      sendStoredResponse(ctx, created);
     },
   );
 }

@@ -13,7 +13,7 @@ import {
   type ApiMiddleware,
 } from '../../context.ts';
 import { readIntegers } from '../../form.ts';
-import { sendKeptAnswer } from '../../stored-response.ts';
+import { sendStoredResponse } from '../../stored-response.ts';
 import { requireScope } from '../../middleware/api-key.ts';
 import { isForm, readBody } from '../../middleware/body.ts';
 import { requireIdempotencyKey } from '../../middleware/idempotency-key.ts';
@@ -23,7 +23,7 @@ import {
   CREATE_PAYMENT_ERRORS,
   createRequestBody,
   errorResponses,
-  KEPT_ANSWER_HEADERS,
+  STORED_RESPONSE_HEADERS,
   REQUEST_ID_HEADER,
   type Route,
 } from '../../route.ts';
@@ -65,7 +65,7 @@ function createRoute(deps: ApiDeps): Route {
       responses: {
         '202': {
           description: 'Held and queued.',
-          headers: KEPT_ANSWER_HEADERS,
+          headers: STORED_RESPONSE_HEADERS,
           content: { 'application/json': { schema: payoutSchema } },
         },
         ...errorResponses([...AUTHENTICATION_ERRORS, ...CREATE_PAYMENT_ERRORS, 'balance_insufficient']),
@@ -102,7 +102,7 @@ function create(deps: ApiDeps): ApiMiddleware {
       at: new Date(),
     });
     if (created.kind === 'created') deps.onPayoutRecorded(created.payout);
-    sendKeptAnswer(ctx, created);
+    sendStoredResponse(ctx, created);
   };
 }
 

@@ -21,7 +21,7 @@ export type Clocks = {
   readonly reconcileForMs: number;
   /** How long after the prompt deadline a send may still be on its way: longer than one call to the operator. */
   readonly notFoundGraceMs: number;
-  readonly minimumAskGapMs: number;
+  readonly minimumQueryGapMs: number;
   readonly operatorTimeoutMs: number;
   /** How long a payout waits to be released, where the merchant's policy says nothing else. */
   readonly payoutExpiryMs: number;
@@ -57,7 +57,7 @@ export const REAL_CLOCKS: Clocks = {
   reconcileScheduleMs: [30 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 1 * HOUR],
   reconcileForMs: 3 * DAY,
   notFoundGraceMs: 1 * MINUTE,
-  minimumAskGapMs: 1 * SECOND,
+  minimumQueryGapMs: 1 * SECOND,
   operatorTimeoutMs: 20 * SECOND,
   payoutExpiryMs: 7 * DAY,
   payoutSendDeadlineMs: 5 * MINUTE,
@@ -83,7 +83,7 @@ export const DEMO_CLOCKS: Clocks = {
   reconcileScheduleMs: [2 * SECOND],
   reconcileForMs: 25 * SECOND,
   notFoundGraceMs: 6 * SECOND,
-  minimumAskGapMs: 200,
+  minimumQueryGapMs: 200,
   operatorTimeoutMs: 5 * SECOND,
   payoutExpiryMs: 15 * MINUTE,
   payoutSendDeadlineMs: 8 * SECOND,
