@@ -1,6 +1,8 @@
-// What the sweep and the check of the ledger do.
+// What the sweep and the ledger check do.
 import { cancellationSignal } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
+import type { Clocks } from '../src/domain/clocks.ts';
+import { IDEMPOTENCY_KEPT_FOR_MS } from '../src/domain/payments/payment-request.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import type { Log } from '../src/log.ts';
 import { checkLedger } from '../src/queries/payments/check-ledger.ts';
@@ -11,10 +13,7 @@ import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-se
 
 export type ReconciliationActivityDeps = {
   readonly db: Database;
-  readonly overdueAfterMs: number;
-  readonly lateCheckEveryMs: number;
-  readonly lateCheckForMs: number;
-  readonly idempotencyKeptForMs: number;
+  readonly clocks: Clocks;
   readonly callbacksKeptForMs: number;
   readonly keyRing: KeyRing;
   readonly log: Log;
@@ -34,48 +33,45 @@ const MOST_BATCHES = 20;
 export function createReconciliationActivities(deps: ReconciliationActivityDeps) {
   const { db, log } = deps;
 
-  function alarm(faults: Faults): Faults {
+  function reportFaults(faults: Faults): Faults {
     for (const fault of faults) log.fatal(fault, 'the ledger does not add up');
     return faults;
   }
 
   return {
     async requeueStaleWork(): Promise<RequeuedWork> {
-      const { overdueAfterMs, lateCheckEveryMs, lateCheckForMs } = deps;
-      // One time for all batches: what one of them gave back is not due again for the next.
+      // One time for all batches: what one of them requeued is not due again for the next.
       const at = new Date();
-      const released = { collections: 0, payouts: 0, reversals: 0, deliveries: 0 };
+      const requeued = { collection: 0, payout: 0, reversal: 0, delivery: 0 };
       for (let batch = 0; batch < MOST_BATCHES; batch++) {
-        const due = { at, overdueAfterMs, lateCheckEveryMs, lateCheckForMs, limit: BATCH };
-        const found = await requeueStaleWork(db, due);
-        for (const noun of Object.keys(found) as (keyof RequeuedWork)[]) released[noun] += found[noun];
+        const found = await requeueStaleWork(db, { at, clocks: deps.clocks, limit: BATCH });
+        for (const kind of Object.keys(found) as (keyof RequeuedWork)[]) requeued[kind] += found[kind];
         if (Object.values(found).every((count) => count === 0)) break;
       }
-      if (Object.values(released).some((count) => count > 0)) log.info(released, 'overdue work is started again');
-      return released;
+      if (Object.values(requeued).some((count) => count > 0)) log.info(requeued, 'stale work is requeued');
+      return requeued;
     },
 
-    /** Payments of the last hours: most faults are seen within minutes of their making. */
+    /** Payments of the last hours: most faults are found within minutes. */
     async checkRecentPayments(): Promise<Faults> {
       const madeSince = new Date(Date.now() - RECENT_MS);
-      return alarm(await checkRecentPayments(db, madeSince, cancellationSignal()));
+      return reportFaults(await checkRecentPayments(db, madeSince, cancellationSignal()));
     },
 
-    /** All of it. */
+    /** The whole ledger. */
     async checkLedger(): Promise<Faults> {
-      return alarm(await checkLedger(db, cancellationSignal()));
+      return reportFaults(await checkLedger(db, cancellationSignal()));
     },
 
     /**
-     * Removes what is over, and seals anew what an older key sealed. The latter is no step of its own in the workflow, so
-     * that a sweep under way while a new version starts goes on.
+     * Removes expired records, and re-seals what an older key sealed.
      */
     async purgeExpiredRecords(): Promise<number> {
       const now = Date.now();
       let purged = 0;
       for (let batch = 0; batch < MOST_BATCHES; batch++) {
         const removed = await purgeExpiredRecords(db, {
-          idempotencyKeysBefore: new Date(now - deps.idempotencyKeptForMs),
+          idempotencyKeysBefore: new Date(now - IDEMPOTENCY_KEPT_FOR_MS),
           callbacksBefore: new Date(now - deps.callbacksKeptForMs),
           endedBefore: new Date(now),
           limit: BATCH,
@@ -100,7 +96,7 @@ async function resealAll({ db, keyRing, log }: ReconciliationActivityDeps): Prom
   if (unopenable > 0) {
     log.error({ unopenable }, 'stored secrets cannot be opened: a key is not in MALIPO_SECRET_KEYS, or is another one');
   }
-  // Said at every sweep while there are older keys: whoever is to take them away wants to know.
+  // Logged at every sweep while there are older keys, for the person who waits to remove them.
   if (keyRing.length > 1) {
     const message = left === 0 ? 'no stored secret needs an older key' : 'stored secrets still need an older key';
     log.info({ resealed, left }, message);

@@ -1,7 +1,7 @@
 // All configuration, read once at start: checked as a whole, frozen, and safe to print.
 import { createSecretKey } from 'node:crypto';
 import { z } from 'zod';
-import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from './domain/clocks.ts';
+import { CLOCK_NAMES, DEMO_CLOCKS, REAL_CLOCKS, type ClockName, type Clocks } from './domain/clocks.ts';
 import type { KeyRing } from './security/sealing.ts';
 
 /** Text that prints as `***`; `reveal()` gives it. */
@@ -26,7 +26,7 @@ export class Secret {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Everything wrong with the configuration, one line each. */
+/** Every problem of the configuration, one line each. */
 export class ConfigError extends Error {}
 
 const ROLES = ['api', 'worker', 'dispatcher'] as const;
@@ -63,7 +63,7 @@ const keyRing = z.string().transform((text, context): KeyRing => {
   return z.NEVER;
 });
 
-/** Each of MTN's products has its own; a server that can take money in can send it out. */
+/** Each of MTN's products has its own credentials; a server needs both. */
 const MTN_CREDENTIALS = {
   MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: secret,
   MALIPO_MTN_MOMO_COLLECTION_API_USER: z.string().min(1),
@@ -81,9 +81,9 @@ const SETTINGS = z.object({
   MALIPO_HTTP_PORT: port.default(8080),
   MALIPO_HTTP_MAX_CONNECTIONS: count.default(5000),
   MALIPO_METRICS_PORT: port.default(9464),
-  // The address that people's browsers show: a log-in from a page of any other is refused.
+  // The origin that browsers show: a log-in from a page of another origin is refused.
   MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
-  // Where operators call us back, if that is another way in; without it, the same.
+  // Where operators call back, if that is another address than the public one.
   MALIPO_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
   MALIPO_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
@@ -137,7 +137,7 @@ const SANDBOX_SETTINGS = z.object({
 
 export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
 
-/** What the sandbox process is told. It shares the operator's credentials with the server: it is the other side. */
+/** The sandbox process's settings. It shares the operator's credentials with the server: it is the other side. */
 export function loadSandboxSettings(environment: Environment): SandboxProcessSettings {
   const parsed = SANDBOX_SETTINGS.safeParse(withoutEmpty(environment));
   if (parsed.success) return Object.freeze(parsed.data);
@@ -160,7 +160,7 @@ const START_SETTINGS = z.object({
 
 export type StartSettings = Readonly<z.infer<typeof START_SETTINGS>>;
 
-/** What the embedded start is told, and which of it somebody chose rather than left to the default. */
+/** The embedded start's settings, and which of them were set explicitly. */
 export function loadStartSettings(environment: Environment): {
   settings: StartSettings;
   isExplicit: (name: keyof StartSettings) => boolean;
@@ -187,13 +187,13 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   });
 }
 
-/** What holds where a setting has no default of its own. */
+/** What applies where a setting has no default of its own. */
 const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
   MALIPO_TEMPORAL_NAMESPACE: 'from the environment’s name',
   MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
 };
 
-/** A process's settings with what holds when they are not set, for the page that lists them. */
+/** A process's settings with what applies when they are not set, for the page that lists them. */
 export function describeSettings(process: 'server' | 'sandbox'): { name: string; fallback: string }[] {
   const shape: Readonly<Record<string, z.ZodType>> = process === 'server' ? SETTINGS.shape : SANDBOX_SETTINGS.shape;
   return Object.entries(shape).map(([name, schema]) => {
@@ -207,7 +207,7 @@ export function describeSettings(process: 'server' | 'sandbox'): { name: string;
 }
 
 /** The name under which a duration is set: `promptWindowMs` is `MALIPO_PROMPT_WINDOW_MS`. */
-export function clockSetting(name: keyof Clocks): string {
+export function clockSetting(name: ClockName): string {
   return `MALIPO_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
@@ -224,18 +224,19 @@ function unusable(problems: readonly string[]): ConfigError {
   return new ConfigError(`the configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
 }
 
-// Below this, what repeats by a duration would do nothing else.
+// Below this, work that repeats at such an interval would leave time for nothing else.
 const SHORTEST_DURATION_MS = 50;
 
 function loadClocks(environment: Environment, problems: string[]): Clocks {
   const base: Clocks = environment['MALIPO_CLOCKS'] === 'demo' ? DEMO_CLOCKS : REAL_CLOCKS;
-  const entries = Object.entries(base).map(([name, value]: [string, number | readonly number[]]) => {
-    const setting = clockSetting(name as keyof Clocks);
+  const entries = CLOCK_NAMES.map((name) => {
+    const value: number | readonly number[] = base[name];
+    const setting = clockSetting(name);
     const text = environment[setting];
     if (text === undefined) return [name, value];
     const isSchedule = typeof value !== 'number';
     const numbers = text.split(',').map(Number);
-    // The first attempt of a delivery is made without a wait; nothing repeats by that step.
+    // The first attempt of a delivery has no wait; nothing repeats at that step.
     const repeated = name === 'deliveryScheduleMs' && numbers[0] === 0 ? numbers.slice(1) : numbers;
     const isSound =
       numbers.every(Number.isSafeInteger) &&
@@ -247,20 +248,20 @@ function loadClocks(environment: Environment, problems: string[]): Clocks {
   });
   const clocks = Object.fromEntries(entries) as Clocks;
   if (clocks.notFoundGraceMs <= clocks.operatorTimeoutMs) {
-    // Otherwise a payment would lapse while the operator may still take it.
+    // Otherwise a payment could expire while the operator may still accept it.
     problems.push('MALIPO_NOT_FOUND_GRACE_MS: must be longer than MALIPO_OPERATOR_TIMEOUT_MS');
   }
   return clocks;
 }
 
-// What could lose money, or let the wrong people in, is refused at start and not explained afterwards. It reads what was
-// set and not what was parsed, so that it speaks along with whatever else is wrong.
+// A configuration that could lose money, or let the wrong people in, is refused at start. It is checked on the raw settings, so
+// that its problems are listed together with all others.
 function findContradictions(environment: Environment): string[] {
   const isLive = environment['MALIPO_ENVIRONMENT'] === 'live';
   return [...findStrayMoney(environment, isLive), ...(isLive ? findCarelessness(environment) : [])];
 }
 
-// A test key must not reach real money, nor a live one a sandbox that says everything is paid.
+// A test key must not reach real money, nor a live one a sandbox that reports everything as paid.
 function findStrayMoney(environment: Environment, isLive: boolean): string[] {
   const problems: string[] = [];
   const [own, other] = isLive ? ['live', 'test'] : ['test', 'live'];

@@ -1,7 +1,8 @@
 // The workflows' public face: names, inputs, signals, ids and search attributes. Starters, activities and tests read this.
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { CollectionId, DeliveryId, EndpointId, MerchantId, PayoutId, ReversalId } from '../src/domain/ids.ts';
+import type { DeliveryId, EndpointId, MerchantId, ReversalId } from '../src/domain/ids.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import type { PaymentId, PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
 
 export const COLLECTION_WORKFLOW = 'collectionWorkflow';
 export const PAYOUT_WORKFLOW = 'payoutWorkflow';
@@ -10,70 +11,18 @@ export const DELIVERY_WORKFLOW = 'deliveryWorkflow';
 export const RECONCILIATION_WORKFLOW = 'reconciliationWorkflow';
 export const LEDGER_CHECK_WORKFLOW = 'ledgerCheckWorkflow';
 
-/** The operator called back about the payment. It carries nothing: what happened is asked of the operator. */
+/** The operator called back about the payment. It carries nothing: the operator is queried for the status. */
 export const OPERATOR_CALLED_BACK = 'operatorCalledBack';
 
-/** People approved, rejected or cancelled a payout. It carries nothing: what they decided is in the database. */
+/** People approved, rejected or cancelled a payout. It carries nothing: the database holds their decision. */
 export const PAYOUT_DECISION_RECORDED = 'decisionRecorded';
 
-/** Every wait of a collection, in milliseconds. Part of the input, so that a run keeps to what it was started with. */
-export type CollectionTimings = {
-  /** Waits between tries to raise the prompt: the first one, and the longest. */
-  readonly promptRetryMs: number;
-  readonly promptRetryMaxMs: number;
-  /** How long tries to raise the prompt go on within one run, at the most. */
-  readonly promptDeadlineMs: number;
-  /** Waits between questions to the operator while the payer decides; the last one repeats. */
-  readonly pollScheduleMs: readonly number[];
-  /** The same once the outcome is overdue. */
-  readonly reconcileScheduleMs: readonly number[];
-  readonly reconcileForMs: number;
-  readonly notFoundGraceMs: number;
-  /** The shortest time between two questions, however many callbacks come. */
-  readonly minimumQueryGapMs: number;
-  /** One call to the operator, all of it. */
-  readonly operatorCallMs: number;
-};
-
-/** Ids and durations only: histories hold no amounts, phones or secrets. */
-export type CollectionWorkflowInput = {
-  readonly collectionId: CollectionId;
-  readonly merchantId: MerchantId;
+/**
+ * Ids only: histories hold no amounts, phones, secrets or durations. A run reads the durations when it loads its payment,
+ * and its history keeps them for replay.
+ */
+export type PaymentWorkflowInput<Kind extends PaymentKind = PaymentKind> = PaymentRef<Kind> & {
   readonly operator: OperatorId;
-  readonly timings: CollectionTimings;
-};
-
-/** Every wait of a payout, in milliseconds. Part of the input, so that a run keeps to what it was started with. */
-export type PayoutTimings = {
-  /** Waits between tries to send: the first one, and the longest. */
-  readonly sendRetryMs: number;
-  readonly sendRetryMaxMs: number;
-  /** How long tries to send go on within one run, at the most. */
-  readonly sendDeadlineMs: number;
-  /** Waits between questions to the operator; the last one repeats. */
-  readonly pollScheduleMs: readonly number[];
-  /** The same once the outcome is overdue. */
-  readonly reconcileScheduleMs: readonly number[];
-  readonly notFoundGraceMs: number;
-  readonly minimumQueryGapMs: number;
-  /** One call to the operator, all of it. */
-  readonly operatorCallMs: number;
-};
-
-/** Ids and durations only, as for collections. */
-export type PayoutWorkflowInput = {
-  readonly payoutId: PayoutId;
-  readonly merchantId: MerchantId;
-  readonly operator: OperatorId;
-  readonly timings: PayoutTimings;
-};
-
-/** A refund is sent and asked after as a payout is. */
-export type ReversalWorkflowInput = {
-  readonly reversalId: ReversalId;
-  readonly merchantId: MerchantId;
-  readonly operator: OperatorId;
-  readonly timings: PayoutTimings;
 };
 
 export type DeliveryWorkflowInput = {
@@ -98,19 +47,19 @@ export function payoutWorkflowId(merchantId: MerchantId, idempotencyKey: string)
   return `payout/${merchantId}/${idempotencyKey}`;
 }
 
-/**
- * Of a look at a payment that has ended. Its key may be in use again, and the workflow of that name may be another payment's:
- * so a look is named for the payment itself.
- */
-export function recheckWorkflowId(id: CollectionId | PayoutId): string {
-  return `recheck/${id}`;
-}
-
 export function reversalWorkflowId(reversalId: ReversalId): string {
   return `reversal/${reversalId}`;
 }
 
-/** Each replay is a workflow of its own: one that still waits in the old schedule finds nothing owed and ends. */
+/**
+ * Of a recheck of a final payment. Its idempotency key may be in use again, and the workflow of that name may be another
+ * payment's: so a recheck is named for the payment itself.
+ */
+export function recheckWorkflowId(id: PaymentId): string {
+  return `recheck/${id}`;
+}
+
+/** Each replay is a workflow of its own: one that still waits in the earlier schedule finds nothing due and ends. */
 export function deliveryWorkflowId(deliveryId: DeliveryId, replayCount = 0): string {
   return replayCount === 0 ? `delivery/${deliveryId}` : `delivery/${deliveryId}/replay-${replayCount}`;
 }
@@ -136,7 +85,7 @@ export function ledgerCheckScheduleId(prefix: string): string {
   return `${prefix}-ledger-check`;
 }
 
-/** By these a person finds a payment in the Temporal UI. They are never encrypted: no phones, no references of merchants. */
+/** How a person finds a payment in the Temporal UI. They are never encrypted: no phones, no references of merchants. */
 export const SEARCH_ATTRIBUTES = {
   merchantId: defineSearchAttributeKey('MalipoMerchantId', SearchAttributeType.KEYWORD),
   /** Of the collection, the payout, the reversal or the delivery. */

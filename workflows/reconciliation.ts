@@ -1,4 +1,4 @@
-// The sweep: gives payments and deliveries that stand still back to be started, checks young payments, removes what is old.
+// The sweep: requeues stale work, removes expired records, checks young payments against the ledger.
 import { proxyActivities } from '@temporalio/workflow';
 import type { ReconciliationActivities, RequeuedWork } from '../activities/reconciliation.ts';
 import { failOnFaults } from './ledger-check.ts';

@@ -2,20 +2,18 @@
 import type { Middleware } from 'koa';
 import type { TemporalClient } from '../temporal/client.ts';
 import type { Database } from '../db/database.ts';
-import type { Collection } from '../domain/payments/collection.ts';
 import type { Scope } from '../domain/accounts/api-key.ts';
 import type { Environment } from '../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
 import type { ActedBy, Person } from '../domain/accounts/member.ts';
 import type { Currency } from '../domain/money.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
-import type { Payout } from '../domain/payments/payout.ts';
-import type { Reversal } from '../domain/payments/reversal.ts';
 import { plainAddress } from '../security/attempt-limit.ts';
 import type { KeyRing } from '../security/sealing.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import type { Log } from '../log.ts';
-import type { CalledBackWork } from '../operations/payments/record-operator-callback.ts';
+import type { Payments } from '../operations/payments/create-payments.ts';
+import type { PaymentWork } from '../domain/work.ts';
 
 /** Who acts: a key, for which a person stands, or a person in a session. */
 export type Actor =
@@ -45,10 +43,7 @@ export type ApiDeps = {
   readonly temporal: Pick<TemporalClient, 'ping'>;
   readonly environment: Environment;
   readonly publicUrl: string;
-  readonly promptDeadlineMs: number;
-  readonly payoutExpiryMs: number;
-  readonly payoutSendDeadlineMs: number;
-  readonly overdueAfterMs: number;
+  readonly payments: Payments;
   /** Why nothing may be sent to this address; null: something may. */
   readonly refuseUrl: (url: string) => string | null;
   /** An endpoint of which everything failed for so long is disabled. */
@@ -64,20 +59,14 @@ export type ApiDeps = {
   readonly operatorRateLimitPerSecond: number;
   /** False while too much accepted work waits to be started. */
   readonly isAcceptingWork: () => boolean;
-  /** The collection is recorded: start it now if that is possible without waiting. */
-  readonly onCollectionRecorded: (collection: Collection) => void;
-  /** A payout is recorded, or people decided on it: its workflow is told. */
-  readonly onPayoutRecorded: (payout: Payout) => void;
-  readonly onReversalRecorded: (reversal: Reversal) => void;
-  /** The operator called back about it: look now rather than at the next poll. */
-  readonly onOperatorCalledBack: (calledBack: CalledBackWork) => void;
+  /** A payment was recorded, or people decided on it: its workflow is started or signalled, if that is possible without waiting. */
+  readonly offer: (payment: PaymentWork) => void;
+  /** The operator called back about it: its status is queried now rather than at the next poll. */
+  readonly offerCallback: (payment: PaymentWork) => void;
   readonly parseCallback: Readonly<
     Record<OperatorId, (body: unknown) => { readonly operatorReference: string } | null>
   >;
 };
-
-/** Kept long beyond any retry of a merchant's server. */
-export const IDEMPOTENCY_KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
 type Requested = { readonly state: ApiState; readonly ip: string };
 

@@ -1,7 +1,7 @@
-// Says whether new work may be accepted: not when too much of what was accepted still waits to be started.
+// The backlog gate: no new work is accepted while too much accepted work is unstarted.
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
-import { measureBacklog, type Backlog } from '../queries/payments/list-unstarted-work.ts';
+import { measureBacklog, type Backlog } from '../db/work.ts';
 
 export type WorkGate = {
   isOpen(): boolean;
@@ -12,7 +12,7 @@ export type WorkGate = {
 
 const MEASURE_EVERY_MS = 1000;
 
-/** Measures once a second and not per request: the bound is a safety limit, not a count to the unit. */
+/** Measures once a second and not per request: the limit is for safety, and need not be exact. */
 export function createWorkGate(options: {
   readonly db: Database;
   readonly maxCount: number;
@@ -29,7 +29,7 @@ export function createWorkGate(options: {
     try {
       backlog = await measureBacklog(db, maxCount);
     } catch (error) {
-      // Without the database nothing can be accepted anyway, and each request says so itself.
+      // Without the database nothing can be accepted anyway, and each request fails by itself.
       log.debug({ error }, 'the backlog could not be measured');
     } finally {
       isMeasuring = false;

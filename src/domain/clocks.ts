@@ -1,4 +1,4 @@
-// Every duration by name, in two sets: the real one, and the demonstration's, in which nothing takes longer than minutes.
+// Every duration of the service in one table: types, settings, the settings page and the workflows' clocks are made from it.
 import { DELIVERY_SCHEDULE_MS } from './webhooks/delivery.ts';
 
 const SECOND = 1000;
@@ -6,96 +6,120 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** All in milliseconds. A list is a schedule: the waits in order. */
+/** In milliseconds; a list is a schedule: the waits in order. */
+type Duration = {
+  readonly meaning: string;
+  readonly real: number | readonly number[];
+  /** In the demonstration nothing takes longer than minutes. */
+  readonly demo: number | readonly number[];
+};
+
+// Operators' windows come from their documents, the rest from the contract.
+export const DURATIONS = {
+  promptDeadlineMs: {
+    meaning: 'From the request until no prompt may be raised any more',
+    real: 5 * MINUTE,
+    demo: 15 * SECOND,
+  },
+  promptWindowMs: { meaning: 'How long a prompt stays open at the operator', real: 5 * MINUTE, demo: 8 * SECOND },
+  promptRetryMs: { meaning: 'First wait between two tries to send a payment', real: 1 * SECOND, demo: 300 },
+  promptRetryMaxMs: { meaning: 'Longest wait between two tries', real: 30 * SECOND, demo: 2 * SECOND },
+  pollScheduleMs: {
+    meaning: 'Waits between status polls while the outcome is awaited; the last one repeats',
+    real: [15 * SECOND, 15 * SECOND, 30 * SECOND, 60 * SECOND],
+    demo: [2 * SECOND],
+  },
+  reconcileScheduleMs: {
+    meaning: 'Waits between status polls while the outcome is overdue; the last one repeats',
+    real: [30 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 1 * HOUR],
+    demo: [2 * SECOND],
+  },
+  reconcileForMs: { meaning: 'How long an undecided collection is reconciled', real: 3 * DAY, demo: 25 * SECOND },
+  notFoundGraceMs: {
+    meaning: 'How long after the deadline a send may still be on its way; longer than one operator call',
+    real: 1 * MINUTE,
+    demo: 6 * SECOND,
+  },
+  minimumQueryGapMs: {
+    meaning: 'Shortest time between two status queries of one payment, however many callbacks come',
+    real: 1 * SECOND,
+    demo: 200,
+  },
+  operatorTimeoutMs: { meaning: 'One call to an operator', real: 20 * SECOND, demo: 5 * SECOND },
+  payoutExpiryMs: {
+    meaning: 'How long a payout waits for its release, unless the merchant’s policy says otherwise',
+    real: 7 * DAY,
+    demo: 15 * MINUTE,
+  },
+  payoutSendDeadlineMs: {
+    meaning: 'How long after its release a payout may be sent; then its outcome is overdue',
+    real: 5 * MINUTE,
+    demo: 8 * SECOND,
+  },
+  overdueAfterMs: {
+    meaning: 'How long a workflow may be late before the sweep requeues its work',
+    real: 10 * MINUTE,
+    demo: 10 * SECOND,
+  },
+  sweepEveryMs: { meaning: 'Interval of the sweep', real: 5 * MINUTE, demo: 15 * SECOND },
+  ledgerCheckEveryMs: { meaning: 'Interval of the check of the whole ledger', real: 1 * DAY, demo: 1 * MINUTE },
+  lateCheckEveryMs: { meaning: 'Interval of rechecks of an expired collection', real: 6 * HOUR, demo: 20 * SECOND },
+  lateCheckForMs: { meaning: 'How long an expired collection is rechecked', real: 7 * DAY, demo: 5 * MINUTE },
+  deliveryScheduleMs: {
+    meaning: 'The wait before each webhook attempt',
+    real: DELIVERY_SCHEDULE_MS,
+    demo: [0, 1, 2, 2, 3, 4, 5, 6, 8, 10].map((seconds) => seconds * SECOND),
+  },
+  deliveryConnectTimeoutMs: { meaning: 'Connecting to an endpoint', real: 5 * SECOND, demo: 2 * SECOND },
+  deliveryTimeoutMs: { meaning: 'One whole webhook attempt', real: 10 * SECOND, demo: 3 * SECOND },
+  endpointFailingLimitMs: {
+    meaning: 'After so long without an accepted attempt an endpoint is disabled',
+    real: 5 * DAY,
+    demo: 10 * MINUTE,
+  },
+  workflowTaskTimeoutMs: {
+    meaning: 'How soon a workflow task of a dead worker goes to another',
+    real: 10 * SECOND,
+    demo: 3 * SECOND,
+  },
+  startGraceMs: {
+    meaning: 'How old unstarted work must be before the dispatcher starts it in place of the process that recorded it',
+    real: 5 * SECOND,
+    demo: 2 * SECOND,
+  },
+} as const satisfies Record<string, Duration>;
+
+export type ClockName = keyof typeof DURATIONS;
+export const CLOCK_NAMES = Object.keys(DURATIONS) as ClockName[];
+
+/** Every duration by its name, in milliseconds. */
 export type Clocks = {
-  /** From the request: after it nobody's phone may ring any more. */
-  readonly promptDeadlineMs: number;
-  /** How long a prompt lives at the operator. */
-  readonly promptWindowMs: number;
-  readonly promptRetryMs: number;
-  readonly promptRetryMaxMs: number;
-  /** Between questions to the operator while the payer decides; the last one repeats. */
-  readonly pollScheduleMs: readonly number[];
-  /** The same while the outcome is overdue. */
-  readonly reconcileScheduleMs: readonly number[];
-  readonly reconcileForMs: number;
-  /** How long after the prompt deadline a send may still be on its way: longer than one call to the operator. */
-  readonly notFoundGraceMs: number;
-  readonly minimumQueryGapMs: number;
-  readonly operatorTimeoutMs: number;
-  /** How long a payout waits to be released, where the merchant's policy says nothing else. */
-  readonly payoutExpiryMs: number;
-  /** How long after its release a payout may still be sent; then its outcome is overdue. */
-  readonly payoutSendDeadlineMs: number;
-  /** How late a workflow may be before the sweep starts it again. */
-  readonly overdueAfterMs: number;
-  readonly sweepEveryMs: number;
-  /** How often the whole ledger is read and checked. */
-  readonly ledgerCheckEveryMs: number;
-  /** How often, and for how long, an expired collection is asked for again. */
-  readonly lateCheckEveryMs: number;
-  readonly lateCheckForMs: number;
-  /** The wait before each delivery attempt. */
-  readonly deliveryScheduleMs: readonly number[];
-  readonly deliveryConnectTimeoutMs: number;
-  readonly deliveryTimeoutMs: number;
-  /** An endpoint of which every attempt failed for so long is disabled. */
-  readonly endpointFailingLimitMs: number;
-  /** How soon a workflow task of a worker that died goes to another. */
-  readonly workflowTaskTimeoutMs: number;
-  /** How old recorded work must be before the dispatcher starts it in place of who recorded it. */
-  readonly startGraceMs: number;
+  readonly [Name in ClockName]: (typeof DURATIONS)[Name]['real'] extends number ? number : readonly number[];
 };
 
-/** Operators' windows from their documents; the rest as the contract states. */
-export const REAL_CLOCKS: Clocks = {
-  promptDeadlineMs: 5 * MINUTE,
-  promptWindowMs: 5 * MINUTE,
-  promptRetryMs: 1 * SECOND,
-  promptRetryMaxMs: 30 * SECOND,
-  pollScheduleMs: [15 * SECOND, 15 * SECOND, 30 * SECOND, 60 * SECOND],
-  reconcileScheduleMs: [30 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 1 * HOUR],
-  reconcileForMs: 3 * DAY,
-  notFoundGraceMs: 1 * MINUTE,
-  minimumQueryGapMs: 1 * SECOND,
-  operatorTimeoutMs: 20 * SECOND,
-  payoutExpiryMs: 7 * DAY,
-  payoutSendDeadlineMs: 5 * MINUTE,
-  overdueAfterMs: 10 * MINUTE,
-  sweepEveryMs: 5 * MINUTE,
-  ledgerCheckEveryMs: 1 * DAY,
-  lateCheckEveryMs: 6 * HOUR,
-  lateCheckForMs: 7 * DAY,
-  deliveryScheduleMs: DELIVERY_SCHEDULE_MS,
-  deliveryConnectTimeoutMs: 5 * SECOND,
-  deliveryTimeoutMs: 10 * SECOND,
-  endpointFailingLimitMs: 5 * DAY,
-  workflowTaskTimeoutMs: 10 * SECOND,
-  startGraceMs: 5 * SECOND,
-};
+export const REAL_CLOCKS: Clocks = clocksOf('real');
+export const DEMO_CLOCKS: Clocks = clocksOf('demo');
 
-export const DEMO_CLOCKS: Clocks = {
-  promptDeadlineMs: 15 * SECOND,
-  promptWindowMs: 8 * SECOND,
-  promptRetryMs: 300,
-  promptRetryMaxMs: 2 * SECOND,
-  pollScheduleMs: [2 * SECOND],
-  reconcileScheduleMs: [2 * SECOND],
-  reconcileForMs: 25 * SECOND,
-  notFoundGraceMs: 6 * SECOND,
-  minimumQueryGapMs: 200,
-  operatorTimeoutMs: 5 * SECOND,
-  payoutExpiryMs: 15 * MINUTE,
-  payoutSendDeadlineMs: 8 * SECOND,
-  overdueAfterMs: 10 * SECOND,
-  sweepEveryMs: 15 * SECOND,
-  ledgerCheckEveryMs: 1 * MINUTE,
-  lateCheckEveryMs: 20 * SECOND,
-  lateCheckForMs: 5 * MINUTE,
-  deliveryScheduleMs: [0, 1, 2, 2, 3, 4, 5, 6, 8, 10].map((seconds) => seconds * SECOND),
-  deliveryConnectTimeoutMs: 2 * SECOND,
-  deliveryTimeoutMs: 3 * SECOND,
-  endpointFailingLimitMs: 10 * MINUTE,
-  workflowTaskTimeoutMs: 3 * SECOND,
-  startGraceMs: 2 * SECOND,
-};
+function clocksOf(set: 'real' | 'demo'): Clocks {
+  return Object.fromEntries(CLOCK_NAMES.map((name) => [name, DURATIONS[name][set]])) as unknown as Clocks;
+}
+
+const PAYMENT_CLOCKS = [
+  'promptDeadlineMs',
+  'promptRetryMs',
+  'promptRetryMaxMs',
+  'pollScheduleMs',
+  'reconcileScheduleMs',
+  'reconcileForMs',
+  'notFoundGraceMs',
+  'minimumQueryGapMs',
+  'operatorTimeoutMs',
+  'payoutSendDeadlineMs',
+] as const satisfies readonly ClockName[];
+
+/** What the workflow of a payment needs of the clocks. */
+export type PaymentClocks = Pick<Clocks, (typeof PAYMENT_CLOCKS)[number]>;
+
+export function paymentClocks(clocks: Clocks): PaymentClocks {
+  return Object.fromEntries(PAYMENT_CLOCKS.map((name) => [name, clocks[name]])) as unknown as PaymentClocks;
+}

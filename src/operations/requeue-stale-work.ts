@@ -1,42 +1,33 @@
-// Gives work that stands still back to the dispatcher, which starts its workflow again if none is open.
-import { requeueStaleCollections } from '../db/payments/collection.ts';
+// Requeues work whose workflow is late: the dispatcher starts it again if no workflow is open.
 import type { Database } from '../db/database.ts';
-import { requeueStaleDeliveries } from '../db/webhooks/delivery.ts';
-import { requeueStalePayouts } from '../db/payments/payout.ts';
-import { requeueStaleReversals } from '../db/payments/reversal.ts';
+import { requeueStale } from '../db/work.ts';
+import type { Clocks } from '../domain/clocks.ts';
+import type { WorkKind } from '../domain/work.ts';
 
 export type RequeueStaleWork = {
   readonly at: Date;
-  /** How long a workflow may be late before it counts as lost. */
-  readonly overdueAfterMs: number;
-  /** How often an expired collection is asked for again, and for how long. */
-  readonly lateCheckEveryMs: number;
-  readonly lateCheckForMs: number;
+  readonly clocks: Pick<Clocks, 'overdueAfterMs' | 'lateCheckEveryMs' | 'lateCheckForMs'>;
   readonly limit: number;
 };
 
-export type RequeuedWork = {
-  readonly collections: number;
-  readonly payouts: number;
-  readonly reversals: number;
-  readonly deliveries: number;
-};
+/** How many of each kind. */
+export type RequeuedWork = Readonly<Record<WorkKind, number>>;
 
-/** Repeating it releases the next ones; a workflow that is alive is not disturbed by it. */
-export async function requeueStaleWork(db: Database, input: RequeueStaleWork): Promise<RequeuedWork> {
-  const { at, overdueAfterMs, lateCheckForMs, lateCheckEveryMs, limit } = input;
-  return db.withTransaction(async (tx) => {
-    const collections = await requeueStaleCollections(tx, {
-      dueAt: at,
-      nextCheckAt: new Date(at.getTime() + overdueAfterMs),
-      nextLateCheckAt: new Date(at.getTime() + lateCheckEveryMs),
-      expiredBefore: new Date(at.getTime() - lateCheckForMs),
-      limit,
-    });
-    const again = { dueAt: at, nextCheckAt: new Date(at.getTime() + overdueAfterMs), limit };
-    const payouts = await requeueStalePayouts(tx, again);
-    const reversals = await requeueStaleReversals(tx, again);
-    const deliveries = await requeueStaleDeliveries(tx, new Date(at.getTime() - overdueAfterMs), limit);
-    return { collections: collections.length, payouts: payouts.length, reversals, deliveries };
-  });
+/** One transaction requeues up to `limit` of each kind; repeating it requeues the next ones. A live workflow is not disturbed. */
+export async function requeueStaleWork(db: Database, { at, clocks, limit }: RequeueStaleWork): Promise<RequeuedWork> {
+  const inMs = (ms: number) => new Date(at.getTime() + ms);
+  const stale = {
+    at,
+    dueBefore: inMs(-clocks.overdueAfterMs),
+    nextCheckAt: inMs(clocks.overdueAfterMs),
+    nextLateCheckAt: inMs(clocks.lateCheckEveryMs),
+    expiredBefore: inMs(-clocks.lateCheckForMs),
+    limit,
+  };
+  return db.withTransaction(async (tx) => ({
+    collection: await requeueStale(tx, 'collection', stale),
+    payout: await requeueStale(tx, 'payout', stale),
+    reversal: await requeueStale(tx, 'reversal', stale),
+    delivery: await requeueStale(tx, 'delivery', stale),
+  }));
 }

@@ -1,14 +1,10 @@
-// Puts the server together: which parts run, on what, and in which order they start and stop.
+// Assembles the server: which parts run, on what, and in which order they start and stop.
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
-import { createCollectionActivities } from '../../activities/collection.ts';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
-import { createPayoutActivities } from '../../activities/payout.ts';
+import { createPaymentActivities } from '../../activities/payment.ts';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
-import { createReversalActivities } from '../../activities/reversal.ts';
-import { createSendingActivities } from '../../activities/sending.ts';
 import { createStatusAttestor } from '../../activities/attestation.ts';
 import { createApp } from '../api/app.ts';
-import { IDEMPOTENCY_KEPT_FOR_MS } from '../api/context.ts';
 import { createHttpServer } from '../api/http-server.ts';
 import { createAddressGuard } from '../webhooks/address-guard.ts';
 import { createTemporalClient, type TemporalClient } from '../temporal/client.ts';
@@ -22,22 +18,21 @@ import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createWorkGate } from '../dispatcher/work-gate.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
-import type { Clocks } from '../domain/clocks.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
+import { createPayments, type Payments } from '../operations/payments/create-payments.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { createMtnMomo } from '../operators/mtn-momo/mtn-momo.ts';
 import type { Operator } from '../operators/port.ts';
 import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { keepTrying } from './keep-trying.ts';
 import { startMetricsListener } from './metrics-listener.ts';
-import type { CollectionTimings, PayoutTimings } from '../../workflows/contract.ts';
 import { runWorkers } from './worker.ts';
 
 export type RunningServer = {
   /** Null when the role `api` is not among ours. */
   readonly apiPort: number | null;
-  /** Takes no new work, finishes what is under way, then lets go of everything. Asked again, it is the same stop. */
+  /** Accepts no new work, finishes what is in flight, then closes everything. Repeating it gives the same stop. */
   stop(): Promise<void>;
 };
 
@@ -50,6 +45,7 @@ type Parts = {
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
   readonly starter: WorkStarter;
+  readonly payments: Payments;
 };
 
 export type ServerOptions = {
@@ -64,7 +60,7 @@ const TICK_MS = 1000;
 const START_BATCH = 100;
 const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
-const DAY_MS = 86_400_000;
+const CALLBACKS_KEPT_FOR_MS = 90 * 86_400_000;
 
 /** Starts the roles that the configuration names. Works while Temporal is away: work is recorded and waits. */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
@@ -117,8 +113,6 @@ function assemble(config: Config, log: Log): Parts {
     taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
     workflowTaskTimeoutMs: clocks.workflowTaskTimeoutMs,
     callTimeoutMs: 5000,
-    collectionTimings: collectionTimings(clocks),
-    payoutTimings: payoutTimings(clocks),
     deliveryAttemptMs: clocks.deliveryTimeoutMs + 5000,
     deliveryCrashRetryMs: 1000,
     log,
@@ -135,40 +129,13 @@ function assemble(config: Config, log: Log): Parts {
   const starter = createWorkStarter({
     db,
     temporal,
-    maxUnderWay: settings.MALIPO_STARTS_UNDER_WAY,
+    maxInFlight: settings.MALIPO_STARTS_UNDER_WAY,
     batchSize: START_BATCH,
     startGraceMs: clocks.startGraceMs,
     log,
   });
-  return { config, log, db, temporal, operators: createOperators(config), sender, concurrency, starter };
-}
-
-// Named one by one: a workflow's input holds what it needs and no more.
-function collectionTimings(clocks: Clocks): CollectionTimings {
-  return {
-    promptRetryMs: clocks.promptRetryMs,
-    promptRetryMaxMs: clocks.promptRetryMaxMs,
-    promptDeadlineMs: clocks.promptDeadlineMs,
-    pollScheduleMs: clocks.pollScheduleMs,
-    reconcileScheduleMs: clocks.reconcileScheduleMs,
-    reconcileForMs: clocks.reconcileForMs,
-    notFoundGraceMs: clocks.notFoundGraceMs,
-    minimumQueryGapMs: clocks.minimumQueryGapMs,
-    operatorCallMs: clocks.operatorTimeoutMs + 1000,
-  };
-}
-
-function payoutTimings(clocks: Clocks): PayoutTimings {
-  return {
-    sendRetryMs: clocks.promptRetryMs,
-    sendRetryMaxMs: clocks.promptRetryMaxMs,
-    sendDeadlineMs: clocks.payoutSendDeadlineMs,
-    pollScheduleMs: clocks.pollScheduleMs,
-    reconcileScheduleMs: clocks.reconcileScheduleMs,
-    notFoundGraceMs: clocks.notFoundGraceMs,
-    minimumQueryGapMs: clocks.minimumQueryGapMs,
-    operatorCallMs: clocks.operatorTimeoutMs + 1000,
-  };
+  const payments = createPayments({ db, environment: settings.MALIPO_ENVIRONMENT, clocks });
+  return { config, log, db, temporal, operators: createOperators(config), sender, concurrency, starter, payments };
 }
 
 function createOperators({ settings, clocks }: Config): Record<OperatorId, Operator> {
@@ -194,7 +161,7 @@ function createOperators({ settings, clocks }: Config): Record<OperatorId, Opera
 }
 
 async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
-  const { config, log, db, temporal, starter, operators } = parts;
+  const { config, log, db, temporal, starter, payments, operators } = parts;
   const { settings } = config;
   const gate = createWorkGate({
     db,
@@ -208,10 +175,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     temporal,
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
-    promptDeadlineMs: config.clocks.promptDeadlineMs,
-    payoutExpiryMs: config.clocks.payoutExpiryMs,
-    payoutSendDeadlineMs: config.clocks.payoutSendDeadlineMs,
-    overdueAfterMs: config.clocks.overdueAfterMs,
+    payments,
     endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,
     refuseUrl: (url) => guard.refuseUrl(url),
     keyRing: settings.MALIPO_SECRET_KEYS,
@@ -220,17 +184,11 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,
     operatorRateLimitPerSecond: settings.MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND,
     isAcceptingWork: () => gate.isOpen(),
-    onCollectionRecorded: (collection) => {
-      starter.offerCollection(collection);
+    offer: (payment) => {
+      starter.offer(payment);
     },
-    onPayoutRecorded: (payout) => {
-      starter.offerPayout(payout);
-    },
-    onReversalRecorded: (reversal) => {
-      starter.offerReversal(reversal);
-    },
-    onOperatorCalledBack: (calledBack) => {
-      starter.signalOperatorCalledBack(calledBack);
+    offerCallback: (payment) => {
+      starter.offerCallback(payment);
     },
     parseCallback: { 'mtn-momo': (body) => operators['mtn-momo'].parseCallback(body) },
   });
@@ -331,24 +289,19 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
     async stop() {
       isStopped = true;
       await accounts.stop();
-      // Never connected: there is nothing to stop, and `close` of the client ends the waiting.
+      // Never connected: there is nothing to stop, and closing the client ends the wait.
       if (!temporal.isConnected()) return;
       await Promise.all((await workers).map((part) => part.stop()));
     },
   };
 }
 
-function createActivities({ config, db, operators, sender, concurrency, log }: Parts) {
+function createActivities({ config, db, payments, operators, sender, concurrency, log }: Parts) {
   const { clocks, settings } = config;
-  const attestor = createStatusAttestor({ keyRing: settings.MALIPO_SECRET_KEYS, log });
-  const common = { db, operators, attestor, environment: settings.MALIPO_ENVIRONMENT, log };
+  const keyRing = settings.MALIPO_SECRET_KEYS;
+  const attestor = createStatusAttestor({ keyRing, log });
   return {
-    payments: {
-      ...createCollectionActivities({ ...common, timings: clocks }),
-      ...createPayoutActivities({ ...common, ...clocks }),
-      ...createReversalActivities({ ...common, timings: clocks }),
-      ...createSendingActivities({ db, overdueAfterMs: clocks.overdueAfterMs, attestor, log }),
-    },
+    payments: createPaymentActivities({ db, payments, operators, attestor, clocks, log }),
     delivery: createDeliveryActivities({
       db,
       sender,
@@ -359,11 +312,10 @@ function createActivities({ config, db, operators, sender, concurrency, log }: P
     }),
     reconciliation: createReconciliationActivities({
       db,
+      clocks,
+      callbacksKeptForMs: CALLBACKS_KEPT_FOR_MS,
+      keyRing,
       log,
-      idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
-      callbacksKeptForMs: 90 * DAY_MS,
-      keyRing: settings.MALIPO_SECRET_KEYS,
-      ...clocks,
     }),
   };
 }

@@ -1,7 +1,7 @@
 // Prometheus metrics on a port of their own, which stays inside the house.
 import { createServer } from 'node:http';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { Backlog } from '../queries/payments/list-unstarted-work.ts';
+import type { Backlog } from '../db/work.ts';
 
 export async function startMetricsListener(options: {
   readonly host: string;

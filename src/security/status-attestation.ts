@@ -1,18 +1,16 @@
-// Proves that an operator's answer was heard by a process of ours: on its way to the database it passes through Temporal's
-// histories, where who runs that server could put another in its place.
+// Attests that a process of ours received an operator status. On its way to the database the status passes through Temporal's
+// histories, where whoever runs that server could replace it.
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
-import type { CollectionId, PayoutId, ReversalId } from '../domain/ids.ts';
 import type { KeyRing } from './sealing.ts';
 import type { AttestedStatus, OperatorStatus } from '../domain/payments/operator-status.ts';
+import type { PaymentId } from '../domain/payments/payment.ts';
 
-export type PaymentId = CollectionId | PayoutId | ReversalId;
-
-/** The answer with its proof: for this payment only, of this moment only. The ring's first key makes it. */
+/** The status with its attestation, valid for this payment and this query alone. The ring's first key signs. */
 export function attest(id: PaymentId, status: OperatorStatus, queriedAtMs: number, ring: KeyRing): AttestedStatus {
   return { status, queriedAtMs, attestation: macOf(id, status, queriedAtMs, ring[0].key).toString('base64url') };
 }
 
-/** Whether one of the ring's keys proved this very answer to be about this payment. */
+/** Whether one of the ring's keys attested this very status of this payment. */
 export function isAttested(
   id: PaymentId,
   { status, queriedAtMs, attestation }: AttestedStatus,
@@ -25,10 +23,10 @@ export function isAttested(
   });
 }
 
-// The words before it keep it apart from all else that the key is used for.
+// The text in front keeps this use of the key apart from every other.
 function macOf(id: PaymentId, status: OperatorStatus, queriedAtMs: number, key: KeyObject): Buffer {
-  const said =
+  const detail =
     'operatorReceipt' in status ? status.operatorReceipt : 'failureCode' in status ? status.failureCode : null;
-  const text = JSON.stringify(['malipo: what an operator said', id, queriedAtMs, status.kind, said]);
+  const text = JSON.stringify(['malipo: attested operator status', id, queriedAtMs, status.kind, detail]);
   return createHmac('sha256', key).update(text).digest();
 }

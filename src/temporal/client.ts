@@ -1,76 +1,47 @@
-// The door to Temporal: one connection that client and worker share, and the few calls we make on it.
+// The Temporal client: one connection that client and worker share, and the few calls we make on it.
 import {
   type Client,
   ScheduleAlreadyRunning,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import type { PaymentWork, Work } from '../domain/work.ts';
 import {
   LEDGER_CHECK_WORKFLOW,
   ledgerCheckScheduleId,
   OPERATOR_CALLED_BACK,
+  PAYOUT_DECISION_RECORDED,
   RECONCILIATION_WORKFLOW,
   reconciliationScheduleId,
   reconciliationTaskQueue,
-  reversalWorkflowId,
 } from '../../workflows/contract.ts';
 import { connectTemporal, type TemporalConnection, type TemporalConnectionOptions } from './connection.ts';
-import {
-  startCollectionWorkflow,
-  startDeliveryWorkflow,
-  startReversalWorkflow,
-  signalPayoutWorkflow,
-  workflowIdOfCollection,
-  workflowIdOfPayout,
-  type CollectionToStart,
-  type DeliveryToStart,
-  type PayoutToStart,
-  type ReversalToStart,
-  type StartOptions,
-} from './workflow-starts.ts';
+import { workflowIdOf, workflowStartOf, type StartOptions } from './workflow-starts.ts';
 
 export type TemporalOptions = TemporalConnectionOptions & StartOptions;
-
-/** What operators call back about. */
-export type CalledBack =
-  | { readonly noun: 'collection'; readonly work: CollectionToStart }
-  | { readonly noun: 'payout'; readonly work: PayoutToStart }
-  | { readonly noun: 'reversal'; readonly work: ReversalToStart };
 
 export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConnected' | 'close'> & {
   /** Whether the server answers now. */
   ping(): Promise<boolean>;
-  /** True when a workflow runs for it now, by this call or an earlier one; false when Temporal is away. */
-  startCollection(collection: CollectionToStart): Promise<boolean>;
-  startDelivery(delivery: DeliveryToStart): Promise<boolean>;
-  startReversal(reversal: ReversalToStart): Promise<boolean>;
   /**
-   * Tells the payout's workflow to look at what is recorded, and starts it if it is not open. True when that is done,
-   * false when Temporal is away.
+   * Starts the workflow for this work. A payout's open workflow is signalled to load the recorded decision, in the same call:
+   * no decision is lost between the two. True when a workflow runs for it now, by this call or an earlier one; false when
+   * Temporal is away.
    */
-  signalPayout(payout: PayoutToStart): Promise<boolean>;
-  /** `closed`: there is no open workflow to tell. */
-  signalOperatorCalledBack(calledBack: CalledBack): Promise<'told' | 'closed' | 'away'>;
-  /** Makes the schedules of the sweep and of the check of the ledger, or brings their intervals up to date. */
+  start(work: Work): Promise<boolean>;
+  /** Signals the payment's open workflow that the operator called back. `closed`: there is none. */
+  signalCallback(payment: PaymentWork): Promise<'signalled' | 'closed' | 'away'>;
+  /** Creates the schedules of the sweep and of the ledger check, or brings their intervals up to date. */
   ensureSchedules(intervals: ScheduleIntervals): Promise<void>;
 };
 
 export type ScheduleIntervals = { readonly sweepEveryMs: number; readonly ledgerCheckEveryMs: number };
 
-// Whoever asks whether we are ready does not wait for long.
+// A readiness probe does not wait for long.
 const PING_TIMEOUT_MS = 1000;
 
 export function createTemporalClient(options: TemporalOptions): TemporalClient {
   const temporal = connectTemporal(options);
-
-  async function start(work: (client: Client) => Promise<unknown>): Promise<boolean> {
-    try {
-      return (await temporal.call(work)) !== 'away';
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
-      throw error;
-    }
-  }
 
   return {
     whenConnected: () => temporal.whenConnected(),
@@ -85,18 +56,28 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
       return answer !== 'away';
     },
 
-    startCollection: (collection) => start((client) => startCollectionWorkflow(client, collection, options)),
-    startDelivery: (delivery) => start((client) => startDeliveryWorkflow(client, delivery, options)),
+    async start(work) {
+      const { workflowType, options: start } = workflowStartOf(work, options);
+      try {
+        const started = await temporal.call(async ({ workflow }) => {
+          if (work.kind === 'payout') {
+            await workflow.signalWithStart(workflowType, { ...start, signal: PAYOUT_DECISION_RECORDED });
+          } else {
+            await workflow.start(workflowType, { ...start, workflowIdConflictPolicy: 'FAIL' });
+          }
+        });
+        return started !== 'away';
+      } catch (error) {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
+        throw error;
+      }
+    },
 
-    startReversal: (reversal) => start((client) => startReversalWorkflow(client, reversal, options)),
-    signalPayout: (payout) => start((client) => signalPayoutWorkflow(client, payout, options)),
-
-    async signalOperatorCalledBack(calledBack) {
-      const workflowId = workflowIdOf(calledBack);
+    async signalCallback(payment) {
       try {
         return await temporal.call(async (client) => {
-          await client.workflow.getHandle(workflowId).signal(OPERATOR_CALLED_BACK);
-          return 'told' as const;
+          await client.workflow.getHandle(workflowIdOf(payment)).signal(OPERATOR_CALLED_BACK);
+          return 'signalled' as const;
         });
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return 'closed';
@@ -112,17 +93,6 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
       }
     },
   };
-}
-
-function workflowIdOf({ noun, work }: CalledBack): string {
-  switch (noun) {
-    case 'collection':
-      return workflowIdOfCollection(work);
-    case 'payout':
-      return workflowIdOfPayout(work);
-    case 'reversal':
-      return reversalWorkflowId(work.id);
-  }
 }
 
 type Schedule = {
@@ -159,7 +129,7 @@ async function ensureSchedule(client: Client, schedule: Schedule): Promise<void>
       scheduleId,
       spec,
       action,
-      // One that takes longer than the interval is not doubled; one that was missed is not made up for.
+      // A run that takes longer than the interval is not doubled; a missed run is not made up for.
       policies: { overlap: 'SKIP', catchupWindow: everyMs },
     });
   } catch (error) {

@@ -1,97 +1,77 @@
-// Starts workflows: each with the id that makes it one, its queue, its input, and what a person in the Temporal UI sees.
-import type { Client } from '@temporalio/client';
-import type { CollectionState } from '../domain/payments/collection.ts';
-import { isFinal } from '../domain/payments/collection-progress.ts';
-import type { CollectionId, DeliveryId, EndpointId, MerchantId, PayoutId, ReversalId } from '../domain/ids.ts';
-import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
-import { hasOperatorOutcome, type PayoutState } from '../domain/payments/payout.ts';
+// How the workflow of each kind of work is started: its id, queue, input, and what a person in the Temporal UI sees of it.
+import type { WorkflowStartOptions } from '@temporalio/client';
+import type { MerchantId } from '../domain/ids.ts';
+import { isFinal } from '../domain/payments/payment.ts';
+import type { DeliveryWork, PaymentWork, Work } from '../domain/work.ts';
 import {
   COLLECTION_WORKFLOW,
   collectionWorkflowId,
   DELIVERY_WORKFLOW,
   deliveryTaskQueue,
   deliveryWorkflowId,
-  recheckWorkflowId,
   operatorTaskQueue,
-  PAYOUT_DECISION_RECORDED,
   PAYOUT_WORKFLOW,
   payoutWorkflowId,
+  recheckWorkflowId,
   REVERSAL_WORKFLOW,
   reversalWorkflowId,
   SEARCH_ATTRIBUTES,
-  type CollectionTimings,
-  type CollectionWorkflowInput,
   type DeliveryWorkflowInput,
-  type PayoutTimings,
-  type PayoutWorkflowInput,
-  type ReversalWorkflowInput,
+  type PaymentWorkflowInput,
 } from '../../workflows/contract.ts';
 
 export type StartOptions = {
   readonly taskQueuePrefix: string;
   /** How soon a task of a worker that died is given to another. */
   readonly workflowTaskTimeoutMs: number;
-  readonly collectionTimings: CollectionTimings;
-  readonly payoutTimings: PayoutTimings;
   readonly deliveryAttemptMs: number;
   readonly deliveryCrashRetryMs: number;
 };
 
-export type CollectionToStart = {
-  readonly id: CollectionId;
-  readonly merchantId: MerchantId;
-  readonly idempotencyKey: string;
-  readonly operator: OperatorId;
-  /** As recorded: what has ended is only looked at. */
-  readonly state: CollectionState;
+export type WorkflowStart = {
+  readonly workflowType: string;
+  readonly options: WorkflowStartOptions & { readonly args: unknown[] };
 };
 
-export type PayoutToStart = {
-  readonly id: PayoutId;
-  readonly merchantId: MerchantId;
-  readonly idempotencyKey: string;
-  readonly operator: OperatorId;
-  readonly state: PayoutState;
-};
+const WORKFLOW_TYPES = {
+  collection: COLLECTION_WORKFLOW,
+  payout: PAYOUT_WORKFLOW,
+  reversal: REVERSAL_WORKFLOW,
+} as const;
 
-export type ReversalToStart = {
-  readonly id: ReversalId;
-  readonly merchantId: MerchantId;
-  readonly operator: OperatorId;
-};
-
-export type DeliveryToStart = {
-  readonly id: DeliveryId;
-  readonly merchantId: MerchantId;
-  readonly endpointId: EndpointId;
-  readonly replayCount: number;
-  readonly nextAttemptAt: Date | null;
-};
-
-export async function startCollectionWorkflow(client: Client, collection: CollectionToStart, options: StartOptions) {
-  const { id, merchantId, operator, state } = collection;
-  const input: CollectionWorkflowInput = {
-    collectionId: id,
-    merchantId,
-    operator,
-    timings: options.collectionTimings,
-  };
-  await client.workflow.start(COLLECTION_WORKFLOW, {
-    workflowId: workflowIdOfCollection(collection),
-    taskQueue: operatorTaskQueue(options.taskQueuePrefix, operator),
-    args: [input],
-    // One at a time; again when it is closed, which repairs a lost one and harms none: the row decides.
+export function workflowStartOf(work: Work, options: StartOptions): WorkflowStart {
+  const common = {
+    // One at a time; again once it is closed, which repairs a lost one and harms none: the row decides.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'FAIL',
-    requestEagerStart: true,
     workflowTaskTimeout: options.workflowTaskTimeoutMs,
-    staticSummary: `collection ${id} at ${operator}`,
-    typedSearchAttributes: paymentAttributes(collection, isFinal(state) ? 'operator' : 'payer'),
-  });
+  } as const;
+  const own = work.kind === 'delivery' ? deliveryStart(work, options) : paymentStart(work, options);
+  return { ...own, options: { ...common, ...own.options } };
 }
 
-export async function startDeliveryWorkflow(client: Client, delivery: DeliveryToStart, options: StartOptions) {
-  const { id, merchantId, endpointId, replayCount, nextAttemptAt } = delivery;
+function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): WorkflowStart {
+  const { kind, id, merchantId, operator } = work;
+  const input = { kind, id, merchantId, operator } as PaymentWorkflowInput;
+  return {
+    workflowType: WORKFLOW_TYPES[kind],
+    options: {
+      workflowId: workflowIdOf(work),
+      taskQueue: operatorTaskQueue(taskQueuePrefix, operator),
+      args: [input],
+      // A collection's first task runs in this process, without a round trip through the queue.
+      requestEagerStart: kind === 'collection',
+      staticSummary: `${kind} ${id} at ${operator}`,
+      typedSearchAttributes: [
+        ...attributesOf(merchantId, id),
+        { key: SEARCH_ATTRIBUTES.operator, value: operator },
+        { key: SEARCH_ATTRIBUTES.waitsFor, value: waitsFor(work) },
+      ],
+    },
+  };
+}
+
+function deliveryStart(work: DeliveryWork, options: StartOptions): WorkflowStart {
+  const { id, merchantId, endpointId, replayCount, nextAttemptAt } = work;
   const input: DeliveryWorkflowInput = {
     deliveryId: id,
     endpointId,
@@ -100,71 +80,53 @@ export async function startDeliveryWorkflow(client: Client, delivery: DeliveryTo
     attemptMs: options.deliveryAttemptMs,
     crashRetryMs: options.deliveryCrashRetryMs,
   };
-  await client.workflow.start(DELIVERY_WORKFLOW, {
-    workflowId: deliveryWorkflowId(id, replayCount),
-    taskQueue: deliveryTaskQueue(options.taskQueuePrefix),
-    args: [input],
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'FAIL',
-    workflowTaskTimeout: options.workflowTaskTimeoutMs,
-    // Inherited by its attempts: when more are due than can be made at once, each endpoint has its turn.
-    priority: { fairnessKey: endpointId },
-    staticSummary: `delivery ${id} to ${endpointId}`,
-    typedSearchAttributes: [
-      { key: SEARCH_ATTRIBUTES.merchantId, value: merchantId },
-      { key: SEARCH_ATTRIBUTES.resourceId, value: id },
-      { key: SEARCH_ATTRIBUTES.endpointId, value: endpointId },
-    ],
-  });
+  return {
+    workflowType: DELIVERY_WORKFLOW,
+    options: {
+      workflowId: deliveryWorkflowId(id, replayCount),
+      taskQueue: deliveryTaskQueue(options.taskQueuePrefix),
+      args: [input],
+      // Inherited by its attempts: when more are due than can be made at once, each endpoint has its turn.
+      priority: { fairnessKey: endpointId },
+      staticSummary: `delivery ${id} to ${endpointId}`,
+      typedSearchAttributes: [
+        ...attributesOf(merchantId, id),
+        { key: SEARCH_ATTRIBUTES.endpointId, value: endpointId },
+      ],
+    },
+  };
 }
 
-/** The workflow that is the collection's own, or that looks at one that has ended. */
-export function workflowIdOfCollection({ id, merchantId, idempotencyKey, state }: CollectionToStart): string {
-  return isFinal(state) ? recheckWorkflowId(id) : collectionWorkflowId(merchantId, idempotencyKey);
+/** The payment's own workflow, or the one that rechecks a final payment. */
+export function workflowIdOf(work: PaymentWork): string {
+  if (isRecheck(work)) return recheckWorkflowId(work.id);
+  switch (work.kind) {
+    case 'collection':
+      return collectionWorkflowId(work.merchantId, work.idempotencyKey);
+    case 'payout':
+      return payoutWorkflowId(work.merchantId, work.idempotencyKey);
+    case 'reversal':
+      return reversalWorkflowId(work.id);
+  }
 }
 
-export function workflowIdOfPayout({ id, merchantId, idempotencyKey, state }: PayoutToStart): string {
-  return hasOperatorOutcome(state) ? recheckWorkflowId(id) : payoutWorkflowId(merchantId, idempotencyKey);
+// A payout that people ended was never sent: its own workflow, which still waits for their decision, must hear of it.
+const ENDED_BY_PEOPLE = ['rejected', 'cancelled', 'expired'];
+
+function isRecheck({ kind, state }: PaymentWork): boolean {
+  // A reversal has an id of its own and so has its workflow: no other can take the name.
+  if (kind === 'reversal' || !isFinal(state)) return false;
+  return kind === 'collection' || !ENDED_BY_PEOPLE.includes(state);
 }
 
-/** One call that reaches an open workflow and makes one where there is none: a decision is never lost between the two. */
-export async function signalPayoutWorkflow(client: Client, payout: PayoutToStart, options: StartOptions) {
-  const { id, merchantId, operator, state } = payout;
-  const input: PayoutWorkflowInput = { payoutId: id, merchantId, operator, timings: options.payoutTimings };
-  await client.workflow.signalWithStart(PAYOUT_WORKFLOW, {
-    signal: PAYOUT_DECISION_RECORDED,
-    workflowId: workflowIdOfPayout(payout),
-    taskQueue: operatorTaskQueue(options.taskQueuePrefix, operator),
-    args: [input],
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowTaskTimeout: options.workflowTaskTimeoutMs,
-    staticSummary: `payout ${id} at ${operator}`,
-    typedSearchAttributes: paymentAttributes(payout, hasOperatorOutcome(state) ? 'operator' : 'approver'),
-  });
+function waitsFor(work: PaymentWork): 'payer' | 'approver' | 'operator' {
+  if (work.kind === 'reversal' || isRecheck(work)) return 'operator';
+  return work.kind === 'collection' ? 'payer' : 'approver';
 }
 
-export async function startReversalWorkflow(client: Client, reversal: ReversalToStart, options: StartOptions) {
-  const { id, merchantId, operator } = reversal;
-  const input: ReversalWorkflowInput = { reversalId: id, merchantId, operator, timings: options.payoutTimings };
-  await client.workflow.start(REVERSAL_WORKFLOW, {
-    workflowId: reversalWorkflowId(id),
-    taskQueue: operatorTaskQueue(options.taskQueuePrefix, operator),
-    args: [input],
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'FAIL',
-    workflowTaskTimeout: options.workflowTaskTimeoutMs,
-    staticSummary: `reversal ${id} at ${operator}`,
-    typedSearchAttributes: paymentAttributes(reversal, 'operator'),
-  });
-}
-
-type AtOperator = { readonly id: string; readonly merchantId: MerchantId; readonly operator: OperatorId };
-
-function paymentAttributes({ id, merchantId, operator }: AtOperator, waitsFor: 'payer' | 'approver' | 'operator') {
+function attributesOf(merchantId: MerchantId, id: string) {
   return [
     { key: SEARCH_ATTRIBUTES.merchantId, value: merchantId },
     { key: SEARCH_ATTRIBUTES.resourceId, value: id },
-    { key: SEARCH_ATTRIBUTES.operator, value: operator },
-    { key: SEARCH_ATTRIBUTES.waitsFor, value: waitsFor },
   ];
 }

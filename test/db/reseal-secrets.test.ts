@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
 import type { Database } from '../../src/db/database.ts';
+import { REAL_CLOCKS } from '../../src/domain/clocks.ts';
 import { findEndpointLocked, rotateEndpointSecret } from '../../src/db/webhooks/endpoint.ts';
 import { setPendingTotp } from '../../src/db/accounts/user.ts';
 import type { EndpointId, MerchantId, UserId } from '../../src/domain/ids.ts';
@@ -144,10 +145,7 @@ describe('stored secrets', () => {
       const week = 7 * 86_400_000;
       const activities = createReconciliationActivities({
         db,
-        overdueAfterMs: week,
-        lateCheckEveryMs: week,
-        lateCheckForMs: week,
-        idempotencyKeptForMs: week,
+        clocks: REAL_CLOCKS,
         callbacksKeptForMs: week,
         keyRing,
         log: createLog({ level: 'info', process: 'test', destination }),

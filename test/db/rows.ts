@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { insertCollection } from '../../src/db/payments/collection.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Collection, CollectionState } from '../../src/domain/payments/collection.ts';
-import type { ChangeTimings } from '../../src/domain/payments/collection-change.ts';
+import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
+import type { PaymentContext } from '../../src/operations/payments/payment-context.ts';
 import type { CollectionTransitionInput } from '../../src/domain/payments/collection-progress.ts';
 import { idTimeMs, newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/accounts/member.ts';
@@ -93,28 +94,28 @@ export async function makeCollection(
   return moved;
 }
 
-export const TIMINGS: ChangeTimings & { readonly notFoundGraceMs: number } = {
+/** Clocks whose moments a test can compute. */
+export const TEST_CLOCKS: Clocks = {
+  ...REAL_CLOCKS,
   promptWindowMs: 60_000,
   overdueAfterMs: 60_000,
   lateCheckEveryMs: 60_000,
   notFoundGraceMs: 60_000,
 };
 
-/** Records the fact; the collection as it then is. */
+/** What payment operations are bound to in tests. */
+export function contextOf(db: Database, clocks: Partial<Clocks> = {}): PaymentContext {
+  return { db, environment: 'test', clocks: { ...TEST_CLOCKS, ...clocks } };
+}
+
+/** Records the transition; returns the collection as it then is. */
 export async function record(
   db: Database,
-  { id: collectionId, merchantId }: Pick<Collection, 'id' | 'merchantId'>,
+  ref: Pick<Collection, 'id' | 'merchantId'>,
   transition: CollectionTransitionInput,
   at = new Date(),
 ): Promise<Collection> {
-  return recordCollectionTransition(db, {
-    merchantId,
-    collectionId,
-    transition,
-    environment: 'test',
-    timings: TIMINGS,
-    at,
-  });
+  return recordCollectionTransition(contextOf(db), { ref, transition, at });
 }
 
 export async function oneRow<Row>(db: Database, sql: string, values: unknown[] = []): Promise<Row> {

@@ -116,7 +116,7 @@ describe('npm run merchant', () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const { id } = await makeCollection(db, merchantId, 'failed');
     const status = { kind: 'paid', operatorReceipt: '4711' } as const;
-    await recordDiscrepancy(db, { ended: { table: 'collections', id, merchantId }, status, at: new Date() });
+    await recordDiscrepancy(db, { ref: { kind: 'collection', id, merchantId }, status, at: new Date() });
     const shown = await run(['discrepancies']);
     const text = 'it failed here, and the operator says that it was paid (its receipt: 4711)';
     const [number, ...rest] = shown.out.split('  ');

@@ -35,10 +35,10 @@ const UNDECIDED: Path = {
 
 type Step = { activity: string; transition?: string };
 
-const record = (transition: string) => ({ activity: 'recordCollectionTransition', transition });
+const record = (transition: string) => ({ activity: 'recordTransition', transition });
 const STEPS: readonly (readonly [string, Step, Path])[] = [
-  ['the prompt is raised', { activity: 'raisePromptWithOperator' }, PAID],
-  ['the operator is asked', { activity: 'getStatusWithOperator' }, PAID],
+  ['the prompt is raised', { activity: 'sendWithOperator' }, PAID],
+  ['the operator is asked', { activity: 'queryStatusWithOperator' }, PAID],
   ['the prompt is recorded', record('prompt_accepted'), PAID],
   ['the payment is recorded', record('paid'), PAID],
   ['a refusal is recorded', record('declined'), DECLINED],

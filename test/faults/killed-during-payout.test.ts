@@ -13,10 +13,10 @@ type Path = { readonly row: string; readonly state: PayoutState; readonly balanc
 const PAID: Path = { row: '000', state: 'succeeded', balance: [15_000, 0] };
 const REFUSED: Path = { row: '001', state: 'failed', balance: [20_000, 0] };
 
-const record = (transition: string) => ({ activity: 'recordPayoutTransition', transition });
+const record = (transition: string) => ({ activity: 'recordTransition', transition });
 const POINTS: readonly (readonly [string, CrashPoint, Path])[] = (['before', 'after'] as const).flatMap((moment) => [
-  [`${moment} it is sent`, { moment, activity: 'sendPayoutWithOperator' }, PAID] as const,
-  [`${moment} the operator is asked`, { moment, activity: 'getPayoutStatusWithOperator' }, PAID] as const,
+  [`${moment} it is sent`, { moment, activity: 'sendWithOperator' }, PAID] as const,
+  [`${moment} the operator is asked`, { moment, activity: 'queryStatusWithOperator' }, PAID] as const,
   [`${moment} its payment is recorded`, { moment, ...record('paid') }, PAID] as const,
   [`${moment} its refusal is recorded`, { moment, ...record('declined') }, REFUSED] as const,
 ]);

@@ -1,4 +1,4 @@
-// The ways the workflows of payouts and reversals can go that have a recorded history.
+// The scenarios of payouts and reversals that have a recorded history.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { recheckWorkflowId, reversalWorkflowId } from '../../workflows/contract.ts';
@@ -15,9 +15,19 @@ const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PAYOUT_SEND_DEADLINE
 async function released(testEnv: TestEnvironment, row: string): Promise<Payout> {
   await fund(testEnv, testEnv.merchant, 20_000);
   const payout = await askForPayout(testEnv, row);
+  await untilQueued(payout.workflowId);
   const answer = await release(await enter(testEnv, testEnv.merchant.id, 'approver'), payout);
   assert.equal(answer.status, 200, answer.text);
   return payout;
+}
+
+/** The history begins with the wait for a decision, however slowly the workflow starts. */
+async function untilQueued(workflowId: string): Promise<void> {
+  const handle = (await temporalClient()).workflow.getHandle(workflowId);
+  await eventually('the wait for a decision', async () => {
+    const history = await handle.fetchHistory().catch(() => null);
+    return history?.events?.some(({ timerStartedEventAttributes }) => Boolean(timerStartedEventAttributes));
+  });
 }
 
 async function reversed(testEnv: TestEnvironment, row: string): Promise<{ workflowId: string }> {
@@ -64,7 +74,7 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'payout-looked-at-again-and-returned',
+    name: 'payout-rechecked-and-returned',
     environment: NO_POLLS,
     async play(testEnv) {
       const payout = await released(testEnv, '015');
@@ -73,7 +83,7 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'payout-looked-at-again-after-it-failed',
+    name: 'payout-rechecked-after-it-failed',
     environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
     async play(testEnv) {
       const payout = await released(testEnv, '001');
@@ -81,7 +91,7 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
       await callBack(testEnv, payout.operatorReference, 'SUCCESSFUL');
       const workflowId = recheckWorkflowId(payout.id as PayoutId);
       const handle = (await temporalClient()).workflow.getHandle(workflowId);
-      await eventually('the look', () => handle.describe().catch(() => null));
+      await eventually('the recheck', () => handle.describe().catch(() => null));
       return { workflowId };
     },
   },

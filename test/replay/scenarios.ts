@@ -1,4 +1,4 @@
-// The ways a workflow can go that have a recorded history, and how each comes about.
+// The scenarios that have a recorded history, and how each is played.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -22,7 +22,7 @@ export type Scenario = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly undecidedMs?: number;
   readonly startsServer?: boolean;
-  /** Makes it happen and returns the run whose history is kept. */
+  /** Plays it and returns the run whose history is kept. */
   play(testEnv: TestEnvironment): Promise<Run>;
 };
 
@@ -98,7 +98,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'collection-looked-at-again-after-it-failed',
+    name: 'collection-rechecked-after-it-failed',
     environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
     async play(testEnv) {
       const payment = await pay(testEnv, '001');
@@ -106,7 +106,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
       await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
       const workflowId = recheckWorkflowId(payment.id as CollectionId);
       const handle = (await temporalClient()).workflow.getHandle(workflowId);
-      await eventually('the look', () => handle.describe().catch(() => null));
+      await eventually('the recheck', () => handle.describe().catch(() => null));
       return { workflowId };
     },
   },
@@ -196,7 +196,7 @@ async function deliver(testEnv: TestEnvironment, acceptedAttempt: number): Promi
   return { workflowId: deliveryWorkflowId((await untilDelivery(testEnv, merchant, ends)).id) };
 }
 
-/** What somebody with all powers over the database can do. */
+/** What a superuser of the database can do. */
 async function tamper(testEnv: TestEnvironment, sql: string): Promise<void> {
   const client = await testEnv.db.pool.connect();
   try {
@@ -220,7 +220,7 @@ async function runNow(testEnv: TestEnvironment, idFor: (prefix: string) => strin
   return { workflowId: workflow.workflowId, runId: workflow.firstExecutionRunId };
 }
 
-/** Plays the scenario in a house of its own and returns the run's history, as JSON, once the run has ended. */
+/** Plays the scenario in a test environment of its own and returns the run's history, as JSON, once the run has ended. */
 export async function play(scenario: Scenario, toJson: (run: Required<Run>) => Promise<string>): Promise<string> {
   const testEnv = await startTestEnvironment({
     startsServer: scenario.startsServer ?? true,

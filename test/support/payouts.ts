@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { insertCollection } from '../../src/db/payments/collection.ts';
-import { recordCollectionTransition } from '../../src/operations/payments/record-collection-transition.ts';
 import { payoutWorkflowId } from '../../workflows/contract.ts';
-import { newCollection } from '../db/rows.ts';
+import { newCollection, record } from '../db/rows.ts';
 import { call, collectionFields, type ApiAnswer } from './api.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 import { sandboxTransactions, phoneFor } from './payments.ts';
@@ -31,14 +30,8 @@ export type ShownPayout = Readonly<Record<string, unknown>> & {
 export async function fund({ db }: TestEnvironment, { id: merchantId }: TestMerchant, amount: number): Promise<void> {
   const collection = newCollection(merchantId, { amountMinor: BigInt(amount) });
   await db.withTransaction((tx) => insertCollection(tx, collection));
-  const timings = { promptWindowMs: 60_000, overdueAfterMs: 60_000, lateCheckEveryMs: 60_000 };
-  const common = { merchantId, collectionId: collection.id, environment: 'test', timings } as const;
-  await recordCollectionTransition(db, { ...common, transition: { kind: 'prompt_accepted' }, at: new Date() });
-  await recordCollectionTransition(db, {
-    ...common,
-    transition: { kind: 'paid', operatorReceipt: '1' },
-    at: new Date(),
-  });
+  await record(db, collection, { kind: 'prompt_accepted' });
+  await record(db, collection, { kind: 'paid', operatorReceipt: '1' });
 }
 
 export type AskOptions = {

@@ -1,7 +1,7 @@
 // Rows of collections.
 import type { Collection, CollectionState } from '../../domain/payments/collection.ts';
 import type { FailureCode } from '../../domain/payments/failure.ts';
-import { lowestIdAt, type CollectionId, type MerchantId } from '../../domain/ids.ts';
+import type { CollectionId, MerchantId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
@@ -98,92 +98,6 @@ export async function listCollections(
   const { query, values } = listStatement({ table: 'collections', prefix: 'col', columns: COLUMNS }, filter);
   const rows = await db.run<CollectionRow>(query, [merchantId, limit, ...values]);
   return rows.map(toCollection);
-}
-
-export type NotStarted = {
-  readonly id: CollectionId;
-  readonly merchantId: MerchantId;
-  readonly idempotencyKey: string;
-  readonly operator: OperatorId;
-  readonly state: CollectionState;
-};
-type NotStartedRow = {
-  id: CollectionId;
-  merchant_id: MerchantId;
-  idempotency_key: string;
-  operator: OperatorId;
-  state: CollectionState;
-};
-
-const LIST_NOT_STARTED = statement(
-  'collection_list_not_started',
-  `SELECT id, merchant_id, idempotency_key, operator, state FROM collections
-   WHERE workflow_started_at IS NULL AND id < $1 ORDER BY id LIMIT $2`,
-);
-
-/** The oldest collections made before `madeBefore` that no workflow is known to have been started for. */
-export async function listCollectionsNotStarted(db: Queryable, madeBefore: Date, limit: number): Promise<NotStarted[]> {
-  const rows = await db.run<NotStartedRow>(LIST_NOT_STARTED, [lowestIdAt('col', madeBefore.getTime()), limit]);
-  return rows.map(toNotStarted);
-}
-
-const MARK_STARTED = statement(
-  'collection_mark_started',
-  'UPDATE collections SET workflow_started_at = $2 WHERE id = ANY($1) AND workflow_started_at IS NULL',
-);
-
-export async function markCollectionsStarted(db: Queryable, ids: readonly CollectionId[], at: Date): Promise<void> {
-  await db.run(MARK_STARTED, [ids, at]);
-}
-
-const MEASURE_NOT_STARTED = statement(
-  'collection_measure_not_started',
-  `SELECT count(*)::int AS count, extract(epoch FROM now() - min(created_at)) * 1000 AS oldest_age_ms
-   FROM (SELECT id, created_at FROM collections
-         WHERE workflow_started_at IS NULL AND state = 'initiated' AND check_due_at = prompt_deadline_at
-         ORDER BY id LIMIT $1) AS waiting`,
-);
-
-/**
- * How many new collections wait for their first workflow (counted up to `limit`), and for how long the oldest has. What
- * the sweep gave back, which set its next check, is old work looked at again: it says nothing of what we can take on.
- */
-export async function measureCollectionsNotStarted(
-  db: Queryable,
-  limit: number,
-): Promise<{ count: number; oldestAgeMs: number }> {
-  const [row] = await db.run<{ count: number; oldest_age_ms: string | null }>(MEASURE_NOT_STARTED, [limit]);
-  return { count: row?.count ?? 0, oldestAgeMs: Math.max(0, Number(row?.oldest_age_ms ?? 0)) };
-}
-
-const REQUEUE_STALE = statement(
-  'collection_requeue_stale',
-  `UPDATE collections
-   SET workflow_started_at = NULL,
-       check_due_at = CASE WHEN state IN ('succeeded', 'failed') THEN NULL WHEN state <> 'expired' THEN $2::timestamptz
-                           WHEN updated_at >= $4 THEN $3::timestamptz END
-   WHERE id IN (
-     SELECT id FROM collections WHERE check_due_at <= $1 ORDER BY check_due_at LIMIT $5 FOR UPDATE SKIP LOCKED)
-   RETURNING id`,
-);
-
-/**
- * Gives collections whose check is due back to the dispatcher, which starts their workflow again if none is open.
- * For those that expired before `expiredBefore` this check is the last.
- */
-export async function requeueStaleCollections(
-  db: Queryable,
-  options: { dueAt: Date; nextCheckAt: Date; nextLateCheckAt: Date; expiredBefore: Date; limit: number },
-): Promise<CollectionId[]> {
-  const { dueAt, nextCheckAt, nextLateCheckAt, expiredBefore, limit } = options;
-  const values = [dueAt, nextCheckAt, nextLateCheckAt, expiredBefore, limit];
-  const rows = await db.run<{ id: CollectionId }>(REQUEUE_STALE, values);
-  return rows.map((row) => row.id);
-}
-
-function toNotStarted(row: NotStartedRow): NotStarted {
-  const { id, operator, state } = row;
-  return { id, merchantId: row.merchant_id, idempotencyKey: row.idempotency_key, operator, state };
 }
 
 function toCollection(row: CollectionRow): Collection {

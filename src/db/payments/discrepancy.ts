@@ -1,21 +1,11 @@
 // Rows of discrepancies: what an operator says of a payment whose end is recorded otherwise.
 import type { Discrepancy, DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
-import type { CollectionId, MerchantId } from '../../domain/ids.ts';
+import type { MerchantId } from '../../domain/ids.ts';
+import type { PaymentRef } from '../../domain/payments/payment.ts';
 import { insertAuditEntry, recordServiceAct } from '../accounts/audit.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
-import type { SentMoney } from './send-progress.ts';
 
-/** A payment, in or out, or a refund, of which somebody may say more after its end. */
-export type EndedPayment =
-  SentMoney | { readonly merchantId: MerchantId; readonly table: 'collections'; readonly id: CollectionId };
-
-export type NewDiscrepancy = EndedPayment & {
-  readonly kind: DiscrepancyKind;
-  readonly operatorReceipt: string | null;
-  readonly foundAt: Date;
-};
-
-const NOUNS = { collections: 'collection', payouts: 'payout', reversals: 'reversal' } as const;
+export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'foundAt'>;
 
 const INSERT = statement(
   'discrepancy_insert',
@@ -23,17 +13,18 @@ const INSERT = statement(
    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING 1`,
 );
 
-/** Keeps it, with an entry of the audit log for the merchant to see. Repeating it changes nothing. */
-export async function insertDiscrepancy(tx: Tx, found: NewDiscrepancy): Promise<void> {
-  const { merchantId, table, id, kind, operatorReceipt, foundAt: at } = found;
-  const ids = (['collections', 'payouts', 'reversals'] as const).map((each) => (each === table ? id : null));
+/** Keeps it, with an audit entry for the merchant to see. Repeating it changes nothing. */
+export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewDiscrepancy): Promise<void> {
+  const { merchantId, id } = payment;
+  const { kind, operatorReceipt, foundAt: at } = found;
+  const ids = (['collection', 'payout', 'reversal'] as const).map((each) => (each === payment.kind ? id : null));
   const rows = await tx.run(INSERT, [merchantId, ...ids, kind, operatorReceipt, at]);
   if (rows.length === 0) return;
   await insertAuditEntry(tx, {
     merchantId,
     userId: null,
     apiKeyId: null,
-    action: `${NOUNS[table]}.discrepancy_found`,
+    action: `${payment.kind}.discrepancy_found`,
     outcome: 'done',
     subjectId: id,
     before: null,

@@ -1,5 +1,6 @@
 // Idempotency keys and the answers kept under them.
 import { DomainError } from '../../domain/errors.ts';
+import { IDEMPOTENCY_KEPT_FOR_MS } from '../../domain/payments/payment-request.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
@@ -79,7 +80,6 @@ export type KeyedRequest = {
   readonly key: string;
   readonly fingerprint: Buffer;
   readonly at: Date;
-  readonly keptForMs: number;
 };
 
 /**
@@ -105,8 +105,8 @@ export async function storeResponse(tx: Tx, request: KeyedRequest, answer: Store
   if (!(await putIdempotencyKey(tx, entry))) throw inFlight();
 }
 
-function keptSince({ at, keptForMs }: KeyedRequest): Date {
-  return new Date(at.getTime() - keptForMs);
+function keptSince({ at }: KeyedRequest): Date {
+  return new Date(at.getTime() - IDEMPOTENCY_KEPT_FOR_MS);
 }
 
 function inFlight(): DomainError {

@@ -1,17 +1,11 @@
 // Rows of operator callbacks, kept as they came.
-import type { CollectionId, PayoutId, ReversalId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { statement, type Queryable, type Statement } from '../database.ts';
-
-/** What a callback speaks of. */
-export type CallbackSubject =
-  | { readonly noun: 'collection'; readonly id: CollectionId }
-  | { readonly noun: 'payout'; readonly id: PayoutId }
-  | { readonly noun: 'reversal'; readonly id: ReversalId };
 
 export type NewOperatorCallback = {
   readonly operator: OperatorId;
-  readonly subject: CallbackSubject;
+  readonly payment: Pick<PaymentRef, 'kind' | 'id'>;
   readonly body: string;
   readonly contentType: string;
   readonly sourceAddress: string;
@@ -22,7 +16,7 @@ const INSERTS = {
   collection: insertStatement('collection_id'),
   payout: insertStatement('payout_id'),
   reversal: insertStatement('reversal_id'),
-} as const satisfies Record<CallbackSubject['noun'], Statement>;
+} as const satisfies Record<PaymentKind, Statement>;
 
 function insertStatement(column: string): Statement {
   return statement(
@@ -34,15 +28,15 @@ function insertStatement(column: string): Statement {
   );
 }
 
-/** Keeps the callback unless `mostPerPayment` are kept already: whoever repeats himself fills no disk. */
+/** Keeps the callback unless `mostPerPayment` are kept already: repeated callbacks fill no disk. */
 export async function insertOperatorCallback(
   db: Queryable,
   callback: NewOperatorCallback,
   mostPerPayment: number,
 ): Promise<{ isKept: boolean }> {
-  const rows = await db.run(INSERTS[callback.subject.noun], [
+  const rows = await db.run(INSERTS[callback.payment.kind], [
     callback.operator,
-    callback.subject.id,
+    callback.payment.id,
     callback.body,
     callback.contentType,
     callback.sourceAddress,

@@ -1,7 +1,6 @@
 // Rows of payouts, each with the approvals it has.
 import type { FailureCode } from '../../domain/payments/failure.ts';
 import type { ApiKeyId, MerchantId, PayoutId, UserId } from '../../domain/ids.ts';
-import { lowestIdAt } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
@@ -99,97 +98,6 @@ export async function listPayouts(
   const { query, values } = listStatement({ table: 'payouts', prefix: 'pay', columns: COLUMNS }, filter);
   const rows = await db.run<PayoutRow>(query, [merchantId, limit, ...values]);
   return rows.map(toPayout);
-}
-
-export type PayoutNotStarted = {
-  readonly id: PayoutId;
-  readonly merchantId: MerchantId;
-  readonly idempotencyKey: string;
-  readonly operator: OperatorId;
-  readonly state: PayoutState;
-  readonly updatedAt: Date;
-};
-type NotStartedRow = {
-  id: PayoutId;
-  merchant_id: MerchantId;
-  idempotency_key: string;
-  operator: OperatorId;
-  state: PayoutState;
-  updated_at: Date;
-};
-
-const LIST_NOT_STARTED = statement(
-  'payout_list_not_started',
-  `SELECT id, merchant_id, idempotency_key, operator, state, updated_at FROM payouts
-   WHERE workflow_started_at IS NULL AND updated_at < $1 AND id < $2 ORDER BY id LIMIT $3`,
-);
-
-/** The oldest payouts untouched since `madeBefore` whose workflow is not known to have been started or told. */
-export async function listPayoutsNotStarted(
-  db: Queryable,
-  madeBefore: Date,
-  limit: number,
-): Promise<PayoutNotStarted[]> {
-  const values = [madeBefore, lowestIdAt('pay', madeBefore.getTime()), limit];
-  const rows = await db.run<NotStartedRow>(LIST_NOT_STARTED, values);
-  return rows.map((row) => ({
-    id: row.id,
-    merchantId: row.merchant_id,
-    idempotencyKey: row.idempotency_key,
-    operator: row.operator,
-    state: row.state,
-    updatedAt: row.updated_at,
-  }));
-}
-
-const MARK_STARTED = statement(
-  'payout_mark_started',
-  `UPDATE payouts SET workflow_started_at = $3
-   FROM unnest($1::text[], $2::timestamptz[]) AS told (id, updated_at)
-   WHERE payouts.id = told.id AND payouts.updated_at = told.updated_at AND payouts.workflow_started_at IS NULL`,
-);
-
-/** As it was when its workflow was told of it. */
-export type SignalledPayout = { readonly id: PayoutId; readonly updatedAt: Date };
-
-/** Those that changed since stay as they are: their workflow was told of what was before. */
-export async function markPayoutsStarted(db: Queryable, told: readonly SignalledPayout[], at: Date): Promise<void> {
-  await db.run(MARK_STARTED, [told.map(({ id }) => id), told.map(({ updatedAt }) => updatedAt), at]);
-}
-
-const MEASURE_NOT_STARTED = statement(
-  'payout_measure_not_started',
-  `SELECT count(*)::int AS count, extract(epoch FROM now() - min(created_at)) * 1000 AS oldest_age_ms
-   FROM (SELECT id, created_at FROM payouts
-         WHERE workflow_started_at IS NULL AND state = 'queued' AND check_due_at = expires_at AND updated_at = created_at
-         ORDER BY id LIMIT $1) AS waiting`,
-);
-
-/** How many new payouts wait for their first workflow, as for collections. */
-export async function measurePayoutsNotStarted(
-  db: Queryable,
-  limit: number,
-): Promise<{ count: number; oldestAgeMs: number }> {
-  const [row] = await db.run<{ count: number; oldest_age_ms: string | null }>(MEASURE_NOT_STARTED, [limit]);
-  return { count: row?.count ?? 0, oldestAgeMs: Math.max(0, Number(row?.oldest_age_ms ?? 0)) };
-}
-
-const REQUEUE_STALE = statement(
-  'payout_requeue_stale',
-  `UPDATE payouts SET workflow_started_at = NULL,
-       check_due_at = CASE WHEN state IN ('queued', 'released', 'reconciling') THEN $2::timestamptz END
-   WHERE id IN (
-     SELECT id FROM payouts WHERE check_due_at <= $1 ORDER BY check_due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-   RETURNING id`,
-);
-
-/** Gives payouts whose check is due back to the dispatcher, which starts their workflow again if none is open. */
-export async function requeueStalePayouts(
-  db: Queryable,
-  options: { dueAt: Date; nextCheckAt: Date; limit: number },
-): Promise<PayoutId[]> {
-  const rows = await db.run<{ id: PayoutId }>(REQUEUE_STALE, [options.dueAt, options.nextCheckAt, options.limit]);
-  return rows.map((row) => row.id);
 }
 
 function toPayout(row: PayoutRow): Payout {

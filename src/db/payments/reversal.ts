@@ -2,6 +2,7 @@
 import type { FailureCode } from '../../domain/payments/failure.ts';
 import type { CollectionId, MerchantId, ReversalId, UserId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import type { ReversalChange } from '../../domain/payments/reversal-change.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
@@ -89,14 +90,6 @@ const UPDATE = statement(
    WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) RETURNING 1`,
 );
 
-export type ReversalChange = {
-  readonly before: Reversal;
-  readonly after: Reversal;
-  readonly checkDueAt: Date | null;
-  /** It holds only as long as nobody noted that the operator has the refund. */
-  readonly requiresNotAccepted: boolean;
-};
-
 /** Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
 export async function updateReversal(
   tx: Tx,
@@ -112,52 +105,6 @@ export async function updateReversal(
     requiresNotAccepted,
   ];
   return (await tx.run(UPDATE, values)).length === 1;
-}
-
-export type ReversalNotStarted = {
-  readonly id: ReversalId;
-  readonly merchantId: MerchantId;
-  readonly operator: OperatorId;
-};
-
-const LIST_NOT_STARTED = statement(
-  'reversal_list_not_started',
-  `${SELECT} WHERE r.workflow_started_at IS NULL AND r.created_at < $1 ORDER BY r.id LIMIT $2`,
-);
-
-export async function listReversalsNotStarted(
-  db: Queryable,
-  before: Date,
-  limit: number,
-): Promise<ReversalNotStarted[]> {
-  const rows = await db.run<ReversalRow>(LIST_NOT_STARTED, [before, limit]);
-  return rows.map(({ id, merchant_id: merchantId, operator }) => ({ id, merchantId, operator }));
-}
-
-const MARK_STARTED = statement(
-  'reversal_mark_started',
-  'UPDATE reversals SET workflow_started_at = $2 WHERE id = ANY($1) AND workflow_started_at IS NULL',
-);
-
-export async function markReversalsStarted(db: Queryable, ids: readonly ReversalId[], at: Date): Promise<void> {
-  await db.run(MARK_STARTED, [ids, at]);
-}
-
-const REQUEUE_STALE = statement(
-  'reversal_requeue_stale',
-  `UPDATE reversals SET workflow_started_at = NULL,
-     check_due_at = CASE WHEN state IN ('requested', 'reconciling') THEN $2::timestamptz END
-   WHERE id IN (
-     SELECT id FROM reversals WHERE check_due_at <= $1 ORDER BY check_due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-   RETURNING id`,
-);
-
-/** Gives reversals whose check is due back to the dispatcher, which starts their workflow again if none is open. */
-export async function requeueStaleReversals(
-  db: Queryable,
-  options: { dueAt: Date; nextCheckAt: Date; limit: number },
-): Promise<number> {
-  return (await db.run(REQUEUE_STALE, [options.dueAt, options.nextCheckAt, options.limit])).length;
 }
 
 function toReversal(row: ReversalRow): Reversal {

@@ -260,68 +260,6 @@ function attemptColumns(attempts: readonly Attempt[]): unknown[][] {
   ];
 }
 
-export type DeliveryNotStarted = {
-  readonly id: DeliveryId;
-  readonly merchantId: MerchantId;
-  readonly endpointId: EndpointId;
-  readonly replayCount: number;
-  readonly nextAttemptAt: Date | null;
-};
-
-const LIST_NOT_STARTED = statement(
-  'delivery_list_not_started',
-  `SELECT id, merchant_id, endpoint_id, replay_count, next_attempt_at FROM deliveries
-   WHERE state = 'retrying' AND workflow_started_at IS NULL ORDER BY id LIMIT $1`,
-);
-
-/** Deliveries that are owed further attempts and that no workflow is known to have been started for. */
-export async function listDeliveriesNotStarted(db: Queryable, limit: number): Promise<DeliveryNotStarted[]> {
-  const rows = await db.run<{
-    id: DeliveryId;
-    merchant_id: MerchantId;
-    endpoint_id: EndpointId;
-    replay_count: number;
-    next_attempt_at: Date | null;
-  }>(LIST_NOT_STARTED, [limit]);
-  return rows.map((row) => ({
-    id: row.id,
-    merchantId: row.merchant_id,
-    endpointId: row.endpoint_id,
-    replayCount: row.replay_count,
-    nextAttemptAt: row.next_attempt_at,
-  }));
-}
-
-const MARK_STARTED = statement(
-  'delivery_mark_started',
-  `UPDATE deliveries d SET workflow_started_at = $3 FROM unnest($1::text[], $2::int[]) AS started (id, replay_count)
-   WHERE d.id = started.id AND d.replay_count = started.replay_count AND d.workflow_started_at IS NULL`,
-);
-
-export type StartedDelivery = Pick<DeliveryNotStarted, 'id' | 'replayCount'>;
-
-/** Leaves alone what was replayed since: the workflow that was started is not the one that it then needs. */
-export async function markDeliveriesStarted(
-  db: Queryable,
-  started: readonly StartedDelivery[],
-  at: Date,
-): Promise<void> {
-  await db.run(MARK_STARTED, [started.map(({ id }) => id), started.map(({ replayCount }) => replayCount), at]);
-}
-
-const REQUEUE_STALE = statement(
-  'delivery_requeue_stale',
-  `UPDATE deliveries SET workflow_started_at = NULL
-   WHERE id IN (SELECT id FROM deliveries WHERE state = 'retrying' AND workflow_started_at < $1 AND next_attempt_at < $1
-                ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
-   RETURNING id`,
-);
-
-/** Gives deliveries whose next attempt is overdue back to the dispatcher, which starts a workflow again if none is open. */
-export async function requeueStaleDeliveries(db: Queryable, dueBefore: Date, limit: number): Promise<number> {
-  return (await db.run(REQUEUE_STALE, [dueBefore, limit])).length;
-}
-
 function toDueDelivery(row: DueDeliveryRow): DueDelivery {
   return {
     id: row.id,

@@ -1,43 +1,36 @@
-// What a fact makes of a collection: decided here, recorded elsewhere.
+// What a transition input makes of a collection: decided here, recorded elsewhere.
+import type { Clocks } from '../clocks.ts';
 import { COLLECTION_TRANSITIONS, type Collection } from './collection.ts';
 import type { CollectionTransitionInput } from './collection-progress.ts';
 import { posting, type Posting } from './ledger.ts';
 
-/** How long things last from the moment of the change, in milliseconds. */
-export type ChangeTimings = {
-  /** How long the prompt lives at the operator. */
-  readonly promptWindowMs: number;
-  /** How long a workflow may leave the collection as it then is before the sweep looks at it. */
-  readonly overdueAfterMs: number;
-  /** How long after it expired the sweep first asks for a late payment. */
-  readonly lateCheckEveryMs: number;
-};
+type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'overdueAfterMs' | 'lateCheckEveryMs'>;
 
 export type CollectionChange = {
   readonly before: Collection;
   readonly after: Collection;
-  /** What the operator calls the payment; known from the moment it is paid. */
+  /** The operator's own id of the payment; known once it is paid. */
   readonly operatorReceipt: string | null;
-  /** When the sweep looks at it; null when nothing more can come. */
+  /** When the sweep requeues it; null when nothing more can come. */
   readonly checkDueAt: Date | null;
 };
 
-/** The change, or null when the fact leads nowhere from the state the collection is in. */
+/** The change, or null when the input leads nowhere from the present state. */
 export function changeCollection(
   before: Collection,
-  transition: CollectionTransitionInput,
+  input: CollectionTransitionInput,
   at: Date,
-  timings: ChangeTimings,
+  clocks: ChangeClocks,
 ): CollectionChange | null {
-  const state = COLLECTION_TRANSITIONS[before.state][transition.kind];
+  const state = COLLECTION_TRANSITIONS[before.state][input.kind];
   if (state === undefined) return null;
-  const promptExpiresAt = state === 'prompted' ? after(at, timings.promptWindowMs) : before.promptExpiresAt;
+  const promptExpiresAt = state === 'prompted' ? after(at, clocks.promptWindowMs) : before.promptExpiresAt;
   const changed: Collection = {
     ...before,
     state,
     previousState: before.state,
     version: before.version + 1,
-    failureCode: 'failureCode' in transition ? transition.failureCode : null,
+    failureCode: 'failureCode' in input ? input.failureCode : null,
     amountReversedMinor: state === 'reversed' ? before.amountMinor : before.amountReversedMinor,
     updatedAt: at,
     promptExpiresAt,
@@ -45,20 +38,20 @@ export function changeCollection(
   return {
     before,
     after: changed,
-    operatorReceipt: 'operatorReceipt' in transition ? transition.operatorReceipt : null,
-    checkDueAt: checkDueAt(changed, timings),
+    operatorReceipt: 'operatorReceipt' in input ? input.operatorReceipt : null,
+    checkDueAt: checkDueAt(changed, clocks),
   };
 }
 
-function checkDueAt({ state, updatedAt, promptExpiresAt }: Collection, timings: ChangeTimings): Date | null {
+function checkDueAt({ state, updatedAt, promptExpiresAt }: Collection, clocks: ChangeClocks): Date | null {
   switch (state) {
     case 'prompted':
-      return after(promptExpiresAt ?? updatedAt, timings.overdueAfterMs);
+      return after(promptExpiresAt ?? updatedAt, clocks.overdueAfterMs);
     case 'initiated':
     case 'reconciling':
-      return after(updatedAt, timings.overdueAfterMs);
+      return after(updatedAt, clocks.overdueAfterMs);
     case 'expired':
-      return after(updatedAt, timings.lateCheckEveryMs);
+      return after(updatedAt, clocks.lateCheckEveryMs);
     case 'succeeded':
     case 'failed':
     case 'reversed':
@@ -70,7 +63,7 @@ function after(at: Date, ms: number): Date {
   return new Date(at.getTime() + ms);
 }
 
-/** The movement of money that belongs to the collection's coming into the state it is in; null: none. */
+/** The posting that belongs to the collection's entry into its present state; null: none. */
 export function collectionPosting(collection: Collection): Posting | null {
   if (collection.state === 'succeeded') return posting('collection_paid', collection);
   return collection.state === 'reversed' ? posting('collection_reversed', collection) : null;

@@ -1,75 +1,65 @@
-// What to make of the operator's word on a collection. Pure, and replayed by workflows: same inputs, same answer for ever.
+// What follows from an operator status of a collection. Pure, and replayed by workflows: the same inputs always give the same result.
+import type { PaymentClocks } from '../clocks.ts';
 import type { CollectionState } from './collection.ts';
 import type { FailureCode } from './failure.ts';
 import type { OperatorStatus } from './operator-status.ts';
+import { isFinal } from './payment.ts';
 
-/** A fact with what is recorded along with it. */
+/** What is recorded of a collection. */
 export type CollectionTransitionInput =
-  | { readonly kind: 'prompt_accepted' }
-  | { readonly kind: 'outcome_unknown' | 'returned' }
+  | { readonly kind: 'prompt_accepted' | 'outcome_unknown' | 'returned' }
   | { readonly kind: 'paid'; readonly operatorReceipt: string }
   | { readonly kind: 'declined' | 'expired'; readonly failureCode: FailureCode };
 
-/** Where a collection stands, as far as waiting for it goes. Times are Unix milliseconds. */
+/** What waiting for a collection needs to know of it. Times are Unix milliseconds. */
 export type CollectionSnapshot = {
   readonly state: CollectionState;
   readonly promptDeadlineAtMs: number;
   readonly promptExpiresAtMs: number | null;
 };
 
-export type Patience = {
-  /** How long after the prompt deadline a send may still be on its way to the operator. */
-  readonly notFoundGraceMs: number;
-  /** How long after the prompt ran out we go on asking for an undecided payment. */
-  readonly reconcileForMs: number;
-};
-
-/** The operator will say no more of it by itself: nothing to wait for. */
-export function isFinal(state: CollectionState): boolean {
-  return state === 'succeeded' || state === 'failed' || state === 'expired' || state === 'reversed';
-}
+export type CollectionLimits = Pick<PaymentClocks, 'notFoundGraceMs' | 'reconcileForMs'>;
 
 /**
- * The fact to record now, or null to go on waiting. An outcome is only ever what the operator confirmed; when it stays
- * undecided past all patience the collection lapses as `unknown`, and a payment found later still counts.
+ * The transition to record now, or null to go on waiting. An outcome is only ever what the operator confirmed; a
+ * collection that is undecided beyond all limits expires as `unknown`, and a payment that is found later still counts.
  */
 export function nextCollectionTransition(
   snapshot: CollectionSnapshot,
   status: OperatorStatus,
   nowMs: number,
-  patience: Patience,
+  limits: CollectionLimits,
 ): CollectionTransitionInput | null {
   const { state, promptDeadlineAtMs, promptExpiresAtMs } = snapshot;
   if (state === 'succeeded') return status.kind === 'returned' ? { kind: 'returned' } : null;
-  const settled = finalTransition(status);
-  if (isFinal(state)) return state === 'expired' && settled?.kind === 'paid' ? settled : null;
+  const outcome = outcomeOf(status);
+  if (isFinal(state)) return state === 'expired' && outcome?.kind === 'paid' ? outcome : null;
   if (state === 'initiated') {
-    // It must be known to have been asked for before it can be known to be paid.
-    return status.kind === 'pending' || settled !== null
-      ? { kind: 'prompt_accepted' }
-      : undecidedSend(snapshot, status, nowMs, patience);
+    // A prompt must be recorded as accepted before its outcome can be.
+    if (status.kind === 'pending' || outcome !== null) return { kind: 'prompt_accepted' };
+    return isNeverPrompted(snapshot, status, nowMs, limits) ? NEVER_PROMPTED : { kind: 'outcome_unknown' };
   }
-  if (settled !== null) return settled;
+  if (outcome !== null) return outcome;
   if (state === 'prompted') {
     return promptExpiresAtMs !== null && nowMs >= promptExpiresAtMs ? { kind: 'outcome_unknown' } : null;
   }
-  if (promptExpiresAtMs === null && isNeverAccepted(snapshot, status, nowMs, patience)) {
-    return { kind: 'expired', failureCode: 'operator_unavailable' };
-  }
-  const patienceEndsAtMs = (promptExpiresAtMs ?? promptDeadlineAtMs) + patience.reconcileForMs;
-  return nowMs >= patienceEndsAtMs ? { kind: 'expired', failureCode: 'unknown' } : null;
+  if (promptExpiresAtMs === null && isNeverPrompted(snapshot, status, nowMs, limits)) return NEVER_PROMPTED;
+  const reconcileUntilMs = (promptExpiresAtMs ?? promptDeadlineAtMs) + limits.reconcileForMs;
+  return nowMs >= reconcileUntilMs ? { kind: 'expired', failureCode: 'unknown' } : null;
 }
 
-function finalTransition(
-  status: OperatorStatus,
-): Extract<CollectionTransitionInput, { kind: 'paid' | 'declined' | 'expired' }> | null {
+const NEVER_PROMPTED = { kind: 'expired', failureCode: 'operator_unavailable' } as const;
+
+type Outcome = Extract<CollectionTransitionInput, { kind: 'paid' | 'declined' | 'expired' }>;
+
+function outcomeOf(status: OperatorStatus): Outcome | null {
   switch (status.kind) {
     case 'paid':
     case 'returned':
       // What was returned was paid before: both are recorded, one after the other.
       return { kind: 'paid', operatorReceipt: status.operatorReceipt };
     case 'declined':
-      // A prompt that ran out at the operator is no refusal: the payer may still be found to have paid.
+      // A prompt that expired at the operator is no refusal: the payer may still be found to have paid.
       return {
         kind: status.failureCode === 'prompt_expired' ? 'expired' : 'declined',
         failureCode: status.failureCode,
@@ -81,23 +71,12 @@ function finalTransition(
   }
 }
 
-// The operator never took it, and none of our sends can still be under way.
-function isNeverAccepted(
-  snapshot: CollectionSnapshot,
+// The operator does not know the payment, and none of our sends can still be on its way.
+function isNeverPrompted(
+  { promptDeadlineAtMs }: CollectionSnapshot,
   status: OperatorStatus,
   nowMs: number,
-  patience: Patience,
+  { notFoundGraceMs }: CollectionLimits,
 ): boolean {
-  return status.kind === 'not_found' && nowMs >= snapshot.promptDeadlineAtMs + patience.notFoundGraceMs;
-}
-
-function undecidedSend(
-  snapshot: CollectionSnapshot,
-  status: OperatorStatus,
-  nowMs: number,
-  patience: Patience,
-): CollectionTransitionInput {
-  return isNeverAccepted(snapshot, status, nowMs, patience)
-    ? { kind: 'expired', failureCode: 'operator_unavailable' }
-    : { kind: 'outcome_unknown' };
+  return status.kind === 'not_found' && nowMs >= promptDeadlineAtMs + notFoundGraceMs;
 }

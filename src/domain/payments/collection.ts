@@ -7,16 +7,16 @@ import type { OperatorId } from './operator-catalogue.ts';
 export type CollectionState =
   'initiated' | 'prompted' | 'reconciling' | 'succeeded' | 'failed' | 'expired' | 'reversed';
 
-/** Facts that move a collection. */
+/** What moves a collection. */
 export type CollectionTransitionKind =
-  | 'prompt_accepted' // the operator took the prompt
-  | 'outcome_unknown' // unreachable, or undecided past the prompt window
+  | 'prompt_accepted' // the operator accepted the prompt
+  | 'outcome_unknown' // the operator is unreachable, or undecided past the prompt window
   | 'paid' // the operator confirms the payment
   | 'declined' // the operator confirms that it will not be paid
-  | 'expired' // the prompt ran out, or was never raised
+  | 'expired' // the prompt expired, or was never raised
   | 'returned'; // the provider gave the money back to the payer
 
-/** The one table: feeds the code, the database's own check and docs/states.md. A pair that is absent changes nothing. */
+/** The one table: feeds the code, the database's own check and docs/states.md. An absent pair changes nothing. */
 export const COLLECTION_TRANSITIONS: Readonly<
   Record<CollectionState, Readonly<Partial<Record<CollectionTransitionKind, CollectionState>>>>
 > = {
@@ -37,14 +37,14 @@ export type Collection = {
   readonly idempotencyKey: string;
   readonly state: CollectionState;
   readonly previousState: CollectionState | null;
-  /** Counts state changes; 0 is the collection as it was made. */
+  /** Counts state changes; 0 is the collection as it was created. */
   readonly version: number;
   readonly amountMinor: bigint;
   readonly currency: Currency;
   readonly reference: string;
   readonly phone: string;
   readonly operator: OperatorId;
-  /** What the operator knows the payment by: UUID v4, recorded before anything is sent. */
+  /** The payment's name at the operator: UUID v4, recorded before anything is sent. */
   readonly operatorReference: string;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
@@ -52,9 +52,9 @@ export type Collection = {
   readonly amountReversedMinor: bigint;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** After this moment nobody's phone may ring for it any more. */
+  /** After this time no prompt may be raised for it. */
   readonly promptDeadlineAt: Date;
-  /** When the prompt on the handset runs out; null until the operator took it. */
+  /** When the prompt on the handset expires; null until the operator accepted it. */
   readonly promptExpiresAt: Date | null;
 };
 
@@ -79,7 +79,7 @@ export function collectionObject(collection: Collection) {
   };
 }
 
-/** Whether a success came after merchants were told, or the payer's phone said, that the prompt had run out. */
+/** Whether the success came after the expiry was reported to the merchant, or after the prompt's window. */
 export function isLateSuccess(collection: Collection): boolean {
   if (collection.state !== 'succeeded') return false;
   if (collection.previousState === 'expired') return true;

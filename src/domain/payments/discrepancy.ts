@@ -1,17 +1,18 @@
-// Discrepancies: what an operator says of a payment whose end is recorded otherwise, for a person to settle.
-import type { CollectionId, MerchantId, PayoutId, ReversalId } from '../ids.ts';
-import type { Contradiction } from './sent-money.ts';
+// Discrepancies: operator statuses that contradict a recorded outcome, each for a person to settle.
+import type { MerchantId } from '../ids.ts';
+import type { PaymentId } from './payment.ts';
+import type { Contradiction } from './send-progress.ts';
 
-/** `refunded_twice`: the provider gave a collection back by itself, and the refund that was asked for was paid too. */
+/** `refunded_twice`: the provider returned a collection by itself, and the refund that was requested was paid too. */
 export type DiscrepancyKind = Contradiction | 'refunded_twice';
 
 export type Discrepancy = {
-  /** A number in digits, rising with time. */
+  /** Decimal digits; later ones are larger numbers. */
   readonly id: string;
   readonly merchantId: MerchantId;
-  readonly subject: CollectionId | PayoutId | ReversalId;
+  readonly subject: PaymentId;
   readonly kind: DiscrepancyKind;
-  /** What the operator calls the payment, where it says that there is one. */
+  /** The operator's own id of the payment, if the status has one. */
   readonly operatorReceipt: string | null;
   readonly foundAt: Date;
 };

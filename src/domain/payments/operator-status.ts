@@ -1,33 +1,32 @@
-// What operators say of a payment, the same of collections, payouts and refunds, and what follows from it.
+// The status of a payment at its operator, the same for collections, payouts and refunds, and the transitions that it supports.
+import type { CollectionTransitionInput } from './collection-progress.ts';
 import type { FailureCode } from './failure.ts';
+import type { PayoutOutcomeInput } from './payout-progress.ts';
+import type { ReversalTransitionInput } from './reversal-progress.ts';
 
-/** What the operator says when asked. `unknown`: it could not be asked, or said nothing we may rely on. */
+/** The answer to a status query. `unknown`: the operator could not be queried, or gave nothing that we may rely on. */
 export type OperatorStatus =
   | { readonly kind: 'paid' | 'returned'; readonly operatorReceipt: string }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'pending' | 'not_found' | 'unknown' };
 
-/** A word with the moment at which it was asked for, and the proof that a process of ours heard it then. */
+/** A status with the time of its query and the attestation that a process of ours received it. */
 export type AttestedStatus = {
   readonly status: OperatorStatus;
-  /** Unix milliseconds, before the question was sent: what it says was not yet true of anything later. */
+  /** Unix milliseconds, before the query was sent: the status need not hold for any later time. */
   readonly queriedAtMs: number;
   readonly attestation: string;
 };
 
-/** What workflows record, of collections, payouts and refunds together. */
-export type PaymentTransitionInput =
-  | { readonly kind: 'prompt_accepted' | 'expired' | 'approval_expired' | 'outcome_unknown' | 'returned' | 'refunded' }
-  | { readonly kind: 'paid'; readonly operatorReceipt: string }
-  | { readonly kind: 'declined'; readonly failureCode: FailureCode }
-  | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
+/** Every transition input that a workflow records. What people decide is recorded by the operations of their decisions. */
+export type PaymentTransitionInput = CollectionTransitionInput | PayoutOutcomeInput | ReversalTransitionInput;
 
-/** Whether recording the fact ends a payment for good, or moves money: only an operator's own word may. */
+/** Whether the transition makes a payment final or moves money: only an operator status supports that. */
 export function needsOperatorStatus({ kind }: PaymentTransitionInput): boolean {
   return kind !== 'prompt_accepted' && kind !== 'expired' && kind !== 'approval_expired' && kind !== 'outcome_unknown';
 }
 
-/** Whether the fact is what the word says. What needs no word follows from any. */
+/** Whether the status supports the transition. A transition that needs no status follows from any. */
 export function followsFrom(transition: PaymentTransitionInput, { status, queriedAtMs }: AttestedStatus): boolean {
   switch (transition.kind) {
     case 'prompt_accepted':

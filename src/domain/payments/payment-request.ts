@@ -4,6 +4,9 @@ import { MAX_AMOUNT_MINOR, type Currency } from '../money.ts';
 import { routePhone, type OperatorId } from './operator-catalogue.ts';
 import { parsePhone, PHONE_FORM } from './phone.ts';
 
+/** How long an idempotency key is kept after its first use: far beyond any retry of a merchant's server. */
+export const IDEMPOTENCY_KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
+
 /** A well-formed request; whether it can be carried out depends on the merchant and on the operators. */
 export type PaymentRequest = {
   readonly phone: string;

@@ -1,66 +1,65 @@
-// What a fact makes of a payout: decided here, recorded elsewhere.
+// What a transition input makes of a payout: decided here, recorded elsewhere.
 import type { FailureCode } from './failure.ts';
 import type { UserId } from '../ids.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
-import { isOpen, PAYOUT_TRANSITIONS, type Payout, type PayoutState } from './payout.ts';
+import { isFinal } from './payment.ts';
+import { PAYOUT_TRANSITIONS, type Payout, type PayoutState } from './payout.ts';
+import type { PayoutOutcomeInput } from './payout-progress.ts';
 
-/** A fact with what is recorded along with it. */
+/** What moves a payout, with what is recorded along with it: decisions of people, and what workflows record. */
 export type PayoutTransitionInput =
+  | PayoutOutcomeInput
   | { readonly kind: 'approved'; readonly sendDeadlineAt: Date }
   | { readonly kind: 'refused'; readonly by: UserId; readonly reason: string }
-  | { readonly kind: 'withdrawn'; readonly by: UserId }
-  | { readonly kind: 'approval_expired' | 'outcome_unknown' | 'returned' }
-  | { readonly kind: 'paid'; readonly operatorReceipt: string }
-  | { readonly kind: 'declined'; readonly failureCode: FailureCode }
-  | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
+  | { readonly kind: 'withdrawn'; readonly by: UserId };
 
 export type PayoutChange = {
   readonly before: Payout;
   readonly after: Payout;
-  /** What the operator calls the payment; known from the moment it is paid. */
+  /** The operator's own id of the payment; known once it is paid. */
   readonly operatorReceipt: string | null;
-  /** It holds only as long as nobody noted that the operator has the payment. */
+  /** The change stands only while nothing records that the operator accepted the payout. */
   readonly requiresNotAccepted: boolean;
-  /** When the sweep looks at it, should no workflow have moved it by then; null when nothing more can come. */
+  /** When the sweep requeues it, should no workflow have moved it by then; null when it is final. */
   readonly checkDueAt: Date | null;
 };
 
-/** The change, or null when the fact leads nowhere from the state the payout is in. */
+/** The change, or null when the input leads nowhere from the present state. */
 export function changePayout(
   before: Payout,
-  step: PayoutTransitionInput,
+  input: PayoutTransitionInput,
   at: Date,
   overdueAfterMs: number,
 ): PayoutChange | null {
-  const state = PAYOUT_TRANSITIONS[before.state][step.kind];
+  const state = PAYOUT_TRANSITIONS[before.state][input.kind];
   if (state === undefined) return null;
   const after: Payout = {
     ...before,
     state,
     previousState: before.state,
     version: before.version + 1,
-    failureCode: failureOf(step),
+    failureCode: failureOf(input),
     amountReversedMinor: state === 'reversed' ? before.amountMinor : before.amountReversedMinor,
-    decidedBy: 'by' in step ? step.by : before.decidedBy,
-    rejectionReason: 'reason' in step ? step.reason : before.rejectionReason,
-    sendDeadlineAt: 'sendDeadlineAt' in step ? step.sendDeadlineAt : before.sendDeadlineAt,
+    decidedBy: 'by' in input ? input.by : before.decidedBy,
+    rejectionReason: 'reason' in input ? input.reason : before.rejectionReason,
+    sendDeadlineAt: 'sendDeadlineAt' in input ? input.sendDeadlineAt : before.sendDeadlineAt,
     updatedAt: at,
   };
   return {
     before,
     after,
-    operatorReceipt: 'operatorReceipt' in step ? step.operatorReceipt : null,
-    requiresNotAccepted: step.kind === 'never_accepted',
-    checkDueAt: isOpen(state) ? new Date(at.getTime() + overdueAfterMs) : null,
+    operatorReceipt: 'operatorReceipt' in input ? input.operatorReceipt : null,
+    requiresNotAccepted: input.kind === 'never_accepted',
+    checkDueAt: isFinal(state) ? null : new Date(at.getTime() + overdueAfterMs),
   };
 }
 
-function failureOf(step: PayoutTransitionInput): FailureCode | null {
-  if (step.kind === 'never_accepted') return 'operator_unavailable';
-  return 'failureCode' in step ? step.failureCode : null;
+function failureOf(input: PayoutTransitionInput): FailureCode | null {
+  if (input.kind === 'never_accepted') return 'operator_unavailable';
+  return 'failureCode' in input ? input.failureCode : null;
 }
 
-/** On coming into each state. Between `released` and its end the money stays held. */
+/** On entry into each state. From `released` until the payout is final the money stays held. */
 const POSTING_OF_STATE: Readonly<Record<PayoutState, PostingKind | null>> = {
   queued: 'payout_held',
   released: null,
@@ -73,7 +72,7 @@ const POSTING_OF_STATE: Readonly<Record<PayoutState, PostingKind | null>> = {
   reversed: 'payout_returned',
 };
 
-/** The movement of money that belongs to the payout's coming into the state it is in; null: none. */
+/** The posting that belongs to the payout's entry into its present state; null: none. */
 export function payoutPosting(payout: Payout): Posting | null {
   const kind = POSTING_OF_STATE[payout.state];
   return kind && posting(kind, payout);

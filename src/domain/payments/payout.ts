@@ -7,19 +7,19 @@ import type { OperatorId } from './operator-catalogue.ts';
 export type PayoutState =
   'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'reversed';
 
-/** Facts that move a payout. */
+/** What moves a payout. */
 export type PayoutTransitionKind =
-  | 'approved' // as many people as it needs released it
+  | 'approved' // it has all the approvals that it needs
   | 'refused' // an approver rejected it
-  | 'withdrawn' // who made it cancelled it
-  | 'approval_expired' // nobody released it in time
-  | 'outcome_unknown' // unreachable, or undecided for too long
+  | 'withdrawn' // its maker cancelled it
+  | 'approval_expired' // it was not released in time
+  | 'outcome_unknown' // the operator is unreachable, or undecided for too long
   | 'paid' // the operator confirms that it paid
   | 'declined' // the operator confirms that it will not pay
-  | 'never_accepted' // the operator never heard of it, and no send of ours can still be on its way
+  | 'never_accepted' // the operator does not know it, and no send of ours can still be on its way
   | 'returned'; // the provider gave the money back to us
 
-/** The one table: feeds the code, the database's own check and docs/states.md. A pair that is absent changes nothing. */
+/** The one table: feeds the code, the database's own check and docs/states.md. An absent pair changes nothing. */
 export const PAYOUT_TRANSITIONS: Readonly<
   Record<PayoutState, Readonly<Partial<Record<PayoutTransitionKind, PayoutState>>>>
 > = {
@@ -59,20 +59,20 @@ export type Payout = {
   readonly idempotencyKey: string;
   readonly state: PayoutState;
   readonly previousState: PayoutState | null;
-  /** Counts state changes; 0 is the payout as it was made. */
+  /** Counts state changes; 0 is the payout as it was created. */
   readonly version: number;
   readonly amountMinor: bigint;
   readonly currency: Currency;
   readonly reference: string;
   readonly phone: string;
   readonly operator: OperatorId;
-  /** What the operator knows the payment by: UUID v4, recorded before anything is sent. */
+  /** The payment's name at the operator: UUID v4, recorded before anything is sent. */
   readonly operatorReference: string;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly failureCode: FailureCode | null;
   readonly amountReversedMinor: bigint;
-  /** The person who asked, or who made the key that asked: never one of its approvers. */
+  /** The maker: the person who requested it, or who created the API key that did. Never one of its approvers. */
   readonly createdBy: UserId;
   readonly apiKeyId: ApiKeyId | null;
   readonly approvalsRequired: number;
@@ -87,7 +87,7 @@ export type Payout = {
   readonly expiresAt: Date;
   /** After it nothing is sent any more; null until it is released. */
   readonly sendDeadlineAt: Date | null;
-  /** When the operator first said that it has the payout: from then on its silence is no "no". */
+  /** When the operator first confirmed that it has the payout: from then on `not_found` frees no money. */
   readonly acceptedAt: Date | null;
 };
 
@@ -97,16 +97,6 @@ export function approvalState(state: PayoutState): ApprovalState {
 
 export function statesOfApproval(approval: ApprovalState): PayoutState[] {
   return PAYOUT_STATES.filter((state) => APPROVAL_STATE[state] === approval);
-}
-
-/** Its money is promised, and its end is not known. */
-export function isOpen(state: PayoutState): boolean {
-  return state === 'queued' || state === 'released' || state === 'reconciling';
-}
-
-/** The operator said how it ended: it says no more of it by itself. */
-export function hasOperatorOutcome(state: PayoutState): boolean {
-  return state === 'succeeded' || state === 'failed' || state === 'reversed';
 }
 
 /** The payout as JSON, the same in the fetch route, in lists and in events. Amounts fit a JSON number by check. */

@@ -1,21 +1,20 @@
-// What to make of the operator's word on a refund. Pure, and replayed by workflows: same inputs, same answer for ever.
+// What follows from an operator status of a refund. Pure, and replayed by workflows: the same inputs always give the same result.
 import type { FailureCode } from './failure.ts';
+import type { AttestedStatus } from './operator-status.ts';
 import type { ReversalState } from './reversal.ts';
-import type { OperatorStatus } from './operator-status.ts';
-import { isNeverAccepted, type Sending } from './sent-money.ts';
+import { isNeverAccepted, type SendProgress } from './send-progress.ts';
 
 export type ReversalTransitionInput =
   | { readonly kind: 'refunded' | 'outcome_unknown' }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 
-export type ReversalSnapshot = Sending & { readonly state: ReversalState; readonly sendDeadlineAtMs: number };
+export type ReversalSnapshot = SendProgress & { readonly state: ReversalState; readonly sendDeadlineAtMs: number };
 
-/** The fact to record now, or null to go on waiting. As for payouts, nothing is guessed. */
+/** The transition to record now, or null to go on waiting. As for payouts, no outcome is guessed. */
 export function nextReversalTransition(
   snapshot: ReversalSnapshot,
-  status: OperatorStatus,
-  queriedAtMs: number,
+  { status, queriedAtMs }: Omit<AttestedStatus, 'attestation'>,
   notFoundGraceMs: number,
 ): ReversalTransitionInput | null {
   const { state, sendDeadlineAtMs } = snapshot;
@@ -25,6 +24,6 @@ export function nextReversalTransition(
   if (status.kind === 'not_found' && isNeverAccepted(snapshot, queriedAtMs, notFoundGraceMs)) {
     return { kind: 'never_accepted', queriedAtMs };
   }
-  // A refund that came back to us is nothing we know how to book: somebody must look.
+  // The ledger has no posting for a refund that came back to us: it stays pending until a person looks at it.
   return state === 'requested' && queriedAtMs >= sendDeadlineAtMs ? { kind: 'outcome_unknown' } : null;
 }

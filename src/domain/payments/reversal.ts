@@ -1,11 +1,29 @@
-// A reversal that an approver asked for: the operator's refund of a whole collection to its payer.
+// A reversal that an approver requested: its states, the one table of its transitions, and what merchants see of it.
 import { payoutFailure, type FailureCode } from './failure.ts';
 import type { CollectionId, MerchantId, ReversalId, UserId } from '../ids.ts';
 import type { OperatorId } from './operator-catalogue.ts';
 
-export const REVERSAL_STATES = ['requested', 'reconciling', 'succeeded', 'failed'] as const;
-/** `requested`: being sent; `reconciling`: the operator's answer is not known; then how it ended. */
-export type ReversalState = (typeof REVERSAL_STATES)[number];
+/** `requested`: the refund is being sent; `reconciling`: its outcome is unknown. */
+export type ReversalState = 'requested' | 'reconciling' | 'succeeded' | 'failed';
+
+/** What moves a reversal. */
+export type ReversalTransitionKind =
+  | 'outcome_unknown' // the operator is unreachable, or undecided for too long
+  | 'refunded' // the operator confirms that the payer has the money back
+  | 'declined' // the operator confirms that it will not refund
+  | 'never_accepted'; // the operator does not know the refund, and no send of ours can still be on its way
+
+/** The one table: feeds the code, the database's own check and docs/states.md. An absent pair changes nothing. */
+export const REVERSAL_TRANSITIONS: Readonly<
+  Record<ReversalState, Readonly<Partial<Record<ReversalTransitionKind, ReversalState>>>>
+> = {
+  requested: { outcome_unknown: 'reconciling', refunded: 'succeeded', declined: 'failed', never_accepted: 'failed' },
+  reconciling: { refunded: 'succeeded', declined: 'failed', never_accepted: 'failed' },
+  succeeded: {},
+  failed: {},
+};
+
+export const REVERSAL_STATES = Object.keys(REVERSAL_TRANSITIONS) as [ReversalState, ...ReversalState[]];
 
 export type Reversal = {
   readonly id: ReversalId;
@@ -13,7 +31,7 @@ export type Reversal = {
   readonly collectionId: CollectionId;
   readonly operator: OperatorId;
   readonly state: ReversalState;
-  /** What the operator knows the refund by: UUID v4, recorded before anything is sent. */
+  /** The refund's name at the operator: UUID v4, recorded before anything is sent. */
   readonly operatorReference: string;
   readonly failureCode: FailureCode | null;
   readonly requestedBy: UserId;
@@ -21,7 +39,7 @@ export type Reversal = {
   readonly updatedAt: Date;
   /** After it nothing is sent to the operator any more. */
   readonly sendDeadlineAt: Date;
-  /** When the operator first said that it has the refund. */
+  /** When the operator first confirmed that it has the refund. */
   readonly acceptedAt: Date | null;
 };
 

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { recordAct } from '../../db/accounts/audit.ts';
 import { insertCollection } from '../../db/payments/collection.ts';
-import type { Database } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
   storeResponse,
@@ -16,6 +15,7 @@ import { idTimeMs, newId, type MerchantId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import type { Currency } from '../../domain/money.ts';
+import type { PaymentContext } from './payment-context.ts';
 
 export type CreateCollection = {
   readonly merchantId: MerchantId;
@@ -24,8 +24,6 @@ export type CreateCollection = {
   readonly request: PaymentRequest;
   /** False while too much accepted work waits to be started: then only repeats are answered. */
   readonly isAcceptingWork: boolean;
-  readonly promptDeadlineMs: number;
-  readonly idempotencyKeptForMs: number;
   /** The person who asks in a session; absent for an API key. */
   readonly by?: ActedBy;
   readonly at: Date;
@@ -41,19 +39,21 @@ export type CreatedCollection =
  * `idempotency_key_reused` for other parameters, `service_unavailable` when no work is accepted, and what
  * `planPayment` throws; nothing is kept then.
  */
-export async function createCollection(db: Database, input: CreateCollection): Promise<CreatedCollection> {
+export async function createCollection(
+  { db, clocks }: PaymentContext,
+  input: CreateCollection,
+): Promise<CreatedCollection> {
   const request: KeyedRequest = {
     merchantId: input.merchantId,
     key: input.idempotencyKey,
     fingerprint: requestFingerprint('POST', '/v1/api/collections', input.request),
     at: input.at,
-    keptForMs: input.idempotencyKeptForMs,
   };
   return db.withTransaction(async (tx) => {
     const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
     if (!input.isAcceptingWork) throw backlogFull();
-    const collection = newCollection(input);
+    const collection = newCollection(input, clocks.promptDeadlineMs);
     const answer = { status: 202, body: JSON.stringify(collectionObject(collection)) };
     await storeResponse(tx, request, answer);
     await insertCollection(tx, collection);
@@ -63,7 +63,7 @@ export async function createCollection(db: Database, input: CreateCollection): P
   });
 }
 
-function newCollection(input: CreateCollection): Collection {
+function newCollection(input: CreateCollection, promptDeadlineMs: number): Collection {
   const { request } = input;
   const { operator } = planPayment(request, input.merchantCurrency);
   const id = newId('col', input.at.getTime());
@@ -88,7 +88,7 @@ function newCollection(input: CreateCollection): Collection {
     amountReversedMinor: 0n,
     createdAt: at,
     updatedAt: at,
-    promptDeadlineAt: new Date(at.getTime() + input.promptDeadlineMs),
+    promptDeadlineAt: new Date(at.getTime() + promptDeadlineMs),
     promptExpiresAt: null,
   };
 }

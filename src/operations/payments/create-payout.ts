@@ -1,7 +1,7 @@
 // Accepts a request for a payout: once per idempotency key, with its money held from that moment on.
 import { randomUUID } from 'node:crypto';
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Tx } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
   storeResponse,
@@ -13,7 +13,6 @@ import { findRoles } from '../../db/accounts/member.ts';
 import { insertPayout } from '../../db/payments/payout-change.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { DomainError, errorBody, backlogFull } from '../../domain/errors.ts';
-import type { Environment } from '../../domain/event.ts';
 import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
@@ -21,6 +20,7 @@ import type { Currency } from '../../domain/money.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
 import { approvalsRequired } from '../../domain/payments/release.ts';
+import type { PaymentContext } from './payment-context.ts';
 
 export type CreatePayout = {
   readonly merchantId: MerchantId;
@@ -34,12 +34,8 @@ export type CreatePayout = {
   readonly request: PaymentRequest;
   /** Named in the answer that is kept when the balance is too small. */
   readonly requestId: string;
-  readonly environment: Environment;
   /** False while too much accepted work waits to be started: then only repeats are answered. */
   readonly isAcceptingWork: boolean;
-  /** Where the merchant's policy says nothing else. */
-  readonly expiresAfterMs: number;
-  readonly idempotencyKeptForMs: number;
   readonly at: Date;
 };
 
@@ -54,22 +50,21 @@ export type CreatedPayout =
  * that was forgotten while its payout is still open, and `service_unavailable` when no work is accepted; nothing is kept
  * then.
  */
-export async function createPayout(db: Database, input: CreatePayout): Promise<CreatedPayout> {
+export async function createPayout(context: PaymentContext, input: CreatePayout): Promise<CreatedPayout> {
   const request: KeyedRequest = {
     merchantId: input.merchantId,
     key: input.idempotencyKey,
     fingerprint: requestFingerprint('POST', '/v1/api/payouts', input.request),
     at: input.at,
-    keptForMs: input.idempotencyKeptForMs,
   };
-  return db.withTransaction(async (tx) => {
+  return context.db.withTransaction(async (tx) => {
     const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
     if (!input.isAcceptingWork) throw backlogFull();
     // Of this moment: who was removed since the key or session was looked at makes no payout any more.
     const roles = await findRoles(tx, input.merchantId, input.createdBy);
     if (roles.length === 0) throw permissionDenied('no member any more');
-    const payout = await newPayout(tx, input);
+    const payout = await newPayout(tx, input, context.clocks.payoutExpiryMs);
     const availableMinor = await findSpendableLocked(tx, input.merchantId);
     if (availableMinor < payout.amountMinor) {
       const answer = { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.requestId)) };
@@ -78,7 +73,7 @@ export async function createPayout(db: Database, input: CreatePayout): Promise<C
     }
     const answer = { status: 202, body: JSON.stringify(payoutObject(payout)) };
     await storeResponse(tx, request, answer);
-    if (!(await insertPayout(tx, payout, input.environment))) throw idempotencyKeyInUse();
+    if (!(await insertPayout(tx, payout, context.environment))) throw idempotencyKeyInUse();
     const act = { action: 'payout.created', subjectId: payout.id, after: summaryOf(payout), at: payout.createdAt };
     if (input.by) await recordAct(tx, input.by, act);
     return { kind: 'created', answer, payout };
@@ -90,7 +85,7 @@ function summaryOf({ state, amountMinor, currency, reference, approvalsRequired:
   return { state, amount: Number(amountMinor), currency, reference, approvals_required: approvals };
 }
 
-async function newPayout(tx: Tx, input: CreatePayout): Promise<Payout> {
+async function newPayout(tx: Tx, input: CreatePayout, expiryMs: number): Promise<Payout> {
   const { request, merchantId } = input;
   const { operator } = planPayment(request, input.merchantCurrency);
   const policy = await findPolicy(tx, merchantId);
@@ -122,7 +117,7 @@ async function newPayout(tx: Tx, input: CreatePayout): Promise<Payout> {
     rejectionReason: null,
     createdAt: at,
     updatedAt: at,
-    expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? input.expiresAfterMs)),
+    expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? expiryMs)),
     sendDeadlineAt: null,
     acceptedAt: null,
   };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findCollection } from '../../db/payments/collection.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Tx } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
   storeResponse,
@@ -18,13 +18,12 @@ import { isId, newId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { hasFreshSecondFactor, holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import { reversalObject, type Reversal } from '../../domain/payments/reversal.ts';
+import type { PaymentContext } from './payment-context.ts';
 
 export type CreateReversal = {
   readonly by: ActedBy;
   readonly collectionId: string;
   readonly idempotencyKey: string;
-  readonly sendDeadlineMs: number;
-  readonly idempotencyKeptForMs: number;
   readonly at: Date;
 };
 
@@ -38,19 +37,18 @@ export type CreatedReversal =
  * `balance_insufficient`, which is kept too. Throws `collection_not_found`, `state_conflict`,
  * `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
  */
-export async function createReversal(db: Database, input: CreateReversal): Promise<CreatedReversal> {
+export async function createReversal({ db, clocks }: PaymentContext, input: CreateReversal): Promise<CreatedReversal> {
   const { person } = input.by;
   const request: KeyedRequest = {
     merchantId: person.merchantId,
     key: input.idempotencyKey,
     fingerprint: requestFingerprint('POST', `/v1/console/collections/${input.collectionId}/reversal`, person.userId),
     at: input.at,
-    keptForMs: input.idempotencyKeptForMs,
   };
   return db.withTransaction(async (tx) => {
     const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
-    const reversal = await insert(tx, input);
+    const reversal = await insert(tx, input, clocks.payoutSendDeadlineMs);
     const answer =
       reversal === 'too little'
         ? { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.by.requestId)) }
@@ -60,8 +58,8 @@ export async function createReversal(db: Database, input: CreateReversal): Promi
   });
 }
 
-async function insert(tx: Tx, input: CreateReversal): Promise<Reversal | 'too little'> {
-  const { by, collectionId, sendDeadlineMs, at } = input;
+async function insert(tx: Tx, input: CreateReversal, sendDeadlineMs: number): Promise<Reversal | 'too little'> {
+  const { by, collectionId, at } = input;
   const { merchantId, userId } = by.person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['approver'])) {

@@ -1,23 +1,21 @@
 // Ends a queued payout without sending it: rejected by an approver, or cancelled by who made it.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Tx } from '../../db/database.ts';
 import { findMemberRolesLocked } from '../../db/payments/payout-approval.ts';
 import { recordPayoutChange } from '../../db/payments/payout-change.ts';
 import { findPayoutLocked } from '../../db/payments/payout.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { Environment } from '../../domain/event.ts';
 import { isId } from '../../domain/ids.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { changePayout } from '../../domain/payments/payout-change.ts';
 import { notQueued } from '../../domain/payments/release.ts';
+import type { PaymentContext } from './payment-context.ts';
 
 export type DecidePayout = {
   readonly by: ActedBy;
   readonly payoutId: string;
   readonly decision: { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'cancel' };
-  readonly environment: Environment;
-  readonly overdueAfterMs: number;
   readonly at: Date;
 };
 
@@ -26,12 +24,12 @@ export type DecidePayout = {
  * the same person again changes nothing and answers the same. Throws `payout_not_found`, `permission_denied` and
  * `state_conflict`.
  */
-export async function decidePayout(db: Database, input: DecidePayout): Promise<Payout> {
-  return db.withTransaction((tx) => decide(tx, input));
+export async function decidePayout(context: PaymentContext, input: DecidePayout): Promise<Payout> {
+  return context.db.withTransaction((tx) => decide(tx, input, context));
 }
 
-async function decide(tx: Tx, input: DecidePayout): Promise<Payout> {
-  const { at, decision, by, environment } = input;
+async function decide(tx: Tx, input: DecidePayout, { environment, clocks }: PaymentContext): Promise<Payout> {
+  const { at, decision, by } = input;
   const { merchantId, userId } = by.person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
   const payout = isId('pay', input.payoutId) ? await findPayoutLocked(tx, merchantId, input.payoutId) : null;
@@ -42,7 +40,7 @@ async function decide(tx: Tx, input: DecidePayout): Promise<Payout> {
     decision.kind === 'reject'
       ? ({ kind: 'refused', by: userId, reason: decision.reason } as const)
       : ({ kind: 'withdrawn', by: userId } as const);
-  const change = changePayout(payout, step, at, input.overdueAfterMs);
+  const change = changePayout(payout, step, at, clocks.overdueAfterMs);
   if (change === null) throw notQueued(payout);
   const { after } = change;
   const isRecorded = await recordPayoutChange(tx, change, environment);

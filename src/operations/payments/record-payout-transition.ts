@@ -1,53 +1,46 @@
-// Records what happened to a payout without anybody deciding it: its time ran out, or the operator said how it ended.
-import type { Database } from '../../db/database.ts';
-import { recordPayoutChange } from '../../db/payments/payout-change.ts';
+// Records a transition of a payout that nobody decides: its approval expired, or the operator reported an outcome.
+import { compareAndSet } from '../../db/payments/compare-and-set.ts';
 import { findPayout } from '../../db/payments/payout.ts';
+import { recordPayoutChange } from '../../db/payments/payout-change.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { Environment } from '../../domain/event.ts';
-import type { MerchantId, PayoutId } from '../../domain/ids.ts';
+import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { changePayout } from '../../domain/payments/payout-change.ts';
 import type { PayoutOutcomeInput } from '../../domain/payments/payout-progress.ts';
-import { isNeverAccepted } from '../../domain/payments/sent-money.ts';
+import { isNeverAccepted } from '../../domain/payments/send-progress.ts';
+import type { PaymentContext } from './payment-context.ts';
 
 export type RecordPayoutTransition = {
-  readonly merchantId: MerchantId;
-  readonly payoutId: PayoutId;
+  readonly ref: Omit<PaymentRef<'payout'>, 'kind'>;
   readonly transition: PayoutOutcomeInput;
-  readonly environment: Environment;
-  readonly overdueAfterMs: number;
-  /** How long after the last moment to send a send may still be on its way. Ours: no caller's word counts. */
-  readonly notFoundGraceMs: number;
   readonly at: Date;
 };
 
-/** Each miss means that somebody else moved the payout, and it can move only a few times in all. */
-const MAX_TRIES = 10;
-
 /**
- * The payout as it then is. A fact that leads nowhere from its state changes nothing, which is what a repeat, a late or a
- * contradicting fact does. A payout runs out only when its time has come, and was never taken only if the row and the
- * clock say so too. Throws `payout_not_found`.
+ * The payout as it then is. An input that leads nowhere from its state changes nothing: so repeats, late and
+ * contradicting inputs are harmless. An approval expires only when the row's time has come, and a payout was never
+ * accepted only if the row and our own clock agree. Throws `payout_not_found`.
  */
-export async function recordPayoutTransition(db: Database, input: RecordPayoutTransition): Promise<Payout> {
-  const { transition, at } = input;
-  for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
-    const before = await findPayout(db, input.merchantId, input.payoutId);
+export async function recordPayoutTransition(
+  { db, environment, clocks }: PaymentContext,
+  { ref, transition, at }: RecordPayoutTransition,
+): Promise<Payout> {
+  return compareAndSet(ref.id, async () => {
+    const before = await findPayout(db, ref.merchantId, ref.id);
     if (before === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
-    if (!isTimely(before, input)) return before;
-    const change = changePayout(before, transition, at, input.overdueAfterMs);
+    if (!isTimely(before, transition, at, clocks.notFoundGraceMs)) return before;
+    const change = changePayout(before, transition, at, clocks.overdueAfterMs);
     if (change === null) return before;
-    if (await recordPayoutChange(db, change, input.environment)) return change.after;
-  }
-  throw new Error(`payout ${input.payoutId} changed ${MAX_TRIES} times while one fact was being recorded`);
+    return (await recordPayoutChange(db, change, environment)) ? change.after : 'missed';
+  });
 }
 
-function isTimely(
-  { expiresAt, sendDeadlineAt, acceptedAt }: Payout,
-  { transition, at, notFoundGraceMs }: RecordPayoutTransition,
-) {
-  if (transition.kind === 'approval_expired') return at >= expiresAt;
+function isTimely(payout: Payout, transition: PayoutOutcomeInput, at: Date, notFoundGraceMs: number): boolean {
+  if (transition.kind === 'approval_expired') return at >= payout.expiresAt;
   if (transition.kind !== 'never_accepted') return true;
-  const sending = { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isAccepted: acceptedAt !== null };
-  return isNeverAccepted(sending, Math.min(transition.queriedAtMs, at.getTime()), notFoundGraceMs);
+  const progress = {
+    sendDeadlineAtMs: payout.sendDeadlineAt?.getTime() ?? null,
+    isAccepted: payout.acceptedAt !== null,
+  };
+  return isNeverAccepted(progress, Math.min(transition.queriedAtMs, at.getTime()), notFoundGraceMs);
 }

@@ -1,94 +1,73 @@
-// Records how a refund went: with its success the collection is reversed in the same transaction.
-import { recordCollectionChange } from '../../db/payments/collection-change.ts';
+// Records a transition of a reversal: when the refund succeeds, the collection is reversed in the same transaction.
 import { findCollection } from '../../db/payments/collection.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import { recordCollectionChange } from '../../db/payments/collection-change.ts';
+import type { Tx } from '../../db/database.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { findReversal, updateReversal } from '../../db/payments/reversal.ts';
-import { changeCollection, type ChangeTimings } from '../../domain/payments/collection-change.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { Environment } from '../../domain/event.ts';
-import type { FailureCode } from '../../domain/payments/failure.ts';
-import type { MerchantId, ReversalId } from '../../domain/ids.ts';
-import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
+import { changeCollection } from '../../domain/payments/collection-change.ts';
+import type { PaymentRef } from '../../domain/payments/payment.ts';
+import type { Reversal } from '../../domain/payments/reversal.ts';
+import { changeReversal } from '../../domain/payments/reversal-change.ts';
 import type { ReversalTransitionInput } from '../../domain/payments/reversal-progress.ts';
-import { isNeverAccepted } from '../../domain/payments/sent-money.ts';
+import { isNeverAccepted } from '../../domain/payments/send-progress.ts';
+import type { PaymentContext } from './payment-context.ts';
 
 export type RecordReversalTransition = {
-  readonly merchantId: MerchantId;
-  readonly reversalId: ReversalId;
+  readonly ref: Omit<PaymentRef<'reversal'>, 'kind'>;
   readonly transition: ReversalTransitionInput;
-  readonly environment: Environment;
-  readonly timings: ChangeTimings & { readonly notFoundGraceMs: number };
   readonly at: Date;
 };
 
-/** `isBooked` is false when the refund was paid and the collection had gone back without it: money left twice. */
-export type RecordedReversal = { readonly reversal: Reversal; readonly isBooked: boolean };
-
-const STATE_AFTER: Readonly<Record<ReversalTransitionInput['kind'], ReversalState>> = {
-  refunded: 'succeeded',
-  declined: 'failed',
-  never_accepted: 'failed',
-  outcome_unknown: 'reconciling',
-};
+/** `isPosted` is false when the refund was paid and the provider had returned the collection already: money left twice. */
+export type RecordedReversal = { readonly reversal: Reversal; readonly isPosted: boolean };
 
 /**
- * The reversal as it then is; one that has ended stays as it is, whatever comes after. A collection that the provider
- * reversed by itself meanwhile is left so, and that the money went back twice is kept as a discrepancy. A refund was never
- * taken only if the row and the clock say so too. Throws `reversal_not_found`.
+ * The reversal as it then is; an input that leads nowhere from its state changes nothing. A collection that the provider
+ * reversed meanwhile stays so, and that the money left twice is kept as a discrepancy. A refund was never accepted only if
+ * the row and our own clock agree. Throws `reversal_not_found`.
  */
 export async function recordReversalTransition(
-  db: Database,
-  input: RecordReversalTransition,
+  context: PaymentContext,
+  { ref, transition, at }: RecordReversalTransition,
 ): Promise<RecordedReversal> {
-  return db.withTransaction(async (tx) => {
-    const before = await findReversal(tx, input.merchantId, input.reversalId);
+  const { clocks } = context;
+  return context.db.withTransaction(async (tx) => {
+    const before = await findReversal(tx, ref.merchantId, ref.id);
     if (before === null) throw new DomainError('reversal_not_found', 'There is no reversal with this id.');
-    const { transition, at, timings } = input;
-    const state = STATE_AFTER[transition.kind];
-    if (transition.kind === 'never_accepted') {
-      const sending = { sendDeadlineAtMs: before.sendDeadlineAt.getTime(), isAccepted: before.acceptedAt !== null };
-      const queriedAtMs = Math.min(transition.queriedAtMs, at.getTime());
-      if (!isNeverAccepted(sending, queriedAtMs, timings.notFoundGraceMs)) return { reversal: before, isBooked: true };
+    const change = changeReversal(before, transition, at, clocks.overdueAfterMs);
+    if (change === null || !isTimely(before, transition, at, clocks.notFoundGraceMs)) {
+      return { reversal: before, isPosted: true };
     }
-    if (before.state === 'succeeded' || before.state === 'failed' || before.state === state) {
-      return { reversal: before, isBooked: true };
-    }
-    const after: Reversal = {
-      ...before,
-      state,
-      failureCode: failureOf(transition),
-      updatedAt: at,
-    };
-    const isOver = state === 'succeeded' || state === 'failed';
-    const checkDueAt = isOver ? null : new Date(at.getTime() + timings.overdueAfterMs);
-    const isBooked = state !== 'succeeded' || (await reverseCollection(tx, after, input));
-    if (!isBooked) {
+    const { after } = change;
+    const isPosted = after.state !== 'succeeded' || (await reverseCollection(tx, after, at, context));
+    if (!isPosted) {
       const { id, merchantId } = after;
-      const found = { table: 'reversals', id, merchantId, kind: 'refunded_twice', operatorReceipt: null } as const;
-      await insertDiscrepancy(tx, { ...found, foundAt: at });
+      const found = { kind: 'refunded_twice', operatorReceipt: null, foundAt: at } as const;
+      await insertDiscrepancy(tx, { kind: 'reversal', id, merchantId }, found);
     }
-    // Somebody else recorded its end meanwhile: the repeat finds that.
-    const requiresNotAccepted = transition.kind === 'never_accepted';
-    if (!(await updateReversal(tx, { before, after, checkDueAt, requiresNotAccepted }))) {
-      throw new Error('the reversal changed; again');
-    }
-    return { reversal: after, isBooked };
+    // Another process recorded its outcome meanwhile: the repeat of this activity finds that.
+    if (!(await updateReversal(tx, change)))
+      throw new Error(`${ref.id} changed while its transition was being recorded`);
+    return { reversal: after, isPosted };
   });
 }
 
-function failureOf(transition: ReversalTransitionInput): FailureCode | null {
-  if (transition.kind === 'never_accepted') return 'operator_unavailable';
-  return transition.kind === 'declined' ? transition.failureCode : null;
+function isTimely(reversal: Reversal, transition: ReversalTransitionInput, at: Date, notFoundGraceMs: number): boolean {
+  if (transition.kind !== 'never_accepted') return true;
+  const progress = { sendDeadlineAtMs: reversal.sendDeadlineAt.getTime(), isAccepted: reversal.acceptedAt !== null };
+  return isNeverAccepted(progress, Math.min(transition.queriedAtMs, at.getTime()), notFoundGraceMs);
 }
 
-async function reverseCollection(tx: Tx, reversal: Reversal, input: RecordReversalTransition): Promise<boolean> {
-  const { at, environment, timings } = input;
-  const collection = await findCollection(tx, reversal.merchantId, reversal.collectionId);
-  const change = collection && changeCollection(collection, { kind: 'returned' }, at, timings);
+async function reverseCollection(
+  tx: Tx,
+  { merchantId, collectionId }: Reversal,
+  at: Date,
+  { environment, clocks }: PaymentContext,
+): Promise<boolean> {
+  const collection = await findCollection(tx, merchantId, collectionId);
+  const change = collection && changeCollection(collection, { kind: 'returned' }, at, clocks);
   if (!change) return false;
-  const isRecorded = await recordCollectionChange(tx, change, environment);
-  if (!isRecorded)
-    throw new Error(`collection ${reversal.collectionId} changed while its reversal was recorded; again`);
-  return true;
+  if (await recordCollectionChange(tx, change, environment)) return true;
+  throw new Error(`${collectionId} changed while its reversal was being recorded`);
 }

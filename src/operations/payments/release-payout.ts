@@ -1,6 +1,6 @@
 // Releases payouts: records that a second person agreed, and with enough of them that one may be sent.
 import { recordAct, recordRefusal } from '../../db/accounts/audit.ts';
-import { withSavepoint, type Database, type Tx } from '../../db/database.ts';
+import { withSavepoint, type Tx } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
   storeResponse,
@@ -18,7 +18,6 @@ import { findPayout, findPayoutLocked, lockPayouts } from '../../db/payments/pay
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { Environment } from '../../domain/event.ts';
 import { isId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
@@ -30,17 +29,14 @@ import {
   checkSecondFactor,
   DAILY_LIMIT_WINDOW_MS,
 } from '../../domain/payments/release.ts';
+import type { PaymentContext } from './payment-context.ts';
 
 type Release = {
   readonly by: ActedBy;
   readonly idempotencyKey: string;
-  readonly environment: Environment;
-  /** How long after the release sends to the operator may begin. */
-  readonly sendDeadlineMs: number;
-  readonly overdueAfterMs: number;
-  readonly idempotencyKeptForMs: number;
   readonly at: Date;
 };
+type Context = Omit<PaymentContext, 'db'>;
 
 export type ReleasePayout = Release & { readonly payoutId: string };
 export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] };
@@ -58,14 +54,14 @@ export type ReleasedPayouts =
  * they released are locked, and the database checks the approval once more by itself. Throws `payout_not_found`,
  * `approval_self`, `state_conflict`, `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
  */
-export async function releasePayout(db: Database, input: ReleasePayout): Promise<ReleasedPayout> {
+export async function releasePayout(context: PaymentContext, input: ReleasePayout): Promise<ReleasedPayout> {
   const { userId } = input.by.person;
   const path = `/v1/console/payouts/${input.payoutId}/release`;
   const request = keyed(input, requestFingerprint('POST', path, userId));
-  return db.withTransaction(async (tx) => {
+  return context.db.withTransaction(async (tx) => {
     const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
-    const payout = await approve(tx, input.payoutId, input);
+    const payout = await approve(tx, input.payoutId, input, context);
     const answer = { status: 200, body: JSON.stringify(payoutObject(payout)) };
     await storeResponse(tx, request, answer);
     return { kind: 'approved', answer, payout };
@@ -81,11 +77,11 @@ const MANY = '/v1/console/payouts/release';
  * released. Refusals of the person are on record. Throws `permission_denied` for who may release nothing at this moment, and
  * what `claimIdempotencyKey` throws.
  */
-export async function releasePayouts(db: Database, input: ReleasePayouts): Promise<ReleasedPayouts> {
+export async function releasePayouts(context: PaymentContext, input: ReleasePayouts): Promise<ReleasedPayouts> {
   const { person } = input.by;
   const ids = input.payoutIds;
   const request = keyed(input, requestFingerprint('POST', MANY, { userId: person.userId, ids }));
-  return db.withTransaction(async (tx) => {
+  return context.db.withTransaction(async (tx) => {
     const kept = await claimIdempotencyKey(tx, request);
     if (kept) return { kind: 'replayed', answer: kept };
     // In the order in which a release of one takes them: the person, then the payout.
@@ -96,7 +92,7 @@ export async function releasePayouts(db: Database, input: ReleasePayouts): Promi
     const payouts: Payout[] = [];
     const data = [];
     for (const id of ids) {
-      const { payout, error, isNew } = await approveOrSay(tx, id, input);
+      const { payout, error, isNew } = await tryToApprove(tx, id, input, context);
       if (payout && isNew) payouts.push(payout);
       data.push({
         id,
@@ -110,13 +106,13 @@ export async function releasePayouts(db: Database, input: ReleasePayouts): Promi
   });
 }
 
-type Said =
+type ReleaseResult =
   | { readonly payout: Payout; readonly error: null; readonly isNew: boolean }
   | { readonly payout: null; readonly error: DomainError; readonly isNew: false };
 
-async function approveOrSay(tx: Tx, payoutId: string, input: Release): Promise<Said> {
+async function tryToApprove(tx: Tx, payoutId: string, input: Release, context: Context): Promise<ReleaseResult> {
   try {
-    const payout = await withSavepoint(tx, () => approve(tx, payoutId, input));
+    const payout = await withSavepoint(tx, () => approve(tx, payoutId, input, context));
     return { payout, error: null, isNew: true };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -138,8 +134,8 @@ async function findOwnRelease(tx: Tx, payoutId: string, { by: { person } }: Rele
   return payout.approvals.some(({ userId }) => userId === person.userId) ? payout : null;
 }
 
-function keyed({ by, idempotencyKey: key, at, idempotencyKeptForMs }: Release, fingerprint: Buffer): KeyedRequest {
-  return { merchantId: by.person.merchantId, key, fingerprint, at, keptForMs: idempotencyKeptForMs };
+function keyed({ by, idempotencyKey: key, at }: Release, fingerprint: Buffer): KeyedRequest {
+  return { merchantId: by.person.merchantId, key, fingerprint, at };
 }
 
 async function requireApprover(tx: Tx, { merchantId, userId }: Person): Promise<void> {
@@ -147,7 +143,7 @@ async function requireApprover(tx: Tx, { merchantId, userId }: Person): Promise<
   if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
 }
 
-async function approve(tx: Tx, payoutId: string, input: Release): Promise<Payout> {
+async function approve(tx: Tx, payoutId: string, input: Release, context: Context): Promise<Payout> {
   const { at } = input;
   const { person } = input.by;
   const { merchantId, userId } = person;
@@ -172,7 +168,7 @@ async function approve(tx: Tx, payoutId: string, input: Release): Promise<Payout
     approvalsRequired: Math.max(payout.approvalsRequired, approvalsRequired(policy, payout.amountMinor)),
   };
   const isReleased = (await countValidApprovals(tx, payout.id)) >= approved.approvalsRequired;
-  const after = isReleased ? await release(tx, approved, input) : await waitForAnother(tx, approved, at);
+  const after = isReleased ? await release(tx, approved, at, context) : await waitForAnother(tx, approved, at);
   await recordAct(tx, input.by, {
     action: isReleased ? 'payout.released' : 'payout.approved',
     subjectId: payout.id,
@@ -183,10 +179,9 @@ async function approve(tx: Tx, payoutId: string, input: Release): Promise<Payout
   return after;
 }
 
-async function release(tx: Tx, approved: Payout, input: Release): Promise<Payout> {
-  const { at, environment } = input;
-  const sendDeadlineAt = new Date(at.getTime() + input.sendDeadlineMs);
-  const change = changePayout(approved, { kind: 'approved', sendDeadlineAt }, at, input.overdueAfterMs);
+async function release(tx: Tx, approved: Payout, at: Date, { environment, clocks }: Context): Promise<Payout> {
+  const sendDeadlineAt = new Date(at.getTime() + clocks.payoutSendDeadlineMs);
+  const change = changePayout(approved, { kind: 'approved', sendDeadlineAt }, at, clocks.overdueAfterMs);
   if (change === null) throw new Error(`payout ${approved.id} could not be released from ${approved.state}`);
   const isRecorded = await recordPayoutChange(tx, change, environment);
   if (!isRecorded) throw new Error(`payout ${approved.id} changed while it was locked`);

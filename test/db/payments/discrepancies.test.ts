@@ -12,7 +12,7 @@ import { getPayout } from '../../../src/queries/payments/get-payout.ts';
 import { getReversal } from '../../../src/queries/payments/get-reversal.ts';
 import { listAuditEntries } from '../../../src/queries/accounts/list-audit-entries.ts';
 import { listDiscrepancies } from '../../../src/queries/payments/list-discrepancies.ts';
-import { markAccepted } from '../../../src/operations/payments/note-sending.ts';
+import { markAccepted } from '../../../src/db/payments/payment-progress.ts';
 import { recordDiscrepancy } from '../../../src/operations/payments/record-discrepancy.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
@@ -28,7 +28,7 @@ import {
   release,
   type Shop,
 } from './payout-rows.ts';
-import { makeCollection, record, TIMINGS, untilOneWaits } from '../rows.ts';
+import { makeCollection, record, TEST_CLOCKS, untilOneWaits } from '../rows.ts';
 
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '4711' };
 const DECLINED: OperatorStatus = { kind: 'declined', failureCode: 'operator_rejected' };
@@ -46,9 +46,9 @@ describe('an operator that contradicts how a payment ended', () => {
   afterEach(() => database.drop());
 
   const hear = ({ id }: Pick<Payout, 'id'>, status: OperatorStatus) =>
-    recordDiscrepancy(db, { ended: { table: 'payouts', id, merchantId: shop.merchantId }, status, at: new Date() });
+    recordDiscrepancy(db, { ref: { kind: 'payout', id, merchantId: shop.merchantId }, status, at: new Date() });
   const noticeCollection = ({ id }: Collection, status: OperatorStatus) =>
-    recordDiscrepancy(db, { ended: { table: 'collections', id, merchantId: shop.merchantId }, status, at: new Date() });
+    recordDiscrepancy(db, { ref: { kind: 'collection', id, merchantId: shop.merchantId }, status, at: new Date() });
   const balance = async () => {
     const { availableMinor, heldMinor } = await getBalance(db, shop.merchantId);
     return [availableMinor, heldMinor];
@@ -176,8 +176,8 @@ describe('an operator that contradicts how a payment ended', () => {
     const reversal = await makeReversal(db, shop.approver, paid);
     await recordReversal(db, reversal, { kind: 'declined', failureCode: 'operator_rejected' });
     const { id, merchantId } = reversal;
-    const ended = { table: 'reversals', id, merchantId } as const;
-    assert.equal(await recordDiscrepancy(db, { ended, status: PAID, at: new Date() }), 'paid_after_failed');
+    const ref = { kind: 'reversal', id, merchantId } as const;
+    assert.equal(await recordDiscrepancy(db, { ref, status: PAID, at: new Date() }), 'paid_after_failed');
     assert.deepEqual(
       (await checkLedger(db)).map(({ subject }) => subject),
       [id],
@@ -212,10 +212,10 @@ describe('that the operator never had it', () => {
 
   const neverAccepted = (askedAt: Date) => ({ kind: 'never_accepted', queriedAtMs: askedAt.getTime() }) as const;
   const late = ({ sendDeadlineAt }: { sendDeadlineAt: Date | null }, ms = 0) =>
-    new Date(sendDeadlineAt!.getTime() + TIMINGS.notFoundGraceMs + ms);
+    new Date(sendDeadlineAt!.getTime() + TEST_CLOCKS.notFoundGraceMs + ms);
 
   // Sent so long ago that all the moments of these tests are over: ids go on from the latest one was made at.
-  const LONG_AGO = { sendDeadlineMs: -TIMINGS.notFoundGraceMs - 10_000 };
+  const LONG_AGO = { clocks: { payoutSendDeadlineMs: -TEST_CLOCKS.notFoundGraceMs - 10_000 } };
 
   async function released(): Promise<Payout> {
     const { id } = await queue(db, shop, 1000n);
@@ -271,7 +271,7 @@ describe('that the operator never had it', () => {
 
     const taken = await requested();
     const { id, merchantId } = taken;
-    await markAccepted(db, { table: 'reversals', id, merchantId }, new Date());
+    await markAccepted(db, { kind: 'reversal', id, merchantId }, new Date());
     assert.equal((await recordReversal(db, taken, neverAccepted(late(taken)), late(taken))).state, 'requested');
     assert.equal((await getReversal(db, merchantId, id)).state, 'requested');
   });

@@ -37,9 +37,9 @@ describe('an operator’s callback', () => {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
     const payout = await makePayout(db, shop, 'released');
     const reversal = await makeReversal(db, shop.approver, collection);
-    for (const [noun, work] of Object.entries({ collection, payout, reversal })) {
-      const called = await call(work.operatorReference);
-      assert.deepEqual(called, { calledBack: { noun, work }, isKept: true });
+    for (const [kind, payment] of Object.entries({ collection, payout, reversal })) {
+      const called = await call(payment.operatorReference);
+      assert.deepEqual(called, { payment: { kind, ...payment }, isKept: true });
     }
     assert.deepEqual(await kept(), { collections: 1, payouts: 1, reversals: 1, all: 3 });
   });

@@ -1,6 +1,7 @@
 // People, clocks and the operator acting on one payout at the same time: one of them wins, and money moves once.
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/db/database.ts';
+import type { Clocks } from '../../../src/domain/clocks.ts';
 import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
 import { changeMember } from '../../../src/operations/accounts/change-member.ts';
@@ -70,7 +71,7 @@ describe('a payout that several act on at once', () => {
   async function race(
     state: 'queued' | 'released',
     acts: readonly ((payout: Payout) => Promise<unknown>)[],
-    fields: { readonly expiresAfterMs?: number } = {},
+    fields: { readonly clocks?: Partial<Clocks> } = {},
   ): Promise<{ payout: Payout; answers: unknown[] }[]> {
     const payouts: Payout[] = [];
     for (let i = 0; i < TIMES; i++) {

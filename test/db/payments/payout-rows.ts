@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../src/db/database.ts';
+import type { Clocks } from '../../../src/domain/clocks.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { MerchantId, PayoutId } from '../../../src/domain/ids.ts';
@@ -24,9 +25,7 @@ import {
   type ReleasePayout,
   type ReleasePayouts,
 } from '../../../src/operations/payments/release-payout.ts';
-import { makeCollection, makeMember, makeMerchant, TIMINGS } from '../rows.ts';
-
-const DAY = 86_400_000;
+import { contextOf, makeCollection, makeMember, makeMerchant } from '../rows.ts';
 
 /** A merchant with money, who has one person that asks for payouts and two that may release them. */
 export type Shop = {
@@ -71,12 +70,13 @@ export function actedBy(person: Person): ActedBy {
   return { person, address: '127.0.0.1', requestId: 'req_test' };
 }
 
-type Asked = Partial<CreatePayout> & { readonly reference?: string; readonly phone?: string };
+type WithClocks = { readonly clocks?: Partial<Clocks> };
+type Asked = Partial<CreatePayout> & WithClocks & { readonly reference?: string; readonly phone?: string };
 
 /** Asks for a payout of so much; the answer as it comes. */
 export function ask(db: Database, shop: Shop, amountMinor: bigint, fields: Asked = {}): Promise<CreatedPayout> {
-  const { reference = 'SAL-1', phone = '256772000100', ...input } = fields;
-  return createPayout(db, {
+  const { reference = 'SAL-1', phone = '256772000100', clocks, ...input } = fields;
+  return createPayout(contextOf(db, clocks), {
     merchantId: shop.merchantId,
     merchantCurrency: 'UGX',
     createdBy: shop.maker.userId,
@@ -84,10 +84,7 @@ export function ask(db: Database, shop: Shop, amountMinor: bigint, fields: Asked
     idempotencyKey: randomUUID(),
     request: { phone, amountMinor, reference, currency: null, description: null, metadata: {} },
     requestId: 'req_test',
-    environment: 'test',
     isAcceptingWork: true,
-    expiresAfterMs: 7 * DAY,
-    idempotencyKeptForMs: 30 * DAY,
     at: new Date(),
     ...input,
   });
@@ -104,9 +101,9 @@ export function release(
   db: Database,
   person: Person,
   payoutId: PayoutId,
-  fields: Partial<ReleasePayout> = {},
+  { clocks, ...fields }: Partial<ReleasePayout> & WithClocks = {},
 ): Promise<ReleasedPayout> {
-  return releasePayout(db, { ...releaseInput(person), payoutId, ...fields });
+  return releasePayout(contextOf(db, clocks), { ...releaseInput(person), payoutId, ...fields });
 }
 
 export function releaseMany(
@@ -115,17 +112,13 @@ export function releaseMany(
   payoutIds: readonly string[],
   fields: Partial<ReleasePayouts> = {},
 ): Promise<ReleasedPayouts> {
-  return releasePayouts(db, { ...releaseInput(person), payoutIds, ...fields });
+  return releasePayouts(contextOf(db), { ...releaseInput(person), payoutIds, ...fields });
 }
 
 function releaseInput(person: Person) {
   return {
     by: actedBy(person),
     idempotencyKey: randomUUID(),
-    environment: 'test',
-    sendDeadlineMs: 300_000,
-    overdueAfterMs: TIMINGS.overdueAfterMs,
-    idempotencyKeptForMs: 30 * DAY,
     at: new Date(),
   } as const;
 }
@@ -136,31 +129,23 @@ export function decide(
   payoutId: PayoutId,
   decision: DecidePayout['decision'],
 ): Promise<Payout> {
-  const { overdueAfterMs } = TIMINGS;
-  return decidePayout(db, {
-    by: actedBy(person),
-    payoutId,
-    decision,
-    environment: 'test',
-    overdueAfterMs,
-    at: new Date(),
-  });
+  return decidePayout(contextOf(db), { by: actedBy(person), payoutId, decision, at: new Date() });
 }
 
 export function recordPayout(
   db: Database,
-  { id: payoutId, merchantId }: Pick<Payout, 'id' | 'merchantId'>,
+  ref: Pick<Payout, 'id' | 'merchantId'>,
   transition: PayoutOutcomeInput,
   at = new Date(),
 ): Promise<Payout> {
-  return recordPayoutTransition(db, { merchantId, payoutId, transition, environment: 'test', ...TIMINGS, at });
+  return recordPayoutTransition(contextOf(db), { ref, transition, at });
 }
 
 /**
  * For a payout that a test lets run out. The moment it does is a little ahead of the clock, and never far: ids of this
  * process go on from the latest moment that one was made at.
  */
-export const SOON_OVER = { expiresAfterMs: 200 } as const;
+export const SOON_OVER = { clocks: { payoutExpiryMs: 200 } } as const;
 
 /** What the operator says of a released payout on its way to each state. */
 const STATUSES: Readonly<Partial<Record<PayoutState, readonly PayoutOutcomeInput[]>>> = {
@@ -188,14 +173,12 @@ export function askBack(
   db: Database,
   person: Person,
   collectionId: string,
-  fields: Partial<CreateReversal> = {},
+  { clocks, ...fields }: Partial<CreateReversal> & WithClocks = {},
 ): ReturnType<typeof createReversal> {
-  return createReversal(db, {
+  return createReversal(contextOf(db, clocks), {
     by: actedBy(person),
     collectionId,
     idempotencyKey: randomUUID(),
-    sendDeadlineMs: 300_000,
-    idempotencyKeptForMs: 30 * DAY,
     at: new Date(),
     ...fields,
   });
@@ -214,18 +197,17 @@ export async function makeReversal(
 
 export async function recordReversal(
   db: Database,
-  { id: reversalId, merchantId }: Pick<Reversal, 'id' | 'merchantId'>,
+  ref: Pick<Reversal, 'id' | 'merchantId'>,
   transition: ReversalTransitionInput,
   at = new Date(),
 ): Promise<Reversal> {
-  const input = { merchantId, reversalId, transition, environment: 'test', timings: TIMINGS, at } as const;
-  return (await recordReversalTransition(db, input)).reversal;
+  return (await recordReversalTransition(contextOf(db), { ref, transition, at })).reversal;
 }
 
-/** Records that the operator refunded; whether the money that went back is booked. */
-export async function bookRefund(db: Database, { id: reversalId, merchantId }: Reversal): Promise<boolean> {
-  const input = { merchantId, reversalId, environment: 'test', timings: TIMINGS, at: new Date() } as const;
-  return (await recordReversalTransition(db, { ...input, transition: { kind: 'refunded' } })).isBooked;
+/** Records that the operator refunded; whether the money that went back is posted. */
+export async function bookRefund(db: Database, ref: Reversal): Promise<boolean> {
+  const input = { ref, transition: { kind: 'refunded' }, at: new Date() } as const;
+  return (await recordReversalTransition(contextOf(db), input)).isPosted;
 }
 
 /** The code that a call is refused with, or what it gave. Anything else that is thrown fails the test. */

@@ -25,7 +25,7 @@ import {
   recordReversal,
   type Shop,
 } from './payout-rows.ts';
-import { makeCollection, oneRow, record, TIMINGS, untilOneWaits } from '../rows.ts';
+import { makeCollection, oneRow, record, TEST_CLOCKS, untilOneWaits } from '../rows.ts';
 
 const REFUNDED = { kind: 'refunded' } as const;
 const DECLINED = { kind: 'declined', failureCode: 'operator_rejected' } as const;
@@ -145,7 +145,7 @@ describe('money that goes back', () => {
 
     it('is not asked of the operator for what the provider gives back at the same moment', async () => {
       const at = new Date();
-      const change = changeCollection(paid, RETURNED, at, TIMINGS);
+      const change = changeCollection(paid, RETURNED, at, TEST_CLOCKS);
       assert.ok(change);
       await makeCollection(db, shop.merchantId, 'succeeded');
       const query = await db.withTransaction(async (tx) => {

@@ -4,17 +4,9 @@ import { createReconciliationActivities } from '../../../activities/reconciliati
 import type { Database } from '../../../src/db/database.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
-import {
-  listUnstartedCollections,
-  listUnstartedPayouts,
-  listUnstartedReversals,
-  measureBacklog,
-} from '../../../src/queries/payments/list-unstarted-work.ts';
-import {
-  markCollectionsStarted,
-  markPayoutsStarted,
-  markReversalsStarted,
-} from '../../../src/operations/payments/mark-work-started.ts';
+import { listUnstarted, markStarted, measureBacklog } from '../../../src/db/work.ts';
+import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
+import type { Work, WorkKind } from '../../../src/domain/work.ts';
 import { recordOperatorCallback } from '../../../src/operations/payments/record-operator-callback.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { requeueStaleWork } from '../../../src/operations/requeue-stale-work.ts';
@@ -24,7 +16,8 @@ import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from '..
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-const NOTHING = { collections: 0, payouts: 0, reversals: 0, deliveries: 0 };
+const NOTHING = { collection: 0, payout: 0, reversal: 0, delivery: 0 };
+const CLOCKS = { ...REAL_CLOCKS, overdueAfterMs: 10 * MINUTE, lateCheckEveryMs: 60 * MINUTE, lateCheckForMs: 7 * DAY };
 
 describe('work', () => {
   let database: TestDatabase;
@@ -39,32 +32,26 @@ describe('work', () => {
   afterEach(() => database.drop());
 
   const inMs = (ms: number) => new Date(Date.now() + ms);
-  const release = (at: Date, limit = 100) =>
-    requeueStaleWork(db, {
-      at,
-      overdueAfterMs: 10 * MINUTE,
-      lateCheckEveryMs: 60 * MINUTE,
-      lateCheckForMs: 7 * DAY,
-      limit,
-    });
+  const release = (at: Date, limit = 100) => requeueStaleWork(db, { at, clocks: CLOCKS, limit });
   const dueAt = async (id: string) =>
     (await oneRow<{ check_due_at: Date | null }>(db, 'SELECT check_due_at FROM collections WHERE id = $1', [id]))
       .check_due_at;
-  const unstarted = async () => (await listUnstartedCollections(db, inMs(1000), 100)).map(({ id }) => id);
+  const listed = (kind: WorkKind): Promise<Work[]> => listUnstarted(db, kind, inMs(1000), 100);
+  const unstarted = async () => (await listed('collection')).map(({ id }) => id);
 
   it('is unstarted from its recording until it is marked, and counts as backlog for as long', async () => {
     const { id } = await makeCollection(db, merchantId);
     assert.deepEqual(await unstarted(), [id]);
     assert.equal((await measureBacklog(db, 10)).count, 1);
-    await markCollectionsStarted(db, [id], new Date());
+    await markStarted(db, 'collection', await listed('collection'), new Date());
     assert.deepEqual(await unstarted(), []);
     assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
   });
 
   it('is not listed while it is so young that who recorded it still starts it', async () => {
     const { id } = await makeCollection(db, merchantId);
-    assert.deepEqual(await listUnstartedCollections(db, inMs(-1000), 100), []);
-    assert.equal((await listUnstartedCollections(db, inMs(1000), 100))[0]?.id, id);
+    assert.deepEqual(await listUnstarted(db, 'collection', inMs(-1000), 100), []);
+    assert.equal((await listed('collection'))[0]?.id, id);
   });
 
   it('is counted as backlog up to the limit only, and by the age of the oldest', async () => {
@@ -80,17 +67,17 @@ describe('work', () => {
     const { id } = await makeCollection(db, merchantId, 'reconciling');
     assert.deepEqual(await release(new Date()), NOTHING);
     const at = inMs(2 * MINUTE);
-    assert.deepEqual(await release(at), { ...NOTHING, collections: 1 });
+    assert.deepEqual(await release(at), { ...NOTHING, collection: 1 });
     assert.deepEqual(await unstarted(), [id]);
     assert.equal((await dueAt(id))?.getTime(), at.getTime() + 10 * MINUTE);
   });
 
   it('counts as backlog no more once the sweep gave it back, whatever its state and age', async () => {
     for (const state of ['initiated', 'reconciling', 'expired'] as const) {
-      const { id } = await makeCollection(db, merchantId, state);
-      await markCollectionsStarted(db, [id], new Date());
+      await makeCollection(db, merchantId, state);
+      await markStarted(db, 'collection', await listed('collection'), new Date());
     }
-    assert.deepEqual(await release(inMs(10 * MINUTE)), { ...NOTHING, collections: 3 });
+    assert.deepEqual(await release(inMs(10 * MINUTE)), { ...NOTHING, collection: 3 });
     assert.equal((await unstarted()).length, 3);
     assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
   });
@@ -99,7 +86,7 @@ describe('work', () => {
     for (let i = 0; i < 20; i++) await makeCollection(db, merchantId, 'reconciling');
     const released = await Promise.all([1, 2, 3].map(() => release(inMs(2 * MINUTE))));
     assert.equal(
-      released.reduce((sum, { collections }) => sum + collections, 0),
+      released.reduce((sum, { collection }) => sum + collection, 0),
       20,
     );
   });
@@ -109,7 +96,7 @@ describe('work', () => {
     const first = inMs(2 * MINUTE);
     await release(first);
     assert.equal((await dueAt(id))?.getTime(), first.getTime() + 60 * MINUTE);
-    assert.deepEqual(await release(inMs(8 * DAY)), { ...NOTHING, collections: 1 });
+    assert.deepEqual(await release(inMs(8 * DAY)), { ...NOTHING, collection: 1 });
     assert.equal(await dueAt(id), null);
     assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
   });
@@ -122,7 +109,7 @@ describe('work', () => {
 
   it('of a collection that failed is given back once after callbacks, however many there were', async () => {
     const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
-    await markCollectionsStarted(db, [id], new Date());
+    await markStarted(db, 'collection', await listed('collection'), new Date());
     const call = () =>
       recordOperatorCallback(db, {
         operator: 'mtn-momo',
@@ -134,36 +121,36 @@ describe('work', () => {
       });
     // More than are kept: the row remembers that somebody called.
     for (let i = 0; i < 25; i++) await call();
-    assert.deepEqual(await release(inMs(1000)), { ...NOTHING, collections: 1 });
+    assert.deepEqual(await release(inMs(1000)), { ...NOTHING, collection: 1 });
     assert.deepEqual(await unstarted(), [id]);
-    await markCollectionsStarted(db, [id], new Date());
+    await markStarted(db, 'collection', await listed('collection'), new Date());
     assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
     await call();
-    assert.deepEqual(await release(inMs(1000)), { ...NOTHING, collections: 1 });
+    assert.deepEqual(await release(inMs(1000)), { ...NOTHING, collection: 1 });
   });
 
   it('of a delivery is given back when its next attempt is overdue and was started before', async () => {
     await makeEndpoint(db, merchantId);
     await makeCollection(db, merchantId, 'prompted');
     await db.pool.query("UPDATE deliveries SET state = 'retrying', workflow_started_at = now()");
-    assert.equal((await release(inMs(5 * MINUTE))).deliveries, 0);
-    assert.equal((await release(inMs(11 * MINUTE))).deliveries, 1);
-    assert.equal((await release(inMs(11 * MINUTE))).deliveries, 0);
+    assert.equal((await release(inMs(5 * MINUTE))).delivery, 0);
+    assert.equal((await release(inMs(11 * MINUTE))).delivery, 1);
+    assert.equal((await release(inMs(11 * MINUTE))).delivery, 0);
   });
 
   it('of a payout waits for a workflow from its making, and again once people decided', async () => {
     const shop = await makeShop(db, 10_000n);
     const payout = await queue(db, shop, 1000n);
-    const waiting = async () => (await listUnstartedPayouts(db, inMs(1000), 100)).map(({ id }) => id);
+    const waiting = async () => (await listed('payout')).map(({ id }) => id);
     assert.deepEqual(await waiting(), [payout.id]);
-    await markPayoutsStarted(db, [payout], new Date());
+    await markStarted(db, 'payout', [{ kind: 'payout', ...payout }], new Date());
     assert.deepEqual(await waiting(), []);
     await releasePayout(db, shop.approver, payout.id);
     assert.deepEqual(await waiting(), [payout.id]);
     // Its workflow was told of what was before the release: that says nothing of the release.
-    await markPayoutsStarted(db, [payout], new Date());
+    await markStarted(db, 'payout', [{ kind: 'payout', ...payout }], new Date());
     assert.deepEqual(await waiting(), [payout.id]);
-    await markPayoutsStarted(db, await listUnstartedPayouts(db, inMs(1000), 100), new Date());
+    await markStarted(db, 'payout', await listed('payout'), new Date());
     assert.deepEqual(await waiting(), []);
   });
 
@@ -171,22 +158,22 @@ describe('work', () => {
     const shop = await makeShop(db, 10_000n);
     for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
     await db.pool.query('UPDATE payouts SET workflow_started_at = now()');
-    assert.deepEqual(await release(inMs(2 * MINUTE)), { ...NOTHING, payouts: 2 });
-    assert.deepEqual(await release(inMs(8 * DAY)), { ...NOTHING, payouts: 3 });
-    const given = await listUnstartedPayouts(db, inMs(1000), 100);
+    assert.deepEqual(await release(inMs(2 * MINUTE)), { ...NOTHING, payout: 2 });
+    assert.deepEqual(await release(inMs(8 * DAY)), { ...NOTHING, payout: 3 });
+    const given = await listed('payout');
     assert.equal(given.length, 3);
   });
 
   it('of a reversal waits for a workflow, and is given back until the refund ended', async () => {
     const shop = await makeShop(db, 10_000n);
     const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
-    const waiting = async () => (await listUnstartedReversals(db, inMs(1000), 100)).map(({ id }) => id);
+    const waiting = async () => (await listed('reversal')).map(({ id }) => id);
     assert.deepEqual(await waiting(), [reversal.id]);
-    await markReversalsStarted(db, [reversal.id], new Date());
+    await markStarted(db, 'reversal', [{ kind: 'reversal', ...reversal }], new Date());
     assert.deepEqual(await waiting(), []);
-    assert.deepEqual(await release(inMs(6 * MINUTE)), { ...NOTHING, reversals: 1 });
+    assert.deepEqual(await release(inMs(6 * MINUTE)), { ...NOTHING, reversal: 1 });
     assert.deepEqual(await waiting(), [reversal.id]);
-    await markReversalsStarted(db, [reversal.id], new Date());
+    await markStarted(db, 'reversal', [{ kind: 'reversal', ...reversal }], new Date());
     await recordReversal(db, reversal, { kind: 'refunded' });
     assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
   });
@@ -194,7 +181,7 @@ describe('work', () => {
   it('is released at most so many at a time', async () => {
     for (let i = 0; i < 5; i++) await makeCollection(db, merchantId, 'reconciling');
     const counts = [];
-    for (let i = 0; i < 3; i++) counts.push((await release(inMs(2 * MINUTE), 2)).collections);
+    for (let i = 0; i < 3; i++) counts.push((await release(inMs(2 * MINUTE), 2)).collection);
     assert.deepEqual(counts, [2, 2, 1]);
   });
 });
@@ -226,15 +213,12 @@ describe('the sweep', () => {
     }
     const activities = createReconciliationActivities({
       db,
-      overdueAfterMs: 10 * MINUTE,
-      lateCheckEveryMs: 60 * MINUTE,
-      lateCheckForMs: 7 * DAY,
-      idempotencyKeptForMs: 30 * DAY,
+      clocks: CLOCKS,
       callbacksKeptForMs: 90 * DAY,
       keyRing: KEY_RING,
       log: testLog,
     });
-    assert.deepEqual(await activities.requeueStaleWork(), { ...NOTHING, collections: OVERDUE });
+    assert.deepEqual(await activities.requeueStaleWork(), { ...NOTHING, collection: OVERDUE });
     assert.deepEqual(await activities.requeueStaleWork(), NOTHING);
   });
 });

@@ -10,8 +10,7 @@ import { UNDELIVERED_STATES, type Replay } from '../../../src/domain/webhooks/re
 import { continueReplay } from '../../../src/operations/webhooks/continue-replay.ts';
 import { getRetryingDelivery } from '../../../src/queries/webhooks/get-retrying-delivery.ts';
 import { handOverDeliveries } from '../../../src/operations/webhooks/hand-over-deliveries.ts';
-import { listUnstartedDeliveries } from '../../../src/queries/payments/list-unstarted-work.ts';
-import { markDeliveriesStarted } from '../../../src/operations/payments/mark-work-started.ts';
+import { listUnstarted, markStarted } from '../../../src/db/work.ts';
 import { withholdDeliveries } from '../../../src/operations/webhooks/withhold-deliveries.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { claim, record } from './deliveries.ts';
@@ -267,12 +266,13 @@ describe('a replay', () => {
     await makeCollection(db, merchantId, 'prompted');
     const [first] = await claim(db, 1);
     await record(db, [attemptOf(first!, RETRYING)]);
-    const old = await listUnstartedDeliveries(db, 10);
+    const unstarted = () => listUnstarted(db, 'delivery', new Date(Date.now() + 1000), 10);
+    const old = await unstarted();
     await db.withTransaction((tx) => rearmDelivery(tx, first!.id, new Date()));
-    await markDeliveriesStarted(db, old, new Date());
+    await markStarted(db, 'delivery', old, new Date());
     await handOverDeliveries(db, 10);
     assert.deepEqual(
-      (await listUnstartedDeliveries(db, 10)).map(({ replayCount }) => replayCount),
+      (await unstarted()).map((work) => 'replayCount' in work && work.replayCount),
       [1],
     );
   });

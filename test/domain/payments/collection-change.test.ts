@@ -1,11 +1,11 @@
 // What a fact makes of a collection: every state, every fact.
 import assert from 'node:assert/strict';
 import { COLLECTION_STATES, COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
-import { changeCollection, type ChangeTimings } from '../../../src/domain/payments/collection-change.ts';
+import { changeCollection } from '../../../src/domain/payments/collection-change.ts';
 import type { CollectionTransitionInput } from '../../../src/domain/payments/collection-progress.ts';
 import { AT, collectionWith } from './collections.ts';
 
-const TIMINGS: ChangeTimings = { promptWindowMs: 1000, overdueAfterMs: 100, lateCheckEveryMs: 10_000 };
+const CLOCKS = { promptWindowMs: 1000, overdueAfterMs: 100, lateCheckEveryMs: 10_000 };
 const NOW = new Date(AT.getTime() + 60_000);
 const TRANSITION_KINDS: readonly CollectionTransitionInput[] = [
   { kind: 'prompt_accepted' },
@@ -24,7 +24,7 @@ describe('a change of a collection', () => {
       const to = COLLECTION_TRANSITIONS[state][transition.kind];
       it(`from ${state} by ${transition.kind} ${to === undefined ? 'is none' : `leads to ${to}`}`, () => {
         const before = collectionWith({ state, version: 3, failureCode: state === 'expired' ? 'unknown' : null });
-        const change = changeCollection(before, transition, NOW, TIMINGS);
+        const change = changeCollection(before, transition, NOW, CLOCKS);
         if (to === undefined) {
           assert.equal(change, null);
           return;
@@ -47,7 +47,7 @@ describe('a change of a collection', () => {
 
   it('keeps when the prompt on the handset runs out', () => {
     const before = collectionWith({ state: 'prompted', promptExpiresAt: AT });
-    const change = changeCollection(before, { kind: 'outcome_unknown' }, NOW, TIMINGS);
+    const change = changeCollection(before, { kind: 'outcome_unknown' }, NOW, CLOCKS);
     assert.deepEqual(change?.after.promptExpiresAt, AT);
   });
 
@@ -59,14 +59,14 @@ describe('a change of a collection', () => {
   ];
   for (const [what, transition, due] of checks) {
     it(`is checked by the sweep: ${what}`, () => {
-      assert.deepEqual(changeCollection(collectionWith(), transition, NOW, TIMINGS)?.checkDueAt, due);
+      assert.deepEqual(changeCollection(collectionWith(), transition, NOW, CLOCKS)?.checkDueAt, due);
     });
   }
 
   it('to a success, or back from it, is checked no more', () => {
     const paid = { kind: 'paid', operatorReceipt: '42' } as const;
-    assert.equal(changeCollection(collectionWith({ state: 'prompted' }), paid, NOW, TIMINGS)?.checkDueAt, null);
-    const returned = changeCollection(collectionWith({ state: 'succeeded' }), { kind: 'returned' }, NOW, TIMINGS);
+    assert.equal(changeCollection(collectionWith({ state: 'prompted' }), paid, NOW, CLOCKS)?.checkDueAt, null);
+    const returned = changeCollection(collectionWith({ state: 'succeeded' }), { kind: 'returned' }, NOW, CLOCKS);
     assert.equal(returned?.checkDueAt, null);
   });
 });

@@ -7,16 +7,16 @@ import {
 } from '../../../src/domain/payments/collection.ts';
 import {
   nextCollectionTransition,
-  isFinal,
-  type Patience,
-  type CollectionTransitionInput,
+  type CollectionLimits,
   type CollectionSnapshot,
+  type CollectionTransitionInput,
 } from '../../../src/domain/payments/collection-progress.ts';
+import { isFinal } from '../../../src/domain/payments/payment.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 
 const DEADLINE_MS = 1_000_000;
 const EXPIRES_MS = 1_200_000;
-const PATIENCE: Patience = { notFoundGraceMs: 1000, reconcileForMs: 500_000 };
+const LIMITS: CollectionLimits = { notFoundGraceMs: 1000, reconcileForMs: 500_000 };
 
 const PAID = { kind: 'paid', operatorReceipt: '42' } as const;
 const DECLINED = { kind: 'declined', failureCode: 'wrong_pin' } as const;
@@ -133,7 +133,7 @@ const CASES: readonly Case[] = COLLECTION_STATES.flatMap((state) =>
 
 function decide({ state, status, nowMs, expiresMs }: Case): CollectionTransitionInput | null {
   const snapshot: CollectionSnapshot = { state, promptDeadlineAtMs: DEADLINE_MS, promptExpiresAtMs: expiresMs };
-  return nextCollectionTransition(snapshot, status, nowMs, PATIENCE);
+  return nextCollectionTransition(snapshot, status, nowMs, LIMITS);
 }
 
 describe('what is recorded of the operator’s word', () => {
@@ -177,7 +177,7 @@ describe('what is recorded of the operator’s word', () => {
     for (const given of CASES) {
       const recorded = decide(given);
       if (recorded?.kind !== 'expired' || given.status.kind === 'declined') continue;
-      const isOver = given.nowMs >= (given.expiresMs ?? DEADLINE_MS) + PATIENCE.reconcileForMs;
+      const isOver = given.nowMs >= (given.expiresMs ?? DEADLINE_MS) + LIMITS.reconcileForMs;
       assert.ok(isNeverAccepted(given) || isOver, JSON.stringify(given));
       assert.ok(given.state !== 'prompted', 'an open prompt is asked for first');
     }

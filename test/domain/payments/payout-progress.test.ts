@@ -93,7 +93,7 @@ function decide({ state, status, nowMs, deadlineMs }: Case): PayoutOutcomeInput 
     sendDeadlineAtMs: deadlineMs,
     isAccepted: false,
   };
-  return nextPayoutTransition(snapshot, status, nowMs, GRACE_MS);
+  return nextPayoutTransition(snapshot, { status, queriedAtMs: nowMs }, GRACE_MS);
 }
 
 describe('what is recorded of the operator’s word on a payout', () => {
@@ -149,7 +149,7 @@ describe('what is recorded of the operator’s word on a payout', () => {
         sendDeadlineAtMs: 1000,
         isAccepted: true,
       };
-      const transition = nextPayoutTransition(snapshot, { kind: 'not_found' }, 1_000_000, 10);
+      const transition = nextPayoutTransition(snapshot, { status: { kind: 'not_found' }, queriedAtMs: 1_000_000 }, 10);
       assert.deepEqual(transition, state === 'released' ? { kind: 'outcome_unknown' } : null);
     }
   });

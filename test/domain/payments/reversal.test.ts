@@ -64,8 +64,7 @@ describe('what is recorded of the operator’s word on a refund', () => {
       for (const { state, status, nowMs } of cases) {
         const recorded = nextReversalTransition(
           { state, sendDeadlineAtMs: DEADLINE_MS, isAccepted: false },
-          status,
-          nowMs,
+          { status, queriedAtMs: nowMs },
           GRACE_MS,
         );
         assert.deepEqual(recorded, rule.records({ state, status, nowMs }), JSON.stringify({ state, status, nowMs }));
@@ -110,6 +109,6 @@ describe('a reversal as merchants see it', () => {
 
   it('is not over on a "never heard of it" once the operator had it', () => {
     const snapshot = { state: 'reconciling', sendDeadlineAtMs: 1000, isAccepted: true } as const;
-    assert.equal(nextReversalTransition(snapshot, { kind: 'not_found' }, 1_000_000, 10), null);
+    assert.equal(nextReversalTransition(snapshot, { status: { kind: 'not_found' }, queriedAtMs: 1_000_000 }, 10), null);
   });
 });

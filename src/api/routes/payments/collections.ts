@@ -1,17 +1,9 @@
 // Collections: create, list, fetch.
 import { collectionObject } from '../../../domain/payments/collection.ts';
 import { DomainError } from '../../../domain/errors.ts';
-import { createCollection } from '../../../operations/payments/create-collection.ts';
 import { getCollection } from '../../../queries/payments/get-collection.ts';
 import { listCollections } from '../../../queries/payments/list-collections.ts';
-import {
-  auditOf,
-  callerOf,
-  IDEMPOTENCY_KEPT_FOR_MS,
-  idempotencyKeyOf,
-  type ApiDeps,
-  type ApiMiddleware,
-} from '../../context.ts';
+import { auditOf, callerOf, idempotencyKeyOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';
 import { requireScope } from '../../middleware/api-key.ts';
 import { isForm, readBody } from '../../middleware/body.ts';
 import { requireIdempotencyKey } from '../../middleware/idempotency-key.ts';
@@ -76,18 +68,16 @@ function create(deps: ApiDeps): ApiMiddleware {
     const fields = isForm(ctx) ? readIntegers(ctx.request.body, ['amount']) : ctx.request.body;
     const request = toPaymentRequest(validate(createCollectionSchema, fields, CREATE_PAYMENT_CODES));
     const { merchantId, merchantCurrency, actor } = callerOf(ctx);
-    const created = await createCollection(deps.db, {
+    const created = await deps.payments.createCollection({
       merchantId,
       merchantCurrency,
       ...(actor.kind === 'person' && { by: auditOf(ctx) }),
       idempotencyKey: idempotencyKeyOf(ctx),
       request,
       isAcceptingWork: deps.isAcceptingWork(),
-      promptDeadlineMs: deps.promptDeadlineMs,
-      idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
       at: new Date(),
     });
-    if (created.kind === 'created') deps.onCollectionRecorded(created.collection);
+    if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
     sendStoredResponse(ctx, created);
   };
 }

@@ -1,19 +1,10 @@
 // What people decide about money: release, reject and cancel payouts, and give collections back.
 import { payoutObject, type Payout } from '../../../domain/payments/payout.ts';
 import { reversalObject } from '../../../domain/payments/reversal.ts';
-import { createReversal } from '../../../operations/payments/create-reversal.ts';
-import { decidePayout, type DecidePayout } from '../../../operations/payments/decide-payout.ts';
+import type { DecidePayout } from '../../../operations/payments/decide-payout.ts';
 import { getLatestReversal } from '../../../queries/payments/get-reversal.ts';
-import { releasePayout, releasePayouts } from '../../../operations/payments/release-payout.ts';
 import { consoleRoute, idOf } from '../../console-route.ts';
-import {
-  auditOf,
-  IDEMPOTENCY_KEPT_FOR_MS,
-  idempotencyKeyOf,
-  sessionOf,
-  type ApiDeps,
-  type ApiMiddleware,
-} from '../../context.ts';
+import { auditOf, idempotencyKeyOf, sessionOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';
 import { readLists } from '../../form.ts';
 import { sendStoredResponse } from '../../stored-response.ts';
 import { isForm } from '../../middleware/body.ts';
@@ -61,8 +52,8 @@ function releaseRoute(deps: ApiDeps): Route {
       errors: ['payout_not_found', 'approval_self', 'state_conflict'],
     },
     async (ctx) => {
-      const released = await releasePayout(deps.db, { ...releaseInput(deps, ctx), payoutId: idOf(ctx) });
-      if (released.kind === 'approved') deps.onPayoutRecorded(released.payout);
+      const released = await deps.payments.releasePayout({ ...releaseInput(ctx), payoutId: idOf(ctx) });
+      if (released.kind === 'approved') deps.offer({ kind: 'payout', ...released.payout });
       sendStoredResponse(ctx, released);
     },
   );
@@ -87,21 +78,18 @@ function releaseManyRoute(deps: ApiDeps): Route {
     async (ctx) => {
       const fields = isForm(ctx) ? readLists(ctx.request.body, ['ids']) : ctx.request.body;
       const { ids } = validate(releasePayoutsSchema, fields);
-      const released = await releasePayouts(deps.db, { ...releaseInput(deps, ctx), payoutIds: ids });
-      if (released.kind === 'approved') for (const payout of released.payouts) deps.onPayoutRecorded(payout);
+      const released = await deps.payments.releasePayouts({ ...releaseInput(ctx), payoutIds: ids });
+      if (released.kind === 'approved')
+        for (const payout of released.payouts) deps.offer({ kind: 'payout', ...payout });
       sendStoredResponse(ctx, released);
     },
   );
 }
 
-function releaseInput(deps: ApiDeps, ctx: Parameters<ApiMiddleware>[0]) {
+function releaseInput(ctx: Parameters<ApiMiddleware>[0]) {
   return {
     by: auditOf(ctx),
     idempotencyKey: idempotencyKeyOf(ctx),
-    environment: deps.environment,
-    sendDeadlineMs: deps.payoutSendDeadlineMs,
-    overdueAfterMs: deps.overdueAfterMs,
-    idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
     at: new Date(),
   };
 }
@@ -152,15 +140,13 @@ async function decide(
   ctx: Parameters<ApiMiddleware>[0],
   decision: DecidePayout['decision'],
 ): Promise<Payout> {
-  const payout = await decidePayout(deps.db, {
+  const payout = await deps.payments.decidePayout({
     by: auditOf(ctx),
     payoutId: idOf(ctx),
     decision,
-    environment: deps.environment,
-    overdueAfterMs: deps.overdueAfterMs,
     at: new Date(),
   });
-  deps.onPayoutRecorded(payout);
+  deps.offer({ kind: 'payout', ...payout });
   return payout;
 }
 
@@ -183,15 +169,13 @@ function reverseRoute(deps: ApiDeps): Route {
       errors: ['collection_not_found', 'state_conflict', 'balance_insufficient'],
     },
     async (ctx) => {
-      const created = await createReversal(deps.db, {
+      const created = await deps.payments.createReversal({
         by: auditOf(ctx),
         collectionId: idOf(ctx),
         idempotencyKey: idempotencyKeyOf(ctx),
-        sendDeadlineMs: deps.payoutSendDeadlineMs,
-        idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
         at: new Date(),
       });
-      if (created.kind === 'created') deps.onReversalRecorded(created.reversal);
+      if (created.kind === 'created') deps.offer({ kind: 'reversal', ...created.reversal });
       sendStoredResponse(ctx, created);
     },
   );

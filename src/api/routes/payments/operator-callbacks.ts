@@ -56,7 +56,7 @@ function receive(operator: OperatorId, deps: ApiDeps): ApiMiddleware {
       receivedAt: new Date(),
     });
     // Only what is kept is acted on: a flood of callbacks makes no flood of questions to the operator.
-    if (recorded?.isKept === true) deps.onOperatorCalledBack(recorded.calledBack);
+    if (recorded?.isKept === true) deps.offerCallback(recorded.payment);
     ctx.body = {};
   };
 }

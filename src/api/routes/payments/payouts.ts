@@ -1,17 +1,8 @@
 // Payouts: create, list, fetch. Who releases them is the console's business.
 import { payoutObject, statesOfApproval, type PayoutState } from '../../../domain/payments/payout.ts';
-import { createPayout } from '../../../operations/payments/create-payout.ts';
 import { getPayout } from '../../../queries/payments/get-payout.ts';
 import { listPayouts } from '../../../queries/payments/list-payouts.ts';
-import {
-  callerOf,
-  auditOf,
-  IDEMPOTENCY_KEPT_FOR_MS,
-  makerOf,
-  idempotencyKeyOf,
-  type ApiDeps,
-  type ApiMiddleware,
-} from '../../context.ts';
+import { callerOf, auditOf, makerOf, idempotencyKeyOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';
 import { readIntegers } from '../../form.ts';
 import { sendStoredResponse } from '../../stored-response.ts';
 import { requireScope } from '../../middleware/api-key.ts';
@@ -87,7 +78,7 @@ function create(deps: ApiDeps): ApiMiddleware {
     const fields = isForm(ctx) ? readIntegers(ctx.request.body, ['amount']) : ctx.request.body;
     const request = toPaymentRequest(validate(createPayoutSchema, fields, CREATE_PAYMENT_CODES));
     const { merchantId, merchantCurrency, actor } = callerOf(ctx);
-    const created = await createPayout(deps.db, {
+    const created = await deps.payments.createPayout({
       merchantId,
       merchantCurrency,
       ...makerOf(ctx),
@@ -95,13 +86,10 @@ function create(deps: ApiDeps): ApiMiddleware {
       idempotencyKey: idempotencyKeyOf(ctx),
       request,
       requestId: ctx.state.requestId,
-      environment: deps.environment,
       isAcceptingWork: deps.isAcceptingWork(),
-      expiresAfterMs: deps.payoutExpiryMs,
-      idempotencyKeptForMs: IDEMPOTENCY_KEPT_FOR_MS,
       at: new Date(),
     });
-    if (created.kind === 'created') deps.onPayoutRecorded(created.payout);
+    if (created.kind === 'created') deps.offer({ kind: 'payout', ...created.payout });
     sendStoredResponse(ctx, created);
   };
 }

@@ -11,7 +11,7 @@ import {
   type PaymentTransitionInput,
   type OperatorStatus,
 } from '../../../src/domain/payments/operator-status.ts';
-import { contradictionIn, isNeverAccepted } from '../../../src/domain/payments/sent-money.ts';
+import { contradictionIn, isNeverAccepted } from '../../../src/domain/payments/send-progress.ts';
 
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '42' };
 const RETURNED: OperatorStatus = { kind: 'returned', operatorReceipt: '42' };

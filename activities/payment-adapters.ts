@@ -1,0 +1,156 @@
+// What differs between collections, payouts and reversals when they are loaded, sent, queried and recorded.
+import { ApplicationFailure } from '@temporalio/common';
+import type { Database } from '../src/db/database.ts';
+import type { Collection } from '../src/domain/payments/collection.ts';
+import type { CollectionSnapshot, CollectionTransitionInput } from '../src/domain/payments/collection-progress.ts';
+import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
+import type { Money } from '../src/domain/money.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import type { PaymentTransitionInput } from '../src/domain/payments/operator-status.ts';
+import type { PaymentRef } from '../src/domain/payments/payment.ts';
+import type { Payout } from '../src/domain/payments/payout.ts';
+import type { PayoutOutcomeInput, PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
+import { isReleasedByOthers } from '../src/domain/payments/release.ts';
+import type { Reversal } from '../src/domain/payments/reversal.ts';
+import type { ReversalSnapshot, ReversalTransitionInput } from '../src/domain/payments/reversal-progress.ts';
+import type { Log } from '../src/log.ts';
+import type { Payments } from '../src/operations/payments/create-payments.ts';
+import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
+import { getCollection } from '../src/queries/payments/get-collection.ts';
+import { getPayout } from '../src/queries/payments/get-payout.ts';
+import { getReversal } from '../src/queries/payments/get-reversal.ts';
+
+/** A payment as its operator calls need it. */
+type LoadedPayment = {
+  readonly operator: OperatorId;
+  readonly snapshot: PaymentSnapshot;
+  /** What a status of `paid` must be about, to the unit. */
+  readonly money: Money;
+  /** Whether it may be sent now. Throws `ApprovalMissing` for a payout that is released without its approvals. */
+  maySend(now: Date): boolean;
+  send(operator: Operator): Promise<SendOutcome>;
+  queryStatus(operator: Operator): Promise<StatusOutcome>;
+};
+
+type AdapterDeps = { readonly db: Database; readonly payments: Payments; readonly log: Log };
+
+export function createPaymentAdapters({ db, payments, log }: AdapterDeps) {
+  return {
+    async load(ref: PaymentRef): Promise<LoadedPayment> {
+      switch (ref.kind) {
+        case 'collection':
+          return loadedCollection(await getCollection(db, ref.merchantId, ref.id));
+        case 'payout':
+          return loadedPayout(await getPayout(db, ref.merchantId, ref.id));
+        case 'reversal': {
+          const reversal = await getReversal(db, ref.merchantId, ref.id);
+          return loadedReversal(reversal, await getCollection(db, ref.merchantId, reversal.collectionId));
+        }
+      }
+    },
+
+    /** Workflows record transitions of their own kind only: an input of another kind leads nowhere in the table. */
+    async record(ref: PaymentRef, input: PaymentTransitionInput, at: Date): Promise<PaymentSnapshot> {
+      switch (ref.kind) {
+        case 'collection': {
+          const transition = input as CollectionTransitionInput;
+          return collectionSnapshot(await payments.recordCollectionTransition({ ref, transition, at }));
+        }
+        case 'payout': {
+          const transition = input as PayoutOutcomeInput;
+          return payoutSnapshot(await payments.recordPayoutTransition({ ref, transition, at }));
+        }
+        case 'reversal': {
+          const transition = input as ReversalTransitionInput;
+          const { reversal, isPosted } = await payments.recordReversalTransition({ ref, transition, at });
+          if (!isPosted)
+            log.fatal({ id: ref.id }, 'money left twice: the provider returned it, and our refund was paid');
+          return reversalSnapshot(reversal);
+        }
+      }
+    },
+  };
+}
+
+function loadedCollection(collection: Collection): LoadedPayment {
+  const { operatorReference } = collection;
+  return {
+    operator: collection.operator,
+    snapshot: collectionSnapshot(collection),
+    money: collection,
+    maySend: (now) => collection.state === 'initiated' && collection.promptDeadlineAt > now,
+    send: (operator) =>
+      operator.raisePrompt({
+        operatorReference,
+        phone: collection.phone,
+        money: collection,
+        payerMessage: collection.description ?? collection.reference,
+      }),
+    queryStatus: (operator) => operator.getCollectionStatus(operatorReference),
+  };
+}
+
+function loadedPayout(payout: Payout): LoadedPayment {
+  const { operatorReference } = payout;
+  return {
+    operator: payout.operator,
+    snapshot: payoutSnapshot(payout),
+    money: payout,
+    maySend(now) {
+      if (payout.state !== 'released' || payout.sendDeadlineAt === null || payout.sendDeadlineAt <= now) return false;
+      if (isReleasedByOthers(payout)) return true;
+      throw ApplicationFailure.nonRetryable(`payout ${payout.id} lacks the approvals it needs`, 'ApprovalMissing');
+    },
+    send: (operator) =>
+      operator.sendPayout({
+        operatorReference,
+        phone: payout.phone,
+        money: payout,
+        payeeMessage: payout.description ?? payout.reference,
+      }),
+    queryStatus: (operator) => operator.getPayoutStatus(operatorReference),
+  };
+}
+
+function loadedReversal(reversal: Reversal, collection: Collection): LoadedPayment {
+  const { operatorReference } = reversal;
+  return {
+    operator: reversal.operator,
+    snapshot: reversalSnapshot(reversal),
+    money: collection,
+    // A collection that the provider reversed first must not be refunded too: that would be a loss.
+    maySend: (now) =>
+      reversal.state === 'requested' && reversal.sendDeadlineAt > now && collection.state === 'succeeded',
+    send: (operator) =>
+      operator.refundCollection({
+        operatorReference,
+        originalOperatorReference: collection.operatorReference,
+        money: collection,
+        note: collection.reference,
+      }),
+    queryStatus: (operator) => operator.getRefundStatus(operatorReference),
+  };
+}
+
+function collectionSnapshot({ state, promptDeadlineAt, promptExpiresAt }: Collection): CollectionSnapshot {
+  return {
+    state,
+    promptDeadlineAtMs: promptDeadlineAt.getTime(),
+    promptExpiresAtMs: promptExpiresAt?.getTime() ?? null,
+  };
+}
+
+function payoutSnapshot(payout: Payout): PayoutSnapshot {
+  return {
+    state: payout.state,
+    approvals: payout.approvals.length,
+    approvalsRequired: payout.approvalsRequired,
+    expiresAtMs: payout.expiresAt.getTime(),
+    sendDeadlineAtMs: payout.sendDeadlineAt?.getTime() ?? null,
+    isAccepted: payout.acceptedAt !== null,
+  };
+}
+
+function reversalSnapshot({ state, sendDeadlineAt, acceptedAt }: Reversal): ReversalSnapshot {
+  return { state, sendDeadlineAtMs: sendDeadlineAt.getTime(), isAccepted: acceptedAt !== null };
+}

@@ -1,0 +1,109 @@
+// What the workflows of collections, payouts and reversals do: one factory for all three.
+import { activityInfo } from '@temporalio/activity';
+import type { Database } from '../src/db/database.ts';
+import {
+  markAccepted,
+  markSendBegun,
+  scheduleRecheck,
+  type SentPaymentRef,
+} from '../src/db/payments/payment-progress.ts';
+import { paymentClocks, type Clocks, type PaymentClocks } from '../src/domain/clocks.ts';
+import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import type { AttestedStatus, PaymentTransitionInput } from '../src/domain/payments/operator-status.ts';
+import type { PaymentRef } from '../src/domain/payments/payment.ts';
+import type { Log } from '../src/log.ts';
+import type { Payments } from '../src/operations/payments/create-payments.ts';
+import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
+import type { Operator } from '../src/operators/port.ts';
+import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
+import { withFailures } from './failures.ts';
+import { createPaymentAdapters } from './payment-adapters.ts';
+
+export type PaymentActivityDeps = {
+  readonly db: Database;
+  readonly payments: Payments;
+  readonly operators: Readonly<Record<OperatorId, Operator>>;
+  readonly attestor: StatusAttestor;
+  readonly clocks: Clocks;
+  readonly log: Log;
+};
+
+export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
+
+export function createPaymentActivities(deps: PaymentActivityDeps) {
+  const { db, operators, attestor, clocks, log } = deps;
+  const adapters = createPaymentAdapters(deps);
+
+  return {
+    /** One read: the payment as it is recorded now, whatever a signal claims, and the durations that a run keeps to. */
+    async loadPayment(ref: PaymentRef): Promise<{ snapshot: PaymentSnapshot; clocks: PaymentClocks }> {
+      const { snapshot } = await withFailures(() => adapters.load(ref));
+      return { snapshot, clocks: paymentClocks(clocks) };
+    },
+
+    /** One transaction, before the first try: whether it is the first. Losing the answer makes it no longer the first. */
+    async recordSendBegun(ref: SentPaymentRef): Promise<boolean> {
+      return markSendBegun(db, ref, new Date());
+    },
+
+    /**
+     * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or may not be done. Fails,
+     * to be retried, when it is unknown whether the operator accepted it; the reference makes the repeat harmless.
+     */
+    async sendWithOperator({ ref, isFirstSend }: { ref: PaymentRef; isFirstSend: boolean }): Promise<SendResult> {
+      const payment = await withFailures(() => adapters.load(ref));
+      if (!payment.maySend(new Date())) return { kind: 'not_sent' };
+      const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
+      const outcome = await payment.send(operators[payment.operator]);
+      // After a try of unknown outcome, a refusal says nothing about that try: the operator is queried.
+      return attestor.attestSend(query, outcome, isFirstSend && activityInfo().attempt === 1);
+    },
+
+    /** One call: the operator status now. A paid amount that is not ours, to the unit, is not believed. */
+    async queryStatusWithOperator(ref: PaymentRef): Promise<AttestedStatus> {
+      const payment = await withFailures(() => adapters.load(ref));
+      const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
+      const outcome = await payment.queryStatus(operators[payment.operator]);
+      return attestor.attestStatus(query, outcome, payment.money);
+    },
+
+    /** One transaction: the operator has the payment. */
+    async recordAccepted(ref: SentPaymentRef): Promise<void> {
+      await markAccepted(db, ref, new Date());
+    },
+
+    /**
+     * One transaction. Recording what is recorded already changes nothing; returns the payment as it then is. What needs an
+     * operator status must come with one that we attested.
+     */
+    async recordTransition({ ref, transition, attested }: RecordTransition): Promise<PaymentSnapshot> {
+      attestor.requireAttested(ref.id, transition, attested);
+      return withFailures(() => adapters.record(ref, transition, new Date()));
+    },
+
+    /**
+     * One transaction: keeps, and logs as fatal, that the operator contradicts the recorded outcome. No money moves by it. The
+     * status must be one that we attested.
+     */
+    async recordDiscrepancy({ ref, attested }: { ref: PaymentRef; attested: AttestedStatus }): Promise<void> {
+      attestor.requireAttestation(ref.id, attested);
+      const { status } = attested;
+      const kind = await withFailures(() => recordDiscrepancy(db, { ref, status, at: new Date() }));
+      if (kind === null) return;
+      const { id, merchantId } = ref;
+      log.fatal({ id, merchantId, kind, status }, 'the operator contradicts the ledger: a person must settle it');
+    },
+
+    /** One transaction: the operator gave no useful status of a final payment, so the sweep rechecks it. */
+    async scheduleRecheck(ref: PaymentRef): Promise<void> {
+      await scheduleRecheck(db, ref, new Date(Date.now() + clocks.overdueAfterMs));
+    },
+  };
+}
+
+type RecordTransition = {
+  readonly ref: PaymentRef;
+  readonly transition: PaymentTransitionInput;
+  readonly attested: AttestedStatus | null;
+};

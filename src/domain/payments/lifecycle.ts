@@ -1,0 +1,62 @@
+// The one lifecycle of all payments, as far as the kinds differ in it. Pure, and replayed by workflows.
+import type { PaymentClocks } from '../clocks.ts';
+import {
+  nextCollectionTransition,
+  type CollectionSnapshot,
+  type CollectionTransitionInput,
+} from './collection-progress.ts';
+import type { AttestedStatus } from './operator-status.ts';
+import type { PaymentKind } from './payment.ts';
+import { nextPayoutTransition, type PayoutOutcomeInput, type PayoutSnapshot } from './payout-progress.ts';
+import { nextReversalTransition, type ReversalSnapshot, type ReversalTransitionInput } from './reversal-progress.ts';
+
+type Snapshots = {
+  readonly collection: CollectionSnapshot;
+  readonly payout: PayoutSnapshot;
+  readonly reversal: ReversalSnapshot;
+};
+type TransitionInputs = {
+  readonly collection: CollectionTransitionInput;
+  readonly payout: PayoutOutcomeInput;
+  readonly reversal: ReversalTransitionInput;
+};
+
+/** What the workflow of a payment of this kind knows of it. */
+export type PaymentSnapshot<Kind extends PaymentKind = PaymentKind> = Snapshots[Kind];
+/** What the workflow of a payment of this kind records. */
+export type TransitionInput<Kind extends PaymentKind = PaymentKind> = TransitionInputs[Kind];
+
+type Lifecycle<Kind extends PaymentKind> = {
+  /** When the outcome of a payment that was sent becomes overdue, Unix milliseconds; null: it has no such time yet. */
+  overdueAtMs(snapshot: PaymentSnapshot<Kind>): number | null;
+  /** Whether `pending` at the operator is still to be recorded as the operator's acceptance. */
+  isAcceptanceUnrecorded(snapshot: PaymentSnapshot<Kind>): boolean;
+  /** The transition that follows from the status, or null to go on waiting. */
+  next(
+    snapshot: PaymentSnapshot<Kind>,
+    attested: AttestedStatus,
+    nowMs: number,
+    clocks: PaymentClocks,
+  ): TransitionInput<Kind> | null;
+};
+
+export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
+  collection: {
+    overdueAtMs: ({ promptExpiresAtMs }) => promptExpiresAtMs,
+    // The state `prompted` records it.
+    isAcceptanceUnrecorded: () => false,
+    next: (snapshot, { status }, nowMs, clocks) => nextCollectionTransition(snapshot, status, nowMs, clocks),
+  },
+  payout: {
+    overdueAtMs: ({ sendDeadlineAtMs }) => sendDeadlineAtMs,
+    isAcceptanceUnrecorded: ({ isAccepted }) => !isAccepted,
+    next: (snapshot, attested, _nowMs, { notFoundGraceMs }) =>
+      nextPayoutTransition(snapshot, attested, notFoundGraceMs),
+  },
+  reversal: {
+    overdueAtMs: ({ sendDeadlineAtMs }) => sendDeadlineAtMs,
+    isAcceptanceUnrecorded: ({ isAccepted }) => !isAccepted,
+    next: (snapshot, attested, _nowMs, { notFoundGraceMs }) =>
+      nextReversalTransition(snapshot, attested, notFoundGraceMs),
+  },
+};

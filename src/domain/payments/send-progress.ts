@@ -1,0 +1,33 @@
+// How far the send of a payout or refund got, and what contradicts its outcome. Pure, and replayed by workflows.
+import type { OperatorStatus } from './operator-status.ts';
+import type { PaymentState } from './payment.ts';
+
+/** Times are Unix milliseconds. */
+export type SendProgress = {
+  /** Null: it may not be sent yet. */
+  readonly sendDeadlineAtMs: number | null;
+  /** The operator confirmed at least once that it has the payment. */
+  readonly isAccepted: boolean;
+};
+
+/**
+ * Whether `not_found`, queried at that time, proves that the operator did not and will not accept the payment: it never
+ * confirmed to have it, and `notFoundGraceMs` after the last moment at which a send may begin none can still be on its way.
+ */
+export function isNeverAccepted(
+  { sendDeadlineAtMs, isAccepted }: SendProgress,
+  queriedAtMs: number,
+  notFoundGraceMs: number,
+): boolean {
+  return sendDeadlineAtMs !== null && !isAccepted && queriedAtMs >= sendDeadlineAtMs + notFoundGraceMs;
+}
+
+/** An operator status that contradicts the recorded outcome. No posting may follow from it by itself. */
+export type Contradiction =
+  | 'paid_after_failed' // the merchant has the money back, and the operator paid it too
+  | 'declined_after_paid'; // the money left the merchant's balance, and the operator did not pay it
+
+export function contradictionIn(state: PaymentState, status: OperatorStatus): Contradiction | null {
+  if (state === 'failed' && status.kind === 'paid') return 'paid_after_failed';
+  return state === 'succeeded' && status.kind === 'declined' ? 'declined_after_paid' : null;
+}

@@ -1,0 +1,27 @@
+// Binds the payment operations to their database, environment and clocks, once per process.
+import { createCollection, type CreateCollection } from './create-collection.ts';
+import { createPayout, type CreatePayout } from './create-payout.ts';
+import { createReversal, type CreateReversal } from './create-reversal.ts';
+import { decidePayout, type DecidePayout } from './decide-payout.ts';
+import type { PaymentContext } from './payment-context.ts';
+import { recordCollectionTransition, type RecordCollectionTransition } from './record-collection-transition.ts';
+import { recordPayoutTransition, type RecordPayoutTransition } from './record-payout-transition.ts';
+import { recordReversalTransition, type RecordReversalTransition } from './record-reversal-transition.ts';
+import { releasePayout, releasePayouts, type ReleasePayout, type ReleasePayouts } from './release-payout.ts';
+
+export type Payments = ReturnType<typeof createPayments>;
+
+/** Every command on payments; each is one transaction, with the guarantees of its own file. */
+export function createPayments(context: PaymentContext) {
+  return {
+    createCollection: (input: CreateCollection) => createCollection(context, input),
+    createPayout: (input: CreatePayout) => createPayout(context, input),
+    createReversal: (input: CreateReversal) => createReversal(context, input),
+    decidePayout: (input: DecidePayout) => decidePayout(context, input),
+    releasePayout: (input: ReleasePayout) => releasePayout(context, input),
+    releasePayouts: (input: ReleasePayouts) => releasePayouts(context, input),
+    recordCollectionTransition: (input: RecordCollectionTransition) => recordCollectionTransition(context, input),
+    recordPayoutTransition: (input: RecordPayoutTransition) => recordPayoutTransition(context, input),
+    recordReversalTransition: (input: RecordReversalTransition) => recordReversalTransition(context, input),
+  };
+}

@@ -1,0 +1,10 @@
+// What every payment operation needs besides its input. Bound once, by `createPayments`.
+import type { Database } from '../../db/database.ts';
+import type { Clocks } from '../../domain/clocks.ts';
+import type { Environment } from '../../domain/event.ts';
+
+export type PaymentContext = {
+  readonly db: Database;
+  readonly environment: Environment;
+  readonly clocks: Clocks;
+};

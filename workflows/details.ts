@@ -1,0 +1,44 @@
+// What a person reads of a waiting payment in the Temporal UI.
+import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
+import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
+import type { PaymentKind } from '../src/domain/payments/payment.ts';
+import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
+import type { Payment } from './payment.ts';
+
+/** While the operator's outcome is awaited; `polls` are those in the present state. */
+export function describeWait<Kind extends PaymentKind>(
+  { kind }: Payment<Kind>,
+  snapshot: PaymentSnapshot<Kind>,
+  polls: number,
+  waitMs: number,
+): string {
+  const what = snapshot.state === 'reconciling' ? OVERDUE[kind] : AWAITED[kind];
+  const until = kind === 'collection' ? promptExpiry(snapshot as CollectionSnapshot) : '';
+  const next = new Date(Date.now() + waitMs).toISOString();
+  return `${what}${until}\n\n${polls} status polls in this state so far; the next at ${next}, or at the operator’s callback.`;
+}
+
+const AWAITED: Readonly<Record<PaymentKind, string>> = {
+  collection: 'Waiting for the **payer** to answer the prompt.',
+  payout: 'Sent. Waiting for the **operator** to confirm the outcome.',
+  reversal: 'Waiting for the **operator** to confirm the refund.',
+};
+
+const OVERDUE: Readonly<Record<PaymentKind, string>> = {
+  collection: 'Waiting for the **operator**: the outcome is overdue and unknown.',
+  payout: 'Waiting for the **operator**: the outcome is overdue and unknown. The money stays held.',
+  reversal: 'Waiting for the **operator**: the outcome of the refund is overdue and unknown.',
+};
+
+function promptExpiry({ promptExpiresAtMs }: CollectionSnapshot): string {
+  return promptExpiresAtMs === null ? '' : ` The prompt expires at ${new Date(promptExpiresAtMs).toISOString()}.`;
+}
+
+/** While a payout waits for its approvals. */
+export function describeQueue({ approvals, approvalsRequired, expiresAtMs }: PayoutSnapshot): string {
+  const until = new Date(expiresAtMs).toISOString();
+  return (
+    `Waiting for an **approver** other than its maker to release it: ${approvals} of ${approvalsRequired} approvals.\n\n` +
+    `It expires at ${until}, and its money becomes available again then. Signals move nothing: the database decides.`
+  );
+}
