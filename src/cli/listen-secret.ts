@@ -1,5 +1,5 @@
 // The signing secret of `listen` and `resend`: of this machine, made at first use and the same from then on.
-import { generateEndpointSecret } from '../domain/webhooks/endpoint.ts';
+import { generateEndpointSecret } from '../security/webhook-signature.ts';
 import type { Context, Line } from './command.ts';
 import { usage } from './failure.ts';
 import { given, type SignedIn } from './sign-in.ts';

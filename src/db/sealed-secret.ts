@@ -1,11 +1,14 @@
-// Sealed secrets in all the places where they are kept, to be sealed anew under another key.
+// The columns that hold sealed secrets, for sealing them again with another key.
 import { statement, type Queryable, type Tx } from './database.ts';
 
 export type SealedSecret = {
-  /** Of the row, which the secret is sealed for. */
+  /** The id of the row; the secret is sealed for it. */
   readonly id: string;
   readonly sealed: string;
 };
+
+/** The same secret, sealed by the current key as `resealed`. */
+export type ResealedSecret = SealedSecret & { readonly resealed: string };
 
 const COLUMNS = [
   ['endpoints', 'secret_sealed'],
@@ -14,19 +17,19 @@ const COLUMNS = [
   ['users', 'totp_pending_sealed'],
 ] as const;
 
-/** One kind of secret. */
+/** One column of sealed secrets. */
 export type SealedColumn = {
-  /** At most `limit` that are sealed by one of these keys. */
+  /** Secrets that one of these keys sealed, at most `limit`. */
   list(db: Queryable, keyNames: readonly string[], limit: number): Promise<SealedSecret[]>;
-  /** Replaces those that are still what they were read as; returns how many. */
-  replace(tx: Tx, secrets: readonly (SealedSecret & { readonly anew: string })[]): Promise<number>;
-  /** How many are sealed by none of these keys. */
+  /** Replaces the secrets that have not changed since they were read; returns how many. */
+  replace(tx: Tx, secrets: readonly ResealedSecret[]): Promise<number>;
+  /** How many secrets none of these keys sealed. */
   countOthers(db: Queryable, keyNames: readonly string[]): Promise<number>;
 };
 
-/** All there are. */
+/** Every column that holds sealed secrets. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = COLUMNS.map(([table, column]) => {
-  // What stands before the first dot names the key.
+  // The text before the first dot is the key's name.
   const keyName = `split_part(${column}, '.', 1)`;
   const LIST = statement(
     `sealed_list_${column}`,
@@ -34,7 +37,8 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = COLUMNS.map(([table, colu
   );
   const REPLACE = statement(
     `sealed_replace_${column}`,
-    `UPDATE ${table} SET ${column} = r.anew FROM unnest($1::text[], $2::text[], $3::text[]) AS r (id, sealed, anew)
+    `UPDATE ${table} SET ${column} = r.resealed
+     FROM unnest($1::text[], $2::text[], $3::text[]) AS r (id, sealed, resealed)
      WHERE ${table}.id = r.id AND ${table}.${column} = r.sealed RETURNING 1`,
   );
   const COUNT_OTHERS = statement(
@@ -44,11 +48,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = COLUMNS.map(([table, colu
   return {
     list: (db, keyNames, limit) => db.run<{ id: string; sealed: string }>(LIST, [keyNames, limit]),
     async replace(tx, secrets) {
-      const columns = [
-        secrets.map(({ id }) => id),
-        secrets.map(({ sealed }) => sealed),
-        secrets.map(({ anew }) => anew),
-      ];
+      const columns = (['id', 'sealed', 'resealed'] as const).map((name) => secrets.map((secret) => secret[name]));
       return (await tx.run(REPLACE, columns)).length;
     },
     async countOthers(db, keyNames) {

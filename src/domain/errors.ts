@@ -1,6 +1,6 @@
-// Every error a caller can meet: one closed list of codes, each with its type and its category.
+// Every error that a caller can receive: one closed list of codes, each with its type and its category.
 
-/** What a caller can do about an error; the API maps it to HTTP, activities to "retry or not". */
+/** What a caller can do about an error. The API maps it to an HTTP status, activities map it to "retry or not". */
 export type ErrorCategory =
   | 'unauthenticated'
   | 'forbidden'
@@ -71,17 +71,17 @@ const CODES = {
 export type ErrorCode = keyof typeof CODES;
 export const ERROR_CODES = Object.keys(CODES) as ErrorCode[];
 
-/** One thing wrong with one parameter of a request. */
+/** One problem with one parameter of a request. */
 export type ParameterIssue = { readonly param: string; readonly code: ErrorCode; readonly message: string };
 
 type Details = {
   readonly issues?: readonly ParameterIssue[];
   readonly retryAfterSeconds?: number;
-  /** Why, in words for the audit log. The caller is never told. */
+  /** The reason as the audit log records it. No response contains it. */
   readonly reason?: string;
 };
 
-/** An error we expect and can name. Its message is for the caller and tells what to do next; it holds no internals. */
+/** An expected error. Its message is for the caller: it says what to do next and contains no internals. */
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly ParameterIssue[];
@@ -114,19 +114,19 @@ export function errorCategory(code: ErrorCode): ErrorCategory {
   return CODES[code][1];
 }
 
-/** One error for all that is wrong with a request: the first issue gives code and message. */
+/** One error for all problems with a request. Its code and message are those of the first issue. */
 export function invalidParameters(issues: readonly [ParameterIssue, ...ParameterIssue[]]): DomainError {
   return new DomainError(issues[0].code, issues[0].message, { issues });
 }
 
-/** More accepted work waits to be started than may wait: new work is refused, repeats are answered. */
+/** Too many accepted payments are not started yet: new ones are refused, repeats still get their stored response. */
 export function backlogFull(): DomainError {
   return new DomainError('service_unavailable', 'Too many payments wait to be started. Try again with the same key.', {
     retryAfterSeconds: 5,
   });
 }
 
-/** The body of every error answer. `errors` lists all that is wrong with a request; `param` is the first's. */
+/** The body of every error response. `errors` lists all problems with a request; `param` is that of the first. */
 export function errorBody(error: DomainError, requestId: string) {
   return {
     error: {

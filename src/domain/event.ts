@@ -1,4 +1,4 @@
-// Events: what merchants are told, as bytes that are made once and never again.
+// Events: what merchants receive by webhook. The body is built once, and every attempt and replay sends those bytes.
 import { collectionObject, isLateSuccess, type Collection, type CollectionState } from './payments/collection.ts';
 import { DomainError } from './errors.ts';
 import type { CollectionId, EndpointId, EventId, PayoutId } from './ids.ts';
@@ -11,7 +11,7 @@ type ReportedCollectionState = Exclude<CollectionState, 'initiated'>;
 export type PaymentEventType = `collection.${ReportedCollectionState}` | `payout.${PayoutState}`;
 export type EventType = PaymentEventType | 'endpoint.test';
 
-/** What an endpoint may choose among. */
+/** The event types that an endpoint can subscribe to. */
 export const PAYMENT_EVENT_TYPES: readonly PaymentEventType[] = [
   'collection.prompted',
   'collection.succeeded',
@@ -30,14 +30,14 @@ export const PAYMENT_EVENT_TYPES: readonly PaymentEventType[] = [
   'payout.reversed',
 ];
 
-/** A test event goes to the endpoint that it tests, whatever that chose: so it is nobody's choice. */
+/** All types. No endpoint subscribes to `endpoint.test`: it always goes to the endpoint under test. */
 export const EVENT_TYPES: readonly EventType[] = [...PAYMENT_EVENT_TYPES, 'endpoint.test'];
 
-/** An event as it is listed. */
+/** An event as it appears in a list. */
 export type ListedEvent = {
   readonly id: EventId;
   readonly type: EventType;
-  /** What it tells of. */
+  /** The object that the event is about. */
   readonly objectId: CollectionId | PayoutId | EndpointId;
   readonly createdAt: Date;
 };
@@ -45,31 +45,34 @@ export type ListedEvent = {
 type NewEvent = { readonly id: EventId; readonly at: Date; readonly environment: Environment };
 type EventContent = { readonly type: EventType; readonly body: string };
 
-/** The event that tells of the collection's present state, with its body as every attempt and replay will send it. */
+/** The event that reports the collection's current state, with the body that every attempt and replay sends. */
 export function collectionEvent(collection: Collection, event: NewEvent): EventContent {
   if (collection.state === 'initiated') throw new Error('a collection as it was made has no event');
-  return told(`collection.${collection.state}`, event, {
+  return toContent(`collection.${collection.state}`, event, {
     object: collectionObject(collection),
     previous_state: collection.previousState,
     ...(isLateSuccess(collection) ? { late: true } : {}),
   });
 }
 
-/** The event that tells of the payout's present state; the first tells that it waits for its release. */
+/** The event that reports the payout's current state. The first, `payout.queued`, reports that it waits for release. */
 export function payoutEvent(payout: Payout, event: NewEvent): EventContent {
-  return told(`payout.${payout.state}`, event, { object: payoutObject(payout), previous_state: payout.previousState });
+  return toContent(`payout.${payout.state}`, event, {
+    object: payoutObject(payout),
+    previous_state: payout.previousState,
+  });
 }
 
-/** The event by which an endpoint is tested; `shown` is the endpoint as its people see it. */
+/** The event that tests an endpoint; `shown` is the endpoint as the API shows it. */
 export function endpointTestEvent(shown: object, event: NewEvent): EventContent {
-  return told('endpoint.test', event, { object: shown });
+  return toContent('endpoint.test', event, { object: shown });
 }
 
-/** The same for an unknown id and for another merchant's. */
+/** One error for an unknown id and for an event of another merchant. */
 export function eventNotFound(): DomainError {
   return new DomainError('event_not_found', 'There is no event with this id. Look it up in the list of events.');
 }
 
-function told(type: EventType, { id, at, environment }: NewEvent, data: object): EventContent {
+function toContent(type: EventType, { id, at, environment }: NewEvent, data: object): EventContent {
   return { type, body: JSON.stringify({ id, type, created_at: at.toISOString(), environment, data }) };
 }

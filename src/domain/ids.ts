@@ -42,26 +42,26 @@ let lastMs = 0;
 let sequence = 0;
 
 /**
- * A new id at `atMs` (Unix milliseconds). Ids made by one process sort as text in the order they were made; ids of
+ * A new id at `atMs` (Unix milliseconds). Ids from one process sort as text in the order of their creation; ids from
  * several processes sort by millisecond. 62 bits are random, so an id cannot be guessed from its neighbour.
  */
 export function newId<Prefix extends IdPrefix>(prefix: Prefix, atMs: number = Date.now()): IdByPrefix[Prefix] {
   return `${prefix}_${encodeBase32(uuidV7Bytes(atMs))}` as IdByPrefix[Prefix];
 }
 
-/** Whether `text` has the form of an id with this prefix; says nothing about its existence. */
+/** Whether `text` has the form of an id with this prefix. Says nothing about its existence. */
 export function isId<Prefix extends IdPrefix>(prefix: Prefix, text: string): text is IdByPrefix[Prefix] {
   return text.startsWith(`${prefix}_`) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text.slice(prefix.length + 1));
 }
 
-/** The smallest id of this prefix that can be made at `atMs`: every id made before that moment sorts below it. */
+/** The smallest id with this prefix at `atMs`: every id created before that moment sorts below it. */
 export function lowestIdAt<Prefix extends IdPrefix>(prefix: Prefix, atMs: number): IdByPrefix[Prefix] {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(Math.min(Math.max(0, Math.floor(atMs)), 2 ** 48 - 1), 0, 6);
   return `${prefix}_${encodeBase32(bytes)}` as IdByPrefix[Prefix];
 }
 
-/** The moment that the id was made at, as it says itself: Unix milliseconds. */
+/** When the id was created, read from the id itself: Unix milliseconds. */
 export function idTimeMs(id: IdByPrefix[IdPrefix]): number {
   let value = 0n;
   for (const digit of id.slice(id.indexOf('_') + 1)) value = (value << 5n) | BigInt(ALPHABET.indexOf(digit));

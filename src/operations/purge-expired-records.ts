@@ -1,4 +1,4 @@
-// Removes what is over: idempotency keys, operators' raw callbacks, sessions, recoveries, failed proofs, rotated secrets.
+// Deletes expired records: idempotency keys, operator callbacks, sessions, recoveries, attempt counters, old secrets.
 import type { Database } from '../db/database.ts';
 import { eraseEndedSecrets } from '../db/webhooks/endpoint.ts';
 import { deleteIdempotencyKeys } from '../db/payments/idempotency-key.ts';
@@ -10,12 +10,12 @@ import { deleteEndedSessions } from '../db/accounts/session.ts';
 export type PurgeExpiredRecords = {
   readonly idempotencyKeysBefore: Date;
   readonly callbacksBefore: Date;
-  /** Sessions, recoveries, counters and endpoints' previous secrets that have ended by then. */
+  /** For sessions, recoveries, attempt counters and the previous secrets of endpoints: those that ended before. */
   readonly endedBefore: Date;
   readonly limit: number;
 };
 
-/** At most `limit` of each; call again while something was removed. */
+/** Deletes at most `limit` records of each kind; returns how many. Call it again until it returns 0. */
 export async function purgeExpiredRecords(db: Database, input: PurgeExpiredRecords): Promise<number> {
   return db.withTransaction(async (tx) => {
     const keys = await deleteIdempotencyKeys(tx, input.idempotencyKeysBefore, input.limit);

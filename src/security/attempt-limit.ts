@@ -1,44 +1,56 @@
-// How often somebody may fail to prove who they are: limits per account, per session's person and per address.
+// Attempt limits: how many authentication attempts may fail per account, per person in a session and per address.
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Scope } from '../domain/accounts/api-key.ts';
 import type { ApiKeyId, UserId } from '../domain/ids.ts';
 
-/** What failures are counted for, and how many there may be in a window. */
+/** The subject whose failed attempts are counted, and how many may fail within one window. */
 export type AttemptLimit = { readonly subject: string; readonly maxFailures: number };
 
+/** An authentication attempt that was counted before it is checked. */
+export type CountedAttempt = {
+  /** The subjects that `beginAuthentication` counted it for. The operation takes the attempt back when it succeeds. */
+  readonly counted: readonly string[];
+};
+
+/** An attempt by password, for the operation to compare again with the user's row under lock. */
+export type PasswordAttempt = CountedAttempt & {
+  /** The hash that the given password matches; null: none was given, or it does not match. */
+  readonly verifiedHash: string | null;
+};
+
 export const ATTEMPT_WINDOW_MS = 15 * 60_000;
-// Ten guesses in a quarter of an hour find no password, and of a million codes none to speak of. An address may be a whole
-// office.
+// Ten guesses in fifteen minutes find no password, and next to none of a million one-time codes. A network address gets
+// more attempts because a whole office may share one.
 const MAX_FAILURES_PER_ACCOUNT = 10;
 const MAX_FAILURES_PER_ADDRESS = 50;
 
-/** By the e-mail as it was typed, known or not, so that the limit does not tell which accounts there are. */
+/** Counts by the e-mail as typed, known or not, so that the limit does not reveal which accounts exist. */
 export function accountLimit(email: string): AttemptLimit {
   const digest = createHash('sha256').update(email.toLowerCase()).digest('hex');
   return { subject: `account/${digest}`, maxFailures: MAX_FAILURES_PER_ACCOUNT };
 }
 
-/** For what a session asks again: a stolen one must not guess. */
+/** For passwords and codes that a person enters in a session, so that a stolen session cannot be used for guessing. */
 export function personLimit(userId: UserId): AttemptLimit {
   return { subject: `person/${userId}`, maxFailures: MAX_FAILURES_PER_ACCOUNT };
 }
 
-/** A whole /64 of IPv6 counts as one address: its holder can use any in it. */
+/** An IPv6 /64 counts as one address, because its holder can use every address in it. */
 export function addressLimit(address: string | null): AttemptLimit {
   return { subject: `address/${networkOf(address)}`, maxFailures: MAX_FAILURES_PER_ADDRESS };
 }
 
-/** How long a refusal of an API key stands for all like it in the audit log. */
+/** For how long one audit entry about a refused API key stands for all refusals of that key for the same reason. */
 export const KEY_REFUSAL_WINDOW_MS = 60 * 60_000;
 
-/** What is kept of refusals of a known key: one for each scope that it lacks, and one for a key that is over. */
-export function keyRefusalLimit(id: ApiKeyId, lacking: Scope | null): AttemptLimit {
-  return { subject: `refusal/${id}/${lacking ?? 'over'}`, maxFailures: 1 };
+/** Limits the audit entries about a known key: one for each missing scope, and one for a revoked or expired key. */
+export function keyRefusalLimit(id: ApiKeyId, missingScope: Scope | null): AttemptLimit {
+  return { subject: `refusal/${id}/${missingScope ?? 'over'}`, maxFailures: 1 };
 }
 
-/** The address as the database keeps it: without a zone, IPv4 as such; null when it is none. */
+/** The address as the database stores it: without a zone, and not IPv4-mapped. Null when `text` is no address. */
 export function plainAddress(text: string): string | null {
   const withoutZone = text.replace(/%.*$/, '');
   return isIP(withoutZone) === 0 ? null : ipaddr.process(withoutZone).toString();

@@ -1,24 +1,24 @@
-// Passwords: argon2id with 19 MiB, two passes, one lane (OWASP's and RFC 9106's smaller setting).
+// Passwords: argon2id with 19 MiB, two passes and one lane (the smaller setting of OWASP and RFC 9106).
 import { hash, verify } from '@node-rs/argon2';
 
-/** The only rule: length. Rules about kinds of characters make worse passwords. */
+/** Length is the only rule: rules about kinds of characters lead to worse passwords. */
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 200;
 
-// argon2id is the library's default kind; its enum cannot be used with isolated modules.
-const SETTING = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+// The variant is argon2id, the library's default. The library's enum for it does not work with isolated modules.
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-// Of a random text that nobody kept: what is compared with it takes as long as any, and never fits.
-const NOBODYS_HASH =
+// The hash of a discarded random text: no password matches it, and a comparison takes as long as with any other hash.
+const UNMATCHABLE_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$8TFJRdISAzBGyagnxGiwBg$n3shXtVYssAkCRpdYJxw3tJ0BmEvXUS7oAeAibyNbG0';
 
-/** About 20 ms of a thread, and 19 MiB while it lasts. */
+/** Takes about 20 ms of a thread, and 19 MiB while it runs. */
 export function hashPassword(password: string): Promise<string> {
-  return hash(password.normalize('NFC'), SETTING);
+  return hash(password.normalize('NFC'), COST);
 }
 
-/** Whether the password is the hash's; null is nobody's hash, and takes as long to refuse. */
+/** Whether the password matches the hash. With null (no such account) the result is false, after the same time. */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  const isRight = await verify(passwordHash ?? NOBODYS_HASH, password.normalize('NFC'));
-  return isRight && passwordHash !== null;
+  const isMatch = await verify(passwordHash ?? UNMATCHABLE_HASH, password.normalize('NFC'));
+  return isMatch && passwordHash !== null;
 }

@@ -1,4 +1,4 @@
-// Idempotency keys: their form, and what "the same request" means.
+// Idempotency keys: their form, and the fingerprint that decides whether two requests are the same.
 import { createHash } from 'node:crypto';
 
 /** 1 to 255 visible ASCII characters. */
@@ -7,8 +7,8 @@ export function isIdempotencyKey(text: string): boolean {
 }
 
 /**
- * A digest that is the same for the same method, path and validated parameters, whatever the order of fields and
- * whether they came as JSON or as a form.
+ * A digest that is equal for the same method, path and validated parameters. The order of fields does not matter, nor
+ * whether the parameters came as JSON or as a form.
  */
 export function requestFingerprint(method: string, path: string, parameters: unknown): Buffer {
   return createHash('sha256').update(`${method} ${path}\n`).update(canonicalJson(parameters)).digest();

@@ -1,7 +1,7 @@
-// Secrets at rest: AES-256-GCM under a named key from configuration, so that keys can be rotated.
+// Sealing of secrets at rest: AES-256-GCM with named keys from the configuration, so that keys can be rotated.
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
 
-/** Keys by name, 32 bytes each. The first seals; all of them open. As key objects they cannot be printed by accident. */
+/** Named keys of 32 bytes. The first one seals; every one of them opens. Key objects cannot be printed by accident. */
 export type KeyRing = readonly [NamedKey, ...NamedKey[]];
 type NamedKey = { readonly name: string; readonly key: KeyObject };
 
@@ -9,8 +9,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * The secret, sealed as `<key name>.<base64url of iv, tag and ciphertext>`. `context` (the id of the row that keeps it)
- * is authenticated too, so a sealed secret copied to another row does not open there.
+ * The secret, sealed as `<key name>.<base64url of iv, tag and ciphertext>`. `context` is the id of the row that stores
+ * it. It is authenticated too, so that a sealed secret cannot be opened after it was copied to another row.
  */
 export function seal(secret: string, context: string, ring: KeyRing): string {
   const { name, key } = ring[0];
@@ -20,7 +20,7 @@ export function seal(secret: string, context: string, ring: KeyRing): string {
   return `${name}.${Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
 }
 
-/** The secret that was sealed for this context. Throws when the key is not in the ring or anything was altered. */
+/** The secret that was sealed for this context. Throws when its key is not in the ring or the text was altered. */
 export function open(sealed: string, context: string, ring: KeyRing): string {
   const dot = sealed.indexOf('.');
   const name = sealed.slice(0, dot);

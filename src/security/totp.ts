@@ -1,14 +1,14 @@
-// Time-based one-time codes (RFC 6238): SHA-1, six digits, thirty seconds, as every authenticator app knows them.
+// Time-based one-time codes (RFC 6238): SHA-1, six digits, thirty seconds, which every authenticator app supports.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_BYTES = 20;
 const STEP_SECONDS = 30;
 const DIGITS = 6;
-/** A clock that is off by a step, and a code typed as the step ends. */
+/** Allows for a clock that is one step off, and for a code that is typed as its step ends. */
 const WINDOW_STEPS = 1;
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** A new secret in base32 (RFC 4648, 160 bits), as authenticator apps take it. */
+/** A new secret of 160 bits in base32 (RFC 4648), the form that authenticator apps expect. */
 export function generateTotpSecret(): string {
   const bytes = randomBytes(SECRET_BYTES);
   let bits = '';
@@ -16,12 +16,12 @@ export function generateTotpSecret(): string {
   return (bits.match(/.{5}/g) ?? []).map((five) => BASE32.charAt(Number.parseInt(five, 2))).join('');
 }
 
-/** The time step of a moment: a code is of one step, and works once. */
+/** The time step at `at`. Each step has one code, which works once. */
 export function totpStepAt(at: Date): number {
   return Math.floor(at.getTime() / 1000 / STEP_SECONDS);
 }
 
-/** The code of a time step. */
+/** The code for a time step. */
 export function totpCode(secret: string, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -31,7 +31,7 @@ export function totpCode(secret: string, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 
-/** The time step, of those around `at`, that this is the code of; null when it is of none. */
+/** The time step within the window around `at` whose code this is; null when there is none. */
 export function matchTotpStep(secret: string, code: string, at: Date): number | null {
   if (!/^[0-9]{6}$/.test(code)) return null;
   const present = totpStepAt(at);
@@ -42,7 +42,7 @@ export function matchTotpStep(secret: string, code: string, at: Date): number | 
   return matched;
 }
 
-/** What an authenticator app reads as a QR code. */
+/** The address that an authenticator app reads from a QR code. */
 export function totpUrl(secret: string, email: string): string {
   const label = `Malipo:${encodeURIComponent(email)}`;
   return `otpauth://totp/${label}?secret=${secret}&issuer=Malipo&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`;

@@ -1,9 +1,14 @@
-// The webhook signature of the interface document, section 6: HMAC-SHA256 over "<t>.<raw body>", as lowercase hex.
-import { createHmac } from 'node:crypto';
+// Webhook signatures as in docs/webhooks.md: HMAC-SHA256 over "<t>.<raw body>", in lowercase hex; and their secrets.
+import { createHmac, randomBytes } from 'node:crypto';
+
+/** A new signing secret: `whsec_` and 43 base64url characters (256 random bits). Shown once, then stored sealed. */
+export function generateEndpointSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64url')}`;
+}
 
 /**
- * The value of `Malipo-Signature` for these exact body bytes at `atUnixSeconds`: one `v1` pair per secret, in order.
- * More than one secret is in force only while a rotation overlaps.
+ * The value of `Malipo-Signature` for exactly these body bytes at `atUnixSeconds`: one `v1` pair per secret, in order.
+ * There is more than one secret only while a rotated secret overlaps with the new one.
  */
 export function signatureHeader(body: Buffer, secrets: readonly string[], atUnixSeconds: number): string {
   const pairs = secrets.map((secret) => {

@@ -1,7 +1,7 @@
 // Every error code there is, provoked over HTTP: none is unreachable, and each answer is whole.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { generateApiKey, hashApiKey } from '../../src/domain/accounts/api-key.ts';
+import { generateApiKey, hashApiKey } from '../../src/security/api-key.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';

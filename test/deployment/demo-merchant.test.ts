@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findApiKeyByHash } from '../../src/db/accounts/api-key.ts';
-import { hashApiKey } from '../../src/domain/accounts/api-key.ts';
+import { hashApiKey } from '../../src/security/api-key.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { verifyPassword } from '../../src/security/password.ts';
 import { open } from '../../src/security/sealing.ts';

@@ -1,4 +1,4 @@
-// The closed list of error codes, against the contract's table.
+// The closed list of error codes, compared with the contract's table.
 import assert from 'node:assert/strict';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
 import { DomainError, ERROR_CODES, errorCategory, errorType, invalidParameters } from '../../src/domain/errors.ts';
@@ -33,14 +33,14 @@ const CONTRACT: readonly [number, string, string][] = [
   [404, 'invalid_request_error', 'endpoint_not_found event_not_found delivery_not_found replay_not_found'],
 ];
 
-describe('the error codes', () => {
-  it('are those of the contract, each with its status and its type', () => {
+describe('error codes', () => {
+  it('are those of the contract, each with its status and type', () => {
     const listed = ERROR_CODES.map((code) => [code, HTTP_STATUS[errorCategory(code)], errorType(code)]);
     const expected = CONTRACT.flatMap(([status, type, codes]) => codes.split(' ').map((code) => [code, status, type]));
     assert.deepEqual(listed.sort(), expected.sort());
   });
 
-  it('speak for the first of several things that are wrong', () => {
+  it('report the first of several problems with a request', () => {
     const error = invalidParameters([
       { param: 'phone', code: 'phone_invalid', message: 'phone is wrong.' },
       { param: 'amount', code: 'parameter_missing', message: 'amount is required.' },

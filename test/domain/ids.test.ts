@@ -1,4 +1,4 @@
-// Ids: their form, their order, and what they say of time.
+// Ids: their form, their order, and the time that they contain.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { idTimeMs, isId, lowestIdAt, newId } from '../../src/domain/ids.ts';
@@ -6,13 +6,13 @@ import { idTimeMs, isId, lowestIdAt, newId } from '../../src/domain/ids.ts';
 const LAST_MS = 2 ** 48 - 1;
 
 describe('an id', () => {
-  it('is a prefix, an underscore and 26 characters of which none looks like another', () => {
+  it('consists of a prefix, an underscore and 26 characters that cannot be mistaken for each other', () => {
     for (const prefix of ['col', 'evt', 'dlv', 'whe', 'key', 'mer', 'usr', 'inv', 'pay', 'rev', 'req'] as const) {
       assert.match(newId(prefix), new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
     }
   });
 
-  it('holds a UUID of version 7 and variant 10', () => {
+  it('contains a UUID of version 7 and variant 10', () => {
     const bits = Array.from(newId('col').slice(4), (digit) =>
       '0123456789abcdefghjkmnpqrstvwxyz'.indexOf(digit).toString(2).padStart(5, '0'),
     )
@@ -23,26 +23,26 @@ describe('an id', () => {
     assert.equal(bits.slice(64, 66), '10');
   });
 
-  it('sorts as text in the order it was made, also many within one millisecond', () => {
+  it('sorts as text in the order of creation, also among many of one millisecond', () => {
     const atMs = Date.now();
     const ids = Array.from({ length: 20_000 }, () => newId('col', atMs));
     assert.deepEqual([...ids].sort(), ids);
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('goes on rising when the clock is set back', () => {
+  it('keeps rising when the clock is set back', () => {
     const before = newId('col', Date.now());
     const after = newId('col', Date.now() - 3_600_000);
     assert.ok(after > before);
     assert.ok(idTimeMs(after) >= idTimeMs(before));
   });
 
-  it('cannot be told from its neighbour: 62 bits differ at random', () => {
+  it('cannot be guessed from its neighbour, because 62 bits are random', () => {
     const tails = Array.from({ length: 1000 }, () => newId('col').slice(-12));
     assert.equal(new Set(tails).size, tails.length);
   });
 
-  it('says when it was made', () => {
+  it('contains the time of its creation', () => {
     const atMs = Date.now() + 1;
     const id = newId('evt', atMs);
     // Other ids of this millisecond may have pushed the counter on.
@@ -53,30 +53,30 @@ describe('an id', () => {
 describe('the form of an id', () => {
   const id = newId('col');
   const wrong: [string, string][] = [
-    ['another prefix', id.replace('col_', 'evt_')],
-    ['no prefix', id.slice(4)],
+    ['an id with another prefix', id.replace('col_', 'evt_')],
+    ['an id without a prefix', id.slice(4)],
     ['capital letters', id.toUpperCase()],
-    ['a letter that is left out of the alphabet', `${id.slice(0, -1)}u`],
+    ['a letter that is not in the alphabet', `${id.slice(0, -1)}u`],
     ['one character too few', id.slice(0, -1)],
     ['one character too many', `${id}0`],
     ['more than 128 bits', `col_8${id.slice(5)}`],
     ['a line break at the end', `${id}\n`],
-    ['something before it', ` ${id}`],
-    ['nothing', ''],
+    ['leading white space', ` ${id}`],
+    ['the empty text', ''],
   ];
   for (const [what, text] of wrong) {
-    it(`is not that of ${what}`, () => {
+    it(`excludes ${what}`, () => {
       assert.equal(isId('col', text), false);
     });
   }
 
-  it('is that of every id', () => {
+  it('includes every id', () => {
     assert.ok(isId('col', id));
   });
 });
 
 describe('the lowest id at a moment', () => {
-  it('is above every id of the millisecond before and not above any of its own', () => {
+  it('is above every id of the millisecond before and not above any id of that moment', () => {
     const atMs = Date.now() + 5;
     const before = newId('col', atMs - 1);
     const own = newId('col', atMs);
@@ -84,7 +84,7 @@ describe('the lowest id at a moment', () => {
     assert.ok(lowestIdAt('col', atMs) <= own);
   });
 
-  it('rises with time, and is an id that says that time', () => {
+  it('rises with time, and is an id that contains that time', () => {
     const moment = fc.integer({ min: 0, max: LAST_MS });
     fc.assert(
       fc.property(moment, moment, (a, b) => {
@@ -96,7 +96,7 @@ describe('the lowest id at a moment', () => {
     );
   });
 
-  it('stays within what an id can hold', () => {
+  it('stays within the range of times that an id can contain', () => {
     assert.equal(lowestIdAt('col', -1), lowestIdAt('col', 0));
     assert.equal(lowestIdAt('col', Number.MAX_SAFE_INTEGER), lowestIdAt('col', LAST_MS));
     assert.equal(lowestIdAt('col', 1.9), lowestIdAt('col', 1));

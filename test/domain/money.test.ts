@@ -1,4 +1,4 @@
-// Money as decimals, for every currency we know.
+// Amounts as decimal strings, for every supported currency.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toDecimalString, type Currency } from '../../src/domain/money.ts';
@@ -17,14 +17,14 @@ const DECIMALS: Readonly<Record<Currency, number>> = {
 
 const anyAmount = fc.bigInt({ min: 1n, max: MAX_AMOUNT_MINOR });
 
-describe('an amount as a decimal', () => {
-  it('is known for the nine currencies and no other', () => {
+describe('an amount as a decimal string', () => {
+  it('exists for the nine currencies and no other', () => {
     assert.deepEqual([...CURRENCIES].sort(), Object.keys(DECIMALS).sort());
   });
 
   for (const currency of CURRENCIES) {
     const decimals = DECIMALS[currency];
-    it(`of ${currency} has ${decimals} decimals and loses nothing`, () => {
+    it(`has ${decimals} decimals in ${currency} and loses nothing`, () => {
       fc.assert(
         fc.property(anyAmount, (amountMinor) => {
           const text = toDecimalString({ amountMinor, currency });
@@ -46,7 +46,7 @@ describe('an amount as a decimal', () => {
     [MAX_AMOUNT_MINOR, 'NGN', '90071992547409.91'],
   ];
   for (const [amountMinor, currency, text] of examples) {
-    it(`of ${amountMinor} ${currency} in the smallest unit reads ${text}`, () => {
+    it(`is ${text} for ${amountMinor} ${currency} in the smallest unit`, () => {
       assert.equal(toDecimalString({ amountMinor, currency }), text);
     });
   }

@@ -1,7 +1,8 @@
 // Every public operation with every kind of API key: let in with the scope it needs, and with nothing less.
 import assert from 'node:assert/strict';
 import { findApiKeyByHash } from '../../src/db/accounts/api-key.ts';
-import { hashApiKey, SCOPES, type Scope } from '../../src/domain/accounts/api-key.ts';
+import { SCOPES, type Scope } from '../../src/domain/accounts/api-key.ts';
+import { hashApiKey } from '../../src/security/api-key.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { API_SCOPES } from './access.ts';
 import { sampleOf, type Sample } from './samples.ts';

@@ -1,4 +1,4 @@
-// Idempotency keys, and when two requests are the same request.
+// Idempotency keys, and when two requests have the same fingerprint.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { isIdempotencyKey, requestFingerprint } from '../../src/security/request-fingerprint.ts';
@@ -17,7 +17,7 @@ function fingerprint(parameters: unknown, path = '/v1/api/collections', method =
 }
 
 describe('an idempotency key', () => {
-  it('is 1 to 255 visible ASCII characters', () => {
+  it('consists of 1 to 255 visible ASCII characters', () => {
     for (const text of ['a', '!', '~', 'order-1042', 'x'.repeat(255)]) assert.ok(isIdempotencyKey(text), text);
     for (const text of ['', 'x'.repeat(256), 'a b', ' a', 'a\n', 'a\t', 'é', '\u007f', '\u0000', 'a, b', '１']) {
       assert.ok(!isIdempotencyKey(text), JSON.stringify(text));
@@ -39,17 +39,17 @@ describe('the fingerprint of a request', () => {
   });
 
   const different: [string, unknown][] = [
-    ['phone', { ...REQUEST, phone: '256772000101' }],
-    ['amount', { ...REQUEST, amountMinor: 5001n }],
-    ['reference', { ...REQUEST, reference: 'INV-2' }],
-    ['currency', { ...REQUEST, currency: 'UGX' }],
-    ['description', { ...REQUEST, description: 'Shoes' }],
-    ['metadata value', { ...REQUEST, metadata: { order: '1043', shop: 'north' } }],
-    ['metadata key', { ...REQUEST, metadata: { order: '1042', Shop: 'north' } }],
-    ['metadata pair more', { ...REQUEST, metadata: { ...REQUEST.metadata, a: '' } }],
+    ['the phone', { ...REQUEST, phone: '256772000101' }],
+    ['the amount', { ...REQUEST, amountMinor: 5001n }],
+    ['the reference', { ...REQUEST, reference: 'INV-2' }],
+    ['the currency', { ...REQUEST, currency: 'UGX' }],
+    ['the description', { ...REQUEST, description: 'Shoes' }],
+    ['a metadata value', { ...REQUEST, metadata: { order: '1043', shop: 'north' } }],
+    ['a metadata key', { ...REQUEST, metadata: { order: '1042', Shop: 'north' } }],
+    ['an additional metadata pair', { ...REQUEST, metadata: { ...REQUEST.metadata, a: '' } }],
   ];
   for (const [what, parameters] of different) {
-    it(`changes with another ${what}`, () => {
+    it(`changes with ${what}`, () => {
       assert.notEqual(fingerprint(parameters), fingerprint(REQUEST));
     });
   }
@@ -59,7 +59,7 @@ describe('the fingerprint of a request', () => {
     assert.notEqual(fingerprint(REQUEST, '/v1/api/collections', 'PUT'), fingerprint(REQUEST));
   });
 
-  it('is the same for equal parameters and another for different ones, whatever they are', () => {
+  it('is equal for equal parameters and different for different ones, whatever they are', () => {
     const parameters = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.constant(null)), { noNullPrototype: true });
     fc.assert(
       fc.property(parameters, parameters, (a, b) => {

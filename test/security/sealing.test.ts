@@ -1,4 +1,4 @@
-// Sealed secrets: opened only whole, by a key of the ring, and in the row they were sealed for.
+// Sealed secrets: they open only unaltered, with a key of the ring, and for the row that they were sealed for.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
@@ -12,7 +12,7 @@ const ROTATED: KeyRing = [NEW, OLD];
 const SECRET = 'whsec_abc';
 
 describe('a sealed secret', () => {
-  it('opens to what was sealed, whatever it was', () => {
+  it('opens to the secret that was sealed, for every secret and context', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (secret, context) => {
         const sealed = seal(secret, context, OLD_RING);
@@ -22,11 +22,11 @@ describe('a sealed secret', () => {
     );
   });
 
-  it('is another text each time', () => {
+  it('is a different text each time', () => {
     assert.notEqual(seal(SECRET, 'whe_1', OLD_RING), seal(SECRET, 'whe_1', OLD_RING));
   });
 
-  it('still opens after a new key was put before the old one, and new ones are sealed with the new key', () => {
+  it('still opens after a new key is put first, which seals new secrets from then on', () => {
     const before = seal(SECRET, 'whe_1', OLD_RING);
     assert.equal(open(before, 'whe_1', ROTATED), SECRET);
     const after = seal(SECRET, 'whe_1', ROTATED);
@@ -34,19 +34,19 @@ describe('a sealed secret', () => {
     assert.equal(open(after, 'whe_1', [NEW]), SECRET);
   });
 
-  it('does not open without its key, nor with another of the same name', () => {
+  it('does not open without its key, nor with another key of the same name', () => {
     const sealed = seal(SECRET, 'whe_1', OLD_RING);
     assert.throws(() => open(sealed, 'whe_1', [NEW]), /no key named "old"/);
     const impostor = { name: 'old', key: createSecretKey(randomBytes(32)) };
     assert.throws(() => open(sealed, 'whe_1', [impostor]));
   });
 
-  it('does not open in another row', () => {
+  it('does not open for another row', () => {
     const sealed = seal(SECRET, 'whe_1', OLD_RING);
     assert.throws(() => open(sealed, 'whe_2', OLD_RING));
   });
 
-  it('does not open when any one bit of it was turned', () => {
+  it('does not open when any one bit is flipped', () => {
     const [name = '', text = ''] = seal(SECRET, 'whe_1', OLD_RING).split('.');
     const bytes = Buffer.from(text, 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -56,7 +56,7 @@ describe('a sealed secret', () => {
     }
   });
 
-  it('does not open when it was cut', () => {
+  it('does not open when it is truncated', () => {
     const sealed = seal(SECRET, 'whe_1', OLD_RING);
     for (let length = 0; length < sealed.length; length++) {
       assert.throws(() => open(sealed.slice(0, length), 'whe_1', OLD_RING), `${length} characters`);

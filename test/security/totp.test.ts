@@ -1,4 +1,4 @@
-// One-time codes against the vectors of RFC 6238, and the window in which they count.
+// One-time codes: the vectors of RFC 6238, and the window in which a code is valid.
 import assert from 'node:assert/strict';
 import { generateTotpSecret, matchTotpStep, totpCode, totpStepAt, totpUrl } from '../../src/security/totp.ts';
 
@@ -14,34 +14,34 @@ const VECTORS: readonly (readonly [number, string])[] = [
 ];
 const at = (seconds: number) => new Date(seconds * 1000);
 
-describe('one-time codes', () => {
+describe('a one-time code', () => {
   for (const [seconds, code] of VECTORS) {
-    it(`are ${code} at ${seconds} s, as the RFC says`, () => {
+    it(`is ${code} at ${seconds} s, as in the RFC`, () => {
       assert.equal(totpCode(SECRET, totpStepAt(at(seconds))), code);
       assert.equal(matchTotpStep(SECRET, code, at(seconds)), Math.floor(seconds / 30));
     });
   }
 
-  it('count one step early and one step late, and name the step they are of', () => {
+  it('is valid one step early and one step late, and identifies its own step', () => {
     const [, code] = VECTORS[3]!;
     const step = totpStepAt(at(1234567890));
     for (const shift of [-30, 0, 30]) assert.equal(matchTotpStep(SECRET, code, at(1234567890 + shift)), step);
     for (const shift of [-60, 60]) assert.equal(matchTotpStep(SECRET, code, at(1234567890 + shift)), null);
   });
 
-  it('are six digits and nothing else', () => {
+  it('consists of six digits and nothing else', () => {
     for (const code of ['', '28708', '2870820', 'abcdef', '２８７０８２', '-28708', '28708.']) {
       assert.equal(matchTotpStep(SECRET, code, at(59)), null, code);
     }
   });
 
-  it('come from secrets of 160 bits that differ', () => {
+  it('comes from a secret of 160 bits that is different each time', () => {
     const secrets = Array.from({ length: 50 }, generateTotpSecret);
     assert.equal(new Set(secrets).size, 50);
     for (const secret of secrets) assert.match(secret, /^[A-Z2-7]{32}$/);
   });
 
-  it('are told to an app by an address that it understands', () => {
+  it('is set up in an authenticator app by an otpauth address', () => {
     const url = new URL(totpUrl(SECRET, 'amina+1@shop.example'));
     assert.deepEqual(
       [url.protocol, url.host, decodeURIComponent(url.pathname)],

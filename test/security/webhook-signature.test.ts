@@ -1,12 +1,11 @@
-// The webhook signature, held against vectors made elsewhere and against the interface document's own rules.
+// Webhook signatures, compared with vectors from OpenSSL and with an independent HMAC; and the form of their secrets.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { generateEndpointSecret } from '../../src/domain/webhooks/endpoint.ts';
-import { signatureHeader } from '../../src/security/webhook-signature.ts';
+import { generateEndpointSecret, signatureHeader } from '../../src/security/webhook-signature.ts';
 
 describe('a webhook signature', () => {
-  // Made with: printf '%s' '<t>.<body>' | openssl dgst -sha256 -hmac '<secret>'
+  // From: printf '%s' '<t>.<body>' | openssl dgst -sha256 -hmac '<secret>'
   const vectors: [number, string, string, string][] = [
     [1767225600, '{}', 'whsec_test', '4a942ef9477fb7b15b98664cf7ff2c2543984c1fa6bdf3520b48dcb25bcd1fe4'],
     [
@@ -19,12 +18,12 @@ describe('a webhook signature', () => {
     [1767225600, 'Café €', 'whsec_test', '540401564ad22ec604db328395343a63685db56ccc971a065c4559215acf4736'],
   ];
   for (const [t, body, secret, hex] of vectors) {
-    it(`of ${JSON.stringify(body)} at ${t} is the one OpenSSL makes`, () => {
+    it(`equals that of OpenSSL for ${JSON.stringify(body)} at ${t}`, () => {
       assert.equal(signatureHeader(Buffer.from(body), [secret], t), `t=${t},v1=${hex}`);
     });
   }
 
-  it('is HMAC-SHA256 by its definition, over the time, a dot and the exact bytes', () => {
+  it('is the HMAC-SHA256, as RFC 2104 defines it, of the time, a dot and the exact bytes', () => {
     const time = fc.integer({ min: 1, max: 4_102_444_800 });
     fc.assert(
       fc.property(fc.uint8Array(), fc.string({ unit: 'grapheme', minLength: 1 }), time, (body, secret, t) => {
@@ -34,13 +33,13 @@ describe('a webhook signature', () => {
     );
   });
 
-  it('has one v1 for each secret, the newest first', () => {
+  it('has one v1 pair for each secret, the newest first', () => {
     const body = Buffer.from('{}');
     const [first, second] = [signatureHeader(body, ['new'], 1), signatureHeader(body, ['old'], 1)];
     assert.equal(signatureHeader(body, ['new', 'old'], 1), `${first},${second.slice('t=1,'.length)}`);
   });
 
-  it('changes with every byte of the body, with the time and with the secret', () => {
+  it('changes with the body, with the time and with the secret', () => {
     const header = signatureHeader(Buffer.from('{"a":1}'), ['s'], 1);
     assert.notEqual(signatureHeader(Buffer.from('{"a": 1}'), ['s'], 1).slice(4), header.slice(4));
     assert.notEqual(signatureHeader(Buffer.from('{"a":1}'), ['s'], 2).slice(4), header.slice(4));
@@ -49,14 +48,14 @@ describe('a webhook signature', () => {
 });
 
 describe('an endpoint secret', () => {
-  it('is whsec_ and 43 base64url characters, never the same twice', () => {
+  it('consists of whsec_ and 43 base64url characters, different each time', () => {
     const secrets = Array.from({ length: 100 }, generateEndpointSecret);
     for (const secret of secrets) assert.match(secret, /^whsec_[A-Za-z0-9_-]{43}$/);
     assert.equal(new Set(secrets).size, secrets.length);
   });
 });
 
-// RFC 2104, with nothing of the code under test.
+// HMAC by its definition in RFC 2104, without the code under test.
 function hmac(secret: Buffer, message: Buffer): string {
   const key = Buffer.alloc(64);
   (secret.length > 64 ? sha256(secret) : secret).copy(key);

@@ -1,4 +1,4 @@
-// Rows of API keys: a digest and what the key may do, never the key.
+// Rows of API keys: a digest of the key and what it may do, never the key itself.
 import type { ListedApiKey, Scope } from '../../domain/accounts/api-key.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
@@ -11,7 +11,7 @@ export type ApiKey = {
   readonly merchantCurrency: Currency;
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
-  /** Who counts as the maker of what is made with it; null when the key's creator is no member any more. */
+  /** Who counts as the maker of what the key creates; null when its creator is no longer owner, admin or maker. */
   readonly maker: UserId | null;
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
@@ -120,7 +120,7 @@ const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, k.c
 
 const LIST = statement('api_key_list', `${SELECT_LISTED} AND k.id < coalesce($2, 'key_~') ORDER BY k.id DESC LIMIT $3`);
 
-/** The newest keys, at most `limit`, those revoked and expired included; only older ones than `before`. */
+/** The newest keys that are older than `before`, at most `limit`, including revoked and expired ones. */
 export async function listApiKeys(
   db: Queryable,
   merchantId: MerchantId,
@@ -139,20 +139,20 @@ export async function findApiKey(db: Queryable, merchantId: MerchantId, id: ApiK
 
 const FIND_LOCKED = statement('api_key_find_locked', `${SELECT_LISTED} AND k.id = $2 FOR NO KEY UPDATE OF k`);
 
-/** The key; no other transaction rolls or revokes it until this one ends. */
+/** The key, locked: no other transaction rolls or revokes it until this one ends. */
 export async function findApiKeyLocked(tx: Tx, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey | null> {
   const [row] = await tx.run<ListedRow>(FIND_LOCKED, [merchantId, id]);
   return row ? toListed(row) : null;
 }
 
-const COUNT_IN_FORCE = statement(
-  'api_key_count_in_force',
+const COUNT_ACTIVE = statement(
+  'api_key_count_active',
   `SELECT count(*)::int AS count FROM api_keys
    WHERE merchant_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
 );
 
-export async function countApiKeysInForce(db: Queryable, merchantId: MerchantId, at: Date): Promise<number> {
-  const [row] = await db.run<{ count: number }>(COUNT_IN_FORCE, [merchantId, at]);
+export async function countActiveApiKeys(db: Queryable, merchantId: MerchantId, at: Date): Promise<number> {
+  const [row] = await db.run<{ count: number }>(COUNT_ACTIVE, [merchantId, at]);
   return row?.count ?? 0;
 }
 
@@ -167,7 +167,7 @@ export type ApiKeyEnd = {
   readonly replacedBy: ApiKeyId | null;
 };
 
-/** Sets when the key ends and which one took its place, if any. */
+/** Sets when the key ends and which key replaces it, if any. */
 export async function endApiKey(tx: Tx, id: ApiKeyId, end: ApiKeyEnd): Promise<void> {
   await tx.run(END, [id, end.expiresAt, end.revokedAt, end.replacedBy]);
 }

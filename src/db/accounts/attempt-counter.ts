@@ -1,7 +1,8 @@
-// Counters of failed proofs of identity and of refusals, each with the end of its window.
+// Attempt counters: how many authentication attempts or refused API keys a subject has in its current window.
+import { boundedDelete } from '../bounded-delete.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
-// One statement under the row's own lock: attempts at the same moment cannot slip past the limit together.
+// One statement under the row's own lock, so that simultaneous attempts cannot exceed the limit together.
 const COUNT = statement(
   'attempt_counter_count',
   `INSERT INTO attempt_counters AS c (subject, failures, window_ends_at) VALUES ($1, 1, $4)
@@ -12,7 +13,7 @@ const COUNT = statement(
    RETURNING 1`,
 );
 
-/** Counts one more. False when as many as `max` were counted in the window under way; nothing changed then. */
+/** Counts one attempt. False when the current window already has `max` attempts; then nothing changes. */
 export async function countAttempt(
   tx: Tx,
   subject: string,
@@ -33,7 +34,7 @@ export async function findWindowEnd(db: Queryable, subject: string): Promise<Dat
   return row?.window_ends_at ?? null;
 }
 
-// In the order of their names, as counting does, so that no two wait for each other.
+// Locks in the order of the subjects, as counting does, so that no two transactions deadlock.
 const UNCOUNT = statement(
   'attempt_counter_uncount',
   `UPDATE attempt_counters SET failures = failures - 1 WHERE subject IN (
@@ -41,22 +42,13 @@ const UNCOUNT = statement(
      ORDER BY subject FOR UPDATE)`,
 );
 
-/** Takes one back of each: what was counted before it was tried turned out to be right. */
+/** Takes one attempt of each subject back: it was counted before it was checked, and it succeeded. */
 export async function uncountAttempts(tx: Tx, subjects: readonly string[], at: Date): Promise<void> {
   await tx.run(UNCOUNT, [subjects, at]);
 }
 
-const DELETE_ENDED = statement(
-  'attempt_counter_delete_ended',
-  `WITH gone AS (
-     DELETE FROM attempt_counters WHERE subject IN (
-       SELECT subject FROM attempt_counters WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT $2
-       FOR UPDATE SKIP LOCKED)
-     RETURNING 1)
-   SELECT count(*)::int AS count FROM gone`,
-);
-
-export async function deleteEndedCounters(db: Queryable, at: Date, limit: number): Promise<number> {
-  const [row] = await db.run<{ count: number }>(DELETE_ENDED, [at, limit]);
-  return row?.count ?? 0;
-}
+export const deleteEndedCounters = boundedDelete('attempt_counter_delete_ended', {
+  table: 'attempt_counters',
+  key: 'subject',
+  isOver: 'window_ends_at <= $1',
+});

@@ -1,23 +1,28 @@
-// Rows of the audit log: who did what, from where, and who was refused what. Never changed, never removed.
+// Rows of the audit log: who did what and was refused what, and from where. They are never changed and never removed.
 import type { ListedAuditEntry } from '../../domain/accounts/audit.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { isService, type Decider } from '../../domain/accounts/member-change.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
-export type AuditEntry = {
+type AuditEntry = Act & {
+  /** Null: the entry concerns no merchant in particular. */
   readonly merchantId: MerchantId | null;
-  readonly userId: UserId | null;
-  readonly apiKeyId: ApiKeyId | null;
+  readonly userId?: UserId | null;
+  readonly apiKeyId?: ApiKeyId | null;
+  readonly outcome: 'done' | 'refused';
+  readonly address?: string | null;
+  readonly requestId?: string | null;
+};
+
+/** What was done or refused. The fields that are left out are stored as null. */
+export type Act = {
   /** Noun and past verb: `payout.released`. */
   readonly action: string;
-  readonly outcome: 'done' | 'refused';
   readonly subjectId: string | null;
   /** JSON objects without secrets. */
-  readonly before: object | null;
-  readonly after: object | null;
-  readonly address: string | null;
-  readonly requestId: string | null;
+  readonly before?: object | null;
+  readonly after?: object | null;
   readonly at: Date;
 };
 
@@ -29,84 +34,46 @@ const INSERT = statement(
 );
 
 export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promise<void> {
+  const { userId = null, apiKeyId = null, before = null, after = null, address = null, requestId = null } = entry;
   await db.run(INSERT, [
     entry.merchantId,
-    entry.userId,
-    entry.apiKeyId,
+    userId,
+    apiKeyId,
     entry.action,
     entry.outcome,
     entry.subjectId,
-    entry.before === null ? null : JSON.stringify(entry.before),
-    entry.after === null ? null : JSON.stringify(entry.after),
-    entry.address,
-    entry.requestId,
+    before === null ? null : JSON.stringify(before),
+    after === null ? null : JSON.stringify(after),
+    address,
+    requestId,
     entry.at,
   ]);
 }
 
-/** What a person did, as far as the caller of the operation does not say it. */
-export type Act = {
-  readonly action: string;
-  readonly subjectId: string | null;
-  readonly before?: object | null;
-  readonly after?: object | null;
-  readonly at: Date;
-};
-
 /** Records what a person did, in the transaction that does it. */
 export async function recordAct(tx: Tx, by: ActedBy, act: Act): Promise<void> {
-  await insertAuditEntry(tx, {
-    merchantId: by.person.merchantId,
-    userId: by.person.userId,
-    apiKeyId: null,
-    action: act.action,
-    outcome: 'done',
-    subjectId: act.subjectId,
-    before: act.before ?? null,
-    after: act.after ?? null,
-    address: by.address,
-    requestId: by.requestId,
-    at: act.at,
-  });
+  await insertAuditEntry(tx, { ...act, ...actorOf(by), outcome: 'done' });
 }
 
-/** Records what whoever runs the service did, for a merchant or, null, for nobody's in particular. */
+/** Records what the service or its staff did, for a merchant or, with null, for none in particular. */
 export async function recordServiceAct(tx: Tx, merchantId: MerchantId | null, act: Act): Promise<void> {
-  await insertAuditEntry(tx, {
-    merchantId,
-    userId: null,
-    apiKeyId: null,
-    action: act.action,
-    outcome: 'done',
-    subjectId: act.subjectId,
-    before: act.before ?? null,
-    after: act.after ?? null,
-    address: null,
-    requestId: null,
-    at: act.at,
-  });
+  await insertAuditEntry(tx, { ...act, merchantId, outcome: 'done' });
 }
 
-/** Records what a person or the service decided. */
+/** Records what a person or the service's staff decided. */
 export function recordDecision(tx: Tx, decider: Decider, act: Act): Promise<void> {
   return isService(decider) ? recordServiceAct(tx, decider.serviceFor, act) : recordAct(tx, decider, act);
 }
 
-/** What a person was refused: named by method and route, as nothing was done that would have a name. */
+/** What a person was refused. The action is the method and the route, because nothing was done that has a name. */
 export type Refusal = Pick<Act, 'action' | 'subjectId' | 'at'> & { readonly reason: string };
 
 export async function recordRefusal(db: Queryable, by: ActedBy, { reason, ...refusal }: Refusal): Promise<void> {
-  await insertAuditEntry(db, {
-    ...refusal,
-    merchantId: by.person.merchantId,
-    userId: by.person.userId,
-    apiKeyId: null,
-    outcome: 'refused',
-    before: null,
-    after: { reason },
-    address: by.address,
-    requestId: by.requestId,
-  });
+  await insertAuditEntry(db, { ...refusal, ...actorOf(by), outcome: 'refused', after: { reason } });
+}
+
+function actorOf({ person: { merchantId, userId }, address, requestId }: ActedBy) {
+  return { merchantId, userId, address, requestId };
 }
 
 type ListedRow = {
@@ -134,7 +101,7 @@ const LIST = statement(
    ORDER BY a.id DESC LIMIT $3`,
 );
 
-/** The newest entries, at most `limit`; only older ones than `before`. */
+/** The newest entries that are older than `before`, at most `limit`. */
 export async function listAuditEntries(
   db: Queryable,
   merchantId: MerchantId,

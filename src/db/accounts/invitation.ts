@@ -1,4 +1,4 @@
-// Rows of invitations: who is asked to join a merchant, in which roles, and what became of it.
+// Rows of invitations: who is invited to join a merchant, in which roles, and whether they accepted.
 import type { InvitationId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Invitation, Role } from '../../domain/accounts/member.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
@@ -61,14 +61,14 @@ const FIND_BY_TOKEN = statement(
      AND ${IS_OPEN} AND i.expires_at > $3`,
 );
 
-/** Digests of the tokens that a person came with. */
+/** Digests of the tokens that a person presents. */
 export type InvitationTokens = {
   readonly tokenSha256: Buffer;
-  /** Of the second person who agreed, if there is one. */
+  /** The token of the second person who approved the invitation, if the person presents one. */
   readonly approvalSha256: Buffer | null;
 };
 
-/** The open invitation of the token; of one that somebody agreed to, only with their token too. */
+/** The open invitation with this token. An approved invitation is found only with its approval token too. */
 export async function findInvitationByToken(
   db: Queryable,
   { tokenSha256, approvalSha256 }: InvitationTokens,
@@ -98,7 +98,7 @@ const APPROVE = statement(
   `UPDATE invitations i SET approved_by = $2, approved_at = $3, approval_sha256 = $4 WHERE i.id = $1 AND ${IS_OPEN}`,
 );
 
-/** Somebody's word on it, in place of an earlier one that counts no more. `by` is null for whoever runs the service. */
+/** Records an approval; it replaces an earlier one that is no longer valid. `by` is null for the service's staff. */
 export async function approveInvitation(
   tx: Tx,
   id: InvitationId,
@@ -113,7 +113,7 @@ const ACCEPT = statement(
    WHERE i.id = $1 AND ${IS_OPEN} AND i.expires_at > $3 RETURNING 1`,
 );
 
-/** Whether it was still open; now it is accepted. Of two at once, one. */
+/** Accepts the invitation if it is still open; returns whether it was. Of two people at once, only one accepts it. */
 export async function markInvitationAccepted(tx: Tx, id: InvitationId, by: UserId, at: Date): Promise<boolean> {
   const rows = await tx.run(ACCEPT, [id, by, at]);
   return rows.length === 1;
@@ -125,7 +125,7 @@ const WITHDRAW = statement(
    WHERE i.merchant_id = $1 AND i.id = $2 AND ${IS_OPEN} AND i.expires_at > $3 RETURNING i.email`,
 );
 
-/** The e-mail of the open invitation that is withdrawn now; null when there is none. */
+/** Withdraws the open invitation; returns its e-mail, or null when there is none. */
 export async function withdrawInvitation(
   tx: Tx,
   merchantId: MerchantId,
@@ -142,7 +142,7 @@ const WITHDRAW_OF_EMAIL = statement(
    WHERE i.merchant_id = $1 AND i.email = $2 AND ${IS_OPEN} AND i.expires_at > $3 RETURNING i.id`,
 );
 
-/** The ids of the open invitations that are withdrawn now. */
+/** Withdraws the open invitations for this e-mail; returns their ids. */
 export async function withdrawInvitationsOf(
   tx: Tx,
   merchantId: MerchantId,

@@ -1,4 +1,4 @@
-// Rows of members: which people act for which merchant, and in which roles. Removed ones stay, and count for nothing.
+// Rows of members: which people act for which merchant, in which roles. Rows of removed members stay, without effect.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 import type { Member, Role } from '../../domain/accounts/member.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
@@ -14,7 +14,7 @@ type MemberRow = {
 
 const LOCK = statement('member_lock', 'SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE');
 
-/** No other transaction changes who the merchant's people are until this one ends. Payments go on meanwhile. */
+/** Until this transaction ends, no other one changes the merchant's members. Payments are not blocked. */
 export async function lockMembers(tx: Tx, merchantId: MerchantId): Promise<void> {
   await tx.run(LOCK, [merchantId]);
 }
@@ -24,7 +24,7 @@ const FIND_ROLES = statement(
   'SELECT roles FROM members WHERE merchant_id = $1 AND user_id = $2 AND removed_at IS NULL',
 );
 
-/** The roles that the person has now; none when they are no member, or no longer one. */
+/** The roles that the person has now; none when they are not, or no longer, a member. */
 export async function findRoles(db: Queryable, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
   const [row] = await db.run<{ roles: Role[] }>(FIND_ROLES, [merchantId, userId]);
   return row?.roles ?? [];
@@ -63,7 +63,7 @@ export type NewMember = {
   readonly createdAt: Date;
 };
 
-/** Makes the person a member, again if they were one before. False when they are one; nothing changed then. */
+/** Makes the person a member, also if they were removed before. False when they are a member; then nothing changes. */
 export async function putMember(tx: Tx, member: NewMember): Promise<boolean> {
   const rows = await tx.run(PUT, [member.merchantId, member.userId, member.roles, member.createdAt]);
   return rows.length === 1;
@@ -90,7 +90,7 @@ const LIST_MERCHANTS = statement(
    WHERE m.user_id = $1 AND m.removed_at IS NULL ORDER BY m.created_at, m.merchant_id`,
 );
 
-/** The merchants that the person acts for, the one they joined first first. */
+/** The merchants that the person is a member of, in the order in which they joined. */
 export async function listMerchantsOf(
   db: Queryable,
   userId: UserId,

@@ -1,4 +1,4 @@
-// Rows of merchants, and the ledger accounts that each has from its first moment.
+// Rows of merchants, each inserted together with its ledger accounts.
 import { availableAccount, heldAccount } from '../../domain/payments/ledger.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
@@ -6,7 +6,7 @@ import { statement, type Tx } from '../database.ts';
 
 const INSERT = statement(
   'merchant_insert',
-  `WITH made AS (INSERT INTO merchants (id, name, currency, created_at) VALUES ($1, $2, $3, $4))
+  `WITH merchant AS (INSERT INTO merchants (id, name, currency, created_at) VALUES ($1, $2, $3, $4))
    INSERT INTO ledger_accounts (id, kind, merchant_id, currency, balance_minor)
    VALUES ($5, 'available', $1, $3, 0), ($6, 'held', $1, $3, 0)`,
 );

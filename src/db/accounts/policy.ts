@@ -1,4 +1,4 @@
-// Rows of policies: one per merchant that ever changed it.
+// Rows of policies: one for each merchant that has changed its policy.
 import type { MerchantId } from '../../domain/ids.ts';
 import { DEFAULT_POLICY, type Policy } from '../../domain/accounts/policy.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
@@ -9,7 +9,7 @@ const FIND = statement(
    FROM policies WHERE merchant_id = $1`,
 );
 
-/** The merchant's policy, or the defaults when it never changed it. */
+/** The merchant's policy, or the defaults if it has never changed it. */
 export async function findPolicy(db: Queryable, merchantId: MerchantId): Promise<Policy> {
   const [row] = await db.run<{
     second_factor_required: boolean;

@@ -1,10 +1,10 @@
-// The use of a one-time code: right, of a step near now, and of one that no code was used of before.
+// The use of a one-time code: it must be correct, for a time step near now, and later than the last used step.
 import { open, type KeyRing } from '../../security/sealing.ts';
 import { matchTotpStep } from '../../security/totp.ts';
 import type { Tx } from '../database.ts';
 import { useTotpStep, type User } from './user.ts';
 
-/** Whether the code proves the user's second factor now. It never does again: of two at once, one does. */
+/** Whether the code verifies the user's second factor. A code works once: of two simultaneous uses, one succeeds. */
 export async function useTotpCode(
   tx: Tx,
   user: User,

@@ -1,8 +1,10 @@
-// Rows of sessions: the digest of a token, whose it is, for which merchant, and until when.
+// Rows of sessions: the digest of the token, the person, the merchant, and when the session ends.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
-import type { Role } from '../../domain/accounts/member.ts';
+import { permissionDenied, type Role } from '../../domain/accounts/member.ts';
 import type { Currency } from '../../domain/money.ts';
 import type { Session } from '../../domain/accounts/session.ts';
+import { newToken, type NewToken } from '../../security/token.ts';
+import { boundedDelete } from '../bounded-delete.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
 type SessionRow = {
@@ -41,7 +43,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<void> 
   await tx.run(INSERT, [tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt]);
 }
 
-// Roles, removal and the second factor are read anew each time: a change of any counts from the next request.
+// Membership, roles and second factor are read at every request, so that a change applies from the next request on.
 const FIND = statement(
   'session_find',
   `SELECT s.token_sha256, s.user_id, s.merchant_id, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
@@ -54,7 +56,7 @@ const FIND = statement(
    WHERE s.token_sha256 = $1 AND s.expires_at > $2 AND s.last_used_at > $3`,
 );
 
-/** The session with this token, if at `at` it is not over, was used after `usedAfter`, and its person is a member. */
+/** The session with this token, if it is unexpired at `at`, was used after `usedAfter`, and its person is a member. */
 export async function findSession(
   db: Queryable,
   tokenSha256: Buffer,
@@ -79,14 +81,16 @@ const RENEW = statement(
   `UPDATE sessions SET token_sha256 = $2, last_used_at = $3, second_factor_at = $4 WHERE token_sha256 = $1 RETURNING 1`,
 );
 
-/** The session goes on under a new token; the old one is dead. False when it was dead already. */
+/** Gives the session a new token; the old one is invalid then. Throws `permission_denied` when the session ended. */
 export async function renewSession(
   tx: Tx,
   tokenSha256: Buffer,
-  renewed: { readonly tokenSha256: Buffer; readonly at: Date; readonly secondFactorAt: Date | null },
-): Promise<boolean> {
-  const rows = await tx.run(RENEW, [tokenSha256, renewed.tokenSha256, renewed.at, renewed.secondFactorAt]);
-  return rows.length === 1;
+  { at, secondFactorAt }: { readonly at: Date; readonly secondFactorAt: Date | null },
+): Promise<NewToken> {
+  const renewed = newToken();
+  const rows = await tx.run(RENEW, [tokenSha256, renewed.sha256, at, secondFactorAt]);
+  if (rows.length === 0) throw permissionDenied('the session has ended');
+  return renewed;
 }
 
 const DELETE = statement('session_delete', 'DELETE FROM sessions WHERE token_sha256 = $1');
@@ -100,7 +104,7 @@ const DELETE_OTHERS = statement(
   'DELETE FROM sessions WHERE user_id = $1 AND token_sha256 <> $2',
 );
 
-/** Ends every session of the person but this one, at every merchant. */
+/** Ends every session of the person, at every merchant, except the one with the token `kept`. */
 export async function deleteOtherSessions(tx: Tx, userId: UserId, kept: Buffer): Promise<void> {
   await tx.run(DELETE_OTHERS, [userId, kept]);
 }
@@ -126,24 +130,16 @@ const FORGET_SECOND_FACTOR = statement(
   'UPDATE sessions SET second_factor_at = NULL WHERE user_id = $1',
 );
 
-/** What was proved with a factor that is gone counts no more. */
+/** Marks no session of the person as verified by a second factor. Called when the factor is removed. */
 export async function forgetSecondFactor(tx: Tx, userId: UserId): Promise<void> {
   await tx.run(FORGET_SECOND_FACTOR, [userId]);
 }
 
-const DELETE_ENDED = statement(
-  'session_delete_ended',
-  `WITH gone AS (
-     DELETE FROM sessions WHERE token_sha256 IN (
-       SELECT token_sha256 FROM sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-     RETURNING 1)
-   SELECT count(*)::int AS count FROM gone`,
-);
-
-export async function deleteEndedSessions(db: Queryable, at: Date, limit: number): Promise<number> {
-  const [row] = await db.run<{ count: number }>(DELETE_ENDED, [at, limit]);
-  return row?.count ?? 0;
-}
+export const deleteEndedSessions = boundedDelete('session_delete_ended', {
+  table: 'sessions',
+  key: 'token_sha256',
+  isOver: 'expires_at <= $1',
+});
 
 function toSession(row: SessionRow): Session {
   return {

@@ -1,4 +1,4 @@
-// Rows of users: people, the digests of their passwords, and their second factors.
+// Rows of users: people, their password hashes and their second factors.
 import type { UserId } from '../../domain/ids.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
@@ -31,7 +31,7 @@ const INSERT = statement(
 
 export type NewUser = Omit<User, 'totpPendingSealed'> & { readonly createdAt: Date };
 
-/** False when somebody has this e-mail; nothing changed then. */
+/** False when somebody has this e-mail already; then nothing changes. */
 export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
   const { id, email, name, passwordHash, totpSecretSealed, createdAt } = user;
   const rows = await tx.run(INSERT, [id, email, name, passwordHash, totpSecretSealed, createdAt]);
@@ -54,7 +54,7 @@ export async function findUser(db: Queryable, id: UserId): Promise<User | null> 
 
 const FIND_LOCKED = statement('user_find_locked', `SELECT ${COLUMNS} FROM users WHERE id = $1 FOR NO KEY UPDATE`);
 
-/** The user; no other transaction changes their password or factor until this one ends. */
+/** The user, locked: no other transaction changes their password or second factor until this one ends. */
 export async function findUserLocked(tx: Tx, id: UserId): Promise<User | null> {
   const [row] = await tx.run<UserRow>(FIND_LOCKED, [id]);
   return row ? toUser(row) : null;
@@ -72,7 +72,7 @@ const USE_TOTP_STEP = statement(
    WHERE id = $1 AND totp_secret_sealed IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $2) RETURNING 1`,
 );
 
-/** Whether the code of this time step was still unused; now it is used, and so is every earlier one. */
+/** Uses up the code of this time step and of every earlier one. False when it was used already. */
 export async function useTotpStep(tx: Tx, id: UserId, step: number): Promise<boolean> {
   const rows = await tx.run(USE_TOTP_STEP, [id, step]);
   return rows.length === 1;
@@ -90,7 +90,7 @@ const CONFIRM_TOTP = statement(
    WHERE id = $1`,
 );
 
-/** The pending secret becomes the second factor; the step that confirmed it is used. */
+/** Makes the pending secret the second factor, and uses up the step whose code confirmed it. */
 export async function confirmTotp(tx: Tx, id: UserId, step: number): Promise<void> {
   await tx.run(CONFIRM_TOTP, [id, step]);
 }

@@ -2,7 +2,8 @@
 import { DomainError } from '../../domain/errors.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../../domain/payments/payment-request.ts';
 import type { MerchantId } from '../../domain/ids.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { boundedDelete } from '../bounded-delete.ts';
+import { statement, type Tx } from '../database.ts';
 
 export type StoredResponse = { readonly status: number; readonly body: string };
 
@@ -117,17 +118,8 @@ function inFlight(): DomainError {
   );
 }
 
-const DELETE_EXPIRED = statement(
-  'idempotency_key_delete_expired',
-  `WITH gone AS (
-     DELETE FROM idempotency_keys WHERE (merchant_id, key) IN (
-       SELECT merchant_id, key FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT $2
-       FOR UPDATE SKIP LOCKED)
-     RETURNING 1)
-   SELECT count(*)::int AS count FROM gone`,
-);
-
-export async function deleteIdempotencyKeys(db: Queryable, usedBefore: Date, limit: number): Promise<number> {
-  const [row] = await db.run<{ count: number }>(DELETE_EXPIRED, [usedBefore, limit]);
-  return row?.count ?? 0;
-}
+export const deleteIdempotencyKeys = boundedDelete('idempotency_key_delete_expired', {
+  table: 'idempotency_keys',
+  key: 'merchant_id, key',
+  isOver: 'created_at < $1',
+});

@@ -1,6 +1,7 @@
 // Rows of operator callbacks, kept as they came.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
+import { boundedDelete } from '../bounded-delete.ts';
 import { statement, type Queryable, type Statement } from '../database.ts';
 
 export type NewOperatorCallback = {
@@ -46,16 +47,8 @@ export async function insertOperatorCallback(
   return { isKept: rows.length === 1 };
 }
 
-const DELETE_OLD = statement(
-  'operator_callback_delete_old',
-  `WITH gone AS (
-     DELETE FROM operator_callbacks WHERE id IN (
-       SELECT id FROM operator_callbacks WHERE received_at < $1 ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-     RETURNING 1)
-   SELECT count(*)::int AS count FROM gone`,
-);
-
-export async function deleteOperatorCallbacks(db: Queryable, receivedBefore: Date, limit: number): Promise<number> {
-  const [row] = await db.run<{ count: number }>(DELETE_OLD, [receivedBefore, limit]);
-  return row?.count ?? 0;
-}
+export const deleteOperatorCallbacks = boundedDelete('operator_callback_delete_old', {
+  table: 'operator_callbacks',
+  key: 'id',
+  isOver: 'received_at < $1',
+});

@@ -1,15 +1,16 @@
-// Entries of the audit log, as the merchant's people read them.
+// Entries of the audit log, as the merchant's members read them.
 import type { ErrorCode } from '../errors.ts';
-import type { ApiKeyId, UserId } from '../ids.ts';
+import type { ApiKeyId } from '../ids.ts';
+import type { NamedPerson } from './member.ts';
 
-/** What is put on record as a refusal of a person. */
+/** The errors that the audit log records as a refusal of a person. */
 export const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['permission_denied', 'approval_self']);
 
-/** An entry as it is read: with the name of who acted. */
+/** An entry as it is read, with the name of the person or key that acted. */
 export type ListedAuditEntry = {
-  /** Rising with time. */
+  /** Rises with time. */
   readonly id: string;
-  readonly user: { readonly id: UserId; readonly name: string } | null;
+  readonly user: NamedPerson | null;
   readonly apiKey: { readonly id: ApiKeyId; readonly name: string } | null;
   readonly action: string;
   readonly outcome: 'done' | 'refused';

@@ -7,6 +7,9 @@ import type { Currency } from '../money.ts';
 export const ROLES = ['owner', 'admin', 'developer', 'maker', 'approver', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** A person as other people's records name them. */
+export type NamedPerson = { readonly id: UserId; readonly name: string };
+
 /** A person who acts for one merchant in a session. */
 export type Person = {
   readonly userId: UserId;
@@ -14,11 +17,11 @@ export type Person = {
   readonly merchantCurrency: Currency;
   readonly roles: readonly Role[];
   readonly hasSecondFactor: boolean;
-  /** When this session last proved its second factor; null: never, or there is none. */
+  /** When this session last verified the second factor; null: never, or the person has none. */
   readonly secondFactorAt: Date | null;
 };
 
-/** A person's membership, as the merchant's people see it. */
+/** A person's membership of a merchant, as its other members see it. */
 export type Member = {
   readonly userId: UserId;
   readonly name: string;
@@ -28,33 +31,33 @@ export type Member = {
   readonly createdAt: Date;
 };
 
-/** A person who is asked to join. */
+/** An invitation of a person to join a merchant. */
 export type Invitation = {
   readonly id: InvitationId;
   readonly merchantId: MerchantId;
   readonly email: string;
   readonly roles: readonly Role[];
-  /** Null: by whoever runs the service. */
-  readonly createdBy: { readonly id: UserId; readonly name: string } | null;
+  /** Null: the service's staff sent it. */
+  readonly createdBy: NamedPerson | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** When a second person agreed to it. */
+  /** When a second person approved it; null: nobody did. */
   readonly approvedAt: Date | null;
-  /** Null beside a time: whoever runs the service. */
-  readonly approvedBy: { readonly id: UserId; readonly name: string } | null;
+  /** Null although `approvedAt` is set: the service's staff approved it. */
+  readonly approvedBy: NamedPerson | null;
 };
 
-/** Who acts, and from where: what the audit log keeps of a caller. */
+/** Who acts, and from where: what the audit log records of a caller. */
 export type ActedBy = {
   readonly person: Person;
   readonly address: string | null;
   readonly requestId: string;
 };
 
-/** How long a proof of the second factor counts as fresh. */
+/** How long a verification of the second factor counts as fresh. */
 export const FRESH_FOR_MS = 5 * 60_000;
 
-/** More people than this is no merchant but a mistake. */
+/** A merchant with more members than this is a mistake. */
 export const MAX_MEMBERS_PER_MERCHANT = 200;
 export const MAX_OPEN_INVITATIONS_PER_MERCHANT = 100;
 export const INVITATION_LIFE_MS = 7 * 24 * 60 * 60_000;
@@ -72,43 +75,39 @@ export function scopesOfRoles(roles: readonly Role[]): Scope[] {
   return holdsOneOf(roles, ['maker']) ? [...READ_SCOPES, ...WRITE_SCOPES] : [...READ_SCOPES];
 }
 
-/** Who may grant a role holds it. So nobody can give themselves more than they have. */
+/** A person may grant only roles that they hold, so nobody can raise their own rights. */
 export function mayGrant(held: readonly Role[], granted: readonly Role[]): boolean {
   return granted.every((role) => holdsOneOf(held, [role]));
 }
 
-/** Whether somebody with the roles `held` may give a member who has `before` the roles `after` instead. */
-export function mayEdit(held: readonly Role[], before: readonly Role[], after: readonly Role[]): boolean {
+/** Whether somebody with the roles `held` may change a member's roles from `before` to `after`. */
+export function mayChangeRoles(held: readonly Role[], before: readonly Role[], after: readonly Role[]): boolean {
   if (!holdsOneOf(held, ['admin'])) return false;
   const added = after.filter((role) => !before.includes(role));
   const isOwnerDemoted = before.includes('owner') && !after.includes('owner');
   return mayGrant(held, added) && (!isOwnerDemoted || held.includes('owner'));
 }
 
-/** Whether the session proved the second factor within the last five minutes. Never true of a person who has none. */
+/** Whether the session verified the second factor in the last five minutes. Always false without a second factor. */
 export function hasFreshSecondFactor(person: Person, now: Date): boolean {
   if (!person.hasSecondFactor || person.secondFactorAt === null) return false;
   const ageMs = now.getTime() - person.secondFactorAt.getTime();
   return ageMs >= 0 && ageMs < FRESH_FOR_MS;
 }
 
-/** The one answer to everybody whom the console refuses. `reason` is for the audit log and is not shown. */
+/** The one error for every refusal in the console. `reason` goes to the audit log and is not shown to the caller. */
 export function permissionDenied(reason: string): DomainError {
   return new DomainError('permission_denied', 'You may not do this. Log in again, or ask an owner of the merchant.', {
     reason,
   });
 }
 
-/** The same for an unknown id, for one who left, and for another merchant's. */
+/** One error for an unknown id, for a removed member, and for a member of another merchant. */
 export function memberNotFound(): DomainError {
   return new DomainError('member_not_found', 'There is no member with this id. Look it up in the list of members.');
 }
 
-export function lastOwner(): DomainError {
-  return new DomainError('state_conflict', 'This is the last owner. Make another person an owner first.');
-}
-
-/** The same for an unknown id or token, for one that was used or withdrawn or is over, and for another merchant's. */
+/** One error for an unknown id or token, a used, withdrawn or expired invitation, and one of another merchant. */
 export function invitationNotFound(): DomainError {
   return new DomainError('invitation_not_found', 'There is no such invitation, or no longer. Ask for a new one.');
 }

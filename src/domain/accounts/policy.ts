@@ -1,18 +1,19 @@
-// A merchant's policy for payouts beyond the second person, and proposals to change it.
+// A merchant's payout policy (second factor, two approvers, daily limit, expiry), and proposals to change it.
 import { DomainError } from '../errors.ts';
-import type { MerchantId, PolicyChangeId, UserId } from '../ids.ts';
+import type { PolicyChangeId } from '../ids.ts';
+import type { Proposal } from './proposal.ts';
 
 export type Policy = {
   readonly secondFactorRequired: boolean;
-  /** Above this amount two approvers must release; null: one is enough for any amount. */
+  /** Payouts above this amount need two approvers; null: one approver is enough for any amount. */
   readonly twoApproversAboveMinor: bigint | null;
-  /** The most one person releases in 24 hours; null: no limit. */
+  /** The most that one approver may release in 24 hours; null: no limit. */
   readonly approverDailyLimitMinor: bigint | null;
-  /** Null: as long as the service itself lets a payout wait. */
+  /** Null: the service's own limit applies. */
   readonly payoutExpiresAfterMs: number | null;
 };
 
-/** The policy of a merchant that never changed it. */
+/** The policy of a merchant that has never changed it. */
 export const DEFAULT_POLICY: Policy = {
   secondFactorRequired: false,
   twoApproversAboveMinor: null,
@@ -30,20 +31,10 @@ export type PolicyObject = {
 
 export type PolicyChangeState = 'pending' | 'approved' | 'rejected' | 'replaced';
 
-/** Somebody's proposal: only the fields to change, as the policy object names them. */
-export type PolicyChange = {
-  readonly id: PolicyChangeId;
-  readonly merchantId: MerchantId;
-  readonly state: PolicyChangeState;
+/** A proposal to change the policy. `changes` holds only the fields to change, named as in the policy object. */
+export type PolicyChange = Proposal<PolicyChangeId, PolicyChangeState> & {
   readonly changes: Partial<PolicyObject>;
-  readonly proposedBy: { readonly id: UserId; readonly name: string };
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  readonly decidedBy: { readonly id: UserId; readonly name: string } | null;
-  readonly decidedAt: Date | null;
 };
-
-export const POLICY_CHANGE_LIFE_MS = 7 * 24 * 60 * 60_000;
 
 export function policyObject(policy: Policy): PolicyObject {
   return {
@@ -55,7 +46,7 @@ export function policyObject(policy: Policy): PolicyObject {
   };
 }
 
-/** The policy with the changed fields in place of its own. */
+/** The policy with `changes` applied to it. */
 export function changedPolicy(policy: Policy, changes: Partial<PolicyObject>): Policy {
   const { two_approvers_above: above, approver_daily_limit: daily, payout_expires_after_seconds: seconds } = changes;
   return {
@@ -78,7 +69,7 @@ function toMs(seconds: number | null): number | null {
   return seconds === null ? null : seconds * 1000;
 }
 
-/** The same for an unknown id and for another merchant's. */
+/** One error for an unknown id and for a proposal of another merchant. */
 export function policyChangeNotFound(): DomainError {
   return new DomainError('policy_change_not_found', 'There is no such proposal. Read the policy for those that wait.');
 }

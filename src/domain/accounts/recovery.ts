@@ -1,4 +1,4 @@
-// Recovery of a person who lost their password or their second factor.
+// Recovery: a new password for a person who lost theirs or their second factor.
 
-/** How long its token can be used. */
+/** How long a recovery token is valid. */
 export const RECOVERY_LIFE_MS = 24 * 60 * 60_000;

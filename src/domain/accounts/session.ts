@@ -1,7 +1,7 @@
-// Sessions of people in the console: what they hold and how long they live.
+// Sessions of people in the console: what they hold and how long they last.
 import type { Person } from './member.ts';
 
-/** A session that lives, with its person and their roles of this moment. */
+/** A live session. The person's roles are read at each request, so they are always the current ones. */
 export type Session = {
   readonly tokenSha256: Buffer;
   readonly person: Person;
@@ -13,9 +13,9 @@ export type Session = {
   readonly expiresAt: Date;
 };
 
-/** Unused for so long, a session is over. */
+/** A session ends after this long without use. */
 export const SESSION_IDLE_MS = 12 * 60 * 60_000;
-/** Over then, however much it is used. */
+/** A session ends this long after it was opened, however much it is used. */
 export const SESSION_LIFE_MS = 7 * 24 * 60 * 60_000;
 
 /** When a session that was last used at `lastUsedAt` ends, if it is not used again. */

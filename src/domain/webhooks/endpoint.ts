@@ -1,5 +1,4 @@
 // Webhook endpoints: states, limits, secrets, and what a merchant sees of one.
-import { randomBytes } from 'node:crypto';
 import { DomainError } from '../errors.ts';
 import type { PaymentEventType } from '../event.ts';
 import { newId, type DeliveryId, type EndpointId, type MerchantId } from '../ids.ts';
@@ -99,11 +98,6 @@ export function endpointObject(
 /** Ids for the deliveries of one event; those that no endpoint takes up are dropped. */
 export function newDeliveryIds(at: Date): DeliveryId[] {
   return Array.from({ length: MAX_ENDPOINTS_PER_MERCHANT }, () => newId('dlv', at.getTime()));
-}
-
-/** A new signing secret: `whsec_` and 43 base64url characters, 256 random bits. Shown once, then kept sealed. */
-export function generateEndpointSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64url')}`;
 }
 
 /** The same for an unknown id, for one that was deleted, and for another merchant's. */

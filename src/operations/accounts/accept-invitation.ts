@@ -1,4 +1,4 @@
-// Makes the person who holds an invitation a member: a new one, or one who is known already.
+// Makes the person who accepts an invitation a member: a new user, or one who has an account already.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import {
@@ -15,49 +15,49 @@ import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/u
 import { DomainError } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
 import { invitationNotFound, permissionDenied, type Invitation, type Member } from '../../domain/accounts/member.ts';
-import { approvalOf, isStillMeant } from '../../domain/accounts/member-change.ts';
+import { approvalOf, mayStillGrant } from '../../domain/accounts/member-change.ts';
+import type { CountedAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
 
-export type AcceptInvitation = {
+export type AcceptInvitation = CountedAttempt & {
   readonly invitation: Invitation;
-  /** What the person came with: looked up again under the lock. */
+  /** The tokens that the person presents. They are looked up again under the lock. */
   readonly tokens: InvitationTokens;
   readonly person:
     | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string }
     | {
         readonly kind: 'known';
-        /** The hash that the given password fits; null: it does not fit. */
+        /** The hash that the given password matches; null: it does not match. */
         readonly verifiedHash: string | null;
-        /** Needed, and used up, where the person has a second factor: their password alone opens nothing here either. */
+        /** Needed, and used up, if the person has a second factor: here too, the password alone is not enough. */
         readonly code: string | null;
         readonly keyRing: KeyRing;
       };
-  /** What `beginProof` counted. */
-  readonly counted: readonly string[];
   readonly address: string | null;
   readonly requestId: string;
   readonly at: Date;
 };
 
 /**
- * The new member. An invitation is accepted once, also by two at once, and only while who sent it may still grant its
- * roles and, where a second person must agree, while their word stands. Throws `invitation_not_found`; `permission_denied` for a
- * wrong password or one-time code, which is on the record then; and `state_conflict` when the e-mail became somebody's meanwhile.
+ * The new member. An invitation is accepted once, also by two people at the same moment. The person who sent it must
+ * still be allowed to grant its roles and, if it needs a second person's approval, that approval must still be valid.
+ * Throws `invitation_not_found`; `permission_denied` for a wrong password or one-time code, which the audit log then
+ * records; and `state_conflict` when somebody registered with the e-mail in the meantime.
  */
 export async function acceptInvitation(db: Database, input: AcceptInvitation): Promise<Member> {
   const accepted = await db.withTransaction(async (tx) => {
     const { invitation, at } = input;
     await lockMembers(tx, invitation.merchantId);
-    const userId = await admit(tx, input);
+    const userId = await identify(tx, input);
     if (userId === null) {
       await record(tx, input, null);
       return null;
     }
-    if (!(await isStillGood(tx, input))) throw invitationNotFound();
+    if (!(await isStillValid(tx, input))) throw invitationNotFound();
     const { merchantId, roles } = invitation;
-    // False: they became a member by another way meanwhile, with the roles they have now.
+    // False: the person became a member in another way in the meantime, and keeps the roles that they have.
     if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw invitationNotFound();
-    // A log-in that raced with their removal would otherwise live again.
+    // Otherwise a session from a log-in that raced with an earlier removal of the person would become valid again.
     await deleteSessionsOfMember(tx, merchantId, userId);
     if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw invitationNotFound();
     await uncountAttempts(tx, input.counted, at);
@@ -68,8 +68,8 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
   throw permissionDenied('wrong password or one-time code');
 }
 
-/** The person; null when their password or one-time code is wrong. */
-async function admit(tx: Tx, { invitation, person, at }: AcceptInvitation): Promise<UserId | null> {
+/** The user; null when their password or one-time code is wrong. */
+async function identify(tx: Tx, { invitation, person, at }: AcceptInvitation): Promise<UserId | null> {
   if (person.kind === 'known') {
     const found = await findUserByEmail(tx, invitation.email);
     const user = found && (await findUserLocked(tx, found.id));
@@ -92,13 +92,13 @@ async function admit(tx: Tx, { invitation, person, at }: AcceptInvitation): Prom
   throw new DomainError('state_conflict', 'Somebody has this e-mail by now. Try again with their password.');
 }
 
-// Who sent it, or who agreed to it, may have been removed or lost a role since; and there may be a second person by now.
-async function isStillGood(tx: Tx, { tokens, at }: AcceptInvitation): Promise<boolean> {
+// Since then the sender or approver may have been removed or lost a role, and a second administrator may have joined.
+async function isStillValid(tx: Tx, { tokens, at }: AcceptInvitation): Promise<boolean> {
   const invitation = await findInvitationByToken(tx, tokens, at);
   if (!invitation) return false;
   const members = await listMembers(tx, invitation.merchantId);
   const invitations = await listOpenInvitations(tx, invitation.merchantId, at);
-  return isStillMeant(invitation, members) && approvalOf(invitation, { members, invitations }).state !== 'waiting';
+  return mayStillGrant(invitation, members) && approvalOf(invitation, { members, invitations }).state !== 'waiting';
 }
 
 function record(tx: Tx, input: AcceptInvitation, userId: UserId | null): Promise<void> {
@@ -106,11 +106,9 @@ function record(tx: Tx, input: AcceptInvitation, userId: UserId | null): Promise
   return insertAuditEntry(tx, {
     merchantId,
     userId,
-    apiKeyId: null,
     action: 'invitation.accepted',
     outcome: userId === null ? 'refused' : 'done',
     subjectId: id,
-    before: null,
     after:
       userId === null ? { reason: 'wrong password or one-time code' } : { roles, approved_by: approvedBy?.id ?? null },
     address: input.address,

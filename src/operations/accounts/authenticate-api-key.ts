@@ -1,17 +1,18 @@
-// Tells whose an API key is and whether it may do what it is used for; keeps on record when a known key is refused.
+// Identifies an API key and checks that it may be used for the request; records refusals of known keys.
 import { findApiKeyByHash, touchApiKey, type ApiKey } from '../../db/accounts/api-key.ts';
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
-import { hashApiKey, parseApiKey, type Scope } from '../../domain/accounts/api-key.ts';
+import type { Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
+import { hashApiKey, parseApiKey } from '../../security/api-key.ts';
 import { keyRefusalLimit, KEY_REFUSAL_WINDOW_MS } from '../../security/attempt-limit.ts';
 
 export type AuthenticateApiKey = {
   readonly text: string;
   readonly environment: Environment;
-  /** What it is used for; null: nothing but to be known. */
+  /** The scope that the request needs; null: any valid key is enough. */
   readonly scope: Scope | null;
   /** Method and route, for the audit log. */
   readonly action: string;
@@ -20,12 +21,13 @@ export type AuthenticateApiKey = {
   readonly at: Date;
 };
 
-// "Last used" is for people: to the minute is close enough, and saves a write per call.
+// People read "last used": a minute is precise enough, and saves a write per request.
 const TOUCH_EVERY_MS = 60_000;
 
 /**
- * The key. Throws one of the five 401 codes when the text is not a key in force here, and `insufficient_scope`. A refusal of a key that
- * is a merchant's is in their audit log, for each key and reason once in an hour: a server that goes on trying fills no log.
+ * The key. Throws one of the five 401 codes when the text is not an active key of this environment, and
+ * `insufficient_scope`. A refusal of a merchant's key is recorded in the merchant's audit log, at most once an hour for
+ * each key and reason, so that a server that keeps trying does not fill the log.
  */
 export async function authenticateApiKey(db: Database, input: AuthenticateApiKey): Promise<ApiKey> {
   const { text, environment, at } = input;
@@ -41,7 +43,7 @@ export async function authenticateApiKey(db: Database, input: AuthenticateApiKey
   if (!key) throw invalidKey();
   const refusal = refusalOf(key, input);
   if (refusal) {
-    await keepRefusal(db, key, refusal, input);
+    await recordKeyRefusal(db, key, refusal, input);
     throw refusal;
   }
   if (key.lastUsedAt === null || at.getTime() - key.lastUsedAt.getTime() > TOUCH_EVERY_MS) {
@@ -70,23 +72,26 @@ function refusalOf(key: ApiKey, { scope, at }: AuthenticateApiKey): DomainError 
   return null;
 }
 
-async function keepRefusal(db: Database, key: ApiKey, refusal: DomainError, input: AuthenticateApiKey): Promise<void> {
+async function recordKeyRefusal(
+  db: Database,
+  key: ApiKey,
+  refusal: DomainError,
+  input: AuthenticateApiKey,
+): Promise<void> {
   const { action, address, requestId, scope, at } = input;
   const { subject, maxFailures } = keyRefusalLimit(key.id, refusal.code === 'insufficient_scope' ? scope : null);
-  // Looked at first without a lock: those that are tried over and over would wait for each other.
-  const keptUntil = await findWindowEnd(db, subject);
-  if (keptUntil !== null && keptUntil > at) return;
+  // Read without a lock first: otherwise simultaneous requests with a refused key would wait for each other.
+  const recordedUntil = await findWindowEnd(db, subject);
+  if (recordedUntil !== null && recordedUntil > at) return;
   const window = { at, endsAt: new Date(at.getTime() + KEY_REFUSAL_WINDOW_MS) };
   await db.withTransaction(async (tx) => {
     if (!(await countAttempt(tx, subject, maxFailures, window))) return;
     await insertAuditEntry(tx, {
       merchantId: key.merchantId,
-      userId: null,
       apiKeyId: key.id,
       action,
       outcome: 'refused',
       subjectId: key.id,
-      before: null,
       after: { reason: `${refusal.code}: ${refusal.message}` },
       address,
       requestId,

@@ -1,13 +1,13 @@
-// Tells whose a session is and what they may do now.
+// Finds the session of a token, with its person and their current roles.
 import type { Database } from '../../db/database.ts';
 import { findSession, touchSession } from '../../db/accounts/session.ts';
 import { SESSION_IDLE_MS, type Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';
 
-// To the minute is close enough for an idle time of hours, and saves a write per request.
+// For an idle time of hours a minute is precise enough, and saves a write per request.
 const TOUCH_EVERY_MS = 60_000;
 
-/** The session, or null when the token is of none that lives. Roles are those of this moment. */
+/** The session, or null when the token belongs to no live session. The roles are the current ones. */
 export async function authenticateSession(db: Database, token: string, at: Date): Promise<Session | null> {
   const tokenSha256 = hashToken(token);
   if (tokenSha256 === null) return null;

@@ -1,4 +1,4 @@
-// Counts an attempt to prove who one is, before it is tried, and finds whom it is about.
+// Begins an authentication attempt: counts it against its limits, and finds the user that it is for.
 import type { Database, Tx } from '../../db/database.ts';
 import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import { findRecovery } from '../../db/accounts/recovery.ts';
@@ -7,11 +7,11 @@ import { DomainError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/ids.ts';
 import { ATTEMPT_WINDOW_MS, type AttemptLimit } from '../../security/attempt-limit.ts';
 
-/** By what somebody says who they are. */
+/** How the caller identifies the user. */
 export type Claim =
   | { readonly email: string }
   | { readonly userId: UserId }
-  /** The digest of a recovery's token; null: it cannot be one. */
+  /** The digest of a recovery token; null: the text cannot be one. */
   | { readonly recoverySha256: Buffer | null };
 
 export type BeginAuthentication = {
@@ -21,18 +21,19 @@ export type BeginAuthentication = {
 };
 
 /**
- * The user, or null when there is none: who tries must not be told. Each attempt counts as failed until the operation
- * that finds it right takes it back, so that many at the same moment cannot pass a limit together. Throws `rate_limited`
- * when a limit is reached; nothing is counted then. A limit lasts as long as its window, across restarts.
+ * The user, or null when there is none, which the response must not reveal. Every attempt counts as failed until the
+ * operation that verifies it takes it back, so that many simultaneous attempts cannot exceed a limit together. Throws
+ * `rate_limited` when a limit is reached; then nothing is counted. A limit applies until its window ends, across
+ * restarts.
  */
 export async function beginAuthentication(db: Database, { of, limits, at }: BeginAuthentication): Promise<User | null> {
   const window = { at, endsAt: new Date(at.getTime() + ATTEMPT_WINDOW_MS) };
-  // In the order of their names: two that count the same never wait for each other.
+  // Counters are locked in the order of their subjects, so that no two attempts deadlock.
   const inOrder = [...limits].sort((a, b) => (a.subject < b.subject ? -1 : 1));
   return db.withTransaction(async (tx) => {
     for (const { subject, maxFailures } of inOrder) {
       if (await countAttempt(tx, subject, maxFailures, window)) continue;
-      throw tooMany(await findWindowEnd(tx, subject), at);
+      throw tooManyAttempts(await findWindowEnd(tx, subject), at);
     }
     return findClaimed(tx, of, at);
   });
@@ -45,7 +46,7 @@ async function findClaimed(tx: Tx, of: Claim, at: Date): Promise<User | null> {
   return userId === null ? null : findUser(tx, userId);
 }
 
-function tooMany(windowEndsAt: Date | null, at: Date): DomainError {
+function tooManyAttempts(windowEndsAt: Date | null, at: Date): DomainError {
   const waitMs = (windowEndsAt ?? at).getTime() - at.getTime();
   return new DomainError('rate_limited', 'Too many attempts that failed. Wait, then try again.', {
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),

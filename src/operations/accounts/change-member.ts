@@ -1,12 +1,12 @@
-// Changes what a member may do, or takes them out of the merchant: at once, or as a proposal where two must agree.
+// Changes a member's roles or removes the member: at once, or by a proposal if a second person must approve.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { listOpenInvitations } from '../../db/accounts/invitation.ts';
 import { listMembers, lockMembers } from '../../db/accounts/member.ts';
-import { insertMemberChange, putRoles, replaceMemberChanges } from '../../db/accounts/member-change.ts';
-import { newId, type UserId } from '../../domain/ids.ts';
+import { applyRoles, insertMemberChange, replaceOwnProposal } from '../../db/accounts/member-change.ts';
+import { newId } from '../../domain/ids.ts';
 import {
-  mayEdit,
+  mayChangeRoles,
   memberNotFound,
   permissionDenied,
   type ActedBy,
@@ -15,16 +15,16 @@ import {
 } from '../../domain/accounts/member.ts';
 import {
   agreementOn,
-  haveSame,
-  MEMBER_CHANGE_LIFE_MS,
+  haveSameRoles,
   requireOwnerLeft,
   type Agreement,
   type MemberChange,
 } from '../../domain/accounts/member-change.ts';
+import { PROPOSAL_LIFE_MS } from '../../domain/accounts/proposal.ts';
 
 export type ChangeMember = {
   readonly userId: string;
-  /** Null: none any more, the member is removed. */
+  /** Null: the member is removed. */
   readonly roles: readonly Role[] | null;
   readonly by: ActedBy;
   readonly at: Date;
@@ -36,11 +36,12 @@ export type ChangedMember =
   | { readonly kind: 'waiting'; readonly change: MemberChange; readonly agreement: Agreement };
 
 /**
- * What became of it: nothing, where they are the roles that the member has. Where a second person must agree, nothing of the member changes, and a proposal of the same person about
- * them is replaced. Otherwise it counts from their next request; who is removed has no session here when this returns, and keys
- * that they made create no payouts any more. Decided on the roles of this moment: no two changes of one merchant's people run at
- * once. Throws `member_not_found`, `permission_denied` for a role that is not theirs to give or take, and `state_conflict` when
- * no owner would be left.
+ * The result of the change. If the member has these roles already, nothing changes. If a second person must approve,
+ * the member stays as they are, and the proposal replaces an earlier one by the same person about them. Otherwise the
+ * change applies from the member's next request: a removed member has no session at this merchant when this returns,
+ * and API keys that they created create no payouts any more. The decision uses the roles at this moment: no two changes
+ * of one merchant's members run at the same time. Throws `member_not_found`, `permission_denied` for a role that the
+ * person may not give or take, and `state_conflict` when no owner would be left.
  */
 export async function changeMember(db: Database, input: ChangeMember): Promise<ChangedMember> {
   const { roles, by, at } = input;
@@ -52,73 +53,48 @@ export async function changeMember(db: Database, input: ChangeMember): Promise<C
     if (!member) throw memberNotFound();
     const after = roles ?? [];
     const own = members.find(({ userId }) => userId === proposer);
-    if (!own || !mayEdit(own.roles, member.roles, after)) {
+    if (!own || !mayChangeRoles(own.roles, member.roles, after)) {
       throw permissionDenied('grants or takes a role that is not theirs to give');
     }
-    if (roles !== null && haveSame(member.roles, roles)) return { kind: 'changed', member };
+    if (roles !== null && haveSameRoles(member.roles, roles)) return { kind: 'changed', member };
     requireOwnerLeft(member, roles, members);
     const { userId } = member;
     const invitations = await listOpenInvitations(tx, merchantId, at);
     const agreement = agreementOn({ before: member.roles, after, proposer, userId }, { members, invitations });
     if (agreement !== null) {
-      const change = await propose(tx, { member, roles, own, input });
+      const change = await propose(tx, { member, proposer: own, input });
       return { kind: 'waiting', change, agreement };
     }
-    await putRoles(tx, { merchantId, userId }, roles, at);
     const action = roles === null ? 'member.removed' : 'member.roles_changed';
     const values = { before: { roles: member.roles }, after: roles === null ? null : { roles } };
     await recordAct(tx, by, { action, subjectId: userId, ...values, at });
-    await replace(tx, input, userId, null);
+    await applyRoles(tx, { merchantId, userId }, roles, { by, replacedBy: null, at });
     return roles === null ? { kind: 'removed' } : { kind: 'changed', member: { ...member, roles } };
   });
 }
 
-type Proposal = {
-  readonly member: Member;
-  readonly roles: readonly Role[] | null;
-  readonly own: Member;
-  readonly input: ChangeMember;
-};
+type NewProposal = { readonly member: Member; readonly proposer: Member; readonly input: ChangeMember };
 
-async function propose(tx: Tx, { member, roles, own, input }: Proposal): Promise<MemberChange> {
-  const { by, at } = input;
+async function propose(tx: Tx, { member, proposer, input }: NewProposal): Promise<MemberChange> {
+  const { roles, by, at } = input;
+  const { merchantId } = by.person;
+  const { userId } = member;
   const change: MemberChange = {
     id: newId('mch', at.getTime()),
-    merchantId: by.person.merchantId,
-    member: { id: member.userId, name: member.name },
+    merchantId,
+    member: { id: userId, name: member.name },
     state: 'pending',
     before: member.roles,
     after: roles,
-    proposedBy: { id: own.userId, name: own.name },
+    proposedBy: { id: proposer.userId, name: proposer.name },
     createdAt: at,
-    expiresAt: new Date(at.getTime() + MEMBER_CHANGE_LIFE_MS),
+    expiresAt: new Date(at.getTime() + PROPOSAL_LIFE_MS),
     decidedBy: null,
     decidedAt: null,
   };
-  await replace(tx, input, member.userId, change);
+  await replaceOwnProposal(tx, { merchantId, userId, proposer: proposer.userId }, { by, replacedBy: change.id, at });
   await insertMemberChange(tx, change);
-  await recordAct(tx, by, {
-    action: 'member_change.proposed',
-    subjectId: change.id,
-    before: { member: member.userId, roles: member.roles },
-    after: { roles },
-    at,
-  });
+  const values = { before: { member: userId, roles: member.roles }, after: { roles } };
+  await recordAct(tx, by, { action: 'member_change.proposed', subjectId: change.id, ...values, at });
   return change;
-}
-
-// With a proposal in their place: only those of the same person. Without one, the member is not what they were.
-async function replace(tx: Tx, input: ChangeMember, userId: UserId, next: MemberChange | null): Promise<void> {
-  const { by, at, roles } = input;
-  const { merchantId, userId: proposer } = by.person;
-  const outdated = next === null ? ({ proposer: null, isGone: roles === null } as const) : { proposer };
-  const about = { merchantId, userId, ...outdated };
-  for (const id of await replaceMemberChanges(tx, about, at)) {
-    await recordAct(tx, by, {
-      action: 'member_change.replaced',
-      subjectId: id,
-      after: { replaced_by: next?.id ?? null },
-      at,
-    });
-  }
 }

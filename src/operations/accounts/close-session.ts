@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { deleteSession } from '../../db/accounts/session.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 
-/** The session is dead when this returns. Repeating it changes nothing. */
+/** The session has ended when this returns. A repeat changes nothing. */
 export async function closeSession(db: Database, tokenSha256: Buffer, by: ActedBy, at: Date): Promise<void> {
   await db.withTransaction(async (tx) => {
     await deleteSession(tx, tokenSha256);

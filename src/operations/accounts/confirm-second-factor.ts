@@ -1,4 +1,4 @@
-// Ends the enrolment of a second factor with the first code of it.
+// Completes the enrolment of a second factor with a first code.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
@@ -6,23 +6,22 @@ import { renewSession } from '../../db/accounts/session.ts';
 import { confirmTotp, findUserLocked } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import type { CountedAttempt } from '../../security/attempt-limit.ts';
 import { open, type KeyRing } from '../../security/sealing.ts';
-import { newToken } from '../../security/token.ts';
 import { matchTotpStep } from '../../security/totp.ts';
 
-export type ConfirmSecondFactor = {
+export type ConfirmSecondFactor = CountedAttempt & {
   readonly tokenSha256: Buffer;
   readonly code: string;
   readonly keyRing: KeyRing;
-  /** What `beginProof` counted. */
-  readonly counted: readonly string[];
   readonly by: ActedBy;
   readonly at: Date;
 };
 
 /**
- * The session's new token: from now on the person logs in with a code, and this session proved it just now. The code is
- * used up. Throws `permission_denied` for a wrong code, and `state_conflict` when no enrolment is under way.
+ * The session's new token. From now on the person logs in with a code. The second factor counts as verified in this
+ * session, and the code is used up. Throws `permission_denied` for a wrong code, and `state_conflict` when no enrolment
+ * was started.
  */
 export async function confirmSecondFactor(
   db: Database,
@@ -38,10 +37,7 @@ export async function confirmSecondFactor(
     const step = matchTotpStep(open(pending, user.id, input.keyRing), input.code, at);
     if (step === null) throw permissionDenied('wrong one-time code');
     await confirmTotp(tx, user.id, step);
-    const { token, sha256 } = newToken();
-    if (!(await renewSession(tx, input.tokenSha256, { tokenSha256: sha256, at, secondFactorAt: at }))) {
-      throw permissionDenied('the session has ended');
-    }
+    const { token } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: at });
     await uncountAttempts(tx, input.counted, at);
     const change = { before: { has_second_factor: false }, after: { has_second_factor: true } };
     await recordAct(tx, by, { action: 'second_factor.enrolled', subjectId: user.id, ...change, at });

@@ -1,20 +1,14 @@
-// Makes an API key for a merchant.
+// Creates an API key for a merchant.
 import { recordAct } from '../../db/accounts/audit.ts';
-import { countApiKeysInForce, insertApiKey } from '../../db/accounts/api-key.ts';
+import { countActiveApiKeys, insertApiKey } from '../../db/accounts/api-key.ts';
 import type { Database } from '../../db/database.ts';
 import { findRoles, lockMembers } from '../../db/accounts/member.ts';
-import {
-  apiKeyHint,
-  generateApiKey,
-  hashApiKey,
-  MAX_API_KEYS_PER_MERCHANT,
-  mayHandleKeys,
-  type Scope,
-} from '../../domain/accounts/api-key.ts';
+import { MAX_API_KEYS_PER_MERCHANT, mayHandleKeys, type Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { newId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { apiKeyHint, generateApiKey, hashApiKey } from '../../security/api-key.ts';
 
 export type CreateApiKey = {
   readonly merchantId: MerchantId;
@@ -22,16 +16,16 @@ export type CreateApiKey = {
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
-  /** The person who counts as the maker of what is made with it; null only without `payouts:write`. */
+  /** The person who counts as the maker of what the key creates; null only without `payouts:write`. */
   readonly createdBy: UserId | null;
-  /** Null: whoever runs the service, whom no role limits. */
+  /** Null: the service itself, which needs no role. */
   readonly by: ActedBy | null;
   readonly at: Date;
 };
 
 /**
- * The key as text, which nobody can see again: only its digest is kept. Throws `permission_denied` when the person's roles
- * do not reach to these scopes, and `state_conflict` when the merchant has too many keys.
+ * The key as text, which is shown this once: only its digest is stored. Throws `permission_denied` when the person's
+ * roles do not cover these scopes, and `state_conflict` when the merchant has too many keys.
  */
 export async function createApiKey(db: Database, input: CreateApiKey): Promise<{ id: ApiKeyId; key: string }> {
   const { merchantId, name, scopes, expiresAt, by, at } = input;
@@ -42,7 +36,7 @@ export async function createApiKey(db: Database, input: CreateApiKey): Promise<{
       await lockMembers(tx, merchantId);
       const roles = await findRoles(tx, merchantId, by.person.userId);
       if (!mayHandleKeys(roles, scopes)) throw permissionDenied('the roles do not reach to these scopes');
-      if ((await countApiKeysInForce(tx, merchantId, at)) >= MAX_API_KEYS_PER_MERCHANT) {
+      if ((await countActiveApiKeys(tx, merchantId, at)) >= MAX_API_KEYS_PER_MERCHANT) {
         throw new DomainError(
           'state_conflict',
           `A merchant can have ${MAX_API_KEYS_PER_MERCHANT} keys in force. Revoke one before you make another.`,

@@ -26,21 +26,22 @@ export type CreateInvitation = {
   readonly at: Date;
 };
 
-export type MadeInvitation = {
+export type CreatedInvitation = {
   readonly invitation: Invitation;
   readonly approval: InvitationApproval;
   readonly token: string;
 };
 
 /**
- * The invitation with its token, which is shown this once and, where a second person must agree, opens nothing before they did.
- * An open one for the same e-mail is withdrawn. Throws `permission_denied` for a role that the person does not hold and for the
- * e-mail of an owner or admin whom the service invited, `parameter_invalid` for the e-mail of a member, and `state_conflict` when there are too many people or invitations.
+ * The invitation with its token, which is shown this once. If a second person must approve the invitation, the token is
+ * not valid before they do. An open invitation for the same e-mail is withdrawn. Throws `permission_denied` for a role
+ * that the person does not hold and for the e-mail of an owner or admin whom the service's staff invited,
+ * `parameter_invalid` for the e-mail of a member, and `state_conflict` when there are too many members or invitations.
  */
 export async function createInvitation(
   db: Database,
   { email, roles, by, at }: CreateInvitation,
-): Promise<MadeInvitation> {
+): Promise<CreatedInvitation> {
   const { merchantId, userId } = by.person;
   const { token, sha256 } = newToken();
   return db.withTransaction(async (tx) => {
@@ -69,14 +70,14 @@ export async function createInvitation(
     }
     const id = newId('inv', at.getTime());
     const expiresAt = new Date(at.getTime() + INVITATION_LIFE_MS);
-    const made = { id, merchantId, email, roles, createdAt: at, expiresAt };
-    await insertInvitation(tx, { ...made, createdBy: userId, tokenSha256: sha256 });
+    const created = { id, merchantId, email, roles, createdAt: at, expiresAt };
+    await insertInvitation(tx, { ...created, createdBy: userId, tokenSha256: sha256 });
     for (const old of withdrawn) {
       const change = { before: { email }, after: { replaced_by: id } };
       await recordAct(tx, by, { action: 'invitation.withdrawn', subjectId: old, ...change, at });
     }
     const createdBy = { id: userId, name: creator.name };
-    const invitation: Invitation = { ...made, createdBy, approvedAt: null, approvedBy: null };
+    const invitation: Invitation = { ...created, createdBy, approvedAt: null, approvedBy: null };
     const approval = approvalOf(invitation, { members, invitations });
     const after = { email, roles, waits_for_approval: approval.state === 'waiting' };
     await recordAct(tx, by, { action: 'invitation.created', subjectId: id, after, at });

@@ -1,4 +1,4 @@
-// Makes a merchant with its ledger accounts, and invites its first owners.
+// Creates a merchant with its ledger accounts, and invites its first owners.
 import { recordServiceAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { insertInvitation } from '../../db/accounts/invitation.ts';
@@ -12,12 +12,12 @@ import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 export type CreateMerchant = {
   readonly name: string;
   readonly currency: Currency;
-  /** Who is invited to own it; without any it has no people yet. Two can keep each other from moving money alone. */
+  /** The owners to invite; without any, the merchant has no members yet. With two, neither can move money alone. */
   readonly owners?: readonly { readonly email: string; readonly tokenSha256: Buffer }[];
   readonly at: Date;
 };
 
-/** The new merchant's id. It has an available and a held account, and every operator has one in its currency. */
+/** The new merchant's id. The merchant has an available and a held account, and each operator one in its currency. */
 export async function createMerchant(db: Database, input: CreateMerchant): Promise<MerchantId> {
   const { name, currency, owners = [], at } = input;
   const id = newId('mer', at.getTime());

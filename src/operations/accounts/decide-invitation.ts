@@ -1,4 +1,4 @@
-// A second person's word on an invitation that waits for it.
+// Approves or rejects an invitation that waits for a second person.
 import { recordDecision } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import {
   approvalOf,
   isService,
-  isStillMeant,
+  mayStillGrant,
   mayAgree,
   merchantOf,
   type Decider,
@@ -36,15 +36,15 @@ export type DecideInvitation = {
 };
 
 export type DecidedInvitation =
-  /** The second token, which is shown this once: without it the first opens nothing. */
+  /** The approval token, which is shown this once: without it the invitation's own token is not valid. */
   | { readonly kind: 'approved'; readonly invitation: Invitation; readonly approvalToken: string }
   | { readonly kind: 'rejected' };
 
 /**
- * What was decided. Who sent the invitation holds one token and who approved it another, so that neither can accept in the place
- * of the person whom they agreed on. Rejected, it is withdrawn. All is judged on the people of this moment. Throws
- * `invitation_not_found`; `permission_denied` for who sent it and for who may not agree to it; and `state_conflict` when it waits
- * for nobody, or who sent it may grant its roles no more.
+ * The decision. The sender of the invitation has one token and its approver another, so that neither can accept in
+ * place of the person whom both agreed on. A rejected invitation is withdrawn. Everything is checked with the members
+ * that the merchant has now. Throws `invitation_not_found`; `permission_denied` for the sender and for anybody who may
+ * not approve it; and `state_conflict` when it does not wait for approval, or its sender may no longer grant its roles.
  */
 export async function decideInvitation(db: Database, input: DecideInvitation): Promise<DecidedInvitation> {
   const { id, by, at } = input;
@@ -54,7 +54,7 @@ export async function decideInvitation(db: Database, input: DecideInvitation): P
     const invitation = isId('inv', id) ? await findOpenInvitation(tx, merchantId, id, at) : null;
     if (!invitation) throw invitationNotFound();
     const members = await listMembers(tx, merchantId);
-    requireSecond(invitation, { members, invitations: await listOpenInvitations(tx, merchantId, at) }, input);
+    requireSecondPerson(invitation, { members, invitations: await listOpenInvitations(tx, merchantId, at) }, input);
     if (input.decision === 'approved') return approve(tx, invitation, members, input);
     await withdrawInvitation(tx, merchantId, invitation.id, at);
     const { email, roles } = invitation;
@@ -63,7 +63,7 @@ export async function decideInvitation(db: Database, input: DecideInvitation): P
   });
 }
 
-function requireSecond(invitation: Invitation, people: People, { decision, by }: DecideInvitation): void {
+function requireSecondPerson(invitation: Invitation, people: People, { decision, by }: DecideInvitation): void {
   const approval = approvalOf(invitation, people);
   if (!isService(by)) {
     const { userId } = by.person;
@@ -84,7 +84,7 @@ async function approve(
   members: readonly Member[],
   { by, at }: DecideInvitation,
 ): Promise<DecidedInvitation> {
-  if (!isStillMeant(invitation, members)) {
+  if (!mayStillGrant(invitation, members)) {
     throw new DomainError('state_conflict', 'Who sent this may not grant its roles any more. Invite the person anew.');
   }
   const { token, sha256 } = newToken();

@@ -17,15 +17,15 @@ export type DecidePolicyChange = {
 };
 
 /**
- * The decided proposal; approved, its fields are the policy's from now on. Decided once: of two at the same moment, one
- * decides. Throws `policy_change_not_found`, `permission_denied` for the person who proposed it, and `state_conflict` when
- * it was decided, replaced or is over, or its proposer may propose no more.
+ * The decided proposal. Once approved, its changes are part of the policy. A proposal is decided once: of two decisions
+ * at the same moment, one applies. Throws `policy_change_not_found`, `permission_denied` for the proposer, and
+ * `state_conflict` when the proposal was decided or replaced or has expired, or its proposer may no longer propose it.
  */
 export async function decidePolicyChange(db: Database, input: DecidePolicyChange): Promise<PolicyChange> {
   const { id, decision, by, at } = input;
   const { merchantId, userId } = by.person;
   return db.withTransaction(async (tx) => {
-    // Two approvals at once would each put back what the other changed.
+    // Without the lock, each of two simultaneous approvals would undo what the other changed.
     await lockMembers(tx, merchantId);
     const change = isId('pch', id) ? await findPolicyChange(tx, merchantId, id) : null;
     if (!change) throw policyChangeNotFound();

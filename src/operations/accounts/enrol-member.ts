@@ -1,4 +1,4 @@
-// Puts a person and their membership in the books without an invitation: for the demonstration's people.
+// Adds a person as a member without an invitation: for the people of the demonstration merchant.
 import type { Database } from '../../db/database.ts';
 import { putMember } from '../../db/accounts/member.ts';
 import { findUserByEmail, insertUser } from '../../db/accounts/user.ts';
@@ -18,7 +18,7 @@ export type EnrolMember = {
   readonly at: Date;
 };
 
-/** The person's id. Whoever has the e-mail already becomes a member as they are. */
+/** The person's id. A user who has the e-mail already joins with their own name, password and second factor. */
 export async function enrolMember(db: Database, input: EnrolMember): Promise<UserId> {
   const { merchantId, email, name, passwordHash, roles, totpSecret, at } = input;
   return db.withTransaction(async (tx) => {

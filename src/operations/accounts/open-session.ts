@@ -1,4 +1,4 @@
-// Logs a person in: the last of the checks, the session, and the record of either outcome.
+// Logs a person in: makes the final checks, opens the session, and records either outcome in the audit log.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
@@ -7,23 +7,20 @@ import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { deleteSession, insertSession } from '../../db/accounts/session.ts';
 import { findUserLocked, type User } from '../../db/accounts/user.ts';
 import type { MerchantId } from '../../domain/ids.ts';
+import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
 import { SESSION_LIFE_MS } from '../../domain/accounts/session.ts';
 import { newToken } from '../../security/token.ts';
 
-export type OpenSession = {
-  /** Whom the e-mail names; null: nobody. */
+export type OpenSession = PasswordAttempt & {
+  /** The user with the given e-mail; null: there is none. */
   readonly account: User | null;
-  /** The hash that the given password fits; null: it does not fit. */
-  readonly verifiedHash: string | null;
   readonly code: string | null;
-  /** As the caller named it; null: the one that they joined first. */
+  /** The merchant that the caller chose; null: the one that the person joined first. */
   readonly merchantId: string | null;
-  /** The session that the caller comes with: it ends. */
+  /** The digest of the session token that came with the request, if any: that session ends. */
   readonly previous: Buffer | null;
   readonly keyRing: KeyRing;
-  /** What `beginProof` counted. */
-  readonly counted: readonly string[];
   readonly address: string | null;
   readonly requestId: string;
   readonly at: Date;
@@ -32,8 +29,8 @@ export type OpenSession = {
 type Checked = { readonly merchantId: MerchantId | null; readonly refusal: string | null };
 
 /**
- * The token of the new session, or null when the person is refused, for whatever reason: it is in the audit log alone.
- * A one-time code opens one session, also of two log-ins at once. Not to be repeated with the same code.
+ * The token of the new session, or null when the log-in is refused. Only the audit log has the reason. A one-time code
+ * opens one session: of two log-ins with it at the same moment, only one succeeds. So a repeat needs another code.
  */
 export async function openSession(db: Database, input: OpenSession): Promise<{ readonly token: string } | null> {
   return db.withTransaction(async (tx) => {
@@ -42,11 +39,9 @@ export async function openSession(db: Database, input: OpenSession): Promise<{ r
     await insertAuditEntry(tx, {
       merchantId,
       userId: user?.id ?? null,
-      apiKeyId: null,
       action: 'session.opened',
       outcome: refusal === null ? 'done' : 'refused',
       subjectId: user?.id ?? null,
-      before: null,
       after: refusal === null ? null : { reason: refusal },
       address: input.address,
       requestId: input.requestId,
@@ -73,7 +68,7 @@ async function check(tx: Tx, user: User | null, input: OpenSession): Promise<Che
   const merchants = await listMerchantsOf(tx, user.id);
   const chosen = input.merchantId === null ? merchants[0] : merchants.find(({ id }) => id === input.merchantId);
   const merchantId = (chosen ?? merchants[0])?.id ?? null;
-  // Compared again under the lock: a password that was changed a moment ago opens nothing.
+  // Compared again under the lock: the password may have been changed since the caller compared it.
   if (input.verifiedHash !== user.passwordHash) return { merchantId, refusal: 'wrong password' };
   if (!chosen) return { merchantId, refusal: 'not a member' };
   if (user.totpSecretSealed === null) return { merchantId, refusal: null };

@@ -1,4 +1,4 @@
-// Proposes a change of a merchant's policy, for a second person to decide.
+// Proposes a change of a merchant's policy for a second person to approve or reject.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { findRoles, listMembers, lockMembers } from '../../db/accounts/member.ts';
@@ -6,12 +6,8 @@ import { findPolicyChange, insertPolicyChange, replacePendingPolicyChange } from
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { newId } from '../../domain/ids.ts';
 import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
-import {
-  POLICY_CHANGE_LIFE_MS,
-  policyObject,
-  type PolicyChange,
-  type PolicyObject,
-} from '../../domain/accounts/policy.ts';
+import { policyObject, type PolicyChange, type PolicyObject } from '../../domain/accounts/policy.ts';
+import { PROPOSAL_LIFE_MS } from '../../domain/accounts/proposal.ts';
 
 export type ProposePolicyChange = {
   readonly changes: Partial<PolicyObject>;
@@ -20,8 +16,8 @@ export type ProposePolicyChange = {
 };
 
 /**
- * The proposal, and whether there is another person who can approve it. Nothing of the policy changes. A pending proposal
- * of the same person is replaced. Throws `permission_denied`.
+ * The proposal, and whether the merchant has another person who can approve it. The policy does not change yet. A
+ * pending proposal by the same person is replaced. Throws `permission_denied`.
  */
 export async function proposePolicyChange(
   db: Database,
@@ -33,7 +29,7 @@ export async function proposePolicyChange(
     await lockMembers(tx, merchantId);
     if (!holdsOneOf(await findRoles(tx, merchantId, userId), ['admin'])) throw permissionDenied('no longer an admin');
     const replaced = await replacePendingPolicyChange(tx, merchantId, userId, at);
-    const expiresAt = new Date(at.getTime() + POLICY_CHANGE_LIFE_MS);
+    const expiresAt = new Date(at.getTime() + PROPOSAL_LIFE_MS);
     await insertPolicyChange(tx, { id, merchantId, changes, proposedBy: userId, createdAt: at, expiresAt });
     const before = policyObject(await findPolicy(tx, merchantId));
     await recordAct(tx, by, { action: 'policy_change.proposed', subjectId: id, before, after: changes, at });

@@ -1,4 +1,4 @@
-// Sets a new password for a person who holds a recovery's token.
+// Sets a new password for a person who presents a recovery token.
 import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
@@ -7,20 +7,20 @@ import { useRecovery } from '../../db/accounts/recovery.ts';
 import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
 import { findUserLocked, removeTotp, setPassword } from '../../db/accounts/user.ts';
 import { permissionDenied } from '../../domain/accounts/member.ts';
+import type { CountedAttempt } from '../../security/attempt-limit.ts';
 
-export type RecoverAccount = {
+export type RecoverAccount = CountedAttempt & {
   readonly tokenSha256: Buffer;
   readonly newHash: string;
-  /** What `beginProof` counted. */
-  readonly counted: readonly string[];
   readonly address: string | null;
   readonly requestId: string;
   readonly at: Date;
 };
 
 /**
- * The person has the new password and no second factor, and no session anywhere. The token is used up: of two who come with it at
- * once, one has it. Every merchant of the person has it in its audit log. Throws `permission_denied`; then nothing is changed.
+ * Gives the person the new password, removes their second factor, and ends their sessions at every merchant. The token
+ * is used up: of two people who present it at the same moment, only one succeeds. Every merchant of the person gets an
+ * audit entry. Throws `permission_denied`; then nothing changes.
  */
 export async function recoverAccount(db: Database, input: RecoverAccount): Promise<void> {
   const { at } = input;
@@ -37,7 +37,6 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
       await insertAuditEntry(tx, {
         merchantId,
         userId: user.id,
-        apiKeyId: null,
         action: 'recovery.used',
         outcome: 'done',
         subjectId: user.id,

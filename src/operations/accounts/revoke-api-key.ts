@@ -8,7 +8,7 @@ import { isId } from '../../domain/ids.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 
 /**
- * The key as it then is: no request that begins after this returns is let in with it. Repeating it changes nothing. Throws
+ * The revoked key. Every request with it that begins after this returns is refused. A repeat changes nothing. Throws
  * `api_key_not_found` and `permission_denied`.
  */
 export async function revokeApiKey(db: Database, id: string, by: ActedBy, at: Date): Promise<ListedApiKey> {

@@ -1,14 +1,11 @@
-// Puts a new API key in an old one's place; the old one may live on for a while.
+// Replaces an API key by a new one; the old one may stay valid for a while.
 import { recordAct } from '../../db/accounts/audit.ts';
-import { countApiKeysInForce, endApiKey, findApiKeyLocked, insertApiKey } from '../../db/accounts/api-key.ts';
+import { countActiveApiKeys, endApiKey, findApiKeyLocked, insertApiKey } from '../../db/accounts/api-key.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { findRoles, lockMembers } from '../../db/accounts/member.ts';
 import {
-  apiKeyHint,
   apiKeyNotFound,
   apiKeyState,
-  generateApiKey,
-  hashApiKey,
   MAX_API_KEYS_PER_MERCHANT,
   mayHandleKeys,
   type ListedApiKey,
@@ -16,25 +13,27 @@ import {
 import { DomainError } from '../../domain/errors.ts';
 import { isId, newId, type ApiKeyId } from '../../domain/ids.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { apiKeyHint, generateApiKey, hashApiKey } from '../../security/api-key.ts';
 
 export type RollApiKey = {
   readonly id: string;
-  /** How long the old key lives on; 0: it is revoked now. */
+  /** How long the old key stays valid; 0: it is revoked now. */
   readonly keepOldForMs: number;
   readonly by: ActedBy;
   readonly at: Date;
 };
 
 /**
- * The new key as text, which nobody can see again. It has the old one's name, scopes and expiry. Its creator is who rolls:
- * they hold its text now, so what is made with it must count as made by them. Throws `api_key_not_found`,
- * `permission_denied`, and `state_conflict` for a key that is not in force or was rolled before (of two at once, one does), and
- * where the old one would live on beside as many as a merchant can have in force.
+ * The new key as text, which is shown this once. It has the old key's name, scopes and expiry. Its creator is the
+ * person who rolls it: they know its text now, so they must count as the maker of what it creates. Throws
+ * `api_key_not_found`, `permission_denied`, and `state_conflict` for a key that is not active or was rolled before (of
+ * two simultaneous calls, one succeeds), and when keeping the old key would exceed the number of active keys that a
+ * merchant may have.
  */
 export async function rollApiKey(db: Database, input: RollApiKey): Promise<{ id: ApiKeyId; key: string }> {
   const { by, at } = input;
   return db.withTransaction(async (tx) => {
-    // As making a key does: two at once would each count the same free place.
+    // The same lock as for creating a key: otherwise two simultaneous calls would both count the same free place.
     await lockMembers(tx, by.person.merchantId);
     const old = await findRollable(tx, input);
     const id = newId('key', at.getTime());
@@ -71,7 +70,7 @@ async function findRollable(tx: Tx, { id, keepOldForMs, by, at }: RollApiKey): P
   if (old.replacedBy !== null || apiKeyState(old, at) !== 'active') {
     throw new DomainError('state_conflict', 'This key was rolled, revoked or has expired. Make a new key instead.');
   }
-  if (keepOldForMs > 0 && (await countApiKeysInForce(tx, merchantId, at)) >= MAX_API_KEYS_PER_MERCHANT) {
+  if (keepOldForMs > 0 && (await countActiveApiKeys(tx, merchantId, at)) >= MAX_API_KEYS_PER_MERCHANT) {
     throw new DomainError(
       'state_conflict',
       `A merchant can have ${MAX_API_KEYS_PER_MERCHANT} keys in force. Revoke one, or roll this one with keep_old_for 0.`,

@@ -1,4 +1,4 @@
-// Lets a person who lost their password or second factor come in again: the service's own decision, and nobody else's.
+// Starts the recovery of a person who lost their password or second factor. Only the service's staff may decide on it.
 import { recordServiceAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
@@ -11,13 +11,13 @@ import { newToken } from '../../security/token.ts';
 export type StartedRecovery = {
   readonly userId: UserId;
   readonly name: string;
-  /** The merchants whose audit logs say it. */
+  /** The names of the merchants whose audit logs record it. */
   readonly merchants: readonly string[];
-  /** Works once, for 24 hours, and is shown this once. */
+  /** Works once, within 24 hours. It is shown this once. */
   readonly token: string;
 };
 
-/** Null when nobody has this e-mail. The token of an earlier recovery of theirs opens nothing any more. */
+/** Null when no user has this e-mail. The token of an earlier recovery of the same person is invalid from then on. */
 export async function startRecovery(db: Database, email: string, at: Date): Promise<StartedRecovery | null> {
   const { token, sha256 } = newToken();
   return db.withTransaction(async (tx) => {

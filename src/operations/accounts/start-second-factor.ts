@@ -1,26 +1,23 @@
-// Begins the enrolment of a second factor: a secret that counts once a code of it was shown.
+// Starts the enrolment of a second factor: the secret takes effect when the person confirms it with a code.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { findUserLocked, setPendingTotp } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import { seal, type KeyRing } from '../../security/sealing.ts';
 import { generateTotpSecret } from '../../security/totp.ts';
 
-export type StartSecondFactor = {
-  /** The hash that the given password fits; null: it does not fit. */
-  readonly verifiedHash: string | null;
+export type StartSecondFactor = PasswordAttempt & {
   readonly keyRing: KeyRing;
-  /** What `beginProof` counted. */
-  readonly counted: readonly string[];
   readonly by: ActedBy;
   readonly at: Date;
 };
 
 /**
- * The secret, which nobody can see again. Starting again makes another and forgets the first. Throws `permission_denied`,
- * and `state_conflict` when there is a second factor already.
+ * The secret, which is shown this once. Starting again creates another secret in place of the first. Throws
+ * `permission_denied`, and `state_conflict` when the person has a second factor already.
  */
 export async function startSecondFactor(
   db: Database,

@@ -1,4 +1,4 @@
-// Withdraws an invitation that waits for an answer.
+// Withdraws an open invitation.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { findOpenInvitation, withdrawInvitation as withdrawRow } from '../../db/accounts/invitation.ts';
@@ -7,8 +7,9 @@ import { invitationNotFound, permissionDenied, type ActedBy } from '../../domain
 import { isForOwnerOrAdmin } from '../../domain/accounts/member-change.ts';
 
 /**
- * Its token opens nothing when this returns. Throws `invitation_not_found`, also when it was accepted meanwhile, and
- * `permission_denied` for an owner or admin whom the service invited: who could keep them out would stay alone.
+ * The invitation's token is invalid when this returns. Throws `invitation_not_found`, also when it was accepted in the
+ * meantime, and `permission_denied` for an owner or admin whom the service's staff invited: a member who could keep
+ * them out would remain the only administrator.
  */
 export async function withdrawInvitation(db: Database, id: string, by: ActedBy, at: Date): Promise<void> {
   await db.withTransaction(async (tx) => {

@@ -1,4 +1,4 @@
-// Takes back a proposal to change what a member may do.
+// Withdraws a proposal to change a member's roles or to remove them.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { lockMembers } from '../../db/accounts/member.ts';
@@ -9,8 +9,8 @@ import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts'
 import { memberChangeNotFound } from '../../domain/accounts/member-change.ts';
 
 /**
- * Nobody can approve it when this returns. Throws `member_change_not_found`, `permission_denied` for anybody but the person who
- * proposed it, and `state_conflict` when it is over.
+ * Nobody can approve the proposal when this returns. Throws `member_change_not_found`, `permission_denied` for anybody
+ * but its proposer, and `state_conflict` when it is no longer pending.
  */
 export async function withdrawMemberChange(db: Database, id: string, by: ActedBy, at: Date): Promise<void> {
   const { merchantId, userId } = by.person;

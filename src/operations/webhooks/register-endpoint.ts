@@ -2,17 +2,13 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { countEndpoints, insertEndpoint, lockMerchant } from '../../db/webhooks/endpoint.ts';
-import {
-  generateEndpointSecret,
-  MAX_ENDPOINTS_PER_MERCHANT,
-  type Endpoint,
-  type EndpointWithSecret,
-} from '../../domain/webhooks/endpoint.ts';
+import { MAX_ENDPOINTS_PER_MERCHANT, type Endpoint, type EndpointWithSecret } from '../../domain/webhooks/endpoint.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { PaymentEventType } from '../../domain/event.ts';
 import { newId, type MerchantId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { seal, type KeyRing } from '../../security/sealing.ts';
+import { generateEndpointSecret } from '../../security/webhook-signature.ts';
 
 export type RegisterEndpoint = {
   readonly merchantId: MerchantId;

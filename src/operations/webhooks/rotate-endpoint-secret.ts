@@ -2,10 +2,11 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { findEndpointLocked, rotateEndpointSecret as rotateRow } from '../../db/webhooks/endpoint.ts';
-import { endpointNotFound, generateEndpointSecret, type EndpointWithSecret } from '../../domain/webhooks/endpoint.ts';
+import { endpointNotFound, type EndpointWithSecret } from '../../domain/webhooks/endpoint.ts';
 import { isId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { seal, type KeyRing } from '../../security/sealing.ts';
+import { generateEndpointSecret } from '../../security/webhook-signature.ts';
 
 export type RotateEndpointSecret = {
   readonly id: string;

@@ -1,7 +1,8 @@
 // Who gets in: keys, their state and their scopes, before anything else of a request counts.
 import assert from 'node:assert/strict';
 import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
-import { generateApiKey, hashApiKey, type Scope } from '../../../src/domain/accounts/api-key.ts';
+import type { Scope } from '../../../src/domain/accounts/api-key.ts';
+import { generateApiKey, hashApiKey } from '../../../src/security/api-key.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';

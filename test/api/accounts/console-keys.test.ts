@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { newId, type UserId } from '../../../src/domain/ids.ts';
 import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
-import { hashApiKey } from '../../../src/domain/accounts/api-key.ts';
+import { hashApiKey } from '../../../src/security/api-key.ts';
 import { call } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, assertAudited, enter, logIn, type Browser } from '../../support/people.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SCOPES } from '../../../src/domain/accounts/api-key.ts';
-import { hashApiKey } from '../../../src/domain/accounts/api-key.ts';
+import { hashApiKey } from '../../../src/security/api-key.ts';
 import { PAYOUT_DECISION_RECORDED } from '../../../workflows/contract.ts';
 import { assertError } from '../answers.ts';
 import { call, collectionFields } from '../../support/api.ts';

@@ -1,4 +1,4 @@
-// What two people must agree to: no chain of changes that one person makes alone gives a part in moving money out.
+// Changes that need a second person: no series of changes by one person alone gives somebody a part in moving money out.
 import assert from 'node:assert/strict';
 import { newId, type UserId } from '../../../src/domain/ids.ts';
 import { holdsOneOf, ROLES, type Invitation, type Member, type Role } from '../../../src/domain/accounts/member.ts';
@@ -6,7 +6,7 @@ import {
   agreementOn,
   approvalOf,
   requireApplicable,
-  secondRoleFor,
+  secondPersonRole,
   type MemberChange,
   type People,
 } from '../../../src/domain/accounts/member-change.ts';
@@ -43,27 +43,27 @@ function ofMembers(...members: Member[]): People {
   return { members, invitations: [] };
 }
 
-describe('what needs a second person', () => {
-  it('is every way from having no part in moving money out to having one, in however many steps', () => {
+describe('the approval by a second person', () => {
+  it('is needed somewhere in every series of changes that gives a part in moving money out', () => {
     const reached = new Set([[], ['viewer'], ['developer']].map((roles) => roles.join()));
     for (let before = 0; before !== reached.size;) {
       before = reached.size;
       for (const from of [...reached]) {
         const roles = from.split(',').filter((role) => role !== '') as Role[];
-        for (const after of SETS) if (secondRoleFor(roles, after) === null) reached.add(after.join());
+        for (const after of SETS) if (secondPersonRole(roles, after) === null) reached.add(after.join());
       }
     }
     for (const role of MONEY) assert.ok(![...reached].some((set) => set.split(',').includes(role)), role);
     assert.ok(reached.has('developer,viewer'));
   });
 
-  it('is every way of losing the power over people, and every gain of one of the four roles', () => {
+  it('is needed to take administration from a member, and to grant any of the four money roles', () => {
     for (const before of SETS) {
       for (const after of SETS) {
         const where = `${before.join()} → ${after.join()}`;
         const gains = MONEY.filter((role) => holdsOneOf(after, [role]) && !holdsOneOf(before, [role]));
         const loses = holdsOneOf(before, ['admin']) && !holdsOneOf(after, ['admin']);
-        const role = secondRoleFor(before, after);
+        const role = secondPersonRole(before, after);
         if (gains.length > 0 || loses) assert.notEqual(role, null, where);
         assert.equal(role === 'owner', gains.includes('owner'), where);
         const isOwnerDemoted = before.includes('owner') && !after.includes('owner');
@@ -72,7 +72,7 @@ describe('what needs a second person', () => {
     }
   });
 
-  it('is nothing that one does to oneself, or that the service does, or where nobody else rules', () => {
+  it('is not needed for one’s own roles, for the service’s staff, or without another administrator', () => {
     const [owner, admin, viewer] = [member('owner'), member('admin'), member('viewer')];
     const people = ofMembers(owner, admin, viewer);
     const removal = (proposer: Member | null, of: Member) => ({
@@ -93,7 +93,7 @@ describe('what needs a second person', () => {
     assert.deepEqual(agreementOn({ ...grant, after: ['owner'] }, people), { role: 'owner', people: [] });
   });
 
-  it('waits for an owner or admin whom the service invited, and for nobody whom a member invited', () => {
+  it('is needed while an administrator invited by the service’s staff is expected, but not one invited by a member', () => {
     const [owner, viewer] = [member('owner'), member('viewer')];
     const grant = { before: ['viewer'], after: ['maker'], proposer: owner.userId, userId: viewer.userId } as const;
     const agreement = (by: UserId | null, ...roles: Role[]) =>
@@ -110,7 +110,7 @@ describe('an approval of an invitation', () => {
   const [owner, admin] = [member('owner'), member('admin')];
   const people = ofMembers(owner, admin);
 
-  it('stands while who gave it may give it, and the service’s stands', () => {
+  it('is valid while its approver could still give it, and always if the service’s staff gave it', () => {
     const by = { approvedAt: NOW, approvedBy: { id: admin.userId, name: 'admin' } };
     const approved = invitation(owner.userId, ['maker'], by);
     assert.equal(approvalOf(approved, people).state, 'approved');
@@ -120,22 +120,22 @@ describe('an approval of an invitation', () => {
     assert.equal(
       approvalOf(invitation(owner.userId, ['owner'], by), people).state,
       'waiting',
-      'an admin makes no owner',
+      'an admin cannot approve an owner',
     );
     const service = { approvedAt: NOW, approvedBy: null };
     assert.equal(approvalOf(invitation(owner.userId, ['owner'], service), people).state, 'approved');
   });
 
-  it('is judged on the people there are', () => {
+  it('is needed or not depending on the members that the merchant has now', () => {
     const open = invitation(owner.userId, ['approver']);
     assert.equal(approvalOf(open, ofMembers(owner)).state, 'not_needed');
     assert.equal(approvalOf(open, people).state, 'waiting');
-    assert.equal(approvalOf(invitation(null, ['owner']), people).state, 'not_needed', 'made by the service');
+    assert.equal(approvalOf(invitation(null, ['owner']), people).state, 'not_needed', 'sent by the service’s staff');
     assert.equal(approvalOf(invitation(owner.userId, ['viewer', 'developer']), people).state, 'not_needed');
   });
 });
 
-describe('a proposed change of a member', () => {
+describe('a proposal to change a member', () => {
   const [owner, admin, viewer] = [member('owner'), member('admin'), member('viewer')];
   const change = (of: Member, after: Role[] | null, by = owner): MemberChange => ({
     id: newId('mch'),
@@ -151,11 +151,11 @@ describe('a proposed change of a member', () => {
     decidedAt: null,
   });
 
-  it('is made to the member as they were, on the word of who may still propose it', () => {
+  it('applies only while the member’s roles are unchanged and its proposer may still propose it', () => {
     const grant = change(viewer, ['maker']);
     assert.equal(requireApplicable(grant, [owner, admin, viewer]), viewer);
-    const refused = (members: Member[], says: RegExp) => {
-      assert.throws(() => requireApplicable(grant, members), says);
+    const refused = (members: Member[], message: RegExp) => {
+      assert.throws(() => requireApplicable(grant, members), message);
     };
     refused([owner, admin], /not what they were/);
     refused([owner, admin, { ...viewer, roles: ['viewer', 'developer'] }], /not what they were/);
@@ -164,7 +164,7 @@ describe('a proposed change of a member', () => {
     refused([{ ...owner, roles: ['admin'] }, admin, viewer], /may not any more/);
   });
 
-  it('leaves an owner', () => {
+  it('never removes the last owner', () => {
     const other = member('owner');
     const removal = change(owner, null, other);
     assert.equal(requireApplicable(removal, [owner, other]), owner);
