@@ -99,21 +99,14 @@ export async function deleteSession(tx: Tx, tokenSha256: Buffer): Promise<void> 
   await tx.run(DELETE, [tokenSha256]);
 }
 
-const DELETE_OTHERS = statement(
-  'session_delete_others',
-  'DELETE FROM sessions WHERE user_id = $1 AND token_sha256 <> $2',
+const DELETE_OF_USER = statement(
+  'session_delete_of_user',
+  'DELETE FROM sessions WHERE user_id = $1 AND token_sha256 IS DISTINCT FROM $2',
 );
 
-/** Ends every session of the person, at every merchant, except the one with the token `kept`. */
-export async function deleteOtherSessions(tx: Tx, userId: UserId, kept: Buffer): Promise<void> {
-  await tx.run(DELETE_OTHERS, [userId, kept]);
-}
-
-const DELETE_OF_USER = statement('session_delete_of_user', 'DELETE FROM sessions WHERE user_id = $1');
-
-/** Ends every session of the person, at every merchant. */
-export async function deleteSessionsOfUser(tx: Tx, userId: UserId): Promise<void> {
-  await tx.run(DELETE_OF_USER, [userId]);
+/** Ends every session of the person, at every merchant, except the one with the token `kept`, if one is given. */
+export async function deleteSessionsOfUser(tx: Tx, userId: UserId, kept: Buffer | null): Promise<void> {
+  await tx.run(DELETE_OF_USER, [userId, kept]);
 }
 
 const DELETE_OF_MEMBER = statement(

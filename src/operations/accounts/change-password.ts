@@ -2,7 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import { deleteOtherSessions, renewSession } from '../../db/accounts/session.ts';
+import { deleteSessionsOfUser, renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked, setPassword } from '../../db/accounts/user.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
@@ -26,7 +26,7 @@ export async function changePassword(db: Database, input: ChangePassword): Promi
     const { secondFactorAt } = by.person;
     const { token, sha256 } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt });
     await setPassword(tx, by.person.userId, input.newHash);
-    await deleteOtherSessions(tx, by.person.userId, sha256);
+    await deleteSessionsOfUser(tx, by.person.userId, sha256);
     await uncountAttempts(tx, input.counted, at);
     await recordAct(tx, by, { action: 'password.changed', subjectId: by.person.userId, at });
     return { token };

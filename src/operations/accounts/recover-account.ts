@@ -30,7 +30,7 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
     if (!user) throw permissionDenied('no such recovery');
     await setPassword(tx, user.id, input.newHash);
     await removeTotp(tx, user.id);
-    await deleteSessionsOfUser(tx, user.id);
+    await deleteSessionsOfUser(tx, user.id, null);
     await uncountAttempts(tx, input.counted, at);
     const merchants = await listMerchantsOf(tx, user.id);
     for (const merchantId of merchants.length === 0 ? [null] : merchants.map(({ id }) => id)) {
