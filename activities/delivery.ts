@@ -1,13 +1,13 @@
-// What the delivery workflow does: send, and record what came back.
+// The activity of the delivery workflow: sends one attempt and records its result.
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { makeAttempt } from '../src/webhooks/attempt.ts';
 import type { WebhookSender } from '../src/webhooks/sender.ts';
 import type { EndpointConcurrency } from '../src/webhooks/endpoint-concurrency.ts';
 import type { Database } from '../src/db/database.ts';
-import { nextStep } from '../src/domain/webhooks/delivery.ts';
+import { findRetryingDelivery } from '../src/db/webhooks/delivery.ts';
 import type { DeliveryId } from '../src/domain/ids.ts';
 import type { Log } from '../src/log.ts';
-import { getRetryingDelivery } from '../src/queries/webhooks/get-retrying-delivery.ts';
 import { recordDeliveryAttempts } from '../src/operations/webhooks/record-delivery-attempts.ts';
 
 export type DeliveryActivityDeps = {
@@ -16,24 +16,24 @@ export type DeliveryActivityDeps = {
   readonly concurrency: EndpointConcurrency;
   readonly scheduleMs: readonly number[];
   readonly failingLimitMs: number;
-  /** Which try of the activity this is, from 1; as Temporal says, if nobody else does. */
+  /** The number of the activity's current try, from 1; Temporal's own when absent. */
   readonly tryNumber?: () => number;
   readonly log: Log;
 };
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
-/** Two machines' clocks, or the database's and ours: no wait is worth a try for so little. */
-const CLOCKS_DIFFER_MS = 500;
+/** The clocks of the database and of our machines may differ by this much; a shorter wait is not worth another try. */
+const CLOCK_SKEW_MS = 500;
 
 export function createDeliveryActivities(deps: DeliveryActivityDeps) {
   const { db, sender, concurrency, scheduleMs, failingLimitMs, log } = deps;
   const { tryNumber = () => activityInfo().attempt } = deps;
   return {
     /**
-     * One attempt, recorded. Fails with the schedule's delay while more attempts are owed. A death between sending and
-     * recording sends the same event again: at least once, as promised. While too many attempts to the endpoint are under
-     * way it gives its place to others and comes back.
+     * Makes one attempt and records it. Fails with the schedule's delay while more attempts are owed. A crash between
+     * sending and recording sends the same event again: at least once, as promised. When too many attempts to the endpoint
+     * are in flight, it gives up its place for other deliveries and is tried again later.
      */
     async sendDelivery({
       deliveryId,
@@ -42,34 +42,29 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
       deliveryId: DeliveryId;
       replayCount: number;
     }): Promise<'delivered' | 'dead_lettered' | 'not_owed'> {
-      const delivery = await getRetryingDelivery(db, deliveryId, replayCount);
+      const delivery = await findRetryingDelivery(db, deliveryId, replayCount);
       if (delivery === null) return 'not_owed';
       const dueInMs = (delivery.nextAttemptAt?.getTime() ?? 0) - Date.now();
-      // The attempt before was recorded, and who made it died before it told Temporal of the wait. The first try sends
-      // whatever the time: the workflow waited already, and a reset by hand means now.
-      if (dueInMs > CLOCKS_DIFFER_MS && tryNumber() > 1) {
+      // A worker recorded the previous attempt and died before it reported the wait to Temporal. The first try sends
+      // whatever the time: the workflow has waited already, and after a manual reset a person wants the attempt now.
+      if (dueInMs > CLOCK_SKEW_MS && tryNumber() > 1) {
         throw notAccepted('the next attempt is not due yet', dueInMs);
       }
-      if (!concurrency.hasRoom(delivery.endpointId)) {
-        const againInMs = concurrency.retryInMs(delivery.endpointId);
-        throw notAccepted('too many attempts to this endpoint are under way', againInMs);
+      if (!concurrency.hasCapacity(delivery.endpointId)) {
+        const nextCheckInMs = concurrency.nextCheckInMs(delivery.endpointId);
+        throw notAccepted('too many attempts to this endpoint are in flight', nextCheckInMs);
       }
-      const attemptNumber = delivery.attemptCount + 1;
-      const leave = concurrency.enter(delivery.endpointId);
+      const end = concurrency.begin(delivery.endpointId);
       try {
-        const attempt = await sender.send(delivery, attemptNumber);
-        const step = attemptNumber - delivery.attemptsBeforeReplay;
-        const next = nextStep(step, attempt.result, scheduleMs, Math.random());
-        const at = new Date();
-        const attempts = [{ ...delivery, attemptNumber, attempt, next, at }];
-        const ended = await recordDeliveryAttempts(db, { attempts, failingLimitMs, at });
-        for (const endpoint of ended) log.warn(endpoint, 'an endpoint was disabled');
-        if (next.state !== 'retrying') return next.state;
-        const { result } = attempt;
+        const made = await makeAttempt(sender, delivery, scheduleMs);
+        const disabled = await recordDeliveryAttempts(db, { attempts: [made], failingLimitMs, at: made.at });
+        for (const endpoint of disabled) log.warn(endpoint, 'an endpoint was disabled');
+        if (made.next.state !== 'retrying') return made.next.state;
+        const { result } = made.attempt;
         const why = result.kind === 'answered' ? `the endpoint answered ${result.statusCode}` : result.error;
-        throw notAccepted(why, next.delayMs);
+        throw notAccepted(why, made.next.delayMs);
       } finally {
-        leave();
+        end();
       }
     },
   };

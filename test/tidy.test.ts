@@ -12,7 +12,11 @@ const MAX_FUNCTION_LINES = 70;
 const MAX_PARAMETERS = 4;
 const BANNED_NAMES = /^(utils?|helpers?|common|shared|misc|manager|lib|core|base|handlers?)(\.|-|$)/;
 
-/** From each part, the parts (or single files) it may import; `type` entries by `import type` only. */
+/**
+ * From each part, the parts (or single files) it may import; `type` entries by `import type` only. The dispatcher and the
+ * activities call operations and queries, and reach src/db directly only for thin reads and writes: single statements that
+ * decide nothing. The files with such statements are named one by one.
+ */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/domain': ['src/domain'],
   'src/security': ['src/domain', 'src/security'],
@@ -34,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/temporal',
     'src/dispatcher',
     'src/db/work.ts',
+    'src/db/webhooks/delivery.ts',
     'type src/db/database.ts',
     'type src/log.ts',
   ],
@@ -80,6 +85,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'activities',
     'workflows/contract.ts',
     'src/db/payments/payment-progress.ts',
+    'src/db/webhooks/delivery.ts',
     'type src/db/database.ts',
     'type src/log.ts',
   ],

@@ -1,22 +1,23 @@
-// The further attempts of one webhook delivery, until it is delivered or dead-lettered.
+// Runs the further attempts of one webhook delivery, until it is delivered or dead-lettered.
 import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { DeliveryActivities } from '../activities/delivery.ts';
 import type { DeliveryWorkflowInput } from './contract.ts';
 import { sendingDelivery } from './policies.ts';
 
 /**
- * Ends with how the delivery ended. The attempts are tries of one activity, each after the schedule's own delay: the
- * Temporal UI shows the attempt, the last failure and the time of the next, and `temporal activity reset` sends it now.
+ * Returns the final state of the delivery, or `not_owed` when no attempt is owed any more. The attempts are tries of one
+ * activity, each after the schedule's own delay: the Temporal UI shows the attempt, the last failure and the time of the
+ * next one, and `temporal activity reset` sends it now. Repeating it is safe: a final delivery is not owed any attempt.
  */
 export async function deliveryWorkflow(
   input: DeliveryWorkflowInput,
 ): Promise<'delivered' | 'dead_lettered' | 'not_owed'> {
   const { sendDelivery } = proxyActivities<DeliveryActivities>(sendingDelivery(input));
   if (input.firstDelayMs > 0) {
-    setCurrentDetails('The first attempt failed; waiting for the time of the second.');
-    await sleep(input.firstDelayMs, { summary: 'until the next attempt' });
+    setCurrentDetails('The first attempt failed. Waiting until the second attempt is due.');
+    await sleep(input.firstDelayMs, { summary: 'next delivery attempt' });
   }
-  setCurrentDetails('Sending until the endpoint accepts or the schedule ends: see the pending activity.');
+  setCurrentDetails('Retrying until the endpoint accepts the event or the schedule ends. See the pending activity.');
   return sendDelivery.executeWithOptions({ summary: `to endpoint ${input.endpointId}` }, [
     { deliveryId: input.deliveryId, replayCount: input.replayCount ?? 0 },
   ]);

@@ -1,15 +1,15 @@
-// Gathers items that come one by one and handles them many at a time.
+// Collects items that arrive one by one and handles them in batches.
 
 export type Batcher<Item> = {
-  /** Resolves when the item's batch was handled; rejects when handling it failed. */
+  /** Resolves when the item's batch is handled; rejects when handling it fails. */
   add(item: Item): Promise<void>;
-  /** Handles what is waiting and resolves when nothing is under way any more. */
+  /** Resolves when every waiting item is handled. */
   drain(): Promise<void>;
 };
 
 type Waiting<Item> = { item: Item; resolve: () => void; reject: (error: unknown) => void };
 
-/** One batch is under way at a time; what comes meanwhile makes the next one, so batches grow with the load. */
+/** Handles one batch at a time; items that arrive meanwhile form the next one, so batches grow with the load. */
 export function createBatcher<Item>(options: {
   readonly maxItems: number;
   readonly handle: (items: Item[]) => Promise<void>;
@@ -18,7 +18,7 @@ export function createBatcher<Item>(options: {
   let running: Promise<void> | null = null;
 
   async function run(): Promise<void> {
-    // Lets all that settles in this turn of the event loop join the batch.
+    // Lets every item that is added in this turn of the event loop join the batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       const batch = waiting.slice(0, options.maxItems);

@@ -1,15 +1,15 @@
-// The loop that moves recorded work: starts what is not started and makes first webhook attempts. It holds no state.
+// Runs the loops that move recorded work: workflow starts, first webhook attempts, maintenance. It holds no state.
 import type { Log } from '../log.ts';
-import type { DeliveryMaintenance } from './delivery-upkeep.ts';
+import type { DeliveryMaintenance } from './delivery-maintenance.ts';
 import type { FirstAttempts } from './first-attempts.ts';
 import type { WorkStarter } from './work-starter.ts';
 
 export type Dispatcher = {
-  /** There may be new deliveries. */
+  /** Call it when there may be new deliveries. */
   wake(): void;
-  /** There may be deliveries that a workflow must take over. */
+  /** Call it when deliveries may need a workflow. */
   wakeStarter(): void;
-  /** Stops taking work and waits for what is under way. */
+  /** Takes no new work and waits for the work in flight. */
   stop(): Promise<void>;
 };
 
@@ -17,26 +17,26 @@ export type DispatcherOptions = {
   readonly attempts: FirstAttempts;
   readonly starter: WorkStarter;
   readonly maintenance: DeliveryMaintenance;
-  /** How often it looks without being woken. */
+  /** How often every loop runs without being woken. */
   readonly tickMs: number;
   readonly log: Log;
 };
 
-/** Any number may run on one database. */
+/** Any number of dispatchers may run on one database. */
 export function startDispatcher({ attempts, starter, maintenance, tickMs, log }: DispatcherOptions): Dispatcher {
   let isStopped = false;
   const attemptLoop = createLoop('first attempts', () => attempts.run());
   const startLoop = createLoop('starts', async () => {
     while (!isStopped && (await starter.startRecorded()) > 0);
   });
-  const maintenanceLoop = createLoop('upkeep', () => maintenance.run());
+  const maintenanceLoop = createLoop('maintenance', () => maintenance.run());
   const tick = (): void => {
     for (const loop of [attemptLoop, startLoop, maintenanceLoop]) loop.wake();
   };
   const timer = setInterval(tick, tickMs);
   tick();
 
-  /** Runs one pass at a time; a wake during a pass makes one more. An error ends the pass, not the loop. */
+  /** Runs one pass at a time; a wake during a pass causes one more. An error ends the pass, not the loop. */
   function createLoop(name: string, pass: () => Promise<void>) {
     let running: Promise<void> | null = null;
     let isWoken = false;

@@ -1,19 +1,19 @@
-// Makes the first attempt of every pending delivery: claimed under a lease, sent, recorded.
+// Makes the first attempt of every pending delivery: claims it under a lease, sends it, records the result.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeAttempt } from '../webhooks/attempt.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import { changeCount, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { Database } from '../db/database.ts';
-import { nextStep } from '../domain/webhooks/delivery.ts';
+import { claimDeliveries, type DueDelivery } from '../db/webhooks/delivery.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
-import { claimDeliveries, type DueDelivery } from '../operations/webhooks/claim-deliveries.ts';
 import { recordDeliveryAttempts, type DeliveryAttempt } from '../operations/webhooks/record-delivery-attempts.ts';
 import { createBatcher } from './batcher.ts';
 
 export type FirstAttempts = {
-  /** Claims and sends as much as the bounds allow; resolves when there is nothing more to claim now. */
+  /** Claims and sends as many deliveries as the limits allow; resolves when there is nothing more to claim now. */
   run(): Promise<void>;
-  /** Claims no more, and resolves when what is under way is recorded. */
+  /** Stops claiming, and resolves when every attempt in flight is recorded. */
   drain(): Promise<void>;
 };
 
@@ -21,33 +21,33 @@ export type FirstAttemptsOptions = {
   readonly db: Database;
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
-  /** How many first attempts there may be at once, and how many of one merchant. */
+  /** How many first attempts may be in flight at once, in all and for one merchant. */
   readonly maxUnderWay: number;
   readonly maxPerMerchant: number;
   readonly scheduleMs: readonly number[];
   readonly failingLimitMs: number;
-  /** Longer than an attempt and its recording: who outlives it may see another dispatcher send the same event. */
+  /** Longer than an attempt and its recording: when it expires first, another dispatcher may send the same event. */
   readonly leaseMs: number;
   readonly onRetryOwed: () => void;
   readonly log: Log;
 };
 
-const RECORD_AT_ONCE = 200;
-// Between two claims, so that a claim is for many and not for the one that just made room.
+const MAX_RECORD_BATCH = 200;
+// Between two claims, so that one claim serves the capacity that several attempts freed.
 const CLAIM_PAUSE_MS = 5;
 
 export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempts {
-  const { db, concurrency, maxUnderWay, maxPerMerchant, log } = options;
+  const { db, concurrency, maxUnderWay: maxInFlight, maxPerMerchant, log } = options;
   const attempter = createAttempter(options);
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   const byMerchant = new Map<MerchantId, number>();
   let running: Promise<void> | null = null;
-  let [isAskedAgain, isStopped] = [false, false];
+  let [isAnotherClaimDue, isStopped] = [false, false];
 
-  /** Whether something may be waiting for the room that the end of this attempt makes. */
-  function isFull({ endpointId, merchantId }: DueDelivery): boolean {
-    const isMerchantFull = (byMerchant.get(merchantId) ?? 0) >= maxPerMerchant;
-    return underWay.size >= maxUnderWay || isMerchantFull || !concurrency.hasRoom(endpointId);
+  /** Whether other deliveries may be waiting for the capacity that the end of this attempt frees. */
+  function isAtLimit({ endpointId, merchantId }: DueDelivery): boolean {
+    const isMerchantAtLimit = (byMerchant.get(merchantId) ?? 0) >= maxPerMerchant;
+    return inFlight.size >= maxInFlight || isMerchantAtLimit || !concurrency.hasCapacity(endpointId);
   }
 
   const logFailedClaim = (error: unknown): void => {
@@ -55,20 +55,20 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   };
 
   function begin(delivery: DueDelivery): void {
-    const leave = concurrency.enter(delivery.endpointId);
+    const end = concurrency.begin(delivery.endpointId);
     changeCount(byMerchant, delivery.merchantId, 1);
     const work = attempter.attempt(delivery).then(() => {
-      const mayOthersWait = isFull(delivery);
-      leave();
+      const mayOthersWait = isAtLimit(delivery);
+      end();
       changeCount(byMerchant, delivery.merchantId, -1);
-      underWay.delete(work);
+      inFlight.delete(work);
       if (mayOthersWait) run().catch(logFailedClaim);
     });
-    underWay.add(work);
+    inFlight.add(work);
   }
 
   function run(): Promise<void> {
-    isAskedAgain = true;
+    isAnotherClaimDue = true;
     running ??= claimAll().finally(() => {
       running = null;
     });
@@ -76,20 +76,20 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
   }
 
   async function claimAll(): Promise<void> {
-    while (isAskedAgain && !isStopped) {
-      isAskedAgain = false;
-      const limit = maxUnderWay - underWay.size;
+    while (isAnotherClaimDue && !isStopped) {
+      isAnotherClaimDue = false;
+      const limit = maxInFlight - inFlight.size;
       if (limit <= 0) return;
       const deliveries = await claimDeliveries(db, {
         limit,
         leaseMs: options.leaseMs,
         perEndpoint: concurrency.perEndpoint,
         perMerchant: maxPerMerchant,
-        underWay: { byEndpoint: concurrency.byEndpoint, byMerchant },
+        inFlight: { byEndpoint: concurrency.byEndpoint, byMerchant },
       });
       deliveries.forEach(begin);
-      isAskedAgain ||= deliveries.length > 0;
-      if (isAskedAgain) await sleep(CLAIM_PAUSE_MS);
+      isAnotherClaimDue ||= deliveries.length > 0;
+      if (isAnotherClaimDue) await sleep(CLAIM_PAUSE_MS);
     }
   }
 
@@ -97,16 +97,16 @@ export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempt
     run,
     async drain() {
       isStopped = true;
-      // A claim that fails has logged it.
+      // A failed claim is logged elsewhere.
       await running?.catch(() => undefined);
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
       await attempter.drain();
     },
   };
 }
 
 type Attempter = {
-  /** One attempt, recorded. Never throws: what could not be recorded is sent again when the lease ran out. */
+  /** Makes and records one attempt. Never throws: a delivery whose attempt is not recorded is sent again after its lease. */
   attempt(delivery: DueDelivery): Promise<void>;
   drain(): Promise<void>;
 };
@@ -120,22 +120,19 @@ function createAttempter({
   log,
 }: FirstAttemptsOptions): Attempter {
   const recorder = createBatcher<DeliveryAttempt>({
-    maxItems: RECORD_AT_ONCE,
+    maxItems: MAX_RECORD_BATCH,
     handle: async (attempts) => {
-      const ended = await recordDeliveryAttempts(db, { attempts, failingLimitMs, at: new Date() });
-      for (const endpoint of ended) log.warn(endpoint, 'an endpoint was disabled');
+      const disabled = await recordDeliveryAttempts(db, { attempts, failingLimitMs, at: new Date() });
+      for (const endpoint of disabled) log.warn(endpoint, 'an endpoint was disabled');
     },
   });
 
   return {
     async attempt(delivery) {
-      const attemptNumber = delivery.attemptCount + 1;
       try {
-        const made = await sender.send(delivery, attemptNumber);
-        const step = attemptNumber - delivery.attemptsBeforeReplay;
-        const next = nextStep(step, made.result, scheduleMs, Math.random());
-        await recorder.add({ ...delivery, attemptNumber, attempt: made, next, at: new Date() });
-        if (next.state === 'retrying') onRetryOwed();
+        const made = await makeAttempt(sender, delivery, scheduleMs);
+        await recorder.add(made);
+        if (made.next.state === 'retrying') onRetryOwed();
       } catch (error) {
         log.error({ error, deliveryId: delivery.id }, 'an attempt could not be made or recorded');
       }

@@ -13,7 +13,7 @@ import { createEndpointConcurrency, type EndpointConcurrency } from '../webhooks
 import type { Config, Role } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
 import { listen } from '../db/listener.ts';
-import { createDeliveryMaintenance } from '../dispatcher/delivery-upkeep.ts';
+import { createDeliveryMaintenance } from '../dispatcher/delivery-maintenance.ts';
 import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createWorkGate } from '../dispatcher/work-gate.ts';

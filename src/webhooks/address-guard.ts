@@ -1,4 +1,4 @@
-// Keeps webhooks from reaching anything but the public internet: checks the URL's form and every address it leads to.
+// Restricts webhooks to the public internet: checks the form of a URL and every address that its host resolves to.
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { createNameLookup, type NameLookupOptions } from './name-lookup.ts';
@@ -6,37 +6,39 @@ import { isLoopbackAddress, isPublicAddress } from './public-addresses.ts';
 
 export type AddressGuard = {
   /**
-   * Why this URL may not be sent to, as the end of a sentence that begins with the URL; null when it may. Checks all that
-   * the text shows, addresses in every notation too, as the connection will read them; what a name leads to is checked
-   * when it is connected to. Any port but 0 may be named: who answers there must speak TLS and show the name's certificate.
+   * Returns why webhooks may not be sent to this URL, as the end of a sentence that begins with the URL; null when they may.
+   * Checks everything that the text shows, including addresses in every notation, parsed as the connection will parse them.
+   * The addresses of a host name are checked when it is connected to. Any port except 0 is allowed: the receiver must speak
+   * TLS and present a certificate for the host name.
    */
   refuseUrl(url: string): string | null;
   /**
-   * A `lookup` for connections. Each connection looks its name up once and gets nothing but what was checked, so a name
-   * cannot change in between. One address that is not allowed refuses the name: which one is used is not ours to choose.
+   * A `lookup` function for connections. Each connection looks its name up once and gets only addresses that were checked,
+   * so a name cannot change between check and use. A single address that is not allowed refuses the whole name, because we
+   * do not choose which of its addresses is used.
    */
   readonly lookup: (
     hostname: string,
     options: LookupOptions,
     callback: (error: Error | null, addresses: LookupAddress[] | string, family?: number) => void,
   ) => void;
-  /** Ends the look-ups that are under way. */
+  /** Cancels the look-ups in progress. */
   close(): void;
 };
 
 export type AddressGuardOptions = Partial<NameLookupOptions> & {
-  /** Opens http and https to loopback: for test environments, never for live ones. */
+  /** Allows http and https to loopback: for test environments, never for live ones. */
   readonly allowsLoopback: boolean;
 };
 
-/** Thrown into a connection whose name leads to an address that is not public. */
+/** Fails a connection whose host name resolves to an address that is not public. */
 export class RefusedAddressError extends Error {
   readonly code = 'ADDRESS_REFUSED';
 }
 
 const MAX_URL_LENGTH = 2048;
 const NAME_TIMEOUT_MS = 4000;
-/** A name that leads to thousands of addresses must not make us knock at each. */
+/** A name with thousands of addresses must not make us try each of them. */
 const MAX_ADDRESSES = 8;
 const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -45,12 +47,12 @@ const LOOPBACK: readonly LookupAddress[] = [
 
 export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   const { allowsLoopback, timeoutMs = NAME_TIMEOUT_MS } = options;
-  const names = createNameLookup({ ...options, timeoutMs });
+  const nameLookup = createNameLookup({ ...options, timeoutMs });
   const isAllowed = (address: string) => isPublicAddress(address) || (allowsLoopback && isLoopbackAddress(address));
 
   async function findAllowed(hostname: string): Promise<LookupAddress[]> {
-    // No name server is asked for the machine's own name, nor may one say where it leads.
-    const addresses = isLoopbackName(hostname) ? LOOPBACK : await names.find(hostname);
+    // Name servers are not queried for the machine's own name and cannot redirect it.
+    const addresses = isLoopbackName(hostname) ? LOOPBACK : await nameLookup.find(hostname);
     if (addresses.every(({ address }) => isAllowed(address))) return addresses.slice(0, MAX_ADDRESSES);
     throw new RefusedAddressError('the name leads to an address that is not of the public internet');
   }
@@ -84,7 +86,7 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
     },
 
     close() {
-      names.close();
+      nameLookup.close();
     },
   };
 }

@@ -1,5 +1,5 @@
-// Says in a merchant's words why an attempt brought no answer.
-import { IncompleteAnswerError } from './response.ts';
+// Describes to a merchant why an attempt got no response.
+import { IncompleteResponseError } from './response.ts';
 
 export type AttemptLimits = {
   readonly connectTimeoutMs: number;
@@ -7,8 +7,8 @@ export type AttemptLimits = {
   readonly attemptTimeoutMs: number;
 };
 
-/** The receiver sends interim answers without end. */
-export class InterimAnswersError extends Error {
+/** The receiver sends more interim (1xx) responses than are accepted. */
+export class InterimResponsesError extends Error {
   readonly code = 'TOO_MANY_INTERIM_ANSWERS';
 }
 
@@ -40,19 +40,19 @@ const BY_CODE: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
 };
 
-/** Null: this is none of what receivers, networks and name servers do. */
+/** The description, or null for an error that receivers, networks and name servers do not cause. */
 export function describeFailure(error: unknown, limits: AttemptLimits): string | null {
-  if (error instanceof IncompleteAnswerError) {
-    const came = `status ${error.statusCode} and ${error.bodyBytes} bytes of its body came`;
-    const why = isTimeout(error.cause) ? timedOut(limits) : 'the answer ended before it was complete';
-    return `${why}: ${came}`;
+  if (error instanceof IncompleteResponseError) {
+    const received = `status ${error.statusCode} and ${error.bodyBytes} bytes of its body came`;
+    const why = isTimeout(error.cause) ? timeoutText(limits) : 'the answer ended before it was complete';
+    return `${why}: ${received}`;
   }
-  if (isTimeout(error)) return timedOut(limits);
+  if (isTimeout(error)) return timeoutText(limits);
   if (error instanceof Error && error.name === 'HTTPParserError') return NOT_HTTP;
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
   if (error.code === 'ADDRESS_REFUSED' || error.code === 'NAME_LOOKUP_FAILED') return `not sent: ${error.message}`;
   if (error.code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${inSeconds(limits.connectTimeoutMs)}`;
-  // An interim answer that may not be there, or an answer to nothing.
+  // An interim response that HTTP does not allow here, or a response without a request.
   if (error.code === 'UND_ERR_SOCKET' && error.message.startsWith('bad ')) return NOT_HTTP;
   if (error.code === 'ERR_ASSERTION') return NOT_HTTP;
   const described = BY_CODE[error.code];
@@ -64,7 +64,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'TimeoutError';
 }
 
-function timedOut({ attemptTimeoutMs }: AttemptLimits): string {
+function timeoutText({ attemptTimeoutMs }: AttemptLimits): string {
   return `no complete answer within ${inSeconds(attemptTimeoutMs)}`;
 }
 

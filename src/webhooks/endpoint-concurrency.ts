@@ -1,48 +1,51 @@
-// How many webhook attempts this process has under way to each endpoint: one count for first attempts and for retries, so
-// that together they keep to the bound.
+// Limits how many webhook attempts this process has in flight to each endpoint: first attempts and retries share one count.
 import type { EndpointId } from '../domain/ids.ts';
 
 export type EndpointConcurrency = {
   readonly perEndpoint: number;
-  /** Counts an attempt, over the bound too: that is for who asks before. What it returns ends it. */
-  enter(endpointId: EndpointId): () => void;
-  /** Whether one more to this endpoint keeps to the bound. */
-  hasRoom(endpointId: EndpointId): boolean;
   /**
-   * For one that found no room: in how many milliseconds it may ask again. However many they are, no more of an endpoint
-   * ask within a second than there may be under way: else a crowd at one slow receiver would keep the whole service busy.
+   * Counts an attempt as in flight until the returned function is called. Does not enforce the limit: callers check
+   * `hasCapacity` first.
    */
-  retryInMs(endpointId: EndpointId, nowMs?: number): number;
+  begin(endpointId: EndpointId): () => void;
+  /** Whether one more attempt to this endpoint stays within the limit. */
+  hasCapacity(endpointId: EndpointId): boolean;
+  /**
+   * How many milliseconds an attempt must wait before it checks for capacity again, when it found none. However many
+   * attempts wait for one endpoint, at most `perEndpoint` of them check again within one second: otherwise thousands that
+   * wait for one slow receiver would keep the whole service busy.
+   */
+  nextCheckInMs(endpointId: EndpointId, nowMs?: number): number;
   readonly byEndpoint: ReadonlyMap<EndpointId, number>;
 };
 
-const ROOM_WAIT_MS = 1000;
+const CHECK_INTERVAL_MS = 1000;
 
 export function createEndpointConcurrency(perEndpoint: number): EndpointConcurrency {
   const byEndpoint = new Map<EndpointId, number>();
-  // When the last of those who found no room asks again.
-  const lastAskMs = new Map<EndpointId, number>();
+  // The latest check that was promised to an attempt without capacity.
+  const lastCheckMs = new Map<EndpointId, number>();
   return {
     perEndpoint,
-    enter(endpointId) {
+    begin(endpointId) {
       changeCount(byEndpoint, endpointId, 1);
       return () => {
         changeCount(byEndpoint, endpointId, -1);
       };
     },
-    hasRoom: (endpointId) => (byEndpoint.get(endpointId) ?? 0) < perEndpoint,
-    retryInMs(endpointId, nowMs = performance.now()) {
-      for (const [id, askMs] of lastAskMs) if (askMs < nowMs) lastAskMs.delete(id);
-      const last = lastAskMs.get(endpointId) ?? 0;
-      const askMs = Math.max(nowMs + ROOM_WAIT_MS, last + ROOM_WAIT_MS / perEndpoint);
-      lastAskMs.set(endpointId, askMs);
-      return Math.ceil(askMs - nowMs);
+    hasCapacity: (endpointId) => (byEndpoint.get(endpointId) ?? 0) < perEndpoint,
+    nextCheckInMs(endpointId, nowMs = performance.now()) {
+      for (const [id, checkMs] of lastCheckMs) if (checkMs < nowMs) lastCheckMs.delete(id);
+      const last = lastCheckMs.get(endpointId) ?? 0;
+      const checkMs = Math.max(nowMs + CHECK_INTERVAL_MS, last + CHECK_INTERVAL_MS / perEndpoint);
+      lastCheckMs.set(endpointId, checkMs);
+      return Math.ceil(checkMs - nowMs);
     },
     byEndpoint,
   };
 }
 
-/** Without an entry for what is zero: such a map is as large as what goes on, and no larger. */
+/** Removes an entry that reaches zero, so that the map stays as small as the number of keys in use. */
 export function changeCount<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count === 0) counts.delete(key);

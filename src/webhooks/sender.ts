@@ -1,4 +1,4 @@
-// Sends one webhook attempt: signed, guarded, bounded in time and in what it reads back.
+// Sends one webhook attempt: signed, to public addresses only, with limits on its time and on the response it reads.
 import { Agent, request } from 'undici';
 import type { Attempt, AttemptResult } from '../domain/webhooks/delivery.ts';
 import type { DeliveryId, EndpointId, EventId } from '../domain/ids.ts';
@@ -6,13 +6,13 @@ import { open, type KeyRing } from '../security/sealing.ts';
 import { signatureHeader } from '../security/webhook-signature.ts';
 import type { Log } from '../log.ts';
 import { createAddressGuard, type AddressGuard } from './address-guard.ts';
-import { readAnswer } from './response.ts';
-import { describeFailure, InterimAnswersError, type AttemptLimits } from './attempt-failure.ts';
+import { readResponse } from './response.ts';
+import { describeFailure, InterimResponsesError, type AttemptLimits } from './attempt-failure.ts';
 
 export type WebhookSenderOptions = AttemptLimits & {
   readonly keyRing: KeyRing;
   readonly allowsLoopback: boolean;
-  /** How many connections may be kept open for later attempts, of all receivers together. */
+  /** How many connections may stay open for later attempts, to all receivers together. */
   readonly keptConnections: number;
   /** `address` or `address:port`; the machine's own when absent. */
   readonly nameServers?: readonly string[];
@@ -24,35 +24,36 @@ export type WebhookRequest = {
   readonly endpointId: EndpointId;
   readonly eventId: EventId;
   readonly url: string;
-  /** Those in force, the newest first: more than one while a rotation overlaps. */
+  /** The secrets in force, the newest first: two while a rotation overlaps. */
   readonly secretsSealed: readonly [string, ...string[]];
   readonly body: string;
 };
 
 export type WebhookSender = {
   /**
-   * Never throws for what the receiver, the network or a lost key does: that is a result, to be recorded like any. Begins
-   * at once, however many are under way: bounds are the caller's, so that no attempt's time holds another's.
+   * Never throws because of the receiver, the network or a lost key: such a failure is a result, recorded like any other.
+   * Starts at once, however many attempts are in flight: callers enforce the limits, so no attempt waits inside another's
+   * time limit.
    */
   send(webhook: WebhookRequest, attemptNumber: number): Promise<Attempt>;
   close(): Promise<void>;
 };
 
 const MAX_HEADER_BYTES = 16 * 1024;
-const MAX_INTERIM_ANSWERS = 10;
-/** Below the five seconds after which common servers close, so that few requests meet one just closed; never longer. */
-const KEPT_FOR_MS = 4000;
+const MAX_INTERIM_RESPONSES = 10;
+/** Less than the five seconds after which common servers close, so that few requests meet a connection that just closed. */
+const KEEP_ALIVE_MS = 4000;
 
 export function createWebhookSender(given: WebhookSenderOptions): WebhookSender {
   const { attemptTimeoutMs, keptConnections } = given;
-  // An attempt cannot be broken off while it connects: so that must not be allowed to take longer than the whole.
+  // An attempt cannot be aborted while it connects, so connecting must not be allowed more time than the whole attempt.
   const connectTimeoutMs = Math.min(given.connectTimeoutMs, attemptTimeoutMs);
   const options = { ...given, connectTimeoutMs };
-  // What is left of the time to connect tells a slow name server from a slow host.
+  // The rest of the time to connect distinguishes a slow name server from a slow host.
   const guard = createAddressGuard({ ...options, timeoutMs: Math.ceil(connectTimeoutMs * 0.8) });
   const agent = createAgent(guard, connectTimeoutMs);
   let connections = 0;
-  let underWay = 0;
+  let inFlight = 0;
   agent.on('connect', () => {
     connections += 1;
   });
@@ -66,7 +67,7 @@ export function createWebhookSender(given: WebhookSenderOptions): WebhookSender 
     const secrets = openSecrets(webhook, options);
     if (secrets === null) return { kind: 'no_answer', error: 'not sent: the signing secret cannot be opened' };
     const body = Buffer.from(webhook.body);
-    let interimAnswers = 0;
+    let interimResponses = 0;
     try {
       const response = await request(webhook.url, {
         dispatcher: agent,
@@ -80,17 +81,17 @@ export function createWebhookSender(given: WebhookSenderOptions): WebhookSender 
           'user-agent': 'Malipo-Webhooks/1',
         },
         body,
-        // Not kept for later when there are many: with thousands of receivers they would pile up.
-        reset: connections + underWay > keptConnections,
+        // Closes the connection after the response when there are many: thousands of receivers would pile them up.
+        reset: connections + inFlight > keptConnections,
         signal: AbortSignal.timeout(attemptTimeoutMs),
         onInfo() {
-          interimAnswers += 1;
-          if (interimAnswers > MAX_INTERIM_ANSWERS) throw new InterimAnswersError();
+          interimResponses += 1;
+          if (interimResponses > MAX_INTERIM_RESPONSES) throw new InterimResponsesError();
         },
       });
-      return await readAnswer(response);
+      return await readResponse(response);
     } catch (error) {
-      return { kind: 'no_answer', error: nameFailure(error, webhook, options) };
+      return { kind: 'no_answer', error: failureText(error, webhook, options) };
     }
   }
 
@@ -98,15 +99,15 @@ export function createWebhookSender(given: WebhookSenderOptions): WebhookSender 
     async send(webhook, attemptNumber) {
       const startedAt = new Date();
       const startedMs = performance.now();
-      underWay += 1;
+      inFlight += 1;
       try {
         const result = await attempt(webhook, attemptNumber, startedAt);
         return { startedAt, durationMs: Math.round(performance.now() - startedMs), result };
       } finally {
-        underWay -= 1;
+        inFlight -= 1;
       }
     },
-    // Idle connections of strangers are no reason to wait.
+    // Does not wait for connections that receivers keep open.
     async close() {
       guard.close();
       await agent.destroy();
@@ -119,19 +120,19 @@ function createAgent(guard: AddressGuard, connectTimeoutMs: number): Agent {
     connect: {
       lookup: guard.lookup,
       timeout: connectTimeoutMs,
-      // Said here, it stands above NODE_TLS_REJECT_UNAUTHORIZED.
+      // Set explicitly, it overrides NODE_TLS_REJECT_UNAUTHORIZED.
       rejectUnauthorized: true,
       autoSelectFamily: true,
-      // The usual quarter of a second is less than a far network's round trip, and would leave each host too early.
+      // The default of 250 ms is shorter than the round trip to a distant network and would give up on each host too early.
       autoSelectFamilyAttemptTimeout: Math.max(10, Math.ceil(connectTimeoutMs / 4)),
     },
-    // A connection of its own for each: none waits for another's answer.
+    // Each request has a connection of its own: none waits for another's response.
     connections: null,
     pipelining: 1,
-    keepAliveTimeout: KEPT_FOR_MS,
-    keepAliveMaxTimeout: KEPT_FOR_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // One clock for all of it: the attempt's own.
+    // The attempt's own time limit covers both.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -144,15 +145,15 @@ function openSecrets(
   try {
     return secretsSealed.map((sealed) => open(sealed, endpointId, keyRing));
   } catch (error) {
-    // No receiver can mend that: a key is gone from our configuration, or somebody altered the row.
+    // The receiver did not cause this: a key is missing from our configuration, or somebody altered the row.
     log.error({ error, deliveryId: id, endpointId }, 'a signing secret cannot be opened');
     return null;
   }
 }
 
-function nameFailure(error: unknown, { id, endpointId }: WebhookRequest, options: WebhookSenderOptions): string {
+function failureText(error: unknown, { id, endpointId }: WebhookRequest, options: WebhookSenderOptions): string {
   const described = describeFailure(error, options);
   if (described !== null) return described;
-  options.log.warn({ error, deliveryId: id, endpointId }, 'an attempt failed in a way that has no wording');
+  options.log.warn({ error, deliveryId: id, endpointId }, 'an attempt failed with an unknown error');
   return 'the attempt failed';
 }

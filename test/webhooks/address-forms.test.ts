@@ -1,11 +1,11 @@
-// Every way to write an address that is not of the public internet, sent to for real: no listener of ours may hear of it.
+// Tests attempts to non-public addresses in every notation: a listener on this machine must never get a connection.
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { openTestSender, type TestSender } from '../support/webhook-senders.ts';
 import { startCountedListener, type CountedListener } from '../support/counted-listener.ts';
 import { startNameServer, type NameServer } from '../support/name-server.ts';
 
-/** What stands between `https://` and the port, of addresses that URLs can name. */
+/** The host part of URLs, by kind of address. */
 const HOSTS: Readonly<Record<string, readonly string[]>> = {
   'loopback, IPv4': ['127.0.0.1', '127.0.0.2', '127.255.255.254', '127.0.0.1.'],
   'short forms': ['127.1', '127.0.1', '127.65535', '0', '0.0', '0.0.0', '10.1', '192.168.257'],
@@ -19,7 +19,7 @@ const HOSTS: Readonly<Record<string, readonly string[]>> = {
   'names of the machine itself': ['localhost', 'LOCALHOST', 'LocalHost.', 'ｌocalhost', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'a.localhost'],
   'private, IPv4': ['10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '192.168.255.255'],
   'link-local and metadata': ['169.254.169.254', '169.254.170.2', '169.254.0.23', '100.100.100.200', '192.0.0.192'],
-  'public by its number only': ['168.63.129.16'],
+  'a cloud’s own, whose number looks public': ['168.63.129.16'],
   'carrier-grade NAT': ['100.64.0.1', '100.127.255.254'],
   'unspecified and broadcast': ['0.0.0.0', '0.1.2.3', '255.255.255.255'],
   'multicast and reserved, IPv4': ['224.0.0.1', '239.255.255.250', '240.0.0.1', '254.1.1.1'],
@@ -37,7 +37,7 @@ const HOSTS: Readonly<Record<string, readonly string[]>> = {
   'unassigned and dummy, IPv6': ['[100::1]', '[100:0:0:1::1]', '[5f00::1]', '[4000::1]', '[1::1]'],
 };
 
-/** Written so that a careless reader sees another host; `PORT` stands for the listener's. */
+/** URLs that a careless parser assigns to another host; `PORT` stands for the listener's port. */
 const WHOLE_URLS = [
   'https://127.0.0.1:PORT\\@example.com/',
   'https:127.0.0.1:PORT/',
@@ -74,13 +74,13 @@ const WHOLE_URLS = [
   '127.0.0.1:PORT',
 ];
 
-/** Of no use to whoever wants to reach the machine by a name. */
+/** The addresses that host names resolve to: every one of these names must be refused. */
 const RECORDS: readonly (readonly string[])[] = [
   ...[['127.0.0.1'], ['127.8.8.8'], ['::1'], ['127.0.0.1', '::1'], ['0.0.0.0'], ['::']],
   ...[['10.0.0.1'], ['172.16.0.1'], ['192.168.1.1'], ['100.64.0.1'], ['169.254.169.254'], ['168.63.129.16']],
   ...[['::ffff:127.0.0.1'], ['64:ff9b::7f00:1'], ['64:ff9b:1::7f00:1'], ['2002:7f00:1::'], ['::7f00:1']],
   ...[['fd00:ec2::254'], ['fe80::1'], ['fec0::1'], ['ff02::1'], ['2001:db8::1'], ['2001:0:7f00:1::1']],
-  // Mixed: one address of the public internet does not make the others good, in whatever order.
+  // Mixed: a public address does not make the others acceptable, in any order.
   ...[
     ['8.8.8.8', '127.0.0.1'],
     ['127.0.0.1', '8.8.8.8'],
@@ -92,13 +92,13 @@ const RECORDS: readonly (readonly string[])[] = [
 
 const NOT_PUBLIC = /^not sent: its address is not one of the public internet$/;
 
-describe('an attempt to an address that is not of the public internet', () => {
+describe('an attempt to a non-public address', () => {
   let listener: CountedListener;
   let names: NameServer;
   let sender: TestSender;
   let tried = 0;
   before(async () => {
-    // On every address of the machine, of both families.
+    // Listens on every address of the machine, of both families.
     listener = await startCountedListener();
     names = await startNameServer();
     sender = openTestSender({ allowsLoopback: false, nameServers: [names.address], connectTimeoutMs: 5000 });
@@ -120,25 +120,25 @@ describe('an attempt to an address that is not of the public internet', () => {
   }
 
   for (const [kind, hosts] of Object.entries(HOSTS)) {
-    it(`is not made: ${kind}`, async () => {
+    it(`makes no connection to this kind of address: ${kind}`, async () => {
       for (const host of hosts) await assertNotSent(`https://${host}:${listener.port}/hook`, NOT_PUBLIC);
     });
   }
 
-  it('is not made to this machine by the addresses that it has', async () => {
+  it('makes no connection to the addresses of this machine', async () => {
     for (const { address, family } of Object.values(networkInterfaces()).flatMap((known) => known ?? [])) {
-      // A machine may have one of the public internet.
+      // A machine may have a public address.
       if (!/^(127|10|172|192)\.|^(::1$|f[cde])/.test(address)) continue;
       const host = family === 'IPv6' ? `[${address}]` : address;
       await assertNotSent(`https://${host}:${listener.port}/`, NOT_PUBLIC);
     }
   });
 
-  it('is not made: in a URL that hides it', async () => {
+  it('makes no connection by a URL that hides the address', async () => {
     for (const url of WHOLE_URLS) await assertNotSent(url.replace('PORT', String(listener.port)), /^not sent: it/);
   });
 
-  it('is not made: by a name that leads there', async () => {
+  it('makes no connection by a host name that resolves to such an address', async () => {
     const because = /^not sent: the name leads to an address that is not of the public internet$/;
     for (const [index, addresses] of RECORDS.entries()) {
       names.say(`leads-${index}.example`, { addresses });
@@ -149,8 +149,8 @@ describe('an attempt to an address that is not of the public internet', () => {
   });
 });
 
-describe('the same listener', () => {
-  it('is reached where loopback is allowed, by its addresses and its name', async () => {
+describe('the listener of these tests', () => {
+  it('is reached by its addresses and its name when loopback is allowed', async () => {
     const listener = await startCountedListener();
     const sender = openTestSender();
     try {

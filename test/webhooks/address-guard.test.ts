@@ -1,4 +1,4 @@
-// The guard that keeps webhooks inside the public internet, however an address is written and whatever a name leads to.
+// Tests the guard that restricts webhooks to the public internet, for every notation of an address.
 import assert from 'node:assert/strict';
 import { createAddressGuard } from '../../src/webhooks/address-guard.ts';
 import { isPublicAddress } from '../../src/webhooks/public-addresses.ts';
@@ -10,7 +10,7 @@ const NOT_PUBLIC: Readonly<Record<string, readonly string[]>> = {
   'unique local': ['fc00::1', 'fd12:3456::1', 'fdff:ffff::1'],
   'link-local': ['169.254.0.1', '169.254.255.255', 'fe80::1', 'fe80::1%eth0', 'febf::1', 'fec0::1'],
   'cloud metadata': ['169.254.169.254', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254', 'fe80::a9fe:a9fe'],
-  'a cloud’s own, by its number only': ['168.63.129.16'],
+  'a cloud’s own, whose number looks public': ['168.63.129.16'],
   'carrier-grade NAT': ['100.64.0.1', '100.127.255.255'],
   'IETF protocols': ['192.0.0.1', '192.0.0.170', '2001:1::1', '2001:3::1', '2001:30::1'],
   documentation: ['192.0.2.1', '198.51.100.7', '203.0.113.9', '2001:db8::1', '3fff::1', '3fff:fff::1'],
@@ -24,7 +24,7 @@ const NOT_PUBLIC: Readonly<Record<string, readonly string[]>> = {
   Teredo: ['2001:0:4136:e378:8000:63bf:3fff:fdd2'],
   ORCHID: ['2001:10::1', '2001:20::1'],
   'special service': ['192.31.196.1', '192.52.193.1', '192.175.48.1', '2620:4f:8000::1', '2001:4:112::1'],
-  'no whole address': [
+  'incomplete or invalid': [
     '',
     'nonsense',
     '256.1.1.1',
@@ -44,14 +44,14 @@ const PUBLIC = [
   ...['2606:4700:4700::1111', '2a00:1450:4001::1', '2001:4860:4860::8888', '2400:cb00::1'],
 ];
 
-describe('an address', () => {
+describe('the check for public addresses', () => {
   for (const [kind, addresses] of Object.entries(NOT_PUBLIC)) {
-    it(`is not of the public internet: ${kind}`, () => {
+    it(`rejects this kind of address: ${kind}`, () => {
       for (const address of addresses) assert.equal(isPublicAddress(address), false, address);
     });
   }
 
-  it('is of the public internet just beside those ranges, and elsewhere', () => {
+  it('accepts addresses just outside those ranges, and other public ones', () => {
     for (const address of PUBLIC) assert.equal(isPublicAddress(address), true, address);
   });
 });
@@ -92,19 +92,19 @@ describe('a URL for webhooks', () => {
   const guard = createAddressGuard({ allowsLoopback: false });
   const openGuard = createAddressGuard({ allowsLoopback: true });
 
-  it('is refused in every notation of an address that is not of the public internet', () => {
+  it('is refused for a non-public address in every notation', () => {
     for (const url of NOT_PUBLIC_URLS) {
       assert.equal(guard.refuseUrl(url), 'its address is not one of the public internet', url);
     }
   });
 
-  it('is refused in every name of the machine itself', () => {
+  it('is refused for every name of the machine itself', () => {
     for (const host of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'local%68ost']) {
       assert.equal(guard.refuseUrl(`https://${host}/`), 'its address is not one of the public internet', host);
     }
   });
 
-  it('is refused when nothing can listen on its port, or when it is too long to keep', () => {
+  it('is refused when nothing can listen on its port, and when it is too long to store', () => {
     assert.equal(guard.refuseUrl('https://example.com:0/'), 'it names port 0');
     assert.equal(guard.refuseUrl('https://example.com:65536/'), 'it is not an absolute URL');
     const longest = `https://example.com/${'x'.repeat(2028)}`;
@@ -112,12 +112,12 @@ describe('a URL for webhooks', () => {
     assert.equal(guard.refuseUrl(`${longest}x`), 'it is longer than 2048 characters');
   });
 
-  it('is refused unless it is https, absolute and without credentials', () => {
+  it('is refused unless it is absolute, https and without credentials', () => {
     for (const url of WRONG_URLS) assert.notEqual(guard.refuseUrl(url), null, url);
     for (const url of WRONG_URLS) assert.notEqual(openGuard.refuseUrl(url), null, url);
   });
 
-  it('is taken when it is https to a name or a public address', () => {
+  it('is accepted when it is https to a host name or a public address', () => {
     for (const url of [
       ...['https://example.com/hooks?x=1', 'https://8.8.8.8/', 'https://[2606:4700:4700::1111]:8443/'],
       ...[
@@ -131,7 +131,7 @@ describe('a URL for webhooks', () => {
     }
   });
 
-  it('may be http to loopback where that is allowed, and to nothing else', () => {
+  it('may be http to loopback when that is allowed, and to nothing else', () => {
     for (const url of ['http://127.0.0.1:80/', 'http://[::1]/', 'http://localhost:1234/', 'https://127.0.0.1/']) {
       assert.equal(openGuard.refuseUrl(url), null, url);
     }

@@ -1,4 +1,4 @@
-// Attempts of a delivery: what is sent, what counts as success, and what is kept of every answer.
+// Tests the attempts of a delivery: what is sent, what counts as success, and what is stored of every response.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { freePort } from '../../src/dev/ports.ts';
@@ -10,7 +10,7 @@ import type { Answer, Received } from '../support/receiver.ts';
 
 const ATTEMPTS = 4;
 const TIMEOUT_MS = 500;
-const KEPT_BYTES = 16 * 1024;
+const STORED_BYTES = 16 * 1024;
 
 const answering =
   (status: number, headers: Record<string, string> = {}, body = ''): Answer =>
@@ -34,7 +34,7 @@ describe('a delivery', () => {
     await testEnv.stop();
   });
 
-  /** A new merchant with exactly one event, whose receiver answers so. */
+  /** A new merchant with exactly one event, whose receiver gives this answer. */
   async function oneEvent(answer: Answer): Promise<TestMerchant> {
     const merchant = await testEnv.addMerchant();
     testEnv.receiver.answerWith(merchant.id, answer);
@@ -42,7 +42,7 @@ describe('a delivery', () => {
     return merchant;
   }
 
-  it('carries the event’s bytes, its names and a signature that verifies', async () => {
+  it('carries the event’s exact bytes, its ids and a valid signature', async () => {
     const merchant = await oneEvent(answering(204));
     const delivery = await untilDelivery(testEnv, merchant, 'delivered');
     const [received] = testEnv.receiver.all(merchant.id);
@@ -57,7 +57,7 @@ describe('a delivery', () => {
     assert.equal(received.rawBody.toString('utf8'), rows[0]?.body);
   });
 
-  it('is tried again with the same bytes until the endpoint accepts, and then no more', async () => {
+  it('is retried with the same bytes until the endpoint accepts it, and not again after that', async () => {
     let requests = 0;
     const merchant = await oneEvent((received, response) => {
       requests += 1;
@@ -85,8 +85,8 @@ describe('a delivery', () => {
     );
   });
 
-  it('is dead-lettered after the whole schedule, with every attempt kept', async () => {
-    const body = 'x'.repeat(3 * KEPT_BYTES);
+  it('is dead-lettered after the whole schedule, with every attempt stored', async () => {
+    const body = 'x'.repeat(3 * STORED_BYTES);
     const beganMs = Date.now();
     const merchant = await oneEvent(answering(502, { 'x-from': 'a proxy' }, body));
     const delivery = await untilDelivery(testEnv, merchant, 'dead_lettered');
@@ -99,14 +99,14 @@ describe('a delivery', () => {
     for (const attempt of attempts) {
       assert.deepEqual([attempt.status, attempt.error], [502, null]);
       assert.equal(attempt.headers?.['x-from'], 'a proxy');
-      assert.equal(attempt.body?.toString(), body.slice(0, KEPT_BYTES));
+      assert.equal(attempt.body?.toString(), body.slice(0, STORED_BYTES));
       assert.ok(attempt.durationMs >= 0 && attempt.durationMs < 5000);
       assert.ok(attempt.startedAt.getTime() >= beganMs && attempt.startedAt.getTime() <= Date.now());
     }
     assert.equal(testEnv.receiver.all(merchant.id).length, ATTEMPTS);
   });
 
-  it('that is answered 410 is dead-lettered at once, and the endpoint is disabled', async () => {
+  it('is dead-lettered at once and disables the endpoint when the answer is 410', async () => {
     const merchant = await oneEvent(answering(410));
     const delivery = await untilDelivery(testEnv, merchant, 'dead_lettered');
     assert.equal(delivery.attemptCount, 1);
@@ -124,7 +124,7 @@ describe('a delivery', () => {
     assert.deepEqual([next?.state, next?.attemptCount], ['withheld', 0]);
   });
 
-  it('whose signing secret cannot be opened is recorded as not sent, by the schedule, and the others are sent', async () => {
+  it('is recorded as not sent at every attempt when its signing secret cannot be opened, and delays no other delivery', async () => {
     const merchant = await testEnv.addMerchant();
     const endpointId = await addEndpoint(testEnv, merchant, testEnv.receiver.urlFor('nobody'));
     await testEnv.db.pool.query(
@@ -145,7 +145,7 @@ describe('a delivery', () => {
     assert.deepEqual(testEnv.receiver.all('nobody'), []);
   });
 
-  it('does not follow a redirect, and counts it as a failure', async () => {
+  it('does not follow a redirect, which counts as a failure', async () => {
     const location = testEnv.receiver.urlFor('elsewhere');
     const merchant = await oneEvent(answering(301, { location }));
     const delivery = await untilDelivery(testEnv, merchant, 'dead_lettered');
@@ -154,7 +154,7 @@ describe('a delivery', () => {
     assert.deepEqual(testEnv.receiver.all('elsewhere'), []);
   });
 
-  it('to a port where nobody listens says so in every attempt', async () => {
+  it('records a refused connection at every attempt when nothing listens on the port', async () => {
     const merchant = await testEnv.addMerchant();
     const endpointId = await addEndpoint(testEnv, merchant, `http://127.0.0.1:${await freePort()}/hook`);
     await pay(testEnv, '010', { merchant });
@@ -167,34 +167,35 @@ describe('a delivery', () => {
     assert.equal(attempts.length, ATTEMPTS);
     for (const { status, error, headers, body } of attempts)
       assert.deepEqual({ status, error, headers, body }, expected);
-    // The other endpoint of the same merchant has its event.
+    // The merchant's other endpoint received its event.
     assert.equal(testEnv.receiver.all(merchant.id).length, 1);
   });
 
-  const SLOW: readonly (readonly [string, (received: Received, response: ServerResponse) => void, came: string])[] = [
-    ['never answers', () => undefined, ''],
+  const SLOW: readonly (readonly [string, (received: Received, response: ServerResponse) => void, received: string])[] =
     [
-      'begins to answer and never ends',
-      (_received, response) => {
-        response.writeHead(200).write('so far');
-      },
-      ': status 200 and 6 bytes of its body came',
-    ],
-  ];
-  for (const [what, answer, came] of SLOW) {
-    it(`to a receiver that ${what} ends each attempt in time`, async () => {
+      ['never answers', () => undefined, ''],
+      [
+        'begins to answer and never ends',
+        (_received, response) => {
+          response.writeHead(200).write('so far');
+        },
+        ': status 200 and 6 bytes of its body came',
+      ],
+    ];
+  for (const [what, answer, receivedText] of SLOW) {
+    it(`ends each attempt in time when the receiver ${what}`, async () => {
       const merchant = await oneEvent(answer);
       const delivery = await untilDelivery(testEnv, merchant, 'dead_lettered');
       const attempts = await attemptsOf(testEnv.db, delivery.id);
       assert.equal(attempts.length, ATTEMPTS);
       for (const { status, error, durationMs } of attempts) {
-        assert.deepEqual([status, error], [null, `no complete answer within ${TIMEOUT_MS / 1000} s${came}`]);
+        assert.deepEqual([status, error], [null, `no complete answer within ${TIMEOUT_MS / 1000} s${receivedText}`]);
         assert.ok(durationMs >= TIMEOUT_MS - 50 && durationMs < TIMEOUT_MS + 10_000, `${durationMs} ms`);
       }
     });
   }
 
-  it('reads no more of an answer than it keeps', async () => {
+  it('reads no more of a response than it stores', async () => {
     const TEN_MB = 10 * 1024 * 1024;
     let sentBytes = 0;
     const merchant = await oneEvent((_received, response) => {
@@ -214,7 +215,7 @@ describe('a delivery', () => {
     });
     const delivery = await untilDelivery(testEnv, merchant, 'delivered');
     const [attempt] = await attemptsOf(testEnv.db, delivery.id);
-    assert.equal(attempt?.body?.length, KEPT_BYTES);
+    assert.equal(attempt?.body?.length, STORED_BYTES);
     assert.ok(sentBytes < TEN_MB, `the receiver could send ${sentBytes} bytes`);
   });
 });

@@ -1,4 +1,4 @@
-// Who sends what: the dispatcher makes first attempts, workflows the rest, and no receiver is in another's way.
+// Tests who sends what: the dispatcher makes first attempts, workflows make the others, and no receiver delays another.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deliveryWorkflowId, reconciliationScheduleId } from '../../workflows/contract.ts';
@@ -33,7 +33,7 @@ async function isFailing(testEnv: TestEnvironment, { id }: TestMerchant): Promis
   return rows[0]!.is_failing;
 }
 
-// So that what is refused is still being retried when the test looks.
+// Long enough that a refused event is still being retried when the test checks.
 const SCHEDULE_MS = ['0', ...Array.from({ length: 30 }, () => '300')].join(',');
 
 describe('the dispatcher', () => {
@@ -52,13 +52,13 @@ describe('the dispatcher', () => {
     await testEnv.stop();
   });
 
-  it('needs no workflow for an event that is accepted at once', async () => {
+  it('starts no workflow for an event that is accepted at once', async () => {
     await pay(testEnv, '010');
     const delivery = await untilDelivery(testEnv, testEnv.merchant, 'delivered');
     assert.equal(await hasWorkflow(delivery.id), false);
   });
 
-  it('leaves the events of an endpoint that failed last to their workflows, until one is accepted', async () => {
+  it('leaves the events of a failing endpoint to workflows, until one is accepted', async () => {
     const merchant = await testEnv.addMerchant();
     const refused = new Set<string>();
     testEnv.receiver.answerWith(merchant.id, ({ event }, response) => {
@@ -80,7 +80,7 @@ describe('the dispatcher', () => {
     assert.equal(await hasWorkflow(third.id), false);
   });
 
-  /** Makes an event and waits until it is delivered; it is the one with this index. */
+  /** Creates an event and waits until it is delivered; `index` is its position among the merchant's deliveries. */
   async function nextDelivered(merchant: TestMerchant, index: number): Promise<StoredDelivery> {
     await pay(testEnv, '010', { merchant });
     return eventually('the event to be delivered', async () => {
@@ -89,13 +89,13 @@ describe('the dispatcher', () => {
     });
   }
 
-  it('is not held up by an endpoint that never answers', async () => {
-    const [stuck, well] = [await testEnv.addMerchant(), await testEnv.addMerchant()];
+  it('is not delayed by an endpoint that never answers', async () => {
+    const [stuck, healthy] = [await testEnv.addMerchant(), await testEnv.addMerchant()];
     testEnv.receiver.answerWith(stuck.id, () => undefined);
-    // More than may be under way at once.
+    // More than may be in flight at once.
     await Promise.all(Array.from({ length: 12 }, () => pay(testEnv, '010', { merchant: stuck })));
-    await pay(testEnv, '010', { merchant: well });
-    await untilReceived(testEnv, well, 1);
+    await pay(testEnv, '010', { merchant: healthy });
+    await untilReceived(testEnv, healthy, 1);
     assert.ok(await isFailing(testEnv, stuck), 'the other never answered');
   });
 
@@ -123,7 +123,7 @@ describe('two dispatchers on one database', () => {
     await testEnv.stop();
   });
 
-  it('send each event once while nothing goes wrong', async () => {
+  it('send each event once when nothing fails', async () => {
     const EVENTS = 60;
     const merchant = await testEnv.addMerchant();
     testEnv.receiver.answerWith(merchant.id, (_received, response) => {
@@ -140,7 +140,7 @@ describe('two dispatchers on one database', () => {
   });
 });
 
-describe('a delivery whose workflow was terminated by hand', () => {
+describe('a delivery whose workflow was terminated manually', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment({
@@ -156,14 +156,14 @@ describe('a delivery whose workflow was terminated by hand', () => {
     await testEnv.stop();
   });
 
-  it('is started again by the sweep, and arrives', async () => {
+  it('gets a new workflow from the sweep, and is delivered', async () => {
     const { merchant, receiver } = testEnv;
     receiver.answerWith(merchant.id, (_received, response) => response.writeHead(500).end());
     await pay(testEnv, '010');
     const delivery = await untilDelivery(testEnv, merchant, 'retrying');
     await eventually('its workflow', () => hasWorkflow(delivery.id));
     const client = await temporalClient();
-    await client.workflow.getHandle(deliveryWorkflowId(delivery.id)).terminate('by hand');
+    await client.workflow.getHandle(deliveryWorkflowId(delivery.id)).terminate('terminated by the test');
     receiver.answerWith(merchant.id, null);
     // Its next attempt must be overdue first.
     await sleep(1300);

@@ -1,4 +1,4 @@
-// No endpoint and no merchant is in another's way: dead and slow receivers, and bursts, beside one that is well.
+// Tests that no endpoint or merchant delays another: dead and slow receivers and bursts beside a healthy receiver.
 import assert from 'node:assert/strict';
 import { makeBacklog, type BacklogTarget } from '../../bench/backlog.ts';
 import type { EndpointId } from '../../src/domain/ids.ts';
@@ -22,7 +22,7 @@ async function addTarget(testEnv: TestEnvironment): Promise<Target> {
   return { merchant, merchantId: merchant.id, endpointId: rows[0]!.id };
 }
 
-describe('deliveries to one endpoint', () => {
+describe('deliveries to a healthy endpoint', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment({
@@ -30,7 +30,7 @@ describe('deliveries to one endpoint', () => {
         MALIPO_DELIVERIES_UNDER_WAY: '120',
         MALIPO_DELIVERIES_PER_MERCHANT: '60',
         MALIPO_DELIVERIES_PER_ENDPOINT: '20',
-        // What is dead is found out once a second, and is tried again soon: worse than it ever is.
+        // A dead endpoint is detected within a second and retried soon: worse than in any real configuration.
         MALIPO_DELIVERY_TIMEOUT_MS: '1000',
         MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array<string>(50).fill('1000')].join(','),
       },
@@ -42,7 +42,7 @@ describe('deliveries to one endpoint', () => {
 
   const receivedBy = ({ merchant }: Target) => testEnv.receiver.all(merchant.id).length;
 
-  /** Events per second until the target has all of them. */
+  /** Deliveries per second until the target has received all events. */
   async function rateOf(target: Target): Promise<number> {
     const before = receivedBy(target);
     const startedMs = performance.now();
@@ -51,20 +51,20 @@ describe('deliveries to one endpoint', () => {
     return (EVENTS * 1000) / (performance.now() - startedMs);
   }
 
-  it('go on beside a dead one with as many events', async () => {
-    const [dead, well] = [await addTarget(testEnv), await addTarget(testEnv)];
-    await rateOf(well);
-    const alone = await rateOf(well);
+  it('continue beside a dead endpoint with as many events', async () => {
+    const [dead, healthy] = [await addTarget(testEnv), await addTarget(testEnv)];
+    await rateOf(healthy);
+    const alone = await rateOf(healthy);
     testEnv.receiver.answerWith(dead.merchant.id, () => undefined);
     await makeBacklog(testEnv.db, [dead], { count: EVENTS });
-    await eventually('the dead one to be found out', async () => {
+    await eventually('the dead endpoint to count as failing', async () => {
       const { rows } = await testEnv.db.pool.query(
         'SELECT 1 FROM endpoints WHERE id = $1 AND failing_since IS NOT NULL',
         [dead.endpointId],
       );
       return rows.length === 1;
     });
-    const beside = await rateOf(well);
+    const beside = await rateOf(healthy);
     console.log(
       `      throughput beside a dead endpoint / alone: ${(beside / alone).toFixed(2)}` +
         ` (${beside.toFixed(0)} / ${alone.toFixed(0)} per second)`,
@@ -73,10 +73,10 @@ describe('deliveries to one endpoint', () => {
       "SELECT count(*)::int AS open FROM deliveries WHERE endpoint_id = $1 AND state IN ('pending', 'retrying')",
       [dead.endpointId],
     );
-    assert.equal(rows[0]?.open, EVENTS, 'the dead one was dead all the while');
+    assert.equal(rows[0]?.open, EVENTS, 'the dead endpoint accepted nothing');
   });
 
-  it('arrive while slow ones of other merchants have more waiting than may ever be under way', async () => {
+  it('arrive while slow endpoints of other merchants have more waiting than may be in flight', async () => {
     const slow = [await addTarget(testEnv), await addTarget(testEnv), await addTarget(testEnv)];
     const held: (() => void)[] = [];
     for (const { merchant } of slow) {
@@ -86,26 +86,26 @@ describe('deliveries to one endpoint', () => {
       });
     }
     await makeBacklog(testEnv.db, slow, { count: 3 * 400 });
-    await eventually('the slow ones to be at work', () => slow.every((target) => receivedBy(target) >= 20));
-    const well = await addTarget(testEnv);
-    await makeBacklog(testEnv.db, [well], { count: 50 });
-    await eventually('the one that is well to have all', () => receivedBy(well) >= 50);
-    for (const target of slow) assert.ok(receivedBy(target) < 400, 'the slow ones had more to do');
+    await eventually('the slow endpoints to receive events', () => slow.every((target) => receivedBy(target) >= 20));
+    const healthy = await addTarget(testEnv);
+    await makeBacklog(testEnv.db, [healthy], { count: 50 });
+    await eventually('the healthy endpoint to receive all events', () => receivedBy(healthy) >= 50);
+    for (const target of slow) assert.ok(receivedBy(target) < 400, 'the slow endpoints still have a backlog');
   });
 
-  it('come after a burst of 10,000 of another merchant without waiting for it', async () => {
-    const [burst, well] = [await addTarget(testEnv), await addTarget(testEnv)];
+  it('do not wait for an earlier burst of 10,000 events of another merchant', async () => {
+    const [burst, healthy] = [await addTarget(testEnv), await addTarget(testEnv)];
     testEnv.receiver.answerWith(burst.merchant.id, (_received, response) => {
       setTimeout(() => response.writeHead(200).end(), 20);
     });
     await makeBacklog(testEnv.db, [burst], { count: 10_000 });
-    await makeBacklog(testEnv.db, [well], { count: 20 });
-    await eventually('the other merchant to have all', () => receivedBy(well) >= 20);
+    await makeBacklog(testEnv.db, [healthy], { count: 20 });
+    await eventually('the other merchant to receive all events', () => receivedBy(healthy) >= 20);
     const ahead = receivedBy(burst);
     assert.ok(ahead < 5000, `${ahead} of the burst came first`);
   });
 
-  it('are never more at once than the bound', async () => {
+  it('stay within the limit of concurrent attempts', async () => {
     const target = await addTarget(testEnv);
     let [now, most] = [0, 0];
     testEnv.receiver.answerWith(target.merchant.id, (_received, response) => {
@@ -117,9 +117,9 @@ describe('deliveries to one endpoint', () => {
       }, 30);
     });
     await makeBacklog(testEnv.db, [target], { count: 300 });
-    await eventually('all of it', () => receivedBy(target) >= 300);
+    await eventually('all events', () => receivedBy(target) >= 300);
     assert.ok(most <= 20, `${most} at once`);
-    assert.ok(most > 1, 'one after the other');
+    assert.ok(most > 1, 'the attempts were not concurrent');
   });
 });
 
@@ -138,14 +138,14 @@ describe('a retry', () => {
     await testEnv.stop();
   });
 
-  it('does not wait for those of a dead endpoint, though these came first and there are many', async () => {
+  it('does not wait for many earlier retries of a dead endpoint', async () => {
     const DEAD = 40;
-    const [dead, well] = [await addTarget(testEnv), await addTarget(testEnv)];
+    const [dead, healthy] = [await addTarget(testEnv), await addTarget(testEnv)];
     testEnv.receiver.answerWith(dead.merchant.id, () => undefined);
     await makeBacklog(testEnv.db, [dead], { count: DEAD, state: 'retrying' });
-    await eventually('the retries to be under way', () => testEnv.receiver.all(dead.merchant.id).length >= 4);
-    await makeBacklog(testEnv.db, [well], { count: 1, state: 'retrying' });
-    await eventually('the other to arrive', () => testEnv.receiver.all(well.merchant.id).length === 1);
+    await eventually('the retries to be in flight', () => testEnv.receiver.all(dead.merchant.id).length >= 4);
+    await makeBacklog(testEnv.db, [healthy], { count: 1, state: 'retrying' });
+    await eventually('the other retry to arrive', () => testEnv.receiver.all(healthy.merchant.id).length === 1);
     const before = testEnv.receiver.all(dead.merchant.id).length;
     assert.ok(before < DEAD - 10, `${before} of the dead endpoint's came first`);
   });

@@ -1,4 +1,4 @@
-// What a webhook's host name leads to, as real name servers say it: truthfully, falsely, twice differently, or not at all.
+// Tests the look-up of webhook host names with real name servers that answer correctly, wrongly, inconsistently or not at all.
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { createAddressGuard, type AddressGuardOptions } from '../../src/webhooks/address-guard.ts';
@@ -8,8 +8,8 @@ import { openTestSender, type TestSender } from '../support/webhook-senders.ts';
 import { eventually } from '../support/test-environment.ts';
 import { startNameServer, type NameServer } from '../support/name-server.ts';
 
-/** Taken for one of the public internet; never given out to anybody, so nothing is reached by it. */
-const NOBODYS = '3000::1';
+/** Counts as public, but is assigned to nobody, so no connection to it succeeds. */
+const UNASSIGNED = '3000::1';
 const REFUSED = 'not sent: the name leads to an address that is not of the public internet';
 const PLENTY_MS = 60_000;
 
@@ -21,7 +21,7 @@ afterEach(async () => {
   await names.stop();
 });
 
-describe('the look-up of a name', () => {
+describe('the look-up of a host name', () => {
   function lookUp(name: string, options: Partial<AddressGuardOptions> = {}) {
     const guard = createAddressGuard({
       allowsLoopback: false,
@@ -37,7 +37,7 @@ describe('the look-up of a name', () => {
     });
   }
 
-  it('gives the addresses of both families, IPv4 first', async () => {
+  it('returns the addresses of both families, IPv4 first', async () => {
     names.say('both.example', { addresses: ['2606:4700:4700::1111', '1.1.1.1', '8.8.8.8'] });
     assert.deepEqual(await lookUp('both.example'), [
       { address: '1.1.1.1', family: 4 },
@@ -46,7 +46,7 @@ describe('the look-up of a name', () => {
     ]);
   });
 
-  it('gives one address to whoever asks for one', async () => {
+  it('returns one address to a caller that asks for one', async () => {
     names.say('one.example', { addresses: ['1.1.1.1', '8.8.8.8'] });
     const guard = createAddressGuard({ allowsLoopback: false, nameServers: [names.address] });
     const found = await new Promise((resolve) => {
@@ -57,12 +57,12 @@ describe('the look-up of a name', () => {
     assert.deepEqual(found, [null, '1.1.1.1', 4]);
   });
 
-  it('follows the names that it stands for', async () => {
+  it('follows aliases', async () => {
     names.say('alias.example', { aliases: ['b.example', 'c.example'], addresses: ['1.1.1.1'] });
     assert.deepEqual(await lookUp('alias.example'), [{ address: '1.1.1.1', family: 4 }]);
   });
 
-  it('is content with one family when the other is missing, fails, or is never answered for', async () => {
+  it('succeeds with one family when the other is missing, fails or gets no answer', async () => {
     for (const other of ['no such name', 'failure', 'silence'] as const) {
       names.say('half.example', (family) => (family === 4 ? { addresses: ['1.1.1.1'] } : other));
       assert.deepEqual(await lookUp('half.example'), [{ address: '1.1.1.1', family: 4 }], other);
@@ -71,12 +71,12 @@ describe('the look-up of a name', () => {
     }
   });
 
-  it('asks again when a question is lost', async () => {
+  it('asks again when a query is lost', async () => {
     names.say('lossy.example', (_family, asked) => (asked === 0 ? 'silence' : { addresses: ['1.1.1.1'] }));
     assert.deepEqual(await lookUp('lossy.example', { timeoutMs: 3000 }), [{ address: '1.1.1.1', family: 4 }]);
   });
 
-  it('waits for a name server that is slow', async () => {
+  it('waits for a slow name server', async () => {
     let isAsked: () => void = () => undefined;
     const asked = new Promise<void>((resolve) => (isAsked = resolve));
     let speak: () => void = () => undefined;
@@ -92,7 +92,7 @@ describe('the look-up of a name', () => {
     assert.deepEqual(await found, [{ address: '1.1.1.1', family: 4 }]);
   });
 
-  it('gives no more than eight of many addresses', async () => {
+  it('returns at most eight of many addresses', async () => {
     names.say('many.example', { addresses: Array.from({ length: 20 }, (_, index) => `9.9.9.${index + 1}`) });
     assert.equal((await lookUp('many.example')).length, 8);
   });
@@ -104,13 +104,13 @@ describe('the look-up of a name', () => {
     [{ addresses: [], aliases: ['elsewhere.example'] }, 'the host name has no address'],
   ] as const;
   for (const [said, message] of WITHOUT) {
-    it(`says that ${message}: ${JSON.stringify(said)}`, async () => {
+    it(`fails with “${message}” when the answer is ${JSON.stringify(said)}`, async () => {
       names.say('gone.example', said);
       await assert.rejects(lookUp('gone.example'), { message, code: 'NAME_LOOKUP_FAILED' });
     });
   }
 
-  it('says that a host name is not valid, and asks nobody', async () => {
+  it('reports an invalid host name without asking a name server', async () => {
     const name = `${'a'.repeat(64)}.example`;
     await assert.rejects(lookUp(name), { message: 'the host name is not valid' });
     assert.equal(names.questions(name), 0);
@@ -123,7 +123,7 @@ describe('the look-up of a name', () => {
     await assert.rejects(lookUp('dead.example', { timeoutMs: 500, nameServers }), {
       message: 'no name server answered in time',
     });
-    // Two questions to each, twice, would take longer.
+    // Two queries to each server, twice, would take longer.
     const asked = servers.reduce((sum, server) => sum + server.questions('dead.example'), 0);
     assert.ok(asked >= 2 && asked < 12, `${asked} questions`);
     await Promise.all(servers.slice(1).map((server) => server.stop()));
@@ -141,7 +141,7 @@ describe('the look-up of a name', () => {
     assert.ok(names.questions('dead.example') <= 2, 'it was asked for again');
   });
 
-  it('asks nobody for the machine’s own name, and gives it where loopback is allowed only', async () => {
+  it('resolves the machine’s own name without a name server, and only when loopback is allowed', async () => {
     for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'here.localhost']) {
       names.say(name.toLowerCase(), { addresses: ['8.8.8.8'] });
       await assert.rejects(lookUp(name), { code: 'ADDRESS_REFUSED' });
@@ -153,7 +153,7 @@ describe('the look-up of a name', () => {
     }
   });
 
-  it('gives loopback for another name where that is allowed, and still nothing private', async () => {
+  it('returns loopback for another name when that is allowed, but no private address', async () => {
     names.say('here.example', { addresses: ['127.0.0.1'] });
     names.say('near.example', { addresses: ['127.0.0.1', '10.0.0.1'] });
     const allowsLoopback = true;
@@ -162,7 +162,7 @@ describe('the look-up of a name', () => {
   });
 });
 
-describe('an attempt by a name', () => {
+describe('an attempt to a host name', () => {
   let listener: CountedListener;
   const senders: TestSender[] = [];
   before(async () => {
@@ -184,12 +184,12 @@ describe('an attempt by a name', () => {
   const urlOf = (name: string) => `https://${name}:${listener.port}/hook`;
   const errorOf = (result: AttemptResult) => (result.kind === 'no_answer' ? result.error : 'answered');
 
-  it('looks it up once for each connection, so that a second answer cannot lead elsewhere', async () => {
+  it('looks the name up once for each connection, so that a second answer cannot redirect it', async () => {
     const sender = open({ connectTimeoutMs: 1000 });
-    // The first answer passes the check; every other one leads to the machine itself.
+    // The first answer passes the check; every later one leads to the machine itself.
     names.say('rebound.example', (family, asked) => {
       if (asked > 0) return { addresses: ['127.0.0.1', '::1'] };
-      return { addresses: family === 6 ? [NOBODYS] : [] };
+      return { addresses: family === 6 ? [UNASSIGNED] : [] };
     });
     const first = await sender.try(urlOf('rebound.example'));
     assert.match(errorOf(first.result), /^(no connection within 1 s|the host cannot be reached)$/);
@@ -198,13 +198,13 @@ describe('an attempt by a name', () => {
     assert.equal(names.questions('rebound.example'), 4);
   });
 
-  it('is refused when the answers for the two families differ and one is not public', async () => {
+  it('is refused when the address of one family is public and that of the other is not', async () => {
     const sender = open();
-    names.say('half-bad.example', (family) => ({ addresses: family === 6 ? [NOBODYS] : ['127.0.0.1'] }));
+    names.say('half-bad.example', (family) => ({ addresses: family === 6 ? [UNASSIGNED] : ['127.0.0.1'] }));
     assert.equal(errorOf((await sender.try(urlOf('half-bad.example'))).result), REFUSED);
   });
 
-  it('says why there is no address', async () => {
+  it('records why there is no address', async () => {
     const sender = open({ connectTimeoutMs: 500 });
     names.say('empty.example', { addresses: [] });
     names.say('dead.example', 'silence');
@@ -219,7 +219,7 @@ describe('an attempt by a name', () => {
     });
   });
 
-  it('holds up no other attempt while its name servers are silent', async () => {
+  it('delays no other attempt while its name servers are silent', async () => {
     const sender = open({ connectTimeoutMs: PLENTY_MS, attemptTimeoutMs: PLENTY_MS });
     const DEAD = 50;
     let ended = 0;
@@ -230,8 +230,8 @@ describe('an attempt by a name', () => {
     await eventually('all names to be asked for', () =>
       dead.every((_, index) => names.questions(`dead-${index}.example`) >= 2),
     );
-    names.say('well.example', { addresses: ['10.0.0.1'] });
-    assert.equal(errorOf((await sender.try(urlOf('well.example'))).result), REFUSED);
+    names.say('healthy.example', { addresses: ['10.0.0.1'] });
+    assert.equal(errorOf((await sender.try(urlOf('healthy.example'))).result), REFUSED);
     assert.equal(ended, 0);
     await sender.close();
     await Promise.all(dead);

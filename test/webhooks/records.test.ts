@@ -1,4 +1,4 @@
-// What is recorded of each attempt at receivers of every kind, from the event to the last row, and when the next one comes.
+// Tests what is recorded of attempts at receivers of every kind, and when the next attempt follows.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -29,32 +29,32 @@ import { startServerChild, type ServerChild } from '../support/server-child.ts';
 
 const STEPS_MS = [500, 900] as const;
 const TIMEOUT_MS = 3000;
-const KEPT_BYTES = 16 * 1024;
+const STORED_BYTES = 16 * 1024;
 const SLOW_MS = 300;
-/** Between two clocks that count the same milliseconds. */
+/** How much two clocks may differ that count the same milliseconds. */
 const EARLY_MS = 20;
 
 const TRUSTED = createAuthority('Test authority');
 
 type Expected = {
   readonly state: 'delivered' | 'dead_lettered';
-  /** Of each attempt. */
+  /** The status of each attempt. */
   readonly status: number | null;
   readonly error?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly leastDurationMs?: number;
-  /** The least and the most, of the wait after each attempt; the step, give or take a tenth, when absent. */
+  /** The least and the greatest wait after each attempt; when absent, the step ±10 %. */
   readonly waitsMs?: readonly (readonly [number, number])[];
 };
 
 type Case = Expected & {
   readonly what: string;
-  /** Where it is; the other listener must never hear of it. */
+  /** Starts the receiver; the listener `elsewhere` must never get a connection. */
   readonly open: (elsewhere: CountedListener) => Promise<{ url: string; listener?: CountedListener }>;
 };
 
-function saying(head: string, body = ''): Serve {
+function respond(head: string, body = ''): Serve {
   return (socket) => void socket.end(`HTTP/1.1 ${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
 }
 
@@ -68,7 +68,7 @@ const over =
 const overTls =
   ({ key, cert }: { key: string; cert: string }): Case['open'] =>
   async () => {
-    const listener = await startCountedListener({ serve: saying('200 OK'), host: '127.0.0.1', tls: { key, cert } });
+    const listener = await startCountedListener({ serve: respond('200 OK'), host: '127.0.0.1', tls: { key, cert } });
     return { url: `https://127.0.0.1:${listener.port}/hook`, listener };
   };
 
@@ -92,13 +92,13 @@ function trickle(socket: Socket): void {
 }
 
 const inTwoSeconds = () => new Date(Math.ceil(Date.now() / 1000) * 1000 + 1000).toUTCString();
-const ASKED_TWICE: Expected['waitsMs'] = STEPS_MS.map((step) => [2 * step, 2 * step]);
+const TWICE_THE_STEP: Expected['waitsMs'] = STEPS_MS.map((step) => [2 * step, 2 * step]);
 const dead = { state: 'dead_lettered', status: null } as const;
 
 const CASES: readonly Case[] = [
   {
     what: 'answers 200',
-    open: over(saying('200 OK\r\nX-From: it', 'fine')),
+    open: over(respond('200 OK\r\nX-From: it', 'fine')),
     state: 'delivered',
     status: 200,
     body: 'fine',
@@ -108,7 +108,7 @@ const CASES: readonly Case[] = [
     what: 'answers 200 slowly',
     open: over(
       later(SLOW_MS, (socket) => {
-        saying('200 OK')(socket, '');
+        respond('200 OK')(socket, '');
       }),
     ),
     state: 'delivered',
@@ -116,7 +116,7 @@ const CASES: readonly Case[] = [
     leastDurationMs: SLOW_MS,
   },
   {
-    what: 'answers 200 in drops',
+    what: 'answers 200 byte by byte',
     open: over(trickle),
     state: 'delivered',
     status: 200,
@@ -128,28 +128,28 @@ const CASES: readonly Case[] = [
     open: over((socket) => void socket.end(`HTTP/1.1 200 OK\r\n\r\n${'y'.repeat(10 * 1024 * 1024)}`)),
     state: 'delivered',
     status: 200,
-    body: 'y'.repeat(KEPT_BYTES),
+    body: 'y'.repeat(STORED_BYTES),
   },
-  { what: 'answers 500', open: over(saying('500 No', 'broken')), state: 'dead_lettered', status: 500, body: 'broken' },
-  { what: 'answers 410', open: over(saying('410 Gone')), state: 'dead_lettered', status: 410 },
+  { what: 'answers 500', open: over(respond('500 No', 'broken')), state: 'dead_lettered', status: 500, body: 'broken' },
+  { what: 'answers 410', open: over(respond('410 Gone')), state: 'dead_lettered', status: 410 },
   {
-    what: 'answers 429, to come in an hour',
-    open: over(saying('429 Slow\r\nRetry-After: 3600')),
+    what: 'answers 429 with a Retry-After of an hour',
+    open: over(respond('429 Slow\r\nRetry-After: 3600')),
     state: 'dead_lettered',
     status: 429,
     headers: { 'retry-after': '3600', 'content-length': '0' },
-    waitsMs: ASKED_TWICE,
+    waitsMs: TWICE_THE_STEP,
   },
   {
-    what: 'answers 429, to come at once',
-    open: over(saying('429 Slow\r\nRetry-After: 0')),
+    what: 'answers 429 with a Retry-After of 0',
+    open: over(respond('429 Slow\r\nRetry-After: 0')),
     state: 'dead_lettered',
     status: 429,
     waitsMs: STEPS_MS.map((step) => [step, step]),
   },
   {
-    what: 'answers 503, to come in a second',
-    open: over(saying('503 No\r\nRetry-After: 1')),
+    what: 'answers 503 with a Retry-After of a second',
+    open: over(respond('503 No\r\nRetry-After: 1')),
     state: 'dead_lettered',
     status: 503,
     waitsMs: [
@@ -158,17 +158,17 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: 'answers 503, to come at a time',
+    what: 'answers 503 with a Retry-After date',
     open: over((socket) => {
-      saying(`503 No\r\nRetry-After: ${inTwoSeconds()}`)(socket, '');
+      respond(`503 No\r\nRetry-After: ${inTwoSeconds()}`)(socket, '');
     }),
     state: 'dead_lettered',
     status: 503,
     waitsMs: STEPS_MS.map((step) => [step, 2 * step]),
   },
   {
-    what: 'answers 500, to come in an hour',
-    open: over(saying('500 No\r\nRetry-After: 3600')),
+    what: 'answers 500 with a Retry-After of an hour',
+    open: over(respond('500 No\r\nRetry-After: 3600')),
     state: 'dead_lettered',
     status: 500,
   },
@@ -180,31 +180,31 @@ const CASES: readonly Case[] = [
     leastDurationMs: TIMEOUT_MS - 5,
   },
   {
-    what: 'answers half',
+    what: 'breaks off half-way through its response',
     open: over((socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello')),
     ...dead,
     error: 'the answer ended before it was complete: status 200 and 5 bytes of its body came',
   },
   {
-    what: 'is not there',
+    what: 'does not listen',
     open: async () => ({ url: `http://127.0.0.1:${await freePort()}/hook` }),
     ...dead,
     error: 'the connection was refused',
   },
   {
-    what: 'has a certificate that is trusted',
+    what: 'has a trusted certificate',
     open: overTls(TRUSTED.issue({ hosts: ['127.0.0.1'] })),
     state: 'delivered',
     status: 200,
   },
   {
-    what: 'has a certificate that it signed itself',
+    what: 'has a self-signed certificate',
     open: overTls(selfSigned('127.0.0.1')),
     ...dead,
     error: 'the certificate is self-signed',
   },
   {
-    what: 'has a certificate that has expired',
+    what: 'has an expired certificate',
     open: overTls(TRUSTED.issue({ hosts: ['127.0.0.1'], validTo: new Date(Date.now() - 3_600_000) })),
     ...dead,
     error: 'the certificate has expired',
@@ -216,14 +216,14 @@ const CASES: readonly Case[] = [
     error: 'the certificate is not valid yet',
   },
   {
-    what: 'has the certificate of another',
+    what: 'has the certificate of another host',
     open: overTls(TRUSTED.issue({ hosts: ['example.com', '127.0.0.2'] })),
     ...dead,
     error: 'the certificate is for another host name',
   },
   {
-    what: 'leads elsewhere',
-    open: (elsewhere) => over(saying(`301 Moved\r\nLocation: http://127.0.0.1:${elsewhere.port}/`))(elsewhere),
+    what: 'redirects elsewhere',
+    open: (elsewhere) => over(respond(`301 Moved\r\nLocation: http://127.0.0.1:${elsewhere.port}/`))(elsewhere),
     state: 'dead_lettered',
     status: 301,
   },
@@ -231,14 +231,14 @@ const CASES: readonly Case[] = [
 
 type Outcome = { readonly delivery: StoredDelivery; readonly attempts: StoredAttempt[]; readonly waits: DecidedWait[] };
 
-describe('a receiver that', () => {
+describe('attempts at a receiver', () => {
   let testEnv: TestEnvironment;
   let server: ServerChild;
   let elsewhere: CountedListener;
   const listeners = new Map<Case, CountedListener | undefined>();
   const outcomes = new Map<Case, Promise<Outcome>>();
 
-  // All at once: they mostly wait.
+  // All at once, because they mostly wait.
   before(async () => {
     testEnv = await startTestEnvironment({
       startsServer: false,
@@ -270,7 +270,7 @@ describe('a receiver that', () => {
     const endpointId = await addEndpoint(testEnv, merchant, url);
     await pay(testEnv, '010', { merchant });
     const delivery = await eventually(
-      `the end of the delivery to one that ${one.what}`,
+      `the final state of the delivery to a receiver that ${one.what}`,
       async () => {
         const all = await deliveriesOf(testEnv.db, merchant);
         return all.find(({ endpointId: to, state }) => to === endpointId && /^(deliv|dead)/.test(state));
@@ -286,7 +286,7 @@ describe('a receiver that', () => {
   }
 
   for (const one of CASES) {
-    it(`${one.what} is recorded so`, async () => {
+    it(`are recorded correctly when it ${one.what}`, async () => {
       const { delivery, attempts, waits } = await outcomes.get(one)!;
       assert.equal(delivery.state, one.state);
       const isTriedOnce = one.state === 'delivered' || one.status === 410;
@@ -315,7 +315,7 @@ describe('a receiver that', () => {
     assert.ok(earlyMs <= EARLY_MS, `attempt ${next.number} is ${earlyMs} ms early`);
   }
 
-  it('leads elsewhere is not followed', async () => {
+  it('follow no redirect', async () => {
     await Promise.allSettled(outcomes.values());
     assert.equal(elsewhere.connections(), 0);
   });

@@ -1,4 +1,4 @@
-// One attempt at receivers that answer well, badly, half, for ever or not at all: what it takes for an answer, and when it ends.
+// Tests single attempts at receivers that answer correctly, wrongly, partly, endlessly or not at all.
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ import { openTestSender, type TestSender } from '../support/webhook-senders.ts';
 import { assertSigned } from '../support/foreign-hmac.ts';
 import { eventually } from '../support/test-environment.ts';
 
-const KEPT_BYTES = 16 * 1024;
+const STORED_BYTES = 16 * 1024;
 const TIMEOUT_MS = 400;
 const listeners: CountedListener[] = [];
 const senders: TestSender[] = [];
@@ -37,7 +37,7 @@ async function listen(options: CountedListenerOptions = {}): Promise<CountedList
 
 const urlOf = ({ port }: CountedListener) => `http://127.0.0.1:${port}/hook`;
 
-/** What comes of one attempt at a receiver that does so with each request. */
+/** The result of one attempt at a receiver that serves each request this way. */
 async function attempt(serve: Serve, attemptTimeoutMs?: number): Promise<AttemptResult> {
   const listener = await listen({ serve });
   const sender = open(attemptTimeoutMs === undefined ? {} : { attemptTimeoutMs });
@@ -46,9 +46,9 @@ async function attempt(serve: Serve, attemptTimeoutMs?: number): Promise<Attempt
   return result;
 }
 
-const saying = (text: string) => (socket: Socket) => void socket.end(text, 'latin1');
-/** And the connection stays. */
-const starting = (text: string) => (socket: Socket) => void socket.write(text, 'latin1');
+const sendAndClose = (text: string) => (socket: Socket) => void socket.end(text, 'latin1');
+/** Writes the text and leaves the connection open. */
+const sendAndKeepOpen = (text: string) => (socket: Socket) => void socket.write(text, 'latin1');
 
 async function answered(serve: Serve): Promise<Extract<AttemptResult, { kind: 'answered' }>> {
   const result = await attempt(serve);
@@ -62,44 +62,44 @@ async function failed(serve: Serve, attemptTimeoutMs?: number): Promise<string> 
   return result.error;
 }
 
-describe('an answer', () => {
-  it('is taken with its status, headers and body', async () => {
+describe('a response', () => {
+  it('is accepted with its status, headers and body', async () => {
     const text = 'HTTP/1.1 202 Fine\r\nX-One: a\r\nX-Two: b\r\nx-two: c\r\nContent-Length: 5\r\n\r\nhello';
-    const { statusCode, headers, body, retryAfterMs } = await answered(starting(text));
+    const { statusCode, headers, body, retryAfterMs } = await answered(sendAndKeepOpen(text));
     assert.deepEqual([statusCode, body.toString(), retryAfterMs], [202, 'hello', null]);
     assert.deepEqual(headers, { 'x-one': 'a', 'x-two': 'b, c', 'content-length': '5' });
   });
 
   const WHOLE = [
     ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n', 200, 'abc'],
-    ['of HTTP/1.0, which ends with its connection', 'HTTP/1.0 200 OK\r\n\r\nabc', 200, 'abc'],
+    ['in HTTP/1.0, which ends with its connection', 'HTTP/1.0 200 OK\r\n\r\nabc', 200, 'abc'],
     ['without a length, which ends with its connection', 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc', 200, 'abc'],
-    ['204 without a body', 'HTTP/1.1 204 No Content\r\n\r\n', 204, ''],
+    ['with status 204 and no body', 'HTTP/1.1 204 No Content\r\n\r\n', 204, ''],
     [
       'after an early hint',
       'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
       200,
       '',
     ],
-    ['with a status of its own making', 'HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n', 799, ''],
+    ['with a non-standard status', 'HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n', 799, ''],
   ] as const;
   for (const [what, text, status, expected] of WHOLE) {
-    it(`is taken ${what}`, async () => {
-      const { statusCode, body } = await answered(saying(text));
+    it(`is accepted ${what}`, async () => {
+      const { statusCode, body } = await answered(sendAndClose(text));
       assert.deepEqual([statusCode, body.toString()], [status, expected]);
     });
   }
 
-  it('is kept as its bytes came, compressed or not', async () => {
+  it('is stored with its bytes as received, compressed or not', async () => {
     const packed = gzipSync('hello');
     const head = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.length}\r\n\r\n`;
-    assert.deepEqual((await answered(saying(head + packed.toString('latin1')))).body, packed);
+    assert.deepEqual((await answered(sendAndClose(head + packed.toString('latin1')))).body, packed);
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
     const raw = `HTTP/1.1 200 OK\r\nContent-Length: 256\r\n\r\n${bytes.toString('latin1')}`;
-    assert.deepEqual((await answered(saying(raw))).body, bytes);
+    assert.deepEqual((await answered(sendAndClose(raw))).body, bytes);
   });
 
-  it('is read as far as it is kept, and the connection ended, however much more would come', async () => {
+  it('is read only as far as it is stored, and then the connection is closed', async () => {
     let isClosed = false;
     const { statusCode, body } = await answered((socket) => {
       socket.on('close', () => (isClosed = true));
@@ -111,25 +111,26 @@ describe('an answer', () => {
       };
       pour();
     });
-    assert.deepEqual([statusCode, body.toString()], [200, 'y'.repeat(KEPT_BYTES)]);
-    await eventually('the connection to be ended', () => isClosed);
+    assert.deepEqual([statusCode, body.toString()], [200, 'y'.repeat(STORED_BYTES)]);
+    await eventually('the connection to be closed', () => isClosed);
   });
 
-  it('has its first hundred headers kept', async () => {
+  it('is stored with its first hundred headers', async () => {
     const lines = Array.from({ length: 300 }, (_, index) => `X-${index}: ${index}\r\n`).join('');
-    const { headers } = await answered(saying(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${lines}\r\n`));
+    const { headers } = await answered(sendAndClose(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${lines}\r\n`));
     assert.equal(Object.keys(headers).length, 100);
     assert.equal(headers['x-98'], '98');
   });
 
-  it('that asks to come later is understood in seconds and as a date, and in nothing else', async () => {
-    const asked = async (value: string) =>
-      (await answered(saying(`HTTP/1.1 503 No\r\nRetry-After: ${value}\r\nContent-Length: 0\r\n\r\n`))).retryAfterMs;
-    assert.equal(await asked('120'), 120_000);
-    assert.equal(await asked('0'), 0);
+  it('is parsed for a Retry-After in seconds or as a date, and nothing else', async () => {
+    const retryAfterOf = async (value: string) =>
+      (await answered(sendAndClose(`HTTP/1.1 503 No\r\nRetry-After: ${value}\r\nContent-Length: 0\r\n\r\n`)))
+        .retryAfterMs;
+    assert.equal(await retryAfterOf('120'), 120_000);
+    assert.equal(await retryAfterOf('0'), 0);
     for (const value of ['soon', '-5', '1.5', '2 s', '2026-01-01', 'May 2027', '1e3', ''])
-      assert.equal(await asked(value), null);
-    assert.equal(await asked('Wed, 21 Oct 2015 07:28:00 GMT'), 0);
+      assert.equal(await retryAfterOf(value), null);
+    assert.equal(await retryAfterOf('Wed, 21 Oct 2015 07:28:00 GMT'), 0);
     const inAnHour = new Date(Date.now() + 3_600_000);
     const obsolete = `Sunday, ${inAnHour
       .toUTCString()
@@ -137,26 +138,26 @@ describe('an answer', () => {
       .replaceAll(' ', '-')
       .replace(/-20(..)$/, '-$1')}`;
     for (const date of [inAnHour.toUTCString(), `${obsolete}${inAnHour.toUTCString().slice(16)}`]) {
-      const waitMs = (await asked(date)) ?? 0;
+      const waitMs = (await retryAfterOf(date)) ?? 0;
       assert.ok(waitMs > 3_500_000 && waitMs <= 3_600_000, `${date}: ${waitMs}`);
     }
   });
 
-  it('that leads elsewhere is not followed', async () => {
+  it('is not followed when it is a redirect', async () => {
     const elsewhere = await listen();
     for (const status of [301, 302, 303, 307, 308]) {
       const location = urlOf(elsewhere);
       const text = `HTTP/1.1 ${status} Moved\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`;
-      const { statusCode, headers } = await answered(saying(text));
+      const { statusCode, headers } = await answered(sendAndClose(text));
       assert.deepEqual([statusCode, headers['location']], [status, location]);
     }
     assert.equal(elsewhere.connections(), 0);
   });
 });
 
-describe('a receiver of a name with two addresses', () => {
+describe('a receiver whose host name has two addresses', () => {
   for (const host of ['127.0.0.1', '::1']) {
-    it(`is reached at the one where it listens: ${host}`, async function () {
+    it(`is reached at the address where it listens, ${host}`, async function () {
       const listener = await listen({ host }).catch(() => this.skip());
       const { result } = await open().try(`http://localhost:${listener.port}/`);
       assert.equal(result.kind === 'answered' && result.statusCode, 200);
@@ -165,64 +166,76 @@ describe('a receiver of a name with two addresses', () => {
   }
 });
 
-describe('what is no answer', () => {
+describe('an attempt without a complete response', () => {
   const NOT_HTTP = 'what came back is not a valid HTTP answer';
   const CLOSED = 'the connection was closed before an answer came';
   const ENDED = 'the answer ended before it was complete';
   const CASES: readonly (readonly [what: string, serve: Serve, error: string])[] = [
-    ['something else than HTTP', saying('220 mail.example ESMTP\r\n'), NOT_HTTP],
-    ['a status below 100', saying('HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n'), NOT_HTTP],
-    ['a status of no number', saying('HTTP/1.1 OK\r\n\r\n'), NOT_HTTP],
-    ['a header with a null byte', saying('HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 0\r\n\r\n'), NOT_HTTP],
-    ['two lengths', saying('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'), NOT_HTTP],
-    ['an upgrade', starting('HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), NOT_HTTP],
+    ['the bytes are not HTTP', sendAndClose('220 mail.example ESMTP\r\n'), NOT_HTTP],
+    ['the status is below 100', sendAndClose('HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n'), NOT_HTTP],
+    ['the status is not a number', sendAndClose('HTTP/1.1 OK\r\n\r\n'), NOT_HTTP],
     [
-      'more headers than are read',
-      starting(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+      'a header contains a null byte',
+      sendAndClose('HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 0\r\n\r\n'),
+      NOT_HTTP,
+    ],
+    [
+      'the response has two lengths',
+      sendAndClose('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),
+      NOT_HTTP,
+    ],
+    [
+      'the receiver upgrades the connection',
+      sendAndKeepOpen('HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+      NOT_HTTP,
+    ],
+    [
+      'the headers are larger than the limit',
+      sendAndKeepOpen(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
       'the headers of the answer are larger than 16 KiB',
     ],
     [
-      'interim answers without end',
-      starting('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(50)),
+      'interim responses do not end',
+      sendAndKeepOpen('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(50)),
       'too many interim answers came',
     ],
-    ['the end of the connection', (socket) => void socket.end(), CLOSED],
-    ['a reset', (socket) => void socket.resetAndDestroy(), CLOSED],
-    ['a part of the head', saying('HTTP/1.1 200 OK\r\nConte'), CLOSED],
+    ['the receiver closes the connection', (socket) => void socket.end(), CLOSED],
+    ['the receiver resets the connection', (socket) => void socket.resetAndDestroy(), CLOSED],
+    ['the head breaks off', sendAndClose('HTTP/1.1 200 OK\r\nConte'), CLOSED],
     [
-      'half a body of a known length',
-      saying('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello'),
+      'a body of known length breaks off',
+      sendAndClose('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello'),
       `${ENDED}: status 200 and 5 bytes of its body came`,
     ],
     [
-      'half a body of a known length, on a connection that was to close',
-      saying('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nhello'),
+      'a body of known length breaks off on a connection marked to close',
+      sendAndClose('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nhello'),
       `${ENDED}: status 200 and 5 bytes of its body came`,
     ],
     [
-      'half a body in chunks',
-      saying('HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwor'),
+      'a chunked body breaks off',
+      sendAndClose('HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwor'),
       `${ENDED}: status 500 and 8 bytes of its body came`,
     ],
     [
-      'half a body in chunks, on a connection that was to close',
-      saying('HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'),
+      'a chunked body breaks off on a connection marked to close',
+      sendAndClose('HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'),
       `${ENDED}: status 200 and 5 bytes of its body came`,
     ],
   ];
   for (const [what, serve, error] of CASES) {
-    it(`is ${what}`, async () => {
+    it(`fails when ${what}`, async () => {
       assert.equal(await failed(serve), error);
     });
   }
 
-  it('is a connection that ends before anything is sent', async () => {
+  it('fails when the connection ends before anything is sent', async () => {
     const listener = await listen({ greet: (socket) => void socket.resetAndDestroy() });
     const { result } = await open().try(urlOf(listener));
     assert.deepEqual(result, { kind: 'no_answer', error: CLOSED });
   });
 
-  it('is a port where nobody listens', async () => {
+  it('fails when nothing listens on the port', async () => {
     const { result } = await open().try(`http://127.0.0.1:${await freePort()}/`);
     assert.deepEqual(result, { kind: 'no_answer', error: 'the connection was refused' });
     const both = await open().try(`http://localhost:${await freePort()}/`);
@@ -238,45 +251,49 @@ describe('what is no answer', () => {
   };
   const LATE = 'no complete answer within 0.4 s';
   const SLOW: readonly (readonly [what: string, serve: Serve, error: RegExp])[] = [
-    ['silence', () => undefined, RegExp(`^${LATE}$`)],
-    ['the start of an answer and then silence', starting('HTTP/1.1 200 OK\r\n'), RegExp(`^${LATE}$`)],
-    ['a head that comes in drops', trickling('HTTP/1.1 200 OK\r\nX: '), RegExp(`^${LATE}$`)],
+    ['the receiver is silent', () => undefined, RegExp(`^${LATE}$`)],
     [
-      'a body that comes in drops',
+      'the receiver is silent after the start of a response',
+      sendAndKeepOpen('HTTP/1.1 200 OK\r\n'),
+      RegExp(`^${LATE}$`),
+    ],
+    ['the head arrives byte by byte', trickling('HTTP/1.1 200 OK\r\nX: '), RegExp(`^${LATE}$`)],
+    [
+      'the body arrives byte by byte',
       trickling('HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n'),
       RegExp(`^${LATE}: status 200 and \\d+ bytes of its body came$`),
     ],
     [
-      'a head alone',
-      starting('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'),
+      'only the head arrives',
+      sendAndKeepOpen('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'),
       RegExp(`^${LATE}: status 200 and 0 bytes of its body came$`),
     ],
   ];
   for (const [what, serve, error] of SLOW) {
-    it(`is ${what}, when the attempt’s time is over`, async () => {
+    it(`fails after the attempt’s time limit when ${what}`, async () => {
       assert.match(await failed(serve, TIMEOUT_MS), error);
     });
   }
 
-  it('lasts as long as the attempt may, and says when it began', async () => {
+  it('lasts as long as the time limit, and records when it began', async () => {
     const listener = await listen({ serve: () => undefined });
     const before = new Date();
     const { startedAt, durationMs } = await open({ attemptTimeoutMs: TIMEOUT_MS }).try(urlOf(listener));
     assert.ok(startedAt >= before && startedAt <= new Date());
     assert.ok(durationMs >= TIMEOUT_MS - 5, `${durationMs} ms`);
-    await eventually('the connection to be ended', () => listener.open() === 0);
+    await eventually('the connection to be closed', () => listener.open() === 0);
   });
 });
 
-describe('attempts under way', () => {
+describe('attempts in flight', () => {
   const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
-  it('at one receiver wait for no other, however many they are', async () => {
+  it('do not wait for each other at one receiver, however many there are', async () => {
     const MANY = 60;
     const held: Socket[] = [];
     const serve = (socket: Socket) => {
       held.push(socket);
-      // Nobody is answered until everybody is there.
+      // No request gets a response until all of them have arrived.
       if (held.length === MANY) for (const each of held) each.write(OK);
     };
     const listener = await listen({ serve });
@@ -286,30 +303,30 @@ describe('attempts under way', () => {
     assert.equal(listener.connections(), MANY);
   });
 
-  it('use connections again', async () => {
-    const listener = await listen({ serve: starting(OK) });
+  it('reuse connections', async () => {
+    const listener = await listen({ serve: sendAndKeepOpen(OK) });
     const sender = open();
     for (let count = 0; count < 10; count += 1) {
       assert.equal((await sender.try(urlOf(listener))).result.kind, 'answered');
     }
-    // The one before may not be free yet in the very turn of its answer.
+    // The previous connection may not be free yet in the same turn of the event loop.
     assert.ok(listener.connections() <= 2, `${listener.connections()} connections`);
   });
 
-  it('leave no more connections open than may be kept, and those not for long, whatever the receiver offers', async () => {
+  it('leave at most the allowed number of connections open, and only briefly, whatever the receiver offers', async () => {
     const KEPT = 4;
-    const asked: string[] = [];
+    const requested: string[] = [];
     const serve: Serve = (socket, head) => {
-      asked.push(/^connection: (.*)$/im.exec(head)?.[1] ?? '');
+      requested.push(/^connection: (.*)$/im.exec(head)?.[1] ?? '');
       socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=3600\r\nContent-Length: 0\r\n\r\n');
     };
     const sender = open({ keptConnections: KEPT });
     const receivers = await Promise.all(Array.from({ length: 3 * KEPT }, () => listen({ serve })));
     for (const receiver of receivers) await sender.try(urlOf(receiver));
-    assert.deepEqual(asked.slice(0, KEPT), Array<string>(KEPT).fill('keep-alive'));
+    assert.deepEqual(requested.slice(0, KEPT), Array<string>(KEPT).fill('keep-alive'));
     assert.ok(
-      asked.slice(KEPT).every((value) => value === 'close'),
-      asked.join(),
+      requested.slice(KEPT).every((value) => value === 'close'),
+      requested.join(),
     );
     const stillOpen = () => receivers.reduce((sum, receiver) => sum + receiver.open(), 0);
     await eventually('the others to be closed', () => stillOpen() <= KEPT);
@@ -318,7 +335,7 @@ describe('attempts under way', () => {
 });
 
 describe('the signature', () => {
-  it('holds over the raw bytes, by each secret in force, the newest first', async () => {
+  it('is valid over the raw bytes for each secret in force, the newest first', async () => {
     const requests: string[] = [];
     const serve: Serve = (socket, head) => {
       requests.push(head);

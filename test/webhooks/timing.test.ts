@@ -1,4 +1,4 @@
-// When the next attempt of a delivery comes: after the schedule's step, or when the receiver asked for it.
+// Tests when the next attempt of a delivery follows: after the schedule's step, or when `Retry-After` asks for it.
 import assert from 'node:assert/strict';
 import { decidedWaits, untilDelivery, watchWaits } from '../support/deliveries.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
@@ -6,14 +6,14 @@ import { pay } from '../support/payments.ts';
 import type { Received } from '../support/receiver.ts';
 
 const STEP_MS = 800;
-// An attempt is never early; how late it is tells what the machine is busy with.
+// An attempt is never earlier than this; how late it is depends on the machine's load.
 const EARLY_MS = 20;
 
 type Case = {
   readonly title: string;
   readonly status: number;
   readonly retryAfter: () => string;
-  /** The wait that is decided on: the least and the most. */
+  /** The least and the greatest wait that may be decided. */
   readonly waitMs: readonly [number, number];
 };
 
@@ -21,38 +21,38 @@ const inSeconds = (seconds: number) => () => String(seconds);
 const aTenthAround = [STEP_MS * 0.9, STEP_MS * 1.1] as const;
 const CASES: readonly Case[] = [
   {
-    title: 'comes when a 429 asks for it, between the step and twice the step',
+    title: 'follows when a 429 asks for it, between the step and twice the step',
     status: 429,
     retryAfter: inSeconds(1),
     waitMs: [1000, 1000],
   },
   {
-    title: 'comes when a 503 asks for it with a date',
+    title: 'follows when a 503 asks for it with a date',
     status: 503,
     // A date has whole seconds: this one is one to two seconds away.
     retryAfter: () => new Date(Math.ceil(Date.now() / 1000) * 1000 + 1000).toUTCString(),
     waitMs: [STEP_MS, 2 * STEP_MS],
   },
   {
-    title: 'comes after twice the step at the latest, whatever is asked for',
+    title: 'follows after twice the step at the latest, whatever Retry-After asks for',
     status: 429,
     retryAfter: inSeconds(3600),
     waitMs: [2 * STEP_MS, 2 * STEP_MS],
   },
   {
-    title: 'comes after the step at the earliest',
+    title: 'follows after the step at the earliest',
     status: 503,
     retryAfter: inSeconds(0),
     waitMs: [STEP_MS, STEP_MS],
   },
   {
-    title: 'keeps to the step, give or take a tenth, when another status asks for something',
+    title: 'follows after the step, ±10 %, when another status has a Retry-After',
     status: 500,
     retryAfter: inSeconds(3600),
     waitMs: aTenthAround,
   },
   {
-    title: 'keeps to the step when what is asked for cannot be read',
+    title: 'follows after the step when Retry-After is invalid',
     status: 429,
     retryAfter: () => 'soon',
     waitMs: aTenthAround,
@@ -65,7 +65,7 @@ describe('the next attempt of a delivery', () => {
   let testEnv: TestEnvironment;
   const outcomes = new Map<Case, Promise<Outcome>>();
 
-  // All at once: they only wait.
+  // All at once, because they only wait.
   before(async () => {
     testEnv = await startTestEnvironment({
       environment: {
@@ -82,7 +82,7 @@ describe('the next attempt of a delivery', () => {
     await testEnv.stop();
   });
 
-  /** A delivery whose first two attempts are refused so, and whose third is accepted. */
+  /** A delivery whose first two attempts get this response, and whose third is accepted. */
   async function deliverAgainst({ status, retryAfter }: Case): Promise<Outcome> {
     const merchant = await testEnv.addMerchant();
     let requests = 0;
@@ -110,7 +110,7 @@ describe('the next attempt of a delivery', () => {
     });
   }
 
-  it('is signed anew, at its own time', async () => {
+  it('is signed again, with its own time', async () => {
     const { requests } = await outcomes.get(CASES[0]!)!;
     const times = requests.map(({ headers }) => Number(/^t=(\d+),/.exec(String(headers['malipo-signature']))?.[1]));
     assert.equal(new Set(times).size, requests.length);

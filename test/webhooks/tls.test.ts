@@ -1,4 +1,4 @@
-// TLS receivers that nobody vouches for, or that no connection can be made with: they are told nothing.
+// Tests TLS receivers with untrusted certificates or failing handshakes: nothing is sent to them.
 import assert from 'node:assert/strict';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type TlsOptions } from 'node:tls';
@@ -6,7 +6,7 @@ import { createAuthority, selfSigned } from '../support/certificates.ts';
 import { startCountedListener } from '../support/counted-listener.ts';
 import { openTestSender, type TestSender } from '../support/webhook-senders.ts';
 
-describe('TLS', () => {
+describe('a TLS connection', () => {
   let sender: TestSender;
   before(() => {
     sender = openTestSender();
@@ -15,7 +15,7 @@ describe('TLS', () => {
     await sender.close();
   });
 
-  /** What one attempt at a TLS receiver brings, and whether the receiver read anything. */
+  /** The error of one attempt at a TLS receiver, and how many bytes the receiver read. */
   async function attemptAt(options: TlsOptions): Promise<{ error: string; bytesRead: number }> {
     let bytesRead = 0;
     const server = createServer(options, (socket) => {
@@ -31,20 +31,20 @@ describe('TLS', () => {
     await new Promise((resolve) => server.close(resolve));
     return { error: result.kind === 'no_answer' ? result.error : 'answered', bytesRead };
   }
-  const stranger = createAuthority('Nobody knows');
+  const unknownAuthority = createAuthority('Unknown authority');
 
-  it('with a certificate that nobody vouches for is refused before anything is sent', async () => {
+  it('is refused before anything is sent when the certificate is not trusted', async () => {
     const selfMade = await attemptAt(selfSigned('127.0.0.1'));
     assert.deepEqual(selfMade, { error: 'the certificate is self-signed', bytesRead: 0 });
-    const unknown = await attemptAt(stranger.issue({ hosts: ['127.0.0.1'] }));
+    const unknown = await attemptAt(unknownAuthority.issue({ hosts: ['127.0.0.1'] }));
     const error = 'the certificate is not signed by an authority that is trusted';
     assert.deepEqual(unknown, { error, bytesRead: 0 });
-    const { key, cert } = stranger.issue({ hosts: ['127.0.0.1'] });
-    const withChain = await attemptAt({ key, cert: cert + stranger.cert });
+    const { key, cert } = unknownAuthority.issue({ hosts: ['127.0.0.1'] });
+    const withChain = await attemptAt({ key, cert: cert + unknownAuthority.cert });
     assert.deepEqual(withChain, { error, bytesRead: 0 });
   });
 
-  it('is verified even where the environment turns that off', async () => {
+  it('is verified even when the environment turns verification off', async () => {
     const NAME = 'NODE_TLS_REJECT_UNAUTHORIZED';
     const before = process.env[NAME];
     process.env[NAME] = '0';
@@ -57,11 +57,11 @@ describe('TLS', () => {
     }
   });
 
-  it('that does not come about in the time to connect is not waited for', async () => {
+  it('is given up when the handshake takes longer than the time to connect', async () => {
     const silent = await startCountedListener({ host: '127.0.0.1' });
     const url = `https://127.0.0.1:${silent.port}/`;
     const error = 'no connection within 0.4 s';
-    // The shorter of both times decides: nobody can be sent to who is not connected to.
+    // The shorter of the two times decides, because an attempt needs a connection.
     for (const times of [
       { connectTimeoutMs: 400, attemptTimeoutMs: 30_000 },
       { connectTimeoutMs: 30_000, attemptTimeoutMs: 400 },
@@ -75,7 +75,7 @@ describe('TLS', () => {
     await silent.stop();
   });
 
-  it('that the two sides cannot agree on says so', async () => {
+  it('is reported as failed when the two sides cannot agree', async () => {
     const error = 'no TLS connection could be agreed on';
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
     assert.deepEqual(await attemptAt({ ...selfSigned('127.0.0.1'), ...old }), { error, bytesRead: 0 });

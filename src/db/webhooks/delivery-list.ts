@@ -1,4 +1,4 @@
-// Deliveries and their attempts as a merchant's people read them.
+// Reads deliveries and their attempts for a merchant's people.
 import type { DeliveryState, ListedDelivery, RecordedAttempt } from '../../domain/webhooks/delivery.ts';
 import type { EventType } from '../../domain/event.ts';
 import { lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
@@ -28,11 +28,11 @@ export type DeliveryFilter = {
   readonly createdFrom?: Date;
   /** Exclusive. */
   readonly createdTo?: Date;
-  /** Only what is older than this id. */
+  /** Only deliveries older than this id. */
   readonly before?: DeliveryId;
 };
 
-/** The newest deliveries that pass the filter, at most `limit`. */
+/** The newest deliveries that match the filter, at most `limit`. */
 export async function listDeliveries(
   db: Queryable,
   merchantId: MerchantId,
@@ -52,7 +52,7 @@ export async function listDeliveries(
   return rows.map(toListed);
 }
 
-// Every condition on time is one on the id, which begins with it: a page is one index range, at any depth.
+// An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.
 function listStatement({ endpointId, eventId, state }: DeliveryFilter): { query: Statement; values: unknown[] } {
   const conditions: string[] = [];
   const values: unknown[] = [];
@@ -64,10 +64,10 @@ function listStatement({ endpointId, eventId, state }: DeliveryFilter): { query:
   add('endpoint_id', endpointId);
   add('event_id', eventId);
   add('state', state);
-  // A state that few of many are in is indexed by endpoint: so the page is put together from each endpoint's own.
-  const isOfStateAlone = state !== undefined && endpointId === undefined && eventId === undefined;
+  // The index for rare states is by endpoint, so a page of one state is merged from the pages of each endpoint.
+  const isByStateOnly = state !== undefined && endpointId === undefined && eventId === undefined;
   const where = `d.merchant_id = $1 AND d.id >= $3 AND d.id < $4 AND d.id < $5 ${conditions.join(' ')}`;
-  const page = isOfStateAlone
+  const page = isByStateOnly
     ? `SELECT d.* FROM endpoints e CROSS JOIN LATERAL (
          SELECT * FROM deliveries d WHERE d.endpoint_id = e.id AND ${where} ORDER BY d.id DESC LIMIT $2) AS d
        WHERE e.merchant_id = $1 ORDER BY d.id DESC LIMIT $2`
@@ -97,7 +97,7 @@ const LIST_OF_EVENT = statement(
    WHERE d.event_id = $1 AND d.merchant_id = $2 ORDER BY d.id`,
 );
 
-/** One per endpoint that the event is owed to, at most as many as a merchant can have. */
+/** One delivery for each endpoint that the event is owed to: at most as many as a merchant can have endpoints. */
 export async function listDeliveriesOfEvent(
   db: Queryable,
   merchantId: MerchantId,

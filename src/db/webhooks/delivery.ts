@@ -1,24 +1,24 @@
-// Rows of deliveries and of the attempts made for them.
+// Statements on deliveries and on the attempts made for them.
 import type { Attempt, NextStep } from '../../domain/webhooks/delivery.ts';
 import type { DeliveryId, EndpointId, EventId, MerchantId } from '../../domain/ids.ts';
 import { statement, type Queryable } from '../database.ts';
 
-/** All that one attempt needs, read at one instant. */
+/** Everything that one attempt needs, read at one moment. */
 export type DueDelivery = {
   readonly id: DeliveryId;
   readonly merchantId: MerchantId;
   readonly endpointId: EndpointId;
   readonly eventId: EventId;
   readonly attemptCount: number;
-  /** How often it was replayed: an attempt of before the last replay decides nothing any more. */
+  /** How often it was replayed. Attempts made before the last replay no longer decide its state. */
   readonly replayCount: number;
-  /** The schedule begins anew with a replay. */
+  /** Attempts made before the last replay, which starts the schedule again. */
   readonly attemptsBeforeReplay: number;
   readonly nextAttemptAt: Date | null;
   /** Whether the endpoint's last attempt failed. */
   readonly isEndpointFailing: boolean;
   readonly url: string;
-  /** The present one first; two while a rotation overlaps. */
+  /** The current secret first; two while a rotation overlaps. */
   readonly secretsSealed: readonly [string, ...string[]];
   readonly body: string;
 };
@@ -39,46 +39,46 @@ type DueDeliveryRow = {
   body: string;
 };
 
-const ARMED = `d.id, d.merchant_id, d.endpoint_id, d.event_id, d.attempt_count, d.replay_count, d.attempts_before_replay,
+const DELIVERY_COLUMNS = `d.id, d.merchant_id, d.endpoint_id, d.event_id, d.attempt_count, d.replay_count, d.attempts_before_replay,
   d.next_attempt_at`;
-const DUE_COLUMNS = `${ARMED}, e.failing_since IS NOT NULL AS is_failing, e.url, e.secret_sealed,
+const DUE_COLUMNS = `${DELIVERY_COLUMNS}, e.failing_since IS NOT NULL AS is_failing, e.url, e.secret_sealed,
   CASE WHEN e.previous_secret_until > now() THEN e.previous_secret_sealed END AS previous_secret_sealed, v.body`;
 
-const IS_FREE = `d.state = 'pending' AND (d.leased_until IS NULL OR d.leased_until < now())`;
+const IS_UNCLAIMED = `d.state = 'pending' AND (d.leased_until IS NULL OR d.leased_until < now())`;
 
-// The endpoints that have a line, one by one: each is found by one step in the index, however long the lines are.
-const DUE_ENDPOINTS = `due AS (
+// The endpoints with pending deliveries. Each costs one step in the index, however long its backlog is.
+const ENDPOINTS_WITH_BACKLOG = `due AS (
      (SELECT endpoint_id FROM deliveries WHERE state = 'pending' ORDER BY endpoint_id LIMIT 1)
      UNION ALL
      SELECT (SELECT d.endpoint_id FROM deliveries d WHERE d.state = 'pending' AND d.endpoint_id > due.endpoint_id
              ORDER BY d.endpoint_id LIMIT 1)
      FROM due WHERE due.endpoint_id IS NOT NULL)`;
 
-// Whose merchant has the least under way comes first, and of a merchant's endpoints which has the least: so one that begins
-// now never waits behind another's line. Of each
-// endpoint only as many are looked at as could be its share, and at least four.
+// The merchant with the fewest attempts in flight comes first, and within a merchant the endpoint with the fewest, so a new
+// event never waits behind the backlog of another merchant or endpoint. From each endpoint the statement reads only as many
+// rows as its share could be, and at least four.
 const CLAIM = statement(
   'delivery_claim',
-  `WITH RECURSIVE ${DUE_ENDPOINTS},
+  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG},
    open_endpoints AS (
-     SELECT e.id, e.merchant_id, coalesce(busy.under_way, 0) AS under_way,
-            least($3 - coalesce(busy.under_way, 0), greatest(4, $1 / count(*) OVER ())) AS room
+     SELECT e.id, e.merchant_id, coalesce(busy.in_flight, 0) AS in_flight,
+            least($3 - coalesce(busy.in_flight, 0), greatest(4, $1 / count(*) OVER ())) AS capacity
      FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NULL
-     LEFT JOIN unnest($5::text[], $6::int[]) AS busy (endpoint_id, under_way) ON busy.endpoint_id = e.id),
+     LEFT JOIN unnest($5::text[], $6::int[]) AS busy (endpoint_id, in_flight) ON busy.endpoint_id = e.id),
    candidates AS (
-     SELECT d.id, coalesce(busy.under_way, 0)
-              + row_number() OVER (PARTITION BY e.merchant_id ORDER BY e.under_way + d.place, e.id) AS turn
+     SELECT d.id, coalesce(busy.in_flight, 0)
+              + row_number() OVER (PARTITION BY e.merchant_id ORDER BY e.in_flight + d.position, e.id) AS turn
      FROM open_endpoints e
-     LEFT JOIN unnest($7::text[], $8::int[]) AS busy (merchant_id, under_way) USING (merchant_id)
+     LEFT JOIN unnest($7::text[], $8::int[]) AS busy (merchant_id, in_flight) USING (merchant_id)
      CROSS JOIN LATERAL (
-       SELECT free.id, row_number() OVER (ORDER BY free.id) AS place
-       FROM (SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND ${IS_FREE}
-             ORDER BY d.id LIMIT greatest(0, e.room) FOR UPDATE SKIP LOCKED) AS free) AS d),
+       SELECT free.id, row_number() OVER (ORDER BY free.id) AS position
+       FROM (SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND ${IS_UNCLAIMED}
+             ORDER BY d.id LIMIT greatest(0, e.capacity) FOR UPDATE SKIP LOCKED) AS free) AS d),
    picked AS (SELECT id FROM candidates WHERE turn <= $4 ORDER BY turn, id LIMIT $1),
    leased AS (
      UPDATE deliveries d SET leased_until = now() + make_interval(secs => $2 / 1000.0)
      WHERE d.id IN (SELECT id FROM picked)
-     RETURNING ${ARMED})
+     RETURNING ${DELIVERY_COLUMNS})
    SELECT ${DUE_COLUMNS} FROM leased d JOIN endpoints e ON e.id = d.endpoint_id JOIN events v ON v.id = d.event_id
    ORDER BY d.id`,
 );
@@ -86,24 +86,24 @@ const CLAIM = statement(
 export type ClaimDeliveries = {
   readonly limit: number;
   readonly leaseMs: number;
-  /** At most so many of one endpoint, and of one merchant, with those that are under way. */
+  /** Limits for one endpoint and for one merchant, including the attempts in flight. */
   readonly perEndpoint: number;
   readonly perMerchant: number;
-  readonly underWay: UnderWay;
+  readonly inFlight: InFlight;
 };
 
-/** How many attempts are being made by who claims. */
-export type UnderWay = {
+/** How many attempts the claiming process has in flight. */
+export type InFlight = {
   readonly byEndpoint: ReadonlyMap<EndpointId, number>;
   readonly byMerchant: ReadonlyMap<MerchantId, number>;
 };
 
 /**
- * Takes up to `limit` pending deliveries under a lease, of all endpoints that are enabled and accept. Two dispatchers
- * never hold the same one, unless the first let its lease run out.
+ * Claims up to `limit` pending deliveries under a lease, of endpoints that are enabled and not failing. Two dispatchers never
+ * hold the same delivery unless the first one's lease expired; whoever loses a lease loses only the sole right to send.
  */
 export async function claimDeliveries(db: Queryable, claim: ClaimDeliveries): Promise<DueDelivery[]> {
-  const { byEndpoint, byMerchant } = claim.underWay;
+  const { byEndpoint, byMerchant } = claim.inFlight;
   const rows = await db.run<DueDeliveryRow>(CLAIM, [
     claim.limit,
     claim.leaseMs,
@@ -117,33 +117,33 @@ export async function claimDeliveries(db: Queryable, claim: ClaimDeliveries): Pr
   return rows.map(toDueDelivery);
 }
 
-// Who comes first among equals is left to chance: by age, a few dead endpoints with old lines would come first every time,
-// and one whose single event waits would wait until those lines are at its end.
-const HAND_OVER = statement(
-  'delivery_hand_over',
-  `WITH RECURSIVE ${DUE_ENDPOINTS},
+// The order among equals is random: ordered by age, a few dead endpoints with old backlogs would come first every time, and
+// an endpoint with a single waiting event would wait until those backlogs are gone.
+const ESCALATE = statement(
+  'delivery_escalate',
+  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG},
    failing AS (
-     SELECT e.id, e.merchant_id, greatest(4, $1 / count(*) OVER ()) AS room
+     SELECT e.id, e.merchant_id, greatest(4, $1 / count(*) OVER ()) AS capacity
      FROM due JOIN endpoints e ON e.id = due.endpoint_id AND e.state = 'enabled' AND e.failing_since IS NOT NULL),
    candidates AS (
-     SELECT d.id, row_number() OVER (PARTITION BY e.merchant_id ORDER BY d.place, random()) AS turn
+     SELECT d.id, row_number() OVER (PARTITION BY e.merchant_id ORDER BY d.position, random()) AS turn
      FROM failing e
      CROSS JOIN LATERAL (
-       SELECT free.id, row_number() OVER (ORDER BY free.id) AS place
-       FROM (SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND ${IS_FREE}
-             ORDER BY d.id LIMIT e.room FOR UPDATE SKIP LOCKED) AS free) AS d)
+       SELECT free.id, row_number() OVER (ORDER BY free.id) AS position
+       FROM (SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND ${IS_UNCLAIMED}
+             ORDER BY d.id LIMIT e.capacity FOR UPDATE SKIP LOCKED) AS free) AS d)
    UPDATE deliveries SET state = 'retrying', leased_until = NULL, workflow_started_at = NULL
    WHERE id IN (SELECT id FROM candidates ORDER BY turn, random() LIMIT $1)
    RETURNING id`,
 );
 
 /**
- * Leaves up to `limit` pending deliveries of endpoints that fail to workflows, of each merchant in turn and of each of its
- * endpoints: a receiver that is dead must not take the dispatcher's time, and a long line to it must not become as many
- * workflows at once.
+ * Escalates up to `limit` pending deliveries of failing endpoints to delivery workflows and returns how many. Takes each
+ * merchant in turn, and each of its endpoints in turn. A dead receiver must not take the dispatcher's time, and a long
+ * backlog for it must not become as many workflows at once.
  */
-export async function handOverDeliveries(db: Queryable, limit: number): Promise<number> {
-  return (await db.run(HAND_OVER, [limit])).length;
+export async function escalateDeliveries(db: Queryable, limit: number): Promise<number> {
+  return (await db.run(ESCALATE, [limit])).length;
 }
 
 const WITHHOLD = statement(
@@ -157,7 +157,7 @@ const WITHHOLD = statement(
    RETURNING id`,
 );
 
-/** Takes up to `limit` deliveries that are owed to endpoints that are disabled off the schedule. */
+/** Withholds up to `limit` deliveries owed to disabled endpoints, until somebody replays them; returns how many. */
 export async function withholdDeliveries(db: Queryable, limit: number, at: Date): Promise<number> {
   return (await db.run(WITHHOLD, [limit, at])).length;
 }
@@ -168,7 +168,7 @@ const FIND_RETRYING = statement(
    WHERE d.id = $1 AND d.state = 'retrying' AND d.replay_count = $2 AND e.state = 'enabled'`,
 );
 
-/** The delivery as the next attempt since this replay needs it, or null when none is owed any more. */
+/** The delivery for its next attempt, or null when none is owed any more under this `replayCount`. */
 export async function findRetryingDelivery(
   db: Queryable,
   id: DeliveryId,
@@ -180,9 +180,9 @@ export async function findRetryingDelivery(
 
 export type AttemptRecord = {
   readonly id: DeliveryId;
-  /** 1 is the first; an attempt recorded twice under one number is recorded once. */
+  /** Counts from 1. Recording one number twice records one attempt. */
   readonly attemptNumber: number;
-  /** Both as they were when the attempt was made. */
+  /** The delivery's values when the attempt was made. */
   readonly replayCount: number;
   readonly attemptsBeforeReplay: number;
   readonly attempt: Attempt;
@@ -190,12 +190,12 @@ export type AttemptRecord = {
   readonly at: Date;
 };
 
-// An attempt of before a replay is kept and decides nothing, and takes nobody's place: what decides is how many were
-// recorded since the replay, and the number in the record is the next one that is free. An attempt that was under way when
-// its endpoint was disabled still tells whether the event arrived.
+// An attempt that began before a replay is stored but does not change the state, nor does it take the number of a later
+// attempt: records are compared by how many attempts were recorded since the replay, and each is stored under the next free
+// number. An attempt that was in flight when its endpoint was disabled still decides whether the event was delivered.
 const RECORD = statement(
   'delivery_record_attempts',
-  `WITH moved AS (
+  `WITH updated AS (
      UPDATE deliveries d
      SET attempt_count = d.attempt_count + 1,
          attempts_before_replay = d.attempts_before_replay + (d.replay_count <> r.replay_count)::int,
@@ -210,22 +210,22 @@ const RECORD = statement(
      WHERE d.id = r.id AND d.state IN ('pending', 'retrying', 'withheld')
        AND (d.replay_count > r.replay_count OR d.attempt_count - d.attempts_before_replay = r.step - 1)
      RETURNING d.id, d.attempt_count),
-   made AS (
+   inserted AS (
      INSERT INTO delivery_attempts (delivery_id, attempt_number, started_at, duration_ms, status_code, error,
        response_headers, response_body)
-     SELECT id, moved.attempt_count, started_at, duration_ms, status_code, error, response_headers, response_body
+     SELECT id, updated.attempt_count, started_at, duration_ms, status_code, error, response_headers, response_body
      FROM unnest($1::text[], $4::timestamptz[], $5::int[], $6::int[], $7::text[], $8::json[], $9::bytea[])
        AS a (id, started_at, duration_ms, status_code, error, response_headers, response_body)
-     JOIN moved USING (id))
-   SELECT id FROM moved`,
+     JOIN updated USING (id))
+   SELECT id FROM updated`,
 );
 
 /**
- * Records attempts and what follows from each. Of two records under one attempt number the first stands; the ids of
- * those that took effect are returned.
+ * Records attempts and the state that follows from each. Of two records with one attempt number the first counts. Returns
+ * the ids of the deliveries whose record took effect.
  */
 export async function recordAttempts(db: Queryable, attempts: readonly AttemptRecord[]): Promise<DeliveryId[]> {
-  const records = firstOfEach(attempts);
+  const records = firstPerDelivery(attempts);
   const rows = await db.run<{ id: DeliveryId }>(RECORD, [
     records.map((record) => record.id),
     records.map((record) => record.attemptNumber - record.attemptsBeforeReplay),
@@ -240,9 +240,8 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRe
   return rows.map((row) => row.id);
 }
 
-// One statement cannot say which of two records for one row it lets stand. Of before and after a replay it is the one that
-// decides something.
-function firstOfEach(records: readonly AttemptRecord[]): AttemptRecord[] {
+// One statement must not update a row twice. Of records made before and after a replay, the one after it decides the state.
+function firstPerDelivery(records: readonly AttemptRecord[]): AttemptRecord[] {
   const firsts = new Map<DeliveryId, AttemptRecord>();
   for (const record of records) {
     if (record.replayCount > (firsts.get(record.id)?.replayCount ?? -1)) firsts.set(record.id, record);

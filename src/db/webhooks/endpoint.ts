@@ -1,4 +1,4 @@
-// Rows of webhook endpoints.
+// Statements on webhook endpoints.
 import type { DisabledReason, Endpoint } from '../../domain/webhooks/endpoint.ts';
 import type { EndpointId, MerchantId } from '../../domain/ids.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
@@ -9,7 +9,7 @@ const INSERT = statement(
    VALUES ($1, $2, $3, $4, $5, 'enabled', $6, $7, $7)`,
 );
 
-/** Inserts an endpoint as made: enabled, with one secret. */
+/** Inserts a new endpoint: enabled, with one secret. */
 export async function insertEndpoint(tx: Tx, endpoint: Endpoint, secretSealed: string): Promise<void> {
   await tx.run(INSERT, [
     endpoint.id,
@@ -22,14 +22,14 @@ export async function insertEndpoint(tx: Tx, endpoint: Endpoint, secretSealed: s
   ]);
 }
 
-// Not FOR UPDATE: that would keep the merchant's payments waiting too, as each refers to its merchant.
+// Not FOR UPDATE, which would also block the merchant's payments, because each refers to its merchant.
 const LOCK_MERCHANT = statement('endpoint_lock_merchant', 'SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE');
 const COUNT = statement(
   'endpoint_count',
   'SELECT count(*)::int AS count FROM endpoints WHERE merchant_id = $1 AND deleted_at IS NULL',
 );
 
-/** Until the transaction ends no other one that locks the merchant goes on: what is counted stays so. */
+/** Locks the merchant until the transaction ends, against other transactions that lock it: a count taken now stays true. */
 export async function lockMerchant(tx: Tx, merchantId: MerchantId): Promise<void> {
   await tx.run(LOCK_MERCHANT, [merchantId]);
 }
@@ -54,7 +54,7 @@ const LOCK_URLS = statement(
   'SELECT id, url FROM endpoints WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE',
 );
 
-/** Where the endpoints are, which no other transaction changes until this one ends. */
+/** Locks the endpoints and returns their URLs, which no other transaction changes until this one ends. */
 export async function lockEndpointUrls(tx: Tx, ids: readonly EndpointId[]): Promise<ReadonlyMap<EndpointId, string>> {
   const rows = await tx.run<{ id: EndpointId; url: string }>(LOCK_URLS, [ids]);
   return new Map(rows.map(({ id, url }) => [id, url]));
@@ -74,7 +74,7 @@ const SET_FAILING = statement(
   'UPDATE endpoints SET failing_since = $2 WHERE id = ANY($1) AND failing_since IS NULL',
 );
 
-/** Those that fail already keep the time since when. */
+/** Endpoints that are already failing keep their `failing_since`. */
 export async function setEndpointsFailing(db: Queryable, ids: readonly EndpointId[], at: Date): Promise<void> {
   await db.run(SET_FAILING, [ids, at]);
 }
@@ -88,7 +88,7 @@ const DISABLE = statement(
    RETURNING id, merchant_id`,
 );
 
-/** Disables those that are enabled and, where a time is given, fail since then at the latest; returns them. */
+/** Disables the enabled endpoints, with `failingSince` only those failing since then or longer; returns the disabled ones. */
 export async function disableEndpoints(
   db: Queryable,
   ids: readonly EndpointId[],
@@ -124,7 +124,7 @@ const SELECT = `SELECT id, merchant_id, url, description, event_types, state, di
 
 const FIND = statement('endpoint_find', `${SELECT} AND id = $2`);
 
-/** Null for one that is deleted, too. */
+/** Null for a deleted endpoint too. */
 export async function findEndpoint(db: Queryable, merchantId: MerchantId, id: EndpointId): Promise<Endpoint | null> {
   const [row] = await db.run<EndpointRow>(FIND, [merchantId, id]);
   return row ? toEndpoint(row) : null;
@@ -132,7 +132,7 @@ export async function findEndpoint(db: Queryable, merchantId: MerchantId, id: En
 
 const FIND_LOCKED = statement('endpoint_find_locked', `${SELECT} AND id = $2 FOR NO KEY UPDATE`);
 
-/** The endpoint; no other transaction changes it until this one ends. */
+/** The endpoint, locked: no other transaction changes it until this one ends. Null for a deleted endpoint too. */
 export async function findEndpointLocked(tx: Tx, merchantId: MerchantId, id: EndpointId): Promise<Endpoint | null> {
   const [row] = await tx.run<EndpointRow>(FIND_LOCKED, [merchantId, id]);
   return row ? toEndpoint(row) : null;
@@ -140,7 +140,7 @@ export async function findEndpointLocked(tx: Tx, merchantId: MerchantId, id: End
 
 const LIST = statement('endpoint_list', `${SELECT} AND id < coalesce($2, 'whe_~') ORDER BY id DESC LIMIT $3`);
 
-/** The newest endpoints, at most `limit`; only older ones than `before`. */
+/** The newest endpoints, at most `limit`; with `before` only older ones than that. */
 export async function listEndpoints(
   db: Queryable,
   merchantId: MerchantId,
@@ -157,7 +157,7 @@ const CHANGE = statement(
    WHERE id = $1`,
 );
 
-/** Writes what a person may change, and what follows from it. */
+/** Writes the settings that a person may change, and the columns that depend on them. */
 export async function changeEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
   await tx.run(CHANGE, [
     endpoint.id,
@@ -179,7 +179,7 @@ const DELETE = statement(
    WHERE id = $1`,
 );
 
-/** The row stays, since deliveries point to it; its secrets do not. */
+/** Keeps the row, because deliveries refer to it, and erases its secrets. */
 export async function deleteEndpoint(tx: Tx, id: EndpointId, at: Date): Promise<void> {
   await tx.run(DELETE, [id, at]);
 }
@@ -193,12 +193,12 @@ const ROTATE = statement(
 
 export type SecretRotation = {
   readonly secretSealed: string;
-  /** Until when the present secret signs too; null: it ends now. */
+  /** Until when the current secret also signs; null: it ends now. */
   readonly previousUntil: Date | null;
   readonly at: Date;
 };
 
-/** The present secret becomes the previous one; what was the previous one is gone. */
+/** Makes the current secret the previous one; an earlier previous secret is erased. */
 export async function rotateEndpointSecret(tx: Tx, id: EndpointId, rotation: SecretRotation): Promise<void> {
   await tx.run(ROTATE, [id, rotation.secretSealed, rotation.previousUntil, rotation.at]);
 }
@@ -210,7 +210,7 @@ const ERASE_ENDED = statement(
    RETURNING id`,
 );
 
-/** Erases at most `limit` previous secrets that signed until before then; returns how many. */
+/** Erases up to `limit` previous secrets whose overlap ended before `endedBefore`; returns how many. */
 export async function eraseEndedSecrets(db: Queryable, endedBefore: Date, limit: number): Promise<number> {
   return (await db.run(ERASE_ENDED, [endedBefore, limit])).length;
 }

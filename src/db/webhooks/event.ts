@@ -1,4 +1,4 @@
-// Rows of events: read as they are listed, and written where no payment changes.
+// Reads events for lists and pages, and inserts events that do not belong to a payment's change.
 import type { EventType, ListedEvent } from '../../domain/event.ts';
 import { lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
@@ -21,7 +21,7 @@ const INSERT_OF_ENDPOINT = statement(
    VALUES ($2, $1, $4, $3, 'pending', $7, $7, $7)`,
 );
 
-/** An event that tells of an endpoint, owed to that endpoint and to no other. The dispatchers hear of it. */
+/** Inserts an event about an endpoint, owed to that endpoint and no other. A trigger notifies the dispatchers. */
 export async function insertEndpointEvent(tx: Tx, event: EndpointEvent): Promise<void> {
   const { id, deliveryId, merchantId, endpointId, type, body, at } = event;
   await tx.run(INSERT_OF_ENDPOINT, [id, deliveryId, merchantId, endpointId, type, body, at]);
@@ -37,11 +37,11 @@ export type EventFilter = {
   readonly createdFrom?: Date;
   /** Exclusive. */
   readonly createdTo?: Date;
-  /** Only what is older than this id. */
+  /** Only events older than this id. */
   readonly before?: EventId;
 };
 
-/** The newest events that pass the filter, at most `limit`. */
+/** The newest events that match the filter, at most `limit`. */
 export async function listEvents(
   db: Queryable,
   merchantId: MerchantId,
@@ -61,7 +61,7 @@ export async function listEvents(
   return rows.map(toListed);
 }
 
-// Every condition on time is one on the id, which begins with it: a page is one index range, at any depth.
+// An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.
 const listWhere = (condition: string) =>
   `SELECT ${COLUMNS} FROM events WHERE merchant_id = $1 AND id >= $3 AND id < $4 AND id < $5 ${condition}
    ORDER BY id DESC LIMIT $2`;
@@ -70,7 +70,7 @@ const LIST_OF_TYPE = statement('event_list_of_type', listWhere('AND type = $6'))
 
 const FIND = statement('event_find', `SELECT ${COLUMNS}, body FROM events WHERE id = $1 AND merchant_id = $2`);
 
-/** The event with the text that is signed and sent. */
+/** The event with the body that is signed and sent. */
 export async function findEvent(
   db: Queryable,
   merchantId: MerchantId,

@@ -1,16 +1,16 @@
-// Rows of replays, and the deliveries that they send again.
+// Statements on replays and on the deliveries that they reset to pending.
 import type { DeliveryId, EndpointId, MerchantId, ReplayId, UserId } from '../../domain/ids.ts';
 import { lowestIdAt } from '../../domain/ids.ts';
 import type { Replay, ReplayableState, ReplayFilter } from '../../domain/webhooks/replay.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
-// Every condition on time is one on the id, which begins with it. $1 to $5: merchant, endpoint, states, from, before.
+// An id begins with its creation time, so conditions on time are on the id. $1 to $5: merchant, endpoint, states, from, before.
 function filterValues(merchantId: MerchantId, filter: ReplayFilter): unknown[] {
   const from = lowestIdAt('dlv', filter.madeFrom?.getTime() ?? 0);
   return [merchantId, filter.endpointId, filter.states, from, lowestIdAt('dlv', filter.madeBefore.getTime())];
 }
 
-// A state that few of many are in is indexed by endpoint: each endpoint's own are counted, not all of the merchant's read.
+// The index for rare states is by endpoint: counting for each endpoint avoids reading all of the merchant's deliveries.
 const COUNT_MATCHING = statement(
   'replay_count_matching',
   `SELECT count(*)::int AS count FROM (
@@ -20,10 +20,10 @@ const COUNT_MATCHING = statement(
      WHERE e.merchant_id = $1 AND ($2::text IS NULL OR e.id = $2) LIMIT $6) AS matching`,
 );
 
-// A plan for any values at all takes every time to be short, and reads everybody's deliveries by their ids.
-const PLAN_FOR_VALUES = statement('replay_plan_for_values', 'SET LOCAL plan_cache_mode = force_custom_plan');
+// A generic plan expects every time range to be short and would read all merchants' deliveries by id.
+const FORCE_CUSTOM_PLAN = statement('replay_force_custom_plan', 'SET LOCAL plan_cache_mode = force_custom_plan');
 
-/** How many match, counted up to `limit`. */
+/** How many deliveries match the filter, counted up to `limit`. */
 export async function countMatching(
   tx: Tx,
   merchantId: MerchantId,
@@ -31,7 +31,7 @@ export async function countMatching(
   limit: number,
 ): Promise<number> {
   const values = [...filterValues(merchantId, filter), limit];
-  await tx.run(PLAN_FOR_VALUES, []);
+  await tx.run(FORCE_CUSTOM_PLAN, []);
   const [row] = await tx.run<{ count: number }>(COUNT_MATCHING, values);
   return row?.count ?? 0;
 }
@@ -99,7 +99,7 @@ const LIST = statement(
   `SELECT ${COLUMNS} FROM replays WHERE merchant_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
 );
 
-/** The newest, at most `limit`; only older ones than `before`. */
+/** The newest replays, at most `limit`; with `before` only older ones than that. */
 export async function listReplays(
   db: Queryable,
   merchantId: MerchantId,
@@ -109,79 +109,87 @@ export async function listReplays(
   return (await db.run<ReplayRow>(LIST, [merchantId, before, limit])).map(toReplay);
 }
 
-/** A replay with where it is. */
-export type ReplayUnderWay = Replay & { readonly lastDeliveryId: DeliveryId | null };
+/** A running replay with the last delivery that it has looked at; null: none yet. */
+export type RunningReplay = Replay & { readonly lastDeliveryId: DeliveryId | null };
 
-const TAKE_RUNNING = statement(
-  'replay_take_running',
+const LOCK_RUNNING = statement(
+  'replay_lock_running',
   `SELECT ${COLUMNS} FROM replays WHERE state = 'running' ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 
-/** The running one that was left alone the longest; nobody else continues it until this transaction ends. */
-export async function takeRunningReplay(tx: Tx): Promise<ReplayUnderWay | null> {
-  const [row] = await tx.run<ReplayRow>(TAKE_RUNNING, []);
+/** Locks the running replay that has waited longest: nobody else continues it until this transaction ends. Null: none is free. */
+export async function lockRunningReplay(tx: Tx): Promise<RunningReplay | null> {
+  const [row] = await tx.run<ReplayRow>(LOCK_RUNNING, []);
   return row ? { ...toReplay(row), lastDeliveryId: row.last_delivery_id } : null;
 }
 
-// What makes a delivery pending anew: the attempts are numbered on, the schedule begins again, and the dispatchers hear of it.
-const ARMED = `state = 'pending', replay_count = d.replay_count + 1, attempts_before_replay = d.attempt_count,
+// Resets a delivery to pending: attempt numbers continue, the schedule starts again.
+const RESET_TO_PENDING = `state = 'pending', replay_count = d.replay_count + 1, attempts_before_replay = d.attempt_count,
   next_attempt_at = $AT, leased_until = NULL, workflow_started_at = NULL, updated_at = $AT`;
 
-// Stretch by stretch along the merchant's deliveries, whether many of them match or none: no batch reads more than that.
-const REARM_BATCH = statement(
-  'replay_rearm_batch',
-  `WITH stretch AS MATERIALIZED (
+// Each batch reads the next `limit` deliveries of the merchant, however few of them match, so no batch reads more than that.
+const RESET_BATCH = statement(
+  'replay_reset_batch',
+  `WITH scanned AS MATERIALIZED (
      SELECT d.id FROM deliveries d
      WHERE d.merchant_id = $1 AND d.id >= $4 AND d.id < $5 AND d.id > coalesce($6::text, '') ORDER BY d.id LIMIT $7),
    batch AS (
      SELECT d.id, e.state = 'enabled' AS is_enabled
-     FROM stretch JOIN deliveries d USING (id) JOIN endpoints e ON e.id = d.endpoint_id
+     FROM scanned JOIN deliveries d USING (id) JOIN endpoints e ON e.id = d.endpoint_id
      WHERE d.state = ANY($3) AND ($2::text IS NULL OR d.endpoint_id = $2)
      ORDER BY d.id FOR UPDATE OF d),
-   armed AS (
-     UPDATE deliveries d SET ${ARMED.replaceAll('$AT', '$8::timestamptz')}
+   reset AS (
+     UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$8::timestamptz')}
      WHERE d.id IN (SELECT id FROM batch WHERE is_enabled) RETURNING d.id),
-   told AS (SELECT pg_notify('malipo_deliveries', '') FROM armed LIMIT 1)
-   SELECT (SELECT count(*)::int FROM stretch) AS read, (SELECT count(*)::int FROM batch) AS matched,
-          (SELECT count(*)::int FROM armed) AS replayed, (SELECT max(id) FROM stretch) AS last_id,
-          (SELECT count(*) FROM told) AS told`,
+   notified AS (SELECT pg_notify('malipo_deliveries', '') FROM reset LIMIT 1)
+   SELECT (SELECT count(*)::int FROM scanned) AS read, (SELECT count(*)::int FROM batch) AS matched,
+          (SELECT count(*)::int FROM reset) AS replayed, (SELECT max(id) FROM scanned) AS last_id,
+          (SELECT count(*) FROM notified) AS notified`,
 );
 
 export type ReplayedBatch = {
-  /** How many were looked at; the last of them is `lastDeliveryId`. */
+  /** How many deliveries the batch read; the last of them is `lastDeliveryId`. */
   readonly read: number;
   readonly matched: number;
   readonly replayed: number;
   readonly lastDeliveryId: DeliveryId | null;
 };
 
-/** Looks at the merchant's next `limit` deliveries, and sends again what matches where its endpoint is enabled. */
-export async function rearmBatch(tx: Tx, replay: ReplayUnderWay, limit: number, at: Date): Promise<ReplayedBatch> {
+/**
+ * Reads the merchant's next `limit` deliveries and resets to pending those that match and whose endpoint is enabled. Notifies
+ * the dispatchers.
+ */
+export async function resetBatchForReplay(
+  tx: Tx,
+  replay: RunningReplay,
+  limit: number,
+  at: Date,
+): Promise<ReplayedBatch> {
   const values = [...filterValues(replay.merchantId, replay), replay.lastDeliveryId, limit, at];
   const [row] = await tx.run<Omit<ReplayedBatch, 'lastDeliveryId'> & { last_id: DeliveryId | null }>(
-    REARM_BATCH,
+    RESET_BATCH,
     values,
   );
-  if (!row) throw new Error('a batch of a replay gave no figures');
+  if (!row) throw new Error('a replay batch returned no row');
   const { read, matched, replayed, last_id: lastDeliveryId } = row;
   return { read, matched, replayed, lastDeliveryId };
 }
 
-const NOTE_PROGRESS = statement(
-  'replay_note_progress',
+const RECORD_PROGRESS = statement(
+  'replay_record_progress',
   `UPDATE replays SET replayed = replayed + $2, skipped = skipped + $3, last_delivery_id = coalesce($4, last_delivery_id),
      state = CASE WHEN $5 THEN 'completed' ELSE state END, completed_at = CASE WHEN $5 THEN $6::timestamptz END,
      updated_at = $6
    WHERE id = $1`,
 );
 
-export async function noteReplayProgress(
+export async function recordReplayProgress(
   tx: Tx,
   id: ReplayId,
   batch: ReplayedBatch & { readonly isLast: boolean; readonly at: Date },
 ): Promise<void> {
   const { matched, replayed, lastDeliveryId, isLast, at } = batch;
-  await tx.run(NOTE_PROGRESS, [id, replayed, matched - replayed, lastDeliveryId, isLast, at]);
+  await tx.run(RECORD_PROGRESS, [id, replayed, matched - replayed, lastDeliveryId, isLast, at]);
 }
 
 const LOCK_ONE = statement(
@@ -190,7 +198,7 @@ const LOCK_ONE = statement(
    WHERE d.id = $1 AND d.merchant_id = $2 FOR UPDATE OF d`,
 );
 
-/** The delivery as it is, held until the transaction ends; null for an unknown id and for another merchant's. */
+/** The delivery's current state, locked until the transaction ends; null for an unknown id and for another merchant's. */
 export async function lockDelivery(
   tx: Tx,
   merchantId: MerchantId,
@@ -200,15 +208,15 @@ export async function lockDelivery(
   return row ? { isPending: row.state === 'pending', isEndpointEnabled: row.is_enabled } : null;
 }
 
-const REARM_ONE = statement(
-  'replay_rearm_one',
-  `WITH armed AS (UPDATE deliveries d SET ${ARMED.replaceAll('$AT', '$2::timestamptz')} WHERE d.id = $1 RETURNING d.id)
-   SELECT pg_notify('malipo_deliveries', '') FROM armed`,
+const RESET_ONE = statement(
+  'replay_reset_one',
+  `WITH reset AS (UPDATE deliveries d SET ${RESET_TO_PENDING.replaceAll('$AT', '$2::timestamptz')} WHERE d.id = $1 RETURNING d.id)
+   SELECT pg_notify('malipo_deliveries', '') FROM reset`,
 );
 
-/** Sends a locked delivery again, whatever its state. */
-export async function rearmDelivery(tx: Tx, id: DeliveryId, at: Date): Promise<void> {
-  await tx.run(REARM_ONE, [id, at]);
+/** Resets a locked delivery to pending, whatever its state, and notifies the dispatchers. */
+export async function resetForReplay(tx: Tx, id: DeliveryId, at: Date): Promise<void> {
+  await tx.run(RESET_ONE, [id, at]);
 }
 
 function toReplay(row: ReplayRow): Replay {

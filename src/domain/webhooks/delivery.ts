@@ -1,24 +1,24 @@
-// Webhook deliveries: states, the retry schedule as data, and what one attempt's result means.
+// Webhook deliveries: their states, the retry schedule, and what follows from an attempt's result.
 import { DomainError } from '../errors.ts';
 import type { EventType } from '../event.ts';
 import type { DeliveryId, EndpointId, EventId } from '../ids.ts';
 
 /**
- * pending: the first attempt is owed; retrying: a further one; delivered: accepted; dead_lettered: the schedule ended;
- * withheld: its endpoint is disabled, nothing is sent until somebody replays it.
+ * pending: the first attempt is owed; retrying: a further attempt is owed; delivered: the endpoint accepted it;
+ * dead_lettered: the schedule ended; withheld: its endpoint is disabled, and nothing is sent until somebody replays it.
  */
 export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'dead_lettered', 'withheld'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** How an attempt ended. Only a 2xx answer is success. */
+/** How an attempt ended. Only a 2xx response is a success. */
 export type AttemptResult =
   | {
       readonly kind: 'answered';
       readonly statusCode: number;
       readonly headers: Readonly<Record<string, string>>;
-      /** The first bytes of the answer; how many is capped by the sender. */
+      /** The first bytes of the response body; the sender limits how many. */
       readonly body: Buffer;
-      /** What `Retry-After` asked for; null when absent or unreadable. */
+      /** The wait requested by `Retry-After`; null when it is absent or invalid. */
       readonly retryAfterMs: number | null;
     }
   | { readonly kind: 'no_answer'; readonly error: string };
@@ -34,7 +34,7 @@ export type NextStep =
   | { readonly state: 'retrying'; readonly delayMs: number }
   | { readonly state: 'dead_lettered'; readonly disableEndpoint: boolean };
 
-/** A delivery as its merchant's people see it. */
+/** A delivery as the merchant's people see it. */
 export type ListedDelivery = {
   readonly id: DeliveryId;
   readonly eventId: EventId;
@@ -48,7 +48,7 @@ export type ListedDelivery = {
   readonly updatedAt: Date;
 };
 
-/** An attempt as it was recorded: with an answer or with an error. */
+/** A recorded attempt: with a response or with an error. */
 export type RecordedAttempt = {
   readonly number: number;
   readonly startedAt: Date;
@@ -59,16 +59,16 @@ export type RecordedAttempt = {
   readonly responseBody: Buffer | null;
 };
 
-/** How many attempts of one delivery are shown, the newest: the schedule's many times over, and a limit all the same. */
+/** How many attempts of one delivery are shown, the newest ones: many times as many as the schedule has. */
 export const SHOWN_ATTEMPTS = 100;
 
-/** How much of an answer is kept. */
+/** How much of a response body is stored. */
 export const RESPONSE_KEPT_BYTES = 16 * 1024;
 
-/** Whether the answer was longer than what is kept of it; null: nobody knows, or there was none. */
+/** Whether the response body was longer than its stored part; null when that is unknown or there was no response. */
 export function isResponseTruncated({ responseHeaders, responseBody }: RecordedAttempt): boolean | null {
   if (responseBody === null) return null;
-  // An answer that breaks off is an error: what is shorter than the limit is all that came.
+  // A response that breaks off is recorded as an error, so a body shorter than the limit is complete.
   if (responseBody.length < RESPONSE_KEPT_BYTES) return false;
   const length = responseHeaders?.['content-length'];
   return length !== undefined && /^[0-9]{1,15}$/.test(length) ? Number(length) > responseBody.length : null;
@@ -82,8 +82,8 @@ export const DELIVERY_SCHEDULE_MS: readonly number[] = [
 const JITTER = 0.1;
 
 /**
- * What follows attempt number `attemptNumber` (1 is the first). The wait is the schedule's, ±10 % by `random` (0 to 1);
- * `Retry-After` on 429 and 503 is honoured between the step and twice the step. 410 means: never again.
+ * Decides what follows attempt number `attemptNumber` (1 is the first). The wait is the schedule's step, ±10 % by `random`
+ * (0 to 1). `Retry-After` on 429 and 503 is honoured between the step and twice the step. 410 means: never send again.
  */
 export function nextStep(
   attemptNumber: number,
@@ -109,7 +109,7 @@ function honouredDelayMs(jitteredMs: number, stepMs: number, result: AttemptResu
   return Math.min(Math.max(result.retryAfterMs, stepMs), 2 * stepMs);
 }
 
-/** The same for an unknown id and for another merchant's. */
+/** The same error for an unknown id and for another merchant's delivery. */
 export function deliveryNotFound(): DomainError {
   return new DomainError(
     'delivery_not_found',

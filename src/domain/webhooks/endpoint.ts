@@ -1,4 +1,4 @@
-// Webhook endpoints: states, limits, secrets, and what a merchant sees of one.
+// Webhook endpoints: their states, limits and secrets, and the object that a merchant sees.
 import { DomainError } from '../errors.ts';
 import type { PaymentEventType } from '../event.ts';
 import { newId, type DeliveryId, type EndpointId, type MerchantId } from '../ids.ts';
@@ -6,15 +6,15 @@ import { newId, type DeliveryId, type EndpointId, type MerchantId } from '../ids
 export const ENDPOINT_STATES = ['enabled', 'disabled'] as const;
 export type EndpointState = (typeof ENDPOINT_STATES)[number];
 
-/** Each event is written once per endpoint, in the transaction of the payment: so their number is bounded. */
+/** A limit, because the transaction of a payment's change writes one delivery for each endpoint. */
 export const MAX_ENDPOINTS_PER_MERCHANT = 16;
 
-/** Why nothing is sent to an endpoint: somebody said so, it answered 410, all failed for days, or it is no more. */
+/** Why nothing is sent to an endpoint: a person disabled it, it answered 410, every attempt failed for days, or it is deleted. */
 export type DisabledReason = ShownDisabledReason | 'deleted';
 export const SHOWN_DISABLED_REASONS = ['by_person', 'answered_gone', 'failing'] as const;
 type ShownDisabledReason = (typeof SHOWN_DISABLED_REASONS)[number];
 
-/** The longest that a rotated secret signs beside the new one. */
+/** The longest time that a rotated secret signs beside the new one. */
 export const MAX_SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 /** An endpoint that is not deleted, without its secrets. */
@@ -28,23 +28,23 @@ export type Endpoint = {
   readonly state: EndpointState;
   readonly disabledReason: ShownDisabledReason | null;
   readonly disabledAt: Date | null;
-  /** When the attempt failed after which none was accepted. */
+  /** When the first attempt failed since the last accepted one; null while the endpoint is not failing. */
   readonly failingSince: Date | null;
-  /** The secret of before the last rotation signs too until then. */
+  /** Until when the secret from before the last rotation also signs. */
   readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
 
-/** With its signing secret, which is shown this once: only its sealed form is kept. */
+/** With its signing secret, which is shown only once: the database keeps only its sealed form. */
 export type EndpointWithSecret = Endpoint & { readonly secret: string };
 
-/** What a person may set. */
+/** The settings that a person may change. */
 export type EndpointSettings = Pick<Endpoint, 'url' | 'description' | 'eventTypes' | 'state'>;
 
 /**
- * The endpoint with other settings. Enabling it, and sending to another address, begin with a clean slate: what failed
- * before says nothing of what comes. The very same object when nothing differs.
+ * The endpoint with changed settings. Enabling it or changing its URL clears `failingSince`, because earlier failures say
+ * nothing about later attempts. Returns the very same object when nothing differs.
  */
 export function changedEndpoint(endpoint: Endpoint, changes: Partial<EndpointSettings>, at: Date): Endpoint {
   const next = { ...endpoint, ...changes };
@@ -69,7 +69,7 @@ function isSameSettings(one: EndpointSettings, other: EndpointSettings): boolean
   );
 }
 
-/** What a merchant sees of an endpoint at a moment; `failingLimitMs` is how long it may fail before it is disabled. */
+/** What a merchant sees of an endpoint at the time `at`; `failingLimitMs` is how long it may fail before it is disabled. */
 export function endpointObject(
   endpoint: Endpoint,
   { at, failingLimitMs }: { readonly at: Date; readonly failingLimitMs: number },
@@ -95,12 +95,12 @@ export function endpointObject(
   };
 }
 
-/** Ids for the deliveries of one event; those that no endpoint takes up are dropped. */
+/** Ids for the deliveries of one event, one for each possible endpoint; those not needed are dropped. */
 export function newDeliveryIds(at: Date): DeliveryId[] {
   return Array.from({ length: MAX_ENDPOINTS_PER_MERCHANT }, () => newId('dlv', at.getTime()));
 }
 
-/** The same for an unknown id, for one that was deleted, and for another merchant's. */
+/** The same error for an unknown id, for a deleted endpoint and for another merchant's. */
 export function endpointNotFound(): DomainError {
   return new DomainError(
     'endpoint_not_found',

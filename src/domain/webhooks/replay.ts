@@ -1,31 +1,31 @@
-// Replays: sending again what was sent, or was not, with the same bytes and the whole schedule anew.
+// Replays: deliveries sent again with the same bytes and a new run of the whole schedule, whether they arrived before or not.
 import type { DeliveryState } from './delivery.ts';
 import { DomainError } from '../errors.ts';
 import type { EndpointId, MerchantId, ReplayId, UserId } from '../ids.ts';
 
-/** What can be chosen for a replay of many. What is on its way already is not among them. */
+/** The states that a bulk replay can select. Deliveries that are already on their way are not among them. */
 export const REPLAYABLE_STATES = ['delivered', 'dead_lettered', 'withheld'] as const satisfies readonly DeliveryState[];
 export type ReplayableState = (typeof REPLAYABLE_STATES)[number];
 
-/** Replayed where nobody says otherwise: what did not arrive. */
+/** The default selection of a bulk replay: deliveries that did not arrive. */
 export const UNDELIVERED_STATES: readonly ReplayableState[] = ['dead_lettered', 'withheld'];
 
-/** One merchant's jobs at once. */
+/** How many replays of one merchant may run at once. */
 export const MAX_RUNNING_REPLAYS = 5;
 
-/** Up to so many matching deliveries are counted when a replay begins: to count on would take longer than a request may. */
+/** Matching deliveries are counted up to this number when a replay begins: counting more would exceed a request's time. */
 export const MAX_REPLAY_TOTAL = 1_000_000;
 
-/** How many matched, in words that stay true where there were more than are counted. */
+/** How many deliveries matched, as text that stays true when there were more than are counted. */
 export function replayTotalText(total: number): string {
   return total < MAX_REPLAY_TOTAL ? String(total) : `${total} or more`;
 }
 
 export type ReplayFilter = {
-  /** Null: of all endpoints. */
+  /** Null: all endpoints. */
   readonly endpointId: EndpointId | null;
   readonly states: readonly ReplayableState[];
-  /** When the deliveries were made: from then on, and before then. */
+  /** When the deliveries were created: from `madeFrom` (inclusive; null: any time) and before `madeBefore`. */
   readonly madeFrom: Date | null;
   readonly madeBefore: Date;
 };
@@ -34,17 +34,17 @@ export type Replay = ReplayFilter & {
   readonly id: ReplayId;
   readonly merchantId: MerchantId;
   readonly state: 'running' | 'completed';
-  /** How many matched when it began; `MAX_REPLAY_TOTAL` means that many or more. */
+  /** How many deliveries matched when it began; `MAX_REPLAY_TOTAL` means that many or more. */
   readonly total: number;
   readonly replayed: number;
-  /** Matched, and left as they were: their endpoint is disabled or deleted. */
+  /** How many matched but stayed as they were, because their endpoint is disabled or deleted. */
   readonly skipped: number;
   readonly requestedBy: UserId;
   readonly createdAt: Date;
   readonly completedAt: Date | null;
 };
 
-/** The same for an unknown id and for another merchant's. */
+/** The same error for an unknown id and for another merchant's replay. */
 export function replayNotFound(): DomainError {
   return new DomainError('replay_not_found', 'There is no replay with this id. Look it up in the list of replays.');
 }

@@ -1,4 +1,4 @@
-// Changes an endpoint: where it is, what goes to it, and whether anything does.
+// Changes the settings of an endpoint: URL, description, event types, enabled or disabled.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { changeEndpoint as changeRow, findEndpointLocked } from '../../db/webhooks/endpoint.ts';
@@ -13,16 +13,16 @@ import type { ActedBy } from '../../domain/accounts/member.ts';
 
 export type ChangeEndpoint = {
   readonly id: string;
-  /** A url is checked by the caller against the outbound guard; every attempt checks it again. */
+  /** The caller checks a new URL against the address guard; every attempt checks it again. */
   readonly changes: Partial<EndpointSettings>;
   readonly by: ActedBy;
   readonly at: Date;
 };
 
 /**
- * The endpoint as it then is. What is owed to one that is disabled is withheld from now on, and stays so when it is enabled
- * until somebody replays it. Of two changes at once each keeps what the other set. A change to what is there already does
- * nothing. Throws `endpoint_not_found`.
+ * Returns the endpoint after the change. Deliveries owed to a disabled endpoint are withheld from now on, and stay withheld
+ * when it is enabled until somebody replays them. Two concurrent changes each keep the settings that the other changed.
+ * Setting the current values changes nothing. Throws `endpoint_not_found`.
  */
 export async function changeEndpoint(db: Database, { id, changes, by, at }: ChangeEndpoint): Promise<Endpoint> {
   return db.withTransaction(async (tx) => {

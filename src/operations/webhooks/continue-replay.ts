@@ -1,17 +1,17 @@
-// Brings a replay of many forward by one stretch.
+// Continues a bulk replay by one batch.
 import type { Database } from '../../db/database.ts';
-import { noteReplayProgress, rearmBatch, takeRunningReplay } from '../../db/webhooks/replay.ts';
+import { lockRunningReplay, recordReplayProgress, resetBatchForReplay } from '../../db/webhooks/replay.ts';
 
 /**
- * How many deliveries are pending again by it; null when no replay is running, or others continue those that are. What is
- * replayed and how far the replay came are one transaction: a death in between replays nothing twice and leaves nothing out.
+ * Returns how many deliveries it reset to pending; null when no replay is running or others are continuing those that are.
+ * The deliveries and the replay's progress change in one transaction, so a crash neither repeats nor skips a delivery.
  */
 export async function continueReplay(db: Database, limit: number, at: Date): Promise<number | null> {
   return db.withTransaction(async (tx) => {
-    const replay = await takeRunningReplay(tx);
+    const replay = await lockRunningReplay(tx);
     if (replay === null) return null;
-    const batch = await rearmBatch(tx, replay, limit, at);
-    await noteReplayProgress(tx, replay.id, { ...batch, isLast: batch.read < limit, at });
+    const batch = await resetBatchForReplay(tx, replay, limit, at);
+    await recordReplayProgress(tx, replay.id, { ...batch, isLast: batch.read < limit, at });
     return batch.replayed;
   });
 }

@@ -1,4 +1,4 @@
-// Begins a replay of many deliveries, which the dispatcher carries out bit by bit.
+// Begins a bulk replay, which the dispatcher carries out in batches.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { endpointExists, lockMerchant } from '../../db/webhooks/endpoint.ts';
@@ -16,8 +16,8 @@ export type CreateReplay = {
 };
 
 /**
- * The replay as it begins, with how many match, counted up to `MAX_REPLAY_TOTAL`. Throws `endpoint_not_found`, and `state_conflict` while the merchant has
- * too many running.
+ * Returns the new replay with the number of matching deliveries, counted up to `MAX_REPLAY_TOTAL`. Not idempotent: each call
+ * begins another replay. Throws `endpoint_not_found`, and `state_conflict` while the merchant has too many running.
  */
 export async function createReplay(db: Database, { filter, by, at }: CreateReplay): Promise<Replay> {
   const { merchantId, userId } = by.person;

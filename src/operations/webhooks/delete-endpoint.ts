@@ -9,14 +9,14 @@ import type { ActedBy } from '../../domain/accounts/member.ts';
 export type DeleteEndpoint = {
   readonly merchantId: MerchantId;
   readonly id: string;
-  /** Null: whoever runs the service. */
+  /** Null: the service staff. */
   readonly by: ActedBy | null;
   readonly at: Date;
 };
 
 /**
- * From now on there is no such endpoint: nothing more is made for it or sent to it, what is owed to it is withheld, and its
- * secrets are erased. Its deliveries stay to be seen. Throws `endpoint_not_found`, also for one that was deleted before.
+ * The endpoint is gone from now on: no delivery is created for it or sent to it, deliveries owed to it are withheld, and its
+ * secrets are erased. Its deliveries stay visible. Throws `endpoint_not_found`, also when it was already deleted.
  */
 export async function deleteEndpoint(db: Database, { merchantId, id, by, at }: DeleteEndpoint): Promise<void> {
   await db.withTransaction(async (tx) => {

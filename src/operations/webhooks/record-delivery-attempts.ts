@@ -1,4 +1,4 @@
-// Records webhook attempts with what follows from them, many in one transaction.
+// Records webhook attempts and what follows from them, many in one transaction.
 import { recordServiceAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { recordAttempts, type AttemptRecord } from '../../db/webhooks/delivery.ts';
@@ -14,31 +14,31 @@ import type { EndpointId } from '../../domain/ids.ts';
 
 export type DeliveryAttempt = AttemptRecord & {
   readonly endpointId: EndpointId;
-  /** Both as they were known when the attempt was made. */
+  /** The endpoint's values when the attempt was made. */
   readonly url: string;
   readonly isEndpointFailing: boolean;
 };
 
 export type RecordDeliveryAttempts = {
   readonly attempts: readonly DeliveryAttempt[];
-  /** An endpoint of which everything failed for so long is disabled. */
+  /** An endpoint is disabled when every attempt has failed for this long. */
   readonly failingLimitMs: number;
   readonly at: Date;
 };
 
-export type EndpointEnd = DisabledEndpoint & { readonly reason: DisabledReason };
+export type EndpointDisabled = DisabledEndpoint & { readonly reason: DisabledReason };
 
 /**
- * Attempts, the deliveries' next states and the endpoints' health, in one transaction; returns the endpoints that were
- * disabled by it, which the audit log tells too. Of two records for one attempt number the first stands, so recording again
- * changes nothing. What an address answered says nothing of an endpoint that has another one since.
+ * Records the attempts, the deliveries' next states and the endpoints' health in one transaction. Returns the endpoints that
+ * it disabled, which the audit log records too. Of two records with one attempt number the first counts, so recording again
+ * changes nothing. A result does not affect the health of an endpoint whose URL has changed since the attempt.
  */
-export async function recordDeliveryAttempts(db: Database, input: RecordDeliveryAttempts): Promise<EndpointEnd[]> {
-  // One written order of locks: deliveries by id, then endpoints by id.
+export async function recordDeliveryAttempts(db: Database, input: RecordDeliveryAttempts): Promise<EndpointDisabled[]> {
+  // The order of locks: deliveries by id, then endpoints by id.
   const records = [...input.attempts].sort((a, b) => (a.id < b.id ? -1 : 1));
   if (records.every(({ next, isEndpointFailing }) => next.state === 'delivered' && !isEndpointFailing)) {
-    // The common case, where one statement is a transaction by itself. The second finds nothing to change, unless an
-    // endpoint failed since these attempts began: then it must not count as failing until the next event, days from now.
+    // The common case needs no explicit transaction: each statement is one by itself. The second changes nothing, unless an
+    // endpoint failed after these attempts began; it must not count as failing until the next event, which may be days away.
     await recordAttempts(db, records);
     await setEndpointsHealthy(db, endpointsOf(records));
     return [];
@@ -50,29 +50,32 @@ export async function recordDeliveryAttempts(db: Database, input: RecordDelivery
     const failing = endpointsOf(effective.filter(({ next }) => next.state !== 'delivered'));
     const healthy = endpointsOf(effective.filter(({ next }) => next.state === 'delivered'));
     const gone = endpointsOf(effective.filter(({ next }) => next.state === 'dead_lettered' && next.disableEndpoint));
-    // An endpoint that did both within one batch counts as healthy: its next failure will say so again.
+    // An endpoint with both results in one batch counts as healthy: its next failure marks it again.
     const onlyFailing = failing.filter((id) => !healthy.includes(id));
     if (healthy.length > 0) await setEndpointsHealthy(tx, healthy);
     if (onlyFailing.length > 0) await setEndpointsFailing(tx, onlyFailing, input.at);
-    return endEndpoints(tx, { gone, failing: onlyFailing, ...input });
+    return disableGoneOrFailing(tx, { gone, failing: onlyFailing, ...input });
   });
 }
 
-type ToEnd = Omit<RecordDeliveryAttempts, 'attempts'> & {
+type EndpointsToDisable = Omit<RecordDeliveryAttempts, 'attempts'> & {
   readonly gone: readonly EndpointId[];
   readonly failing: readonly EndpointId[];
 };
 
-async function endEndpoints(tx: Tx, { gone, failing, failingLimitMs, at }: ToEnd): Promise<EndpointEnd[]> {
-  const ended: EndpointEnd[] = [];
-  const end = async (ids: readonly EndpointId[], reason: DisabledReason, failingSince?: Date): Promise<void> => {
+async function disableGoneOrFailing(
+  tx: Tx,
+  { gone, failing, failingLimitMs, at }: EndpointsToDisable,
+): Promise<EndpointDisabled[]> {
+  const disabled: EndpointDisabled[] = [];
+  const disable = async (ids: readonly EndpointId[], reason: DisabledReason, failingSince?: Date): Promise<void> => {
     if (ids.length === 0) return;
-    const disabled = await disableEndpoints(tx, ids, { reason, at, ...(failingSince && { failingSince }) });
-    ended.push(...disabled.map((endpoint) => ({ ...endpoint, reason })));
+    const endpoints = await disableEndpoints(tx, ids, { reason, at, ...(failingSince && { failingSince }) });
+    disabled.push(...endpoints.map((endpoint) => ({ ...endpoint, reason })));
   };
-  await end(gone, 'answered_gone');
-  await end(failing, 'failing', new Date(at.getTime() - failingLimitMs));
-  for (const { id, merchantId, reason } of ended) {
+  await disable(gone, 'answered_gone');
+  await disable(failing, 'failing', new Date(at.getTime() - failingLimitMs));
+  for (const { id, merchantId, reason } of disabled) {
     await recordServiceAct(tx, merchantId, {
       action: 'endpoint.disabled',
       subjectId: id,
@@ -81,7 +84,7 @@ async function endEndpoints(tx: Tx, { gone, failing, failingLimitMs, at }: ToEnd
       at,
     });
   }
-  return ended;
+  return disabled;
 }
 
 function endpointsOf(records: readonly DeliveryAttempt[]): EndpointId[] {

@@ -1,4 +1,4 @@
-// Registers where a merchant's events go.
+// Registers a webhook endpoint of a merchant.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { countEndpoints, insertEndpoint, lockMerchant } from '../../db/webhooks/endpoint.ts';
@@ -12,18 +12,21 @@ import { generateEndpointSecret } from '../../security/webhook-signature.ts';
 
 export type RegisterEndpoint = {
   readonly merchantId: MerchantId;
-  /** Checked by the caller against the outbound guard; every attempt checks it again. */
+  /** The caller checks it against the address guard; every attempt checks it again. */
   readonly url: string;
   readonly description: string | null;
   /** Null: every type. */
   readonly eventTypes: readonly PaymentEventType[] | null;
   readonly keyRing: KeyRing;
-  /** Without it: whoever runs the service. */
+  /** Absent: the service staff. */
   readonly by?: ActedBy;
   readonly at: Date;
 };
 
-/** The endpoint, to which every event from now on goes. Throws `state_conflict` when the merchant has too many. */
+/**
+ * The new endpoint, which receives the events from now on. Not idempotent: each call registers another one. Throws
+ * `state_conflict` when the merchant has too many.
+ */
 export async function registerEndpoint(db: Database, input: RegisterEndpoint): Promise<EndpointWithSecret> {
   const { merchantId, url, description, eventTypes, by, at } = input;
   const secret = generateEndpointSecret();

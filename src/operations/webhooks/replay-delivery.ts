@@ -1,14 +1,14 @@
-// Sends one delivery again: same event, same bytes, the endpoint's present secret, the whole schedule anew.
+// Replays one delivery: same event, same bytes, the endpoint's current secret, the schedule from its beginning.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
-import { lockDelivery, rearmDelivery } from '../../db/webhooks/replay.ts';
+import { lockDelivery, resetForReplay } from '../../db/webhooks/replay.ts';
 import { deliveryNotFound } from '../../domain/webhooks/delivery.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 
 /**
- * One that waits for its first attempt stays as it is; one that waits for a later attempt is sent now. Throws
+ * A delivery that waits for its first attempt stays as it is; one that waits for a later attempt is sent now. Throws
  * `delivery_not_found`, and `state_conflict` when its endpoint is disabled or deleted.
  */
 export async function replayDelivery(
@@ -23,7 +23,7 @@ export async function replayDelivery(
       throw new DomainError('state_conflict', 'The endpoint of this delivery is disabled or deleted. Enable it first.');
     }
     if (delivery.isPending) return;
-    await rearmDelivery(tx, id, at);
+    await resetForReplay(tx, id, at);
     await recordAct(tx, by, { action: 'delivery.replayed', subjectId: id, at });
   });
 }

@@ -1,4 +1,4 @@
-// Puts a new signing secret in the place of an endpoint's present one.
+// Replaces the signing secret of an endpoint.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { findEndpointLocked, rotateEndpointSecret as rotateRow } from '../../db/webhooks/endpoint.ts';
@@ -10,7 +10,7 @@ import { generateEndpointSecret } from '../../security/webhook-signature.ts';
 
 export type RotateEndpointSecret = {
   readonly id: string;
-  /** How long the present secret signs beside the new one; 0: it ends now. */
+  /** How long the current secret still signs beside the new one; 0: it ends now. */
   readonly keepPreviousForMs: number;
   readonly keyRing: KeyRing;
   readonly by: ActedBy;
@@ -18,9 +18,9 @@ export type RotateEndpointSecret = {
 };
 
 /**
- * The endpoint with its new secret, which nobody can see again. It signs every attempt that is begun from now on. At most
- * two secrets sign at a time: one that was kept before ends now. Not to be repeated: each call makes another. Throws
- * `endpoint_not_found`.
+ * Returns the endpoint with its new secret, which is not shown again. The secret signs every attempt that begins from now on.
+ * At most two secrets sign at a time: an older one that still overlapped ends now. Not idempotent: each call creates another
+ * secret. Throws `endpoint_not_found`.
  */
 export async function rotateEndpointSecret(db: Database, input: RotateEndpointSecret): Promise<EndpointWithSecret> {
   const { id, keepPreviousForMs, by, at } = input;

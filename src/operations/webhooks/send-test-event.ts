@@ -1,4 +1,4 @@
-// Sends an event by which an endpoint is tested.
+// Creates a test event for one endpoint.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { findEndpointLocked } from '../../db/webhooks/endpoint.ts';
@@ -18,9 +18,9 @@ export type SendTestEvent = {
 };
 
 /**
- * The ids of the event and of its one delivery: to this endpoint, whatever types it chose, and to no other. It is sent,
- * tried again and kept like any. Each call makes another. Throws `endpoint_not_found`, and `state_conflict` while the
- * endpoint is disabled.
+ * Returns the ids of the event and of its one delivery: to this endpoint, whatever event types it has selected, and to no
+ * other. The event is sent, retried and stored like any other. Not idempotent: each call creates another. Throws
+ * `endpoint_not_found`, and `state_conflict` while the endpoint is disabled.
  */
 export async function sendTestEvent(
   db: Database,
@@ -36,8 +36,8 @@ export async function sendTestEvent(
     }
     const [eventId, deliveryId] = [newId('evt', at.getTime()), newId('dlv', at.getTime())];
     const shown = endpointObject(endpoint, { at, failingLimitMs });
-    const told = endpointTestEvent(shown, { id: eventId, at, environment });
-    await insertEndpointEvent(tx, { id: eventId, deliveryId, merchantId, endpointId: endpoint.id, at, ...told });
+    const event = endpointTestEvent(shown, { id: eventId, at, environment });
+    await insertEndpointEvent(tx, { id: eventId, deliveryId, merchantId, endpointId: endpoint.id, at, ...event });
     const after = { event_id: eventId, delivery_id: deliveryId };
     await recordAct(tx, by, { action: 'endpoint.tested', subjectId: endpoint.id, after, at });
     return { eventId, deliveryId };

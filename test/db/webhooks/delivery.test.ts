@@ -1,13 +1,11 @@
-// Deliveries: claimed by one at a time, leased, and each attempt recorded once.
+// Tests deliveries: claimed by one dispatcher at a time under a lease, with each attempt recorded once.
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/db/database.ts';
-import { type DueDelivery } from '../../../src/db/webhooks/delivery.ts';
+import { escalateDeliveries, findRetryingDelivery, type DueDelivery } from '../../../src/db/webhooks/delivery.ts';
 import { disableEndpoints, lockMerchant, setEndpointsFailing } from '../../../src/db/webhooks/endpoint.ts';
 import type { AttemptResult, NextStep } from '../../../src/domain/webhooks/delivery.ts';
 import type { EndpointId, MerchantId } from '../../../src/domain/ids.ts';
 import { open } from '../../../src/security/sealing.ts';
-import { getRetryingDelivery } from '../../../src/queries/webhooks/get-retrying-delivery.ts';
-import { handOverDeliveries } from '../../../src/operations/webhooks/hand-over-deliveries.ts';
 import type { DeliveryAttempt } from '../../../src/operations/webhooks/record-delivery-attempts.ts';
 import { registerEndpoint } from '../../../src/operations/webhooks/register-endpoint.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
@@ -18,7 +16,6 @@ const DELIVERED: NextStep = { state: 'delivered' };
 const RETRYING: NextStep = { state: 'retrying', delayMs: 5000 };
 
 function attemptOf(delivery: DueDelivery, statusCode: number, next: NextStep, attemptNumber = 1): DeliveryAttempt {
-  const { id, endpointId, url, replayCount, attemptsBeforeReplay, isEndpointFailing } = delivery;
   const result: AttemptResult = {
     kind: 'answered',
     statusCode,
@@ -26,18 +23,8 @@ function attemptOf(delivery: DueDelivery, statusCode: number, next: NextStep, at
     body: Buffer.from('ok'),
     retryAfterMs: null,
   };
-  return {
-    id,
-    endpointId,
-    url,
-    replayCount,
-    attemptsBeforeReplay,
-    isEndpointFailing,
-    attemptNumber,
-    attempt: { startedAt: new Date(), durationMs: 12, result },
-    next,
-    at: new Date(),
-  };
+  const attempt = { startedAt: new Date(), durationMs: 12, result };
+  return { ...delivery, attemptNumber, attempt, next, at: new Date() };
 }
 
 describe('deliveries', () => {
@@ -54,8 +41,8 @@ describe('deliveries', () => {
   });
   afterEach(() => database.drop());
 
-  /** `count` pending deliveries, each of a payment of its own. */
-  async function makePending(count: number): Promise<void> {
+  /** Creates `count` pending deliveries, each of a payment of its own. */
+  async function createPending(count: number): Promise<void> {
     await Promise.all(Array.from({ length: count }, () => makeCollection(db, merchantId, 'prompted')));
   }
   const rowOf = (id: string) =>
@@ -70,8 +57,8 @@ describe('deliveries', () => {
     return delivery;
   };
 
-  it('come with all that an attempt needs', async () => {
-    await makePending(1);
+  it('are claimed with everything that an attempt needs', async () => {
+    await createPending(1);
     const delivery = await claimOne();
     const event = await oneRow<{ id: string; body: string }>(db, 'SELECT id, body FROM events');
     assert.equal(delivery.body, event.body);
@@ -81,8 +68,8 @@ describe('deliveries', () => {
     assert.match(open(delivery.secretsSealed[0], endpointId, KEY_RING), /^whsec_/);
   });
 
-  it('are never claimed by two at the same time', async () => {
-    await makePending(60);
+  it('are never claimed by two dispatchers at the same time', async () => {
+    await createPending(60);
     const claims = await Promise.all(Array.from({ length: 12 }, () => claim(db, 10)));
     const ids = claims.flat().map(({ id }) => id);
     assert.equal(ids.length, 60);
@@ -90,8 +77,8 @@ describe('deliveries', () => {
     assert.deepEqual(await claim(db, 10), []);
   });
 
-  it('are claimed around those that another is just writing to', async () => {
-    await makePending(3);
+  it('are claimed past rows that another transaction is changing', async () => {
+    await createPending(3);
     const client = await db.pool.connect();
     await client.query('BEGIN');
     const { rows } = await client.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id LIMIT 1 FOR UPDATE');
@@ -102,8 +89,8 @@ describe('deliveries', () => {
     client.release();
   });
 
-  it('are claimed oldest first, as many as were asked for', async () => {
-    await makePending(5);
+  it('are claimed oldest first, up to the limit', async () => {
+    await createPending(5);
     const { rows } = await db.pool.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id');
     const claimed = (await claim(db, 3)).map(({ id }) => id);
     assert.deepEqual(
@@ -112,47 +99,47 @@ describe('deliveries', () => {
     );
   });
 
-  it('come back when their lease ran out, and not before', async () => {
-    await makePending(1);
+  it('can be claimed again when their lease has expired, and not before', async () => {
+    await createPending(1);
     const delivery = await claimOne();
     assert.deepEqual(await claim(db, 1), []);
     await db.pool.query("UPDATE deliveries SET leased_until = now() - interval '1 ms'");
     assert.equal((await claimOne()).id, delivery.id);
   });
 
-  it('of an endpoint that fails already take nobody’s place, and go to workflows, some at a time', async () => {
-    await makePending(3);
+  it('are not claimed while their endpoint is failing, but escalated to workflows up to a limit', async () => {
+    await createPending(3);
     await setEndpointsFailing(db, [endpointId], new Date());
     assert.deepEqual(await claim(db, 10), []);
-    assert.equal(await handOverDeliveries(db, 2), 2);
+    assert.equal(await escalateDeliveries(db, 2), 2);
     const { rows } = await db.pool.query('SELECT state, leased_until FROM deliveries ORDER BY id');
     assert.deepEqual(
       rows,
       ['retrying', 'retrying', 'pending'].map((state) => ({ state, leased_until: null })),
     );
-    assert.equal(await handOverDeliveries(db, 2), 1);
-    assert.equal(await handOverDeliveries(db, 2), 0);
+    assert.equal(await escalateDeliveries(db, 2), 1);
+    assert.equal(await escalateDeliveries(db, 2), 0);
   });
 
-  it('wake the dispatchers when there are any', async () => {
-    const attested: string[] = [];
+  it('notify the dispatchers when some are created', async () => {
+    const notified: string[] = [];
     const client = await db.pool.connect();
-    client.on('notification', ({ channel }) => attested.push(channel));
+    client.on('notification', ({ channel }) => notified.push(channel));
     await client.query('LISTEN malipo_deliveries');
     await db.pool.query("UPDATE endpoints SET event_types = '{collection.failed}'");
-    await makePending(1);
+    await createPending(1);
     await client.query('SELECT 1');
-    assert.deepEqual(attested, []);
+    assert.deepEqual(notified, []);
     await db.pool.query('UPDATE endpoints SET event_types = NULL');
-    await makePending(1);
+    await createPending(1);
     await client.query('SELECT 1');
-    assert.deepEqual(attested, ['malipo_deliveries']);
+    assert.deepEqual(notified, ['malipo_deliveries']);
     client.release(true);
   });
 
   describe('after an attempt', () => {
-    it('are delivered, with the attempt kept as it was', async () => {
-      await makePending(1);
+    it('are delivered, and the attempt is stored', async () => {
+      await createPending(1);
       const delivery = await claimOne();
       await record(db, [attemptOf(delivery, 200, DELIVERED)]);
       assert.deepEqual(await rowOf(delivery.id), {
@@ -161,35 +148,35 @@ describe('deliveries', () => {
         leased_until: null,
         next_attempt_at: null,
       });
-      const kept = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM delivery_attempts');
-      assert.equal(kept['status_code'], 200);
-      assert.deepEqual(kept['response_headers'], { 'content-type': 'text/plain' });
-      assert.deepEqual(kept['response_body'], Buffer.from('ok'));
+      const stored = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM delivery_attempts');
+      assert.equal(stored['status_code'], 200);
+      assert.deepEqual(stored['response_headers'], { 'content-type': 'text/plain' });
+      assert.deepEqual(stored['response_body'], Buffer.from('ok'));
     });
 
-    it('are owed another one at the time that was decided', async () => {
-      await makePending(1);
+    it('are owed another attempt at the decided time', async () => {
+      await createPending(1);
       const delivery = await claimOne();
       const attempt = attemptOf(delivery, 500, RETRYING);
       await record(db, [attempt]);
       const { state, next_attempt_at } = await rowOf(delivery.id);
       assert.equal(state, 'retrying');
       assert.equal(next_attempt_at?.getTime(), attempt.at.getTime() + 5000);
-      assert.equal((await getRetryingDelivery(db, delivery.id, 0))?.attemptCount, 1);
+      assert.equal((await findRetryingDelivery(db, delivery.id, 0))?.attemptCount, 1);
     });
 
-    it('keep the error of one that had no answer', async () => {
-      await makePending(1);
+    it('have the error stored when there was no response', async () => {
+      await createPending(1);
       const delivery = await claimOne();
       const base = attemptOf(delivery, 500, RETRYING);
       const result: AttemptResult = { kind: 'no_answer', error: 'connection refused' };
       await record(db, [{ ...base, attempt: { ...base.attempt, result } }]);
-      const kept = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM delivery_attempts');
-      assert.deepEqual([kept['status_code'], kept['error']], [null, 'connection refused']);
+      const stored = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM delivery_attempts');
+      assert.deepEqual([stored['status_code'], stored['error']], [null, 'connection refused']);
     });
 
-    it('stay as the first record of it says, when it is recorded again', async () => {
-      await makePending(1);
+    it('keep the state of the first record when the attempt is recorded again', async () => {
+      await createPending(1);
       const delivery = await claimOne();
       await record(db, [attemptOf(delivery, 200, DELIVERED)]);
       await record(db, [attemptOf(delivery, 500, RETRYING)]);
@@ -200,8 +187,8 @@ describe('deliveries', () => {
       );
     });
 
-    it('stay as the first of two records says that come in one batch', async () => {
-      await makePending(10);
+    it('keep the state of the first of two records in one batch', async () => {
+      await createPending(10);
       const deliveries = await claim(db, 10);
       const firsts = deliveries.map((delivery) => attemptOf(delivery, 200, DELIVERED));
       const seconds = deliveries.map((delivery) => attemptOf(delivery, 500, RETRYING));
@@ -212,8 +199,8 @@ describe('deliveries', () => {
       assert.deepEqual(rows, [{ state: 'delivered', status_code: 200 }]);
     });
 
-    it('stay as one of two says that record it at the same time', async () => {
-      await makePending(20);
+    it('take the state of one of two records made at the same time', async () => {
+      await createPending(20);
       const deliveries = await claim(db, 20);
       const [one, two] = [deliveries, [...deliveries].reverse()];
       await Promise.all([
@@ -236,8 +223,8 @@ describe('deliveries', () => {
       }
     });
 
-    it('do not skip one: the third is not recorded before the second', async () => {
-      await makePending(1);
+    it('do not record a third attempt before the second', async () => {
+      await createPending(1);
       const delivery = await claimOne();
       await record(db, [attemptOf(delivery, 500, RETRYING)]);
       await record(db, [attemptOf(delivery, 200, DELIVERED, 3)]);
@@ -245,7 +232,7 @@ describe('deliveries', () => {
     });
   });
 
-  describe('make their endpoint', () => {
+  describe('results of attempts', () => {
     const endpoint = () =>
       oneRow<{ state: string; is_failing: boolean; reason: string | null }>(
         db,
@@ -253,8 +240,8 @@ describe('deliveries', () => {
         [endpointId],
       );
 
-    it('failing when they fail, and healthy again when one arrives', async () => {
-      await makePending(2);
+    it('mark the endpoint as failing after a failure, and as healthy after a success', async () => {
+      await createPending(2);
       const [first, second] = await claim(db, 2);
       await record(db, [attemptOf(first!, 500, RETRYING)]);
       assert.equal((await endpoint()).is_failing, true);
@@ -262,31 +249,31 @@ describe('deliveries', () => {
       assert.equal((await endpoint()).is_failing, false);
     });
 
-    it('healthy when one of a batch arrives', async () => {
-      await makePending(2);
+    it('mark the endpoint as healthy when one of a batch succeeds', async () => {
+      await createPending(2);
       const [first, second] = await claim(db, 2);
       await record(db, [attemptOf(first!, 200, DELIVERED), attemptOf(second!, 500, RETRYING)]);
       assert.equal((await endpoint()).is_failing, false);
     });
 
-    it('healthy by one that began before another one failed', async () => {
-      await makePending(2);
+    it('mark the endpoint as healthy after a success that began before another attempt failed', async () => {
+      await createPending(2);
       const [first, second] = await claim(db, 2);
       await record(db, [attemptOf(first!, 500, RETRYING)]);
       await record(db, [attemptOf(second!, 200, DELIVERED)]);
       assert.equal((await endpoint()).is_failing, false);
     });
 
-    it('disabled when it answers that it is gone for good', async () => {
-      await makePending(1);
+    it('disable the endpoint when it answers 410', async () => {
+      await createPending(1);
       const gone: NextStep = { state: 'dead_lettered', disableEndpoint: true };
-      const ended = await record(db, [attemptOf(await claimOne(), 410, gone)]);
-      assert.deepEqual(ended, [{ id: endpointId, merchantId, reason: 'answered_gone' }]);
+      const disabled = await record(db, [attemptOf(await claimOne(), 410, gone)]);
+      assert.deepEqual(disabled, [{ id: endpointId, merchantId, reason: 'answered_gone' }]);
       assert.deepEqual(await endpoint(), { state: 'disabled', is_failing: true, reason: 'answered_gone' });
     });
 
-    it('neither failing nor disabled by what the address of before answers', async () => {
-      await makePending(2);
+    it('neither mark nor disable the endpoint when they come from its previous URL', async () => {
+      await createPending(2);
       const [first, second] = await claim(db, 2);
       await db.pool.query("UPDATE endpoints SET url = 'https://merchant.example/new'");
       const gone: NextStep = { state: 'dead_lettered', disableEndpoint: true };
@@ -296,8 +283,8 @@ describe('deliveries', () => {
       assert.equal((await rowOf(first!.id)).state, 'dead_lettered');
     });
 
-    it('disabled when all failed for the limit, with an entry in the audit log', async () => {
-      await makePending(2);
+    it('disable the endpoint when every attempt has failed for the limit, with an entry in the audit log', async () => {
+      await createPending(2);
       const [first, second] = await claim(db, 2);
       const dayMs = 86_400_000;
       const began = new Date();
@@ -307,8 +294,8 @@ describe('deliveries', () => {
       await record(db, [attemptOf(first!, 500, RETRYING, 2)], { ...limits, at: almost });
       assert.equal((await endpoint()).state, 'enabled');
       const then = new Date(began.getTime() + 5 * dayMs);
-      const ended = await record(db, [attemptOf(second!, 500, RETRYING)], { ...limits, at: then });
-      assert.deepEqual(ended, [{ id: endpointId, merchantId, reason: 'failing' }]);
+      const disabled = await record(db, [attemptOf(second!, 500, RETRYING)], { ...limits, at: then });
+      assert.deepEqual(disabled, [{ id: endpointId, merchantId, reason: 'failing' }]);
       assert.equal((await endpoint()).reason, 'failing');
       const entry = await oneRow<Record<string, unknown>>(db, 'SELECT * FROM audit_entries');
       assert.deepEqual(
@@ -317,8 +304,8 @@ describe('deliveries', () => {
       );
     });
 
-    it('not disabled while one arrives now and then', async () => {
-      await makePending(3);
+    it('do not disable the endpoint while an attempt succeeds now and then', async () => {
+      await createPending(3);
       const [first, second, third] = await claim(db, 3);
       const at = (days: number) => ({ failingLimitMs: 5 * 86_400_000, at: new Date(Date.now() + days * 86_400_000) });
       await record(db, [attemptOf(first!, 500, RETRYING)], at(0));
@@ -328,16 +315,16 @@ describe('deliveries', () => {
     });
   });
 
-  describe('are made', () => {
+  describe('when an event is recorded', () => {
     const targets = async () =>
       (await db.pool.query<{ endpoint_id: string }>('SELECT endpoint_id FROM deliveries')).rows.map(
         (row) => row.endpoint_id,
       );
 
-    it('for each of a merchant’s endpoints that wants the type, withheld where it is disabled, and for no other merchant’s', async () => {
+    it('are created for each endpoint of the merchant that selects the type, withheld when it is disabled, and for no others', async () => {
       const at = new Date();
       const input = { merchantId, url: 'https://merchant.example/2', description: null, keyRing: KEY_RING, at };
-      const wanting = await registerEndpoint(db, { ...input, eventTypes: ['collection.prompted'] });
+      const selecting = await registerEndpoint(db, { ...input, eventTypes: ['collection.prompted'] });
       await registerEndpoint(db, { ...input, eventTypes: ['collection.succeeded'] });
       const disabled = await registerEndpoint(db, { ...input, eventTypes: null });
       await disableEndpoints(db, [disabled.id], { reason: 'by_person', at });
@@ -348,27 +335,27 @@ describe('deliveries', () => {
         [deleted.id],
       );
       await makeEndpoint(db, await makeMerchant(db));
-      await makePending(1);
-      assert.deepEqual((await targets()).sort(), [endpointId, wanting.id, disabled.id].sort());
+      await createPending(1);
+      assert.deepEqual((await targets()).sort(), [endpointId, selecting.id, disabled.id].sort());
       const { rows } = await db.pool.query("SELECT endpoint_id FROM deliveries WHERE state = 'withheld'");
       assert.deepEqual(rows, [{ endpoint_id: disabled.id }]);
     });
 
-    it('for sixteen endpoints, which is as many as a merchant can have, however many register at once', async () => {
+    it('are created for at most sixteen endpoints, the limit per merchant, however many register at once', async () => {
       const register = () => makeEndpoint(db, merchantId);
       const results = await Promise.allSettled(Array.from({ length: 20 }, register));
       assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 15);
       for (const result of results) {
         if (result.status === 'rejected') assert.match(String(result.reason), /can have 16 endpoints/);
       }
-      await makePending(1);
+      await createPending(1);
       assert.equal((await targets()).length, 16);
     });
 
-    it('without waiting for who counts the merchant’s endpoints or deliveries', async () => {
+    it('are created without waiting for a transaction that counts the merchant’s endpoints or deliveries', async () => {
       await db.withTransaction(async (tx) => {
         await lockMerchant(tx, merchantId);
-        await makePending(1);
+        await createPending(1);
       });
       assert.equal((await targets()).length, 1);
     });

@@ -1,17 +1,19 @@
-// Replays: what is sent again, what is left, and what an attempt of before means.
+// Tests replays: which deliveries are sent again, which are skipped, and what earlier attempts still change.
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/db/database.ts';
-import type { DueDelivery } from '../../../src/db/webhooks/delivery.ts';
+import {
+  escalateDeliveries,
+  findRetryingDelivery,
+  withholdDeliveries,
+  type DueDelivery,
+} from '../../../src/db/webhooks/delivery.ts';
 import { disableEndpoints } from '../../../src/db/webhooks/endpoint.ts';
-import { countMatching, insertReplay, rearmDelivery } from '../../../src/db/webhooks/replay.ts';
+import { countMatching, insertReplay, resetForReplay } from '../../../src/db/webhooks/replay.ts';
 import type { AttemptResult, NextStep } from '../../../src/domain/webhooks/delivery.ts';
 import { newId, type EndpointId, type MerchantId, type UserId } from '../../../src/domain/ids.ts';
 import { UNDELIVERED_STATES, type Replay } from '../../../src/domain/webhooks/replay.ts';
 import { continueReplay } from '../../../src/operations/webhooks/continue-replay.ts';
-import { getRetryingDelivery } from '../../../src/queries/webhooks/get-retrying-delivery.ts';
-import { handOverDeliveries } from '../../../src/operations/webhooks/hand-over-deliveries.ts';
 import { listUnstarted, markStarted } from '../../../src/db/work.ts';
-import { withholdDeliveries } from '../../../src/operations/webhooks/withhold-deliveries.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { claim, record } from './deliveries.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from '../rows.ts';
@@ -41,14 +43,34 @@ describe('a replay', () => {
   });
   afterEach(() => database.drop());
 
-  async function makeDead(count: number): Promise<void> {
-    for (let made = 0; made < count; made++) await makeCollection(db, merchantId, 'prompted');
+  async function createDeadLetters(count: number): Promise<void> {
+    for (let created = 0; created < count; created++) await makeCollection(db, merchantId, 'prompted');
     const claimed = (await claim(db, 100)).filter((delivery) => delivery.merchantId === merchantId);
     await record(
       db,
       claimed.map((delivery) => attemptOf(delivery, DEAD)),
     );
     await db.pool.query('UPDATE endpoints SET failing_since = NULL');
+  }
+
+  /** Dead letters at the merchant's two endpoints, and a delivery of another merchant; returns the second endpoint. */
+  async function createDeadLettersOfTwoEndpoints(countOfFirst: number): Promise<EndpointId> {
+    await createDeadLetters(countOfFirst - 1);
+    const other = await makeEndpoint(db, merchantId);
+    const otherMerchant = await makeMerchant(db);
+    await makeEndpoint(db, otherMerchant);
+    await makeCollection(db, otherMerchant, 'prompted');
+    await createDeadLetters(1);
+    return other;
+  }
+
+  /** A delivery after its first attempt, as it was when that attempt was made. */
+  async function createRetrying(): Promise<DueDelivery> {
+    await makeCollection(db, merchantId, 'prompted');
+    const [delivery] = await claim(db, 1);
+    await record(db, [attemptOf(delivery!, RETRYING)]);
+    await db.pool.query('UPDATE endpoints SET failing_since = NULL');
+    return delivery!;
   }
 
   const states = async () =>
@@ -82,11 +104,11 @@ describe('a replay', () => {
       [id],
     );
 
-  it('of many goes batch by batch, each delivery once, and ends', async () => {
-    await makeDead(5);
+  it('proceeds in batches, takes each of many deliveries once, and completes', async () => {
+    await createDeadLetters(5);
     const { id } = await begin();
     assert.equal(await continueReplay(db, 2, new Date()), 2);
-    // What failed again behind its back is not taken up once more.
+    // A delivery that fails again behind its position is not replayed a second time.
     await record(
       db,
       (await claim(db, 5)).map((delivery) => attemptOf(delivery, DEAD)),
@@ -100,21 +122,16 @@ describe('a replay', () => {
     assert.deepEqual(await states(), ['dead_lettered', 'dead_lettered', 'pending', 'pending', 'pending']);
   });
 
-  it('of few among many goes on stretch by stretch, past all that does not match', async () => {
-    await makeDead(6);
+  it('proceeds in batches past the deliveries that do not match', async () => {
+    await createDeadLetters(6);
     await db.pool.query("UPDATE deliveries SET state = 'delivered' WHERE id <> (SELECT max(id) FROM deliveries)");
     const { id } = await begin();
     for (const replayed of [0, 0, 1, 0]) assert.equal(await continueReplay(db, 2, new Date()), replayed);
     assert.deepEqual(await progress(id), { state: 'completed', replayed: 1, skipped: 0 });
   });
 
-  it('takes what its filter says and nothing of others', async () => {
-    await makeDead(1);
-    const other = await makeEndpoint(db, merchantId);
-    const stranger = await makeMerchant(db);
-    await makeEndpoint(db, stranger);
-    await makeCollection(db, stranger, 'prompted');
-    await makeDead(1);
+  it('resets only the deliveries that match its filter', async () => {
+    const other = await createDeadLettersOfTwoEndpoints(2);
     assert.deepEqual((await states()).sort(), ['dead_lettered', 'dead_lettered', 'dead_lettered', 'pending'].sort());
     await begin({ endpointId: other });
     await begin({ states: ['delivered'] });
@@ -126,13 +143,8 @@ describe('a replay', () => {
     assert.deepEqual(rows, [{ endpoint_id: other }]);
   });
 
-  it('counts what its filter says and nothing of others, up to a limit', async () => {
-    await makeDead(3);
-    const other = await makeEndpoint(db, merchantId);
-    const stranger = await makeMerchant(db);
-    await makeEndpoint(db, stranger);
-    await makeCollection(db, stranger, 'prompted');
-    await makeDead(1);
+  it('counts only the deliveries that match its filter, up to a limit', async () => {
+    const other = await createDeadLettersOfTwoEndpoints(4);
     const everything = { endpointId: null, madeFrom: null, madeBefore: new Date(Date.now() + 1000) };
     const count = (filter: Partial<Replay>, limit = 100) =>
       db.withTransaction((tx) =>
@@ -147,8 +159,8 @@ describe('a replay', () => {
     assert.deepEqual([await count({ madeBefore: aMinuteAgo }), await count({ madeFrom: aMinuteAgo })], [0, 5]);
   });
 
-  it('leaves what its endpoint, being disabled, would not get, and counts it', async () => {
-    await makeDead(3);
+  it('skips deliveries of a disabled endpoint, and counts them', async () => {
+    await createDeadLetters(3);
     await disableEndpoints(db, [endpointId], { reason: 'by_person', at: new Date() });
     const { id } = await begin();
     assert.equal(await continueReplay(db, 100, new Date()), 0);
@@ -156,8 +168,8 @@ describe('a replay', () => {
     assert.deepEqual([...new Set(await states())], ['dead_lettered']);
   });
 
-  it('is continued by one at a time', async () => {
-    await makeDead(20);
+  it('is continued by one process at a time', async () => {
+    await createDeadLetters(20);
     const { id } = await begin();
     for (let round = 0; round < 10 && (await progress(id)).state === 'running'; round++) {
       await Promise.all([1, 2, 3].map(() => continueReplay(db, 5, new Date())));
@@ -167,21 +179,21 @@ describe('a replay', () => {
     assert.deepEqual(rows, [{ replay_count: 1 }]);
   });
 
-  it('wakes the dispatchers', async () => {
-    await makeDead(2);
-    const attested: string[] = [];
+  it('notifies the dispatchers', async () => {
+    await createDeadLetters(2);
+    const notified: string[] = [];
     const client = await db.pool.connect();
-    client.on('notification', ({ channel }) => attested.push(channel));
+    client.on('notification', ({ channel }) => notified.push(channel));
     await client.query('LISTEN malipo_deliveries');
     await begin();
     await continueReplay(db, 100, new Date());
     await client.query('SELECT 1');
-    assert.deepEqual(attested, ['malipo_deliveries']);
+    assert.deepEqual(notified, ['malipo_deliveries']);
     client.release(true);
   });
 
-  describe('of a delivery that a workflow still had in hand', () => {
-    const rearm = ({ id }: DueDelivery) => db.withTransaction((tx) => rearmDelivery(tx, id, new Date()));
+  describe('of a delivery with a running workflow', () => {
+    const reset = ({ id }: DueDelivery) => db.withTransaction((tx) => resetForReplay(tx, id, new Date()));
     const rowOf = ({ id }: DueDelivery) =>
       oneRow<Record<string, unknown>>(
         db,
@@ -190,28 +202,20 @@ describe('a replay', () => {
         [id],
       );
 
-    async function makeRetrying(): Promise<DueDelivery> {
-      await makeCollection(db, merchantId, 'prompted');
-      const [delivery] = await claim(db, 1);
-      await record(db, [attemptOf(delivery!, RETRYING)]);
-      await db.pool.query('UPDATE endpoints SET failing_since = NULL');
-      return delivery!;
-    }
-
-    it('leaves that workflow nothing to do, and begins the schedule anew', async () => {
-      const old = await makeRetrying();
-      await rearm(old);
-      assert.equal(await getRetryingDelivery(db, old.id, 0), null);
+    it('leaves that workflow nothing to send, and starts the schedule again', async () => {
+      const old = await createRetrying();
+      await reset(old);
+      assert.equal(await findRetryingDelivery(db, old.id, 0), null);
       const [again] = await claim(db, 1);
       assert.deepEqual([again?.attemptCount, again?.replayCount, again?.attemptsBeforeReplay], [1, 1, 1]);
       await record(db, [attemptOf(again!, RETRYING)]);
-      assert.equal(await getRetryingDelivery(db, old.id, 0), null);
-      assert.equal((await getRetryingDelivery(db, old.id, 1))?.attemptCount, 2);
+      assert.equal(await findRetryingDelivery(db, old.id, 0), null);
+      assert.equal((await findRetryingDelivery(db, old.id, 1))?.attemptCount, 2);
     });
 
-    it('keeps the attempt that was under way, which decides nothing', async () => {
-      const old = { ...(await makeRetrying()), attemptCount: 1 };
-      await rearm(old);
+    it('stores an attempt that was in flight, which no longer changes the state', async () => {
+      const old = { ...(await createRetrying()), attemptCount: 1 };
+      await reset(old);
       await record(db, [attemptOf(old, DEAD)]);
       assert.deepEqual(await rowOf(old), {
         state: 'pending',
@@ -226,64 +230,60 @@ describe('a replay', () => {
     });
   });
 
-  describe('of a delivery that is being sent by both, before and after it,', () => {
+  describe('of a delivery with attempts in flight from before and after it', () => {
+    async function sendBeforeAndAfter() {
+      const { id } = await createRetrying();
+      const before = await findRetryingDelivery(db, id, 0);
+      await db.withTransaction((tx) => resetForReplay(tx, id, new Date()));
+      const [after] = await claim(db, 1);
+      return { id, before: before!, after: after! };
+    }
+
     for (const isOldFirst of [true, false]) {
-      it(`keeps both attempts when that of ${isOldFirst ? 'before' : 'after'} ends first`, async () => {
-        await makeCollection(db, merchantId, 'prompted');
-        const [first] = await claim(db, 1);
-        await record(db, [attemptOf(first!, RETRYING)]);
-        await db.pool.query('UPDATE endpoints SET failing_since = NULL');
-        const before = await getRetryingDelivery(db, first!.id, 0);
-        await db.withTransaction((tx) => rearmDelivery(tx, first!.id, new Date()));
-        const [after] = await claim(db, 1);
-        const both = [attemptOf(before!, DEAD), attemptOf(after!, RETRYING)];
+      it(`stores both attempts when the ${isOldFirst ? 'earlier' : 'later'} one ends first`, async () => {
+        const { id, before, after } = await sendBeforeAndAfter();
+        const both = [attemptOf(before, DEAD), attemptOf(after, RETRYING)];
         for (const attempt of isOldFirst ? both : both.reverse()) await record(db, [attempt]);
         const { rows } = await db.pool.query('SELECT state, attempt_count, attempts_before_replay FROM deliveries');
         assert.deepEqual(rows, [{ state: 'retrying', attempt_count: 3, attempts_before_replay: 2 }]);
-        const { rows: kept } = await db.pool.query('SELECT attempt_number FROM delivery_attempts ORDER BY 1');
+        const { rows: stored } = await db.pool.query('SELECT attempt_number FROM delivery_attempts ORDER BY 1');
         assert.deepEqual(
-          kept.map((row: { attempt_number: number }) => row.attempt_number),
+          stored.map((row: { attempt_number: number }) => row.attempt_number),
           [1, 2, 3],
         );
-        assert.equal((await getRetryingDelivery(db, first!.id, 1))?.attemptCount, 3);
+        assert.equal((await findRetryingDelivery(db, id, 1))?.attemptCount, 3);
       });
     }
 
-    it('goes by the one of after when both end at once', async () => {
-      await makeCollection(db, merchantId, 'prompted');
-      const [first] = await claim(db, 1);
-      await record(db, [attemptOf(first!, RETRYING)]);
-      await db.pool.query('UPDATE endpoints SET failing_since = NULL');
-      const before = await getRetryingDelivery(db, first!.id, 0);
-      await db.withTransaction((tx) => rearmDelivery(tx, first!.id, new Date()));
-      const [after] = await claim(db, 1);
-      await record(db, [attemptOf(before!, DEAD), attemptOf(after!, DELIVERED)]);
+    it('takes the state of the later attempt when both end at once', async () => {
+      const { before, after } = await sendBeforeAndAfter();
+      await record(db, [attemptOf(before, DEAD), attemptOf(after, DELIVERED)]);
       assert.deepEqual(await states(), ['delivered']);
     });
   });
 
-  it('is started as its own, also when the start of what was before is noted after it', async () => {
+  it('gets a workflow of its own, even when the start of the previous workflow is recorded late', async () => {
     await makeCollection(db, merchantId, 'prompted');
     const [first] = await claim(db, 1);
     await record(db, [attemptOf(first!, RETRYING)]);
     const unstarted = () => listUnstarted(db, 'delivery', new Date(Date.now() + 1000), 10);
     const old = await unstarted();
-    await db.withTransaction((tx) => rearmDelivery(tx, first!.id, new Date()));
+    await db.withTransaction((tx) => resetForReplay(tx, first!.id, new Date()));
     await markStarted(db, 'delivery', old, new Date());
-    await handOverDeliveries(db, 10);
+    await escalateDeliveries(db, 10);
     assert.deepEqual(
       (await unstarted()).map((work) => 'replayCount' in work && work.replayCount),
       [1],
     );
   });
 
-  describe('an attempt that was under way when the endpoint was disabled', () => {
+  describe('an attempt that was in flight when the endpoint was disabled', () => {
     for (const [next, state] of [
       [DELIVERED, 'delivered'],
       [RETRYING, 'withheld'],
       [DEAD, 'dead_lettered'],
     ] as const) {
-      it(`makes it ${state} when it was to be ${next.state}`, async () => {
+      it(`leaves the delivery ${state} when its result is ${next.state}`, async () => {
         await makeCollection(db, merchantId, 'prompted');
         const [delivery] = await claim(db, 1);
         await disableEndpoints(db, [endpointId], { reason: 'by_person', at: new Date() });

@@ -1,4 +1,4 @@
-// Wrong rows of endpoints, deliveries and attempts, each with the rule that refuses it.
+// Invalid rows of endpoints, deliveries, attempts and replays, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
 import {
   insert,
@@ -15,25 +15,37 @@ const DELETED = { disabled_reason: 'deleted', deleted_at: new Date() };
 
 const ENDPOINT_CASES: readonly RuleCase[] = [
   ...wrongInserts('endpoints', [
-    ['an id of another form', { id: 'whe_1' }, 'endpoints_id_check'],
-    ['the same endpoint twice', ({ endpointId }) => ({ id: endpointId }), 'endpoints_pkey'],
-    ['a merchant nobody knows', () => ({ merchant_id: newId('mer') }), 'endpoints_merchant_id_fkey'],
-    ['an address that is too long', { url: 'x'.repeat(2049) }, 'endpoints_url_check'],
+    ['an invalid id', { id: 'whe_1' }, 'endpoints_id_check'],
+    ['a duplicate endpoint', ({ endpointId }) => ({ id: endpointId }), 'endpoints_pkey'],
+    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'endpoints_merchant_id_fkey'],
+    ['a URL that is too long', { url: 'x'.repeat(2049) }, 'endpoints_url_check'],
     ['a description that is too long', { description: 'x'.repeat(201) }, 'endpoints_description_check'],
-    ['a wish for no event at all', { event_types: [] }, 'endpoints_event_types_check'],
-    ['a state there is not', { state: 'asleep' }, 'endpoints_state_check'],
-    ['a reason to be disabled while enabled', { disabled_reason: 'failing' }, 'endpoints_disabled_for_a_reason'],
-    ['to be disabled for no reason', { state: 'disabled', disabled_at: new Date() }, 'endpoints_disabled_for_a_reason'],
-    ['a reason to be disabled that there is not', { ...DISABLED, disabled_reason: 'x' }, 'endpoints_disabled_reason'],
-    ['to be disabled at no time', { ...DISABLED, disabled_at: null }, 'endpoints_disabled_at'],
-    ['to be deleted with its secret', { ...DISABLED, ...DELETED, secret_sealed: 'sealed' }, 'endpoints_deleted'],
+    ['an empty list of event types', { event_types: [] }, 'endpoints_event_types_check'],
+    ['an unknown state', { state: 'asleep' }, 'endpoints_state_check'],
     [
-      'to be deleted for another reason',
+      'an enabled endpoint with a reason to be disabled',
+      { disabled_reason: 'failing' },
+      'endpoints_disabled_for_a_reason',
+    ],
+    [
+      'a disabled endpoint without a reason',
+      { state: 'disabled', disabled_at: new Date() },
+      'endpoints_disabled_for_a_reason',
+    ],
+    ['an unknown reason to be disabled', { ...DISABLED, disabled_reason: 'x' }, 'endpoints_disabled_reason'],
+    ['a disabled endpoint without a time', { ...DISABLED, disabled_at: null }, 'endpoints_disabled_at'],
+    [
+      'a deleted endpoint that still has its secret',
+      { ...DISABLED, ...DELETED, secret_sealed: 'sealed' },
+      'endpoints_deleted',
+    ],
+    [
+      'a deleted endpoint with another reason',
       { ...DISABLED, deleted_at: new Date(), secret_sealed: null },
       'endpoints_deleted',
     ],
-    ['to be without a secret', { secret_sealed: null }, 'endpoints_deleted'],
-    ['a secret of before that is valid for ever', { previous_secret_sealed: 'x' }, 'endpoints_previous_secret'],
+    ['an endpoint without a secret', { secret_sealed: null }, 'endpoints_deleted'],
+    ['a previous secret without an end', { previous_secret_sealed: 'x' }, 'endpoints_previous_secret'],
   ]),
 ];
 
@@ -52,34 +64,34 @@ function delivery(fixture: RuleFixture, columns: Readonly<Record<string, unknown
 }
 
 const DELIVERY_ROWS: readonly [string, (fixture: RuleFixture) => Record<string, unknown>, string][] = [
-  ['a delivery with an id of another form', () => ({ id: 'dlv_1' }), 'deliveries_id_check'],
-  ['the same delivery twice', (fixture) => ({ id: fixture.deliveryId }), 'deliveries_pkey'],
-  ['one event twice for one endpoint', () => ({}), 'deliveries_event_id_endpoint_id_key'],
+  ['a delivery with an invalid id', () => ({ id: 'dlv_1' }), 'deliveries_id_check'],
+  ['a duplicate delivery', (fixture) => ({ id: fixture.deliveryId }), 'deliveries_pkey'],
+  ['a second delivery of one event to one endpoint', () => ({}), 'deliveries_event_id_endpoint_id_key'],
   [
     'a delivery to another merchant’s endpoint',
     (fixture) => ({ endpoint_id: fixture.otherEndpointId }),
     'deliveries_endpoint_id_merchant_id_fkey',
   ],
-  ['a delivery that is withheld and still to be tried', () => ({ state: 'withheld' }), 'deliveries_next_attempt'],
-  ['a delivery replayed less than never', () => ({ replay_count: -1 }), 'deliveries_replay_count_check'],
+  ['a withheld delivery with a next attempt', () => ({ state: 'withheld' }), 'deliveries_next_attempt'],
+  ['a delivery with a negative number of replays', () => ({ replay_count: -1 }), 'deliveries_replay_count_check'],
   [
-    'more attempts before a replay than there were',
+    'a delivery with more attempts before a replay than in all',
     () => ({ attempts_before_replay: 1 }),
     'deliveries_attempts_before_replay',
   ],
-  ['a delivery in a state there is not', () => ({ state: 'lost' }), 'deliveries_state_check'],
-  ['a negative number of attempts', () => ({ attempt_count: -1 }), 'deliveries_attempt_count_check'],
+  ['a delivery in an unknown state', () => ({ state: 'lost' }), 'deliveries_state_check'],
+  ['a delivery with a negative number of attempts', () => ({ attempt_count: -1 }), 'deliveries_attempt_count_check'],
   [
-    'a delivery that is done without an attempt',
+    'a delivered delivery without an attempt',
     () => ({ state: 'delivered', next_attempt_at: null }),
     'deliveries_ended_after_an_attempt',
   ],
   [
-    'a delivery that is done and still to be tried',
+    'a dead-lettered delivery with a next attempt',
     () => ({ state: 'dead_lettered', attempt_count: 10 }),
     'deliveries_next_attempt',
   ],
-  ['a delivery that is pending and never to be tried', () => ({ next_attempt_at: null }), 'deliveries_next_attempt'],
+  ['a pending delivery without a next attempt', () => ({ next_attempt_at: null }), 'deliveries_next_attempt'],
 ];
 
 const DELIVERY_CASES: readonly RuleCase[] = [
@@ -94,7 +106,7 @@ const DELIVERY_CASES: readonly RuleCase[] = [
     by: { says: /for another merchant than its event/ },
   },
   {
-    what: 'a delivery of an event nobody knows',
+    what: 'a delivery of an unknown event',
     breaks: ({ deliveryId }) => [update('deliveries', deliveryId, `event_id = '${newId('evt')}'`)],
     by: { constraint: 'deliveries_event_id_fkey' },
   },
@@ -102,22 +114,22 @@ const DELIVERY_CASES: readonly RuleCase[] = [
 
 const ATTEMPT_CASES: readonly RuleCase[] = [
   ...wrongInserts('delivery_attempts', [
-    ['a delivery nobody knows', () => ({ delivery_id: newId('dlv') }), 'delivery_attempts_delivery_id_fkey'],
-    ['an attempt before the first', { attempt_number: 0 }, 'delivery_attempts_attempt_number_check'],
-    ['an attempt that took less than no time', { duration_ms: -1 }, 'delivery_attempts_duration_ms_check'],
-    ['a status that is none', { status_code: 99 }, 'delivery_attempts_status_code_check'],
+    ['an unknown delivery', () => ({ delivery_id: newId('dlv') }), 'delivery_attempts_delivery_id_fkey'],
+    ['an attempt number of 0', { attempt_number: 0 }, 'delivery_attempts_attempt_number_check'],
+    ['a negative duration', { duration_ms: -1 }, 'delivery_attempts_duration_ms_check'],
+    ['an invalid status code', { status_code: 99 }, 'delivery_attempts_status_code_check'],
     [
-      'a kept answer that is too long',
+      'a stored response body that is too long',
       { response_body: Buffer.alloc(16_385) },
       'delivery_attempts_response_body_check',
     ],
-    ['an answer and an error', { error: 'refused' }, 'delivery_attempts_answer_or_error'],
-    ['neither answer nor error', { status_code: null }, 'delivery_attempts_answer_or_error'],
-    ['an answer without headers', { response_headers: null }, 'delivery_attempts_answer_or_error'],
-    ['an answer without a body', { response_body: null }, 'delivery_attempts_answer_or_error'],
+    ['both a response and an error', { error: 'refused' }, 'delivery_attempts_answer_or_error'],
+    ['neither a response nor an error', { status_code: null }, 'delivery_attempts_answer_or_error'],
+    ['a response without headers', { response_headers: null }, 'delivery_attempts_answer_or_error'],
+    ['a response without a body', { response_body: null }, 'delivery_attempts_answer_or_error'],
   ]),
   {
-    what: 'one attempt twice',
+    what: 'a duplicate attempt',
     breaks: (fixture) => [insert(fixture, 'delivery_attempts'), insert(fixture, 'delivery_attempts')],
     by: { constraint: 'delivery_attempts_pkey' },
   },
@@ -126,25 +138,25 @@ const ATTEMPT_CASES: readonly RuleCase[] = [
 
 const REPLAY_CASES: readonly RuleCase[] = [
   ...wrongInserts('replays', [
-    ['an id of another form', { id: 'rpl_1' }, 'replays_id_check'],
-    ['a merchant nobody knows', () => ({ merchant_id: newId('mer'), endpoint_id: null }), 'replays_merchant_id_fkey'],
+    ['an invalid id', { id: 'rpl_1' }, 'replays_id_check'],
+    ['an unknown merchant', () => ({ merchant_id: newId('mer'), endpoint_id: null }), 'replays_merchant_id_fkey'],
     [
       'another merchant’s endpoint',
       ({ otherEndpointId }) => ({ endpoint_id: otherEndpointId }),
       'replays_endpoint_id_merchant_id_fkey',
     ],
-    ['deliveries in no state', { states: [] }, 'replays_states_check'],
-    ['deliveries that are on their way', { states: ['retrying'] }, 'replays_states_check'],
-    ['a state there is not', { state: 'asleep' }, 'replays_state_check'],
-    ['less than nothing to do', { total: -1 }, 'replays_total_check'],
-    ['less than nothing done', { replayed: -1 }, 'replays_replayed_check'],
-    ['less than nothing left out', { skipped: -1 }, 'replays_skipped_check'],
-    ['a person nobody knows', () => ({ requested_by: newId('usr') }), 'replays_requested_by_fkey'],
-    ['to be completed at no time', { state: 'completed' }, 'replays_completed'],
-    ['to be running after its end', () => ({ completed_at: new Date() }), 'replays_completed'],
+    ['an empty list of delivery states', { states: [] }, 'replays_states_check'],
+    ['a delivery state that cannot be replayed', { states: ['retrying'] }, 'replays_states_check'],
+    ['an unknown state', { state: 'asleep' }, 'replays_state_check'],
+    ['a negative total', { total: -1 }, 'replays_total_check'],
+    ['a negative number of replayed deliveries', { replayed: -1 }, 'replays_replayed_check'],
+    ['a negative number of skipped deliveries', { skipped: -1 }, 'replays_skipped_check'],
+    ['an unknown person', () => ({ requested_by: newId('usr') }), 'replays_requested_by_fkey'],
+    ['a completed replay without a time', { state: 'completed' }, 'replays_completed'],
+    ['a running replay with a time of completion', () => ({ completed_at: new Date() }), 'replays_completed'],
   ]),
   {
-    what: 'the same replay twice',
+    what: 'a duplicate replay',
     breaks: (fixture) => {
       const id = newId('rpl');
       return [insert(fixture, 'replays', { id }), insert(fixture, 'replays', { id })];
@@ -155,10 +167,14 @@ const REPLAY_CASES: readonly RuleCase[] = [
 
 const TEST_EVENT = { type: 'endpoint.test', collection_id: null, resource_version: null };
 const TEST_EVENT_CASES: readonly RuleCase[] = wrongInserts('events', [
-  ['a test of no endpoint', TEST_EVENT, 'events_of_an_endpoint'],
-  ['a payment’s change with an endpoint', ({ endpointId }) => ({ endpoint_id: endpointId }), 'events_of_an_endpoint'],
+  ['a test event without an endpoint', TEST_EVENT, 'events_of_an_endpoint'],
   [
-    'a test of another merchant’s endpoint',
+    'an event of a payment with an endpoint',
+    ({ endpointId }) => ({ endpoint_id: endpointId }),
+    'events_of_an_endpoint',
+  ],
+  [
+    'a test event for another merchant’s endpoint',
     ({ otherEndpointId }) => ({ ...TEST_EVENT, endpoint_id: otherEndpointId }),
     'events_endpoint_fkey',
   ],

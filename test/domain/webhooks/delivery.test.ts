@@ -1,4 +1,4 @@
-// What follows a delivery attempt: every branch of the schedule, with its bounds.
+// Tests what follows a delivery attempt: every branch of the schedule, with its bounds.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { DEMO_CLOCKS, REAL_CLOCKS } from '../../../src/domain/clocks.ts';
@@ -30,7 +30,7 @@ const anyFailure = fc.oneof(
 );
 
 describe('the delivery schedule', () => {
-  it('is the one of the contract: ten attempts over about 75 hours', () => {
+  it('is the documented one: ten attempts over about 75 hours', () => {
     const seconds = DELIVERY_SCHEDULE_MS.map((ms) => ms / SECOND);
     assert.deepEqual(seconds, [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]);
     const hours = DELIVERY_SCHEDULE_MS.reduce((sum, ms) => sum + ms, 0) / HOUR;
@@ -38,13 +38,13 @@ describe('the delivery schedule', () => {
     assert.equal(REAL_CLOCKS.deliveryScheduleMs, DELIVERY_SCHEDULE_MS);
   });
 
-  it('has as many attempts in the demonstration', () => {
+  it('has the same number of attempts in the demonstration', () => {
     assert.equal(DEMO_CLOCKS.deliveryScheduleMs.length, DELIVERY_SCHEDULE_MS.length);
   });
 });
 
 describe('after an attempt', () => {
-  it('a delivery is delivered by 2xx and by nothing else', () => {
+  it('a delivery is delivered when the status is 2xx, and only then', () => {
     for (let status = 100; status <= 999; status++) {
       const isIn200s = status >= 200 && status <= 299;
       assert.equal(isSuccess(answered(status)), isIn200s);
@@ -57,11 +57,11 @@ describe('after an attempt', () => {
     assert.ok(!isSuccess(NO_ANSWER));
   });
 
-  it('a redirect is a failure and is tried again', () => {
+  it('a redirect counts as a failure and is retried', () => {
     assert.deepEqual(nextStep(1, answered(302), [0, 100], 0.5), { state: 'retrying', delayMs: 100 });
   });
 
-  it('the wait is the schedule’s, give or take a tenth', () => {
+  it('the wait is the schedule’s step ±10 %', () => {
     fc.assert(
       fc.property(anyAttempt, anyFailure, anyRandom, (attemptNumber, result, random) => {
         const step = nextStep(attemptNumber, result, DELIVERY_SCHEDULE_MS, random);
@@ -73,14 +73,14 @@ describe('after an attempt', () => {
     );
   });
 
-  it('the wait reaches both ends of the tenth', () => {
+  it('the wait reaches both ends of that range', () => {
     const delay = (random: number) => nextStep(2, NO_ANSWER, DELIVERY_SCHEDULE_MS, random);
     assert.deepEqual(delay(0), { state: 'retrying', delayMs: 270_000 });
     assert.deepEqual(delay(0.5), { state: 'retrying', delayMs: 300_000 });
     assert.deepEqual(delay(1), { state: 'retrying', delayMs: 330_000 });
   });
 
-  it('the last one that fails ends as dead-lettered, and the endpoint stays enabled', () => {
+  it('the delivery is dead-lettered when the last attempt fails, and the endpoint stays enabled', () => {
     fc.assert(
       fc.property(anyFailure, anyRandom, fc.integer({ min: 0, max: 5 }), (result, random, beyond) => {
         const attemptNumber = DELIVERY_SCHEDULE_MS.length + beyond;
@@ -90,11 +90,11 @@ describe('after an attempt', () => {
     );
   });
 
-  it('the last one that succeeds is delivered', () => {
+  it('the delivery is delivered when the last attempt succeeds', () => {
     assert.deepEqual(nextStep(10, answered(204), DELIVERY_SCHEDULE_MS, 0), { state: 'delivered' });
   });
 
-  it('410 ends it at once and disables the endpoint, on whichever attempt', () => {
+  it('the delivery is dead-lettered and the endpoint disabled by a 410, at any attempt', () => {
     for (const attemptNumber of [1, 5, 10]) {
       const step = nextStep(attemptNumber, answered(410), DELIVERY_SCHEDULE_MS, 0.5);
       assert.deepEqual(step, { state: 'dead_lettered', disableEndpoint: true });
@@ -116,20 +116,20 @@ describe('Retry-After', () => {
     );
   });
 
-  it('counts for nothing on any other status', () => {
+  it('is ignored on any other status', () => {
     for (const status of [301, 400, 404, 500, 502]) {
       const step = nextStep(1, answered(status, 15_000), schedule, 0.5);
       assert.deepEqual(step, { state: 'retrying', delayMs: 10_000 });
     }
   });
 
-  it('makes no attempt more than there are', () => {
+  it('adds no attempt to the schedule', () => {
     const step = nextStep(3, answered(503, 15_000), schedule, 0.5);
     assert.deepEqual(step, { state: 'dead_lettered', disableEndpoint: false });
   });
 });
 
-describe('what is kept of an answer', () => {
+describe('the stored part of a response', () => {
   const isTruncated = (bytes: number | null, headers: Record<string, string> = {}) =>
     isResponseTruncated({
       number: 1,
@@ -141,17 +141,17 @@ describe('what is kept of an answer', () => {
       responseBody: bytes === null ? null : Buffer.alloc(bytes),
     });
 
-  it('is all of it where it is less than is kept at the most', () => {
+  it('is complete when it is shorter than the limit', () => {
     assert.deepEqual([isTruncated(0), isTruncated(RESPONSE_KEPT_BYTES - 1)], [false, false]);
   });
 
-  it('is all or a part of it where it is as much, as the answer said its length', () => {
+  it('is complete or truncated by the declared length when it is as long as the limit', () => {
     const length = (bytes: number) => ({ 'content-length': String(bytes) });
     assert.equal(isTruncated(RESPONSE_KEPT_BYTES, length(RESPONSE_KEPT_BYTES)), false);
     assert.equal(isTruncated(RESPONSE_KEPT_BYTES, length(RESPONSE_KEPT_BYTES + 1)), true);
   });
 
-  it('is nobody knows which where the answer did not say, and nothing where there was none', () => {
+  it('has no known completeness when the response declared no length or there was no response', () => {
     assert.equal(isTruncated(RESPONSE_KEPT_BYTES), null);
     assert.equal(isTruncated(RESPONSE_KEPT_BYTES, { 'content-length': 'long' }), null);
     assert.equal(isTruncated(null), null);

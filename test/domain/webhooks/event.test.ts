@@ -1,4 +1,4 @@
-// Events: their bodies, made once.
+// Tests the types and bodies of events.
 import assert from 'node:assert/strict';
 import { COLLECTION_STATES, collectionObject } from '../../../src/domain/payments/collection.ts';
 import {
@@ -16,7 +16,7 @@ import { payoutWith } from '../payments/payouts.ts';
 const EVENT = { id: newId('evt'), at: AT, environment: 'test' } as const;
 
 describe('the types of events', () => {
-  it('that an endpoint chooses among are one for each state of a payout, and for each of a collection but the first', () => {
+  it('offer an endpoint one type for each payout state and for each collection state except the first', () => {
     const ofCollections = COLLECTION_STATES.filter((state) => state !== 'initiated').map(
       (state) => `collection.${state}`,
     );
@@ -24,23 +24,23 @@ describe('the types of events', () => {
     assert.deepEqual([...PAYMENT_EVENT_TYPES].sort(), [...ofCollections, ...ofPayouts].sort());
   });
 
-  it('are those and the test of an endpoint, which nobody chooses', () => {
+  it('also include the test of an endpoint, which cannot be selected', () => {
     assert.deepEqual(EVENT_TYPES, [...PAYMENT_EVENT_TYPES, 'endpoint.test']);
   });
 });
 
 describe('an event of a collection', () => {
-  it('exists for every state but the first', () => {
-    const told = COLLECTION_STATES.filter((state) => state !== 'initiated');
-    for (const state of told)
+  it('exists for every state except the first', () => {
+    const states = COLLECTION_STATES.filter((state) => state !== 'initiated');
+    for (const state of states)
       assert.equal(collectionEvent(collectionWith({ state }), EVENT).type, `collection.${state}`);
   });
 
-  it('does not exist for a collection as it was made', () => {
+  it('does not exist for a new collection', () => {
     assert.throws(() => collectionEvent(collectionWith(), EVENT), /has no event/);
   });
 
-  it('tells who, what, when and from which state, with the object as the fetch route shows it', () => {
+  it('contains its id, type, time and previous state, with the object as the fetch route shows it', () => {
     const collection = collectionWith({ state: 'prompted', previousState: 'initiated', promptExpiresAt: AT });
     assert.deepEqual(JSON.parse(collectionEvent(collection, EVENT).body), {
       id: EVENT.id,
@@ -54,25 +54,25 @@ describe('an event of a collection', () => {
     });
   });
 
-  it('says late of a late success, and nothing of it otherwise', () => {
+  it('has the field `late` for a late success, and not otherwise', () => {
     const late = collectionWith({ state: 'succeeded', previousState: 'expired' });
     const timely = collectionWith({ state: 'succeeded', previousState: 'prompted' });
     assert.match(collectionEvent(late, EVENT).body, /"previous_state":"expired","late":true\}/);
     assert.doesNotMatch(collectionEvent(timely, EVENT).body, /late/);
   });
 
-  it('is the same bytes whenever it is made of the same things', () => {
+  it('has the same bytes whenever it is built from the same collection', () => {
     const collection = collectionWith({ state: 'failed', failureCode: 'wrong_pin', metadata: { b: '1', a: '2' } });
     assert.equal(collectionEvent(collection, EVENT).body, collectionEvent({ ...collection }, EVENT).body);
   });
 });
 
 describe('an event of a payout', () => {
-  it('exists for every state, the first too', () => {
+  it('exists for every state, including the first', () => {
     for (const state of PAYOUT_STATES) assert.equal(payoutEvent(payoutWith({ state }), EVENT).type, `payout.${state}`);
   });
 
-  it('tells who, what, when and from which state, with the object as the fetch route shows it', () => {
+  it('contains its id, type, time and previous state, with the object as the fetch route shows it', () => {
     const approvals = [{ userId: newId('usr'), approvedAt: AT }];
     const payout = payoutWith({ state: 'released', previousState: 'queued', approvals, sendDeadlineAt: AT });
     assert.deepEqual(JSON.parse(payoutEvent(payout, EVENT).body), {
@@ -87,13 +87,13 @@ describe('an event of a payout', () => {
     });
   });
 
-  it('tells of a payout as it was made that there was no state before', () => {
+  it('has no previous state for a new payout', () => {
     assert.match(payoutEvent(payoutWith(), EVENT).body, /"previous_state":null\}\}$/);
   });
 });
 
 describe('a test event', () => {
-  it('shows the endpoint that it tests, and no state of before', () => {
+  it('shows the endpoint that it tests, and no previous state', () => {
     const { type, body } = endpointTestEvent({ id: 'whe_1', url: 'https://shop.example' }, EVENT);
     assert.deepEqual(JSON.parse(body), {
       id: EVENT.id,

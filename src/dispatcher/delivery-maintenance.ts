@@ -1,0 +1,43 @@
+// Moves pending deliveries that get no first attempt: escalates those of failing endpoints to workflows, withholds those of
+// disabled endpoints, and continues bulk replays.
+import type { Database } from '../db/database.ts';
+import { escalateDeliveries, withholdDeliveries } from '../db/webhooks/delivery.ts';
+import { continueReplay } from '../operations/webhooks/continue-replay.ts';
+
+export type DeliveryMaintenance = {
+  /** Runs once per tick. */
+  run(): Promise<void>;
+};
+
+export type DeliveryMaintenanceOptions = {
+  readonly db: Database;
+  readonly onHandedOver: () => void;
+  readonly onReplayed: () => void;
+};
+
+// Each becomes a workflow, which costs more than a hundred times as much as a delivery that is accepted at once. So the
+// backlog of a dead endpoint shrinks slowly, and once the endpoint works again the dispatcher sends the rest of it.
+const MAX_ESCALATIONS_PER_TICK = 10;
+const BATCH_SIZE = 500;
+// The rest of a long job waits for the next tick, so that stopping does not have to wait for the whole job.
+const MAX_BATCHES_PER_TICK = 20;
+
+export function createDeliveryMaintenance({
+  db,
+  onHandedOver: onEscalated,
+  onReplayed,
+}: DeliveryMaintenanceOptions): DeliveryMaintenance {
+  return {
+    async run() {
+      if ((await escalateDeliveries(db, MAX_ESCALATIONS_PER_TICK)) > 0) onEscalated();
+      for (let batch = 0; batch < MAX_BATCHES_PER_TICK; batch++) {
+        if ((await withholdDeliveries(db, BATCH_SIZE, new Date())) < BATCH_SIZE) break;
+      }
+      for (let batch = 0; batch < MAX_BATCHES_PER_TICK; batch++) {
+        const replayed = await continueReplay(db, BATCH_SIZE, new Date());
+        if (replayed === null) break;
+        if (replayed > 0) onReplayed();
+      }
+    },
+  };
+}
