@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `malipo`, as package.json installs it: the compiled one, which `npm start` and `npm run build` make.
+// The command `malipo` that package.json installs. It runs the compiled code, which `npm start` and `npm run build` create.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

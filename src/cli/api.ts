@@ -1,15 +1,15 @@
-// The service's HTTP API as a person's client calls it: with a session's cookie, in JSON, bounded in time.
+// Calls the service's HTTP API as a person's client: with a session cookie, in JSON, with a time limit.
 import { z } from 'zod';
 import { CliFailure, usage } from './failure.ts';
 
 const CALL_LIMIT_MS = 30_000;
 
-/** What the service answered instead of what was asked. */
+/** An error response of the service. */
 export class ApiRefusal extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
-  /** What `Retry-After` asks for; null without it. */
+  /** The wait requested by `Retry-After`; null without it. */
   readonly retryAfterMs: number | null;
 
   constructor(status: number, text: string, headers: Headers) {
@@ -32,22 +32,22 @@ export type Call = {
   readonly idempotencyKey?: string;
 };
 
-export type Answer = { readonly json: unknown; readonly date: Date | null; readonly cookie: string | null };
+export type ApiResponse = { readonly json: unknown; readonly date: Date | null; readonly cookie: string | null };
 
 export type Api = {
   readonly baseUrl: string;
-  /** Throws `ApiRefusal` for what is not 2xx, and a `CliFailure` for what is no path or when nothing answers. */
-  call(method: 'GET' | 'POST' | 'DELETE', path: string, call?: Call): Promise<Answer>;
+  /** Throws `ApiRefusal` for a status other than 2xx, and a `CliFailure` for an invalid path or when nothing answers. */
+  call(method: 'GET' | 'POST' | 'DELETE', path: string, call?: Call): Promise<ApiResponse>;
 };
 
 export type ApiOptions = {
   readonly baseUrl: string;
   /** `name=value`; null before there is a session. */
   readonly cookie: string | null;
-  /** The address that the service calls its own, which it wants to hear from whoever changes something. */
+  /** The public address of the service. It requires this origin in every call that changes something. */
   readonly origin: string;
   readonly stop: AbortSignal;
-  /** A session's cookie that replaces the one before. */
+  /** Called with each new session cookie, which replaces the previous one. */
   readonly onCookie?: (cookie: string) => void;
 };
 
@@ -58,7 +58,7 @@ export function createApi(options: ApiOptions): Api {
     baseUrl,
     async call(method, path, { query = {}, json, idempotencyKey } = {}) {
       const url = new URL(path, `${baseUrl}/`);
-      // An id of dots is a step to another route: `deliveries/./replay` would send everything again, and not one.
+      // An id of dots leads to another route: `deliveries/./replay` would replay every delivery instead of one.
       if (url.pathname !== path || /\/(\/|$)/.test(path)) throw usage('what was given is no id');
       for (const [name, value] of Object.entries(query)) {
         if (value !== null && value !== undefined) url.searchParams.set(name, String(value));
@@ -67,7 +67,7 @@ export function createApi(options: ApiOptions): Api {
       if (cookie !== null) headers.set('cookie', cookie);
       if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
       if (json !== undefined) headers.set('content-type', 'application/json');
-      const { response, text } = await reach(url, stop, {
+      const { response, text } = await fetchText(url, stop, {
         method,
         headers,
         ...(json !== undefined && { body: JSON.stringify(json) }),
@@ -84,10 +84,14 @@ export function createApi(options: ApiOptions): Api {
   };
 }
 
-async function reach(url: URL, stop: AbortSignal, request: RequestInit): Promise<{ response: Response; text: string }> {
+async function fetchText(
+  url: URL,
+  stop: AbortSignal,
+  request: RequestInit,
+): Promise<{ response: Response; text: string }> {
   const limit = AbortSignal.timeout(CALL_LIMIT_MS);
   try {
-    // A redirect would take the session, or the password, elsewhere.
+    // A redirect would send the session or the password to another server.
     const response = await fetch(url, { ...request, redirect: 'manual', signal: AbortSignal.any([stop, limit]) });
     return { response, text: await response.text() };
   } catch (error) {
@@ -102,6 +106,11 @@ function reasonOf(error: unknown): string {
   const { cause } = error;
   if (cause instanceof Error) return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
   return error.message;
+}
+
+/** Whether the service refuses this person: not logged in, or not allowed. */
+export function isForbidden(error: unknown): error is ApiRefusal {
+  return error instanceof ApiRefusal && error.status === 403;
 }
 
 function cookieOf(headers: Headers): string | null {

@@ -1,4 +1,4 @@
-// What a command is, and how its words and options are read.
+// Defines a command, and reads its positional arguments and options.
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { ConfigFile } from './config-file.ts';
 import { usage } from './failure.ts';
@@ -15,9 +15,9 @@ export type Context = {
   readonly stop: AbortSignal;
 };
 
-/** The words and options after the command's name. */
-export type Line = {
-  readonly words: readonly string[];
+/** The positional arguments and options after the command's name. */
+export type CommandLine = {
+  readonly positionals: readonly string[];
   readonly isJson: boolean;
   text(name: string): string | null;
   flag(name: string): boolean;
@@ -25,35 +25,35 @@ export type Line = {
 
 export type Command = {
   readonly name: string;
-  /** For the list of commands. */
+  /** Its line in the list of commands. */
   readonly summary: string;
-  /** The whole page. */
+  /** Its whole help page. */
   readonly help: string;
   readonly options: Options;
-  /** How many words it takes: from, to. */
-  readonly words: readonly [number, number];
-  /** It ends well by Ctrl-C, of which it hears by `stop`. */
+  /** The least and the most positional arguments it takes. */
+  readonly positionals: readonly [number, number];
+  /** Ctrl-C is its normal end, signalled by `stop`. */
   readonly endsByInterrupt?: true;
-  run(line: Line, context: Context): Promise<void>;
+  run(line: CommandLine, context: Context): Promise<void>;
 };
 
 export const TEXT = { type: 'string' } as const;
 export const FLAG = { type: 'boolean' } as const;
 
 /** Options that every command takes. */
-const COMMON: Options = { 'base-url': TEXT, json: FLAG, help: { type: 'boolean', short: 'h' } };
+const GLOBAL_OPTIONS: Options = { 'base-url': TEXT, json: FLAG, help: { type: 'boolean', short: 'h' } };
 
-/** Throws a usage failure for what the command does not know. */
-export function readLine(command: Command, args: readonly string[]): Line {
+/** Throws a usage failure for arguments and options that the command does not take. */
+export function parseCommandLine(command: Command, args: readonly string[]): CommandLine {
   const { values, positionals } = parse(command, args);
-  const [fewest, most] = command.words;
+  const [fewest, most] = command.positionals;
   const isHelp = values['help'] === true;
   if (!isHelp && positionals.length < fewest) throw usage(`malipo ${command.name} needs more words`);
   if (!isHelp && positionals.length > most) {
     throw usage(`malipo ${command.name} does not know what to do with “${positionals[most] ?? ''}”`);
   }
   return {
-    words: positionals,
+    positionals,
     isJson: values['json'] === true,
     text(name) {
       const value = values[name];
@@ -65,14 +65,14 @@ export function readLine(command: Command, args: readonly string[]): Line {
 
 function parse({ options }: Command, args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: { ...COMMON, ...options } });
+    return parseArgs({ args: [...args], allowPositionals: true, options: { ...GLOBAL_OPTIONS, ...options } });
   } catch (error) {
     throw usage(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** A whole number of 1 or more; null without the option. */
-export function readCount(line: Line, name: string, most: number): number | null {
+/** A whole number from 1 to `most`; null without the option. */
+export function readCount(line: CommandLine, name: string, most: number): number | null {
   const text = line.text(name);
   if (text === null) return null;
   const count = /^[0-9]{1,9}$/.test(text) ? Number(text) : NaN;
@@ -80,14 +80,14 @@ export function readCount(line: Line, name: string, most: number): number | null
   throw usage(`--${name} must be a whole number from 1 to ${most}`);
 }
 
-const AGO: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A moment as RFC 3339, or so long ago: `90s`, `10m`, `2h`, `3d`. Null without the option. */
-export function readMoment(line: Line, name: string, now = Date.now()): Date | null {
+/** A time in RFC 3339, or relative to now: `90s`, `10m`, `2h`, `3d` ago. Null without the option. */
+export function readMoment(line: CommandLine, name: string, now = Date.now()): Date | null {
   const text = line.text(name);
   if (text === null) return null;
   const [, count, unit = ''] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
-  if (count !== undefined) return new Date(now - Number(count) * (AGO[unit] ?? 0));
+  if (count !== undefined) return new Date(now - Number(count) * (UNIT_MS[unit] ?? 0));
   const moment = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
     ? new Date(text)
     : new Date(NaN);
@@ -97,22 +97,29 @@ export function readMoment(line: Line, name: string, now = Date.now()): Date | n
   );
 }
 
-/** Words with commas between them; null without the option. */
-export function readWords(line: Line, name: string, known: readonly string[]): string[] | null {
+/** One or more of the known values, separated by commas; null without the option. */
+export function readChoices(line: CommandLine, name: string, known: readonly string[]): string[] | null {
   const text = line.text(name);
   if (text === null) return null;
-  const words = text
+  const values = text
     .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
-  const unknown = words.filter((word) => !known.includes(word));
-  if (unknown.length > 0 || words.length === 0) {
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
+  const unknown = values.filter((value) => !known.includes(value));
+  if (unknown.length > 0 || values.length === 0) {
     throw usage(`--${name} does not know “${unknown.join(', ')}”; it takes: ${known.join(', ')}`);
   }
-  return words;
+  return values;
 }
 
-/** Rows under a head, in columns as wide as they need. */
+/** One of the known values; null without the option. */
+export function readChoice(line: CommandLine, name: string, known: readonly string[]): string | null {
+  const values = readChoices(line, name, known);
+  if (values && values.length > 1) throw usage(`--${name} takes one ${name}`);
+  return values?.[0] ?? null;
+}
+
+/** Lines of text: the rows under a head, in columns as wide as needed. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = head.map((title, n) => Math.max(title.length, ...rows.map((row) => (row[n] ?? '').length)));
   return [head, ...rows].map((row) =>

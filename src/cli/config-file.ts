@@ -1,4 +1,4 @@
-// What the command line remembers from one run to the next: sessions and the secret of `listen`, for this user's eyes only.
+// Stores what the command line remembers between runs: sessions and the `listen` secret, readable by this user only.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -8,32 +8,32 @@ import { CliFailure } from './failure.ts';
 
 const sessionSchema = z.object({ email: z.string(), cookie: z.string(), origin: z.string() });
 
-const placeSchema = z.object({
-  /** Who logged in here last by `malipo login`. */
+const serviceSchema = z.object({
+  /** The address of the person who last used `malipo login` here. */
   current: z.string().nullable().default(null),
   /** By e-mail address. */
   sessions: z.record(z.string(), sessionSchema).default({}),
-  /** By merchant: what `listen` signs with. */
+  /** By merchant: the secret that `listen` signs with. */
   listenSecrets: z.record(z.string(), z.string()).default({}),
 });
 
 const configSchema = z.object({
-  /** Where `malipo login` was last. */
+  /** The service of the last `malipo login`. */
   baseUrl: z.string().nullable().default(null),
   /** By base URL. */
-  places: z.record(z.string(), placeSchema).default({}),
+  places: z.record(z.string(), serviceSchema).default({}),
 });
 
-export type SavedPlace = z.infer<typeof placeSchema>;
+export type SavedService = z.infer<typeof serviceSchema>;
 type Saved = z.infer<typeof configSchema>;
 
 export type ConfigFile = {
   readonly path: string;
   read(): Saved;
-  /** Reads, changes and replaces the file in one step each; what another command wrote in between is lost at worst. */
-  change(baseUrl: string, change: (place: SavedPlace, saved: Saved) => void): void;
-  /** Without the session that somebody had there. */
-  forget(baseUrl: string, email: string): void;
+  /** Reads, changes and replaces the file. Not locked: a change that another command makes at the same time may be lost. */
+  change(baseUrl: string, change: (service: SavedService, saved: Saved) => void): void;
+  /** Removes the session of one person at one service. */
+  removeSession(baseUrl: string, email: string): void;
 };
 
 /** `$XDG_CONFIG_HOME/malipo/config.json`, or that under `~/.config`. */
@@ -42,25 +42,25 @@ export function openConfigFile(environment: Readonly<Record<string, string | und
   const path = join(chosen === '' ? join(homedir(), '.config') : chosen, 'malipo', 'config.json');
   const read = (): Saved => {
     if (!existsSync(path)) return configSchema.parse({});
-    // It may have been copied about: whoever else could read it had the sessions, and has them no longer.
+    // A copied file may be readable by others, who could use the sessions in it: close it again.
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
     const parsed = configSchema.safeParse(parseJson(readFileSync(path, 'utf8')));
     if (parsed.success) return parsed.data;
     throw new CliFailure('failed', `${path} cannot be understood. Remove it and log in again.`);
   };
-  const change: ConfigFile['change'] = (baseUrl, changePlace) => {
+  const change: ConfigFile['change'] = (baseUrl, changeService) => {
     const saved = read();
-    const place = (saved.places[baseUrl] ??= placeSchema.parse({}));
-    changePlace(place, saved);
+    const service = (saved.places[baseUrl] ??= serviceSchema.parse({}));
+    changeService(service, saved);
     writePrivately(path, `${JSON.stringify(saved, null, 2)}\n`);
   };
   return {
     path,
     read,
     change,
-    forget(baseUrl, email) {
-      change(baseUrl, (place) => {
-        place.sessions = Object.fromEntries(Object.entries(place.sessions).filter(([key]) => key !== email));
+    removeSession(baseUrl, email) {
+      change(baseUrl, (service) => {
+        service.sessions = Object.fromEntries(Object.entries(service.sessions).filter(([key]) => key !== email));
       });
     },
   };

@@ -1,30 +1,30 @@
-// Events as they come to be, from a list that is only ever asked for: none missed, none twice.
-import type { EventRow } from './answers.ts';
+// Turns a list of events that can only be polled into a feed of new events: none missed, none twice.
+import type { EventRow } from './responses.ts';
 
 /**
- * An event has its id and its time from before its transaction commits, so that of two events the later one can be seen
- * first: what is "newer than the last one seen" misses the other. So each look takes in what was made since this long
- * before the last look that succeeded, and what was seen is left out. It is longer than any transaction of the service can
- * take (each statement ends after ten seconds), and takes in that two of its machines differ by some seconds.
+ * An event gets its id and its time before its transaction commits, so the later of two events can become visible first, and
+ * a poll for events newer than the last one seen would miss the other. So each poll starts this long before the last
+ * successful one and leaves out the events already seen. The overlap is longer than any transaction of the service (each
+ * statement ends after ten seconds) plus the few seconds by which the clocks of its machines may differ.
  */
 export const OVERLAP_MS = 120_000;
 
-export type Look = {
+export type EventPoll = {
   readonly events: readonly EventRow[];
-  /** By the service's clock, when the question was asked: what had been committed then is in `events`. */
-  readonly askedAt: Date;
+  /** The time of the poll by the service's clock: `events` contains every event that was committed by then. */
+  readonly polledAt: Date;
 };
 
 export type EventFeed = {
-  /** What came to be since the last look, oldest first. A look that fails leaves what it would have found for the next. */
+  /** The new events since the last poll, oldest first. When a poll fails, the next one returns its events too. */
   next(): Promise<EventRow[]>;
 };
 
 /**
- * `look` gives every event made from a moment on, and for null what was made within the overlap before now. The feed begins with what is made from `since` on; without it, with what
- * comes to be after the first look, which gives nothing.
+ * `poll` returns every event created from a time on; for null, those created within the overlap before now. The feed begins
+ * with the events created from `since` on; without `since`, with those after the first poll, which returns none.
  */
-export function createEventFeed(look: (from: Date | null) => Promise<Look>, since: Date | null): EventFeed {
+export function createEventFeed(poll: (from: Date | null) => Promise<EventPoll>, since: Date | null): EventFeed {
   const seen = new Map<string, number>();
   let coveredUntilMs: number | null = null;
 
@@ -32,11 +32,11 @@ export function createEventFeed(look: (from: Date | null) => Promise<Look>, sinc
     async next() {
       const isFirst = coveredUntilMs === null;
       const fromMs: number | null = coveredUntilMs === null ? null : coveredUntilMs - OVERLAP_MS;
-      const { events, askedAt } = await look(fromMs === null ? since : new Date(fromMs));
+      const { events, polledAt } = await poll(fromMs === null ? since : new Date(fromMs));
       const fresh = events.filter(({ id }) => !seen.has(id));
       for (const { id, created_at: createdAt } of fresh) seen.set(id, Date.parse(createdAt));
-      coveredUntilMs = askedAt.getTime();
-      forget(seen, coveredUntilMs - OVERLAP_MS);
+      coveredUntilMs = polledAt.getTime();
+      removeOlder(seen, coveredUntilMs - OVERLAP_MS);
       if (isFirst && since === null) return [];
       const wanted = fresh.filter(
         ({ created_at: createdAt }) => since === null || Date.parse(createdAt) >= since.getTime(),
@@ -46,7 +46,7 @@ export function createEventFeed(look: (from: Date | null) => Promise<Look>, sinc
   };
 }
 
-// No later look asks for what is older.
-function forget(seen: Map<string, number>, beforeMs: number): void {
+// No later poll reads older events.
+function removeOlder(seen: Map<string, number>, beforeMs: number): void {
   for (const [id, createdAtMs] of seen) if (createdAtMs < beforeMs) seen.delete(id);
 }

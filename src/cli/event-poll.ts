@@ -1,35 +1,35 @@
-// One look at the list of events, with the moment at which it was taken by the service's clock.
-import { eventRowSchema } from './answers.ts';
-import type { Answer, Api } from './api.ts';
-import { OVERLAP_MS, type Look } from './event-feed.ts';
+// Polls the list of events once, and tells the time of the poll by the service's clock.
+import { eventRowSchema } from './responses.ts';
+import type { ApiResponse, Api } from './api.ts';
+import { OVERLAP_MS, type EventPoll } from './event-feed.ts';
 import { readList } from './pages.ts';
 
 const PATH = '/v1/console/events';
 
-/** Every event made from then on; for null, within the overlap before now. */
-export async function lookAtEvents(api: Api, from: Date | null): Promise<Look> {
-  const since = from ?? new Date((await askForTime(api)).getTime() - OVERLAP_MS);
+/** Every event created from then on; for null, within the overlap before now. */
+export async function pollEvents(api: Api, from: Date | null): Promise<EventPoll> {
+  const since = from ?? new Date((await readServiceTime(api)).getTime() - OVERLAP_MS);
   const startedMs = Date.now();
-  let askedAt = new Date(startedMs);
+  let polledAt = new Date(startedMs);
   const { data: events } = await readList(api, {
     path: PATH,
     query: { created_from: since.toISOString() },
     item: eventRowSchema,
     limit: null,
-    onFirstPage: (answer) => {
-      askedAt = askedWhen(answer, startedMs);
+    onFirstPage: (response) => {
+      polledAt = requestTime(response, startedMs);
     },
   });
-  return { events, askedAt };
+  return { events, polledAt };
 }
 
-// This machine's clock may be off by as much as it likes.
-async function askForTime(api: Api): Promise<Date> {
+// This machine's clock may be wrong by any amount.
+async function readServiceTime(api: Api): Promise<Date> {
   const startedMs = Date.now();
-  return askedWhen(await api.call('GET', PATH, { query: { limit: 1 } }), startedMs);
+  return requestTime(await api.call('GET', PATH, { query: { limit: 1 } }), startedMs);
 }
 
-// The answer's header says when it was made, in whole seconds; the question was asked before.
-function askedWhen({ date }: Answer, startedMs: number): Date {
+// The response's `Date` header is in whole seconds and later than the request.
+function requestTime({ date }: ApiResponse, startedMs: number): Date {
   return date ? new Date(date.getTime() - (Date.now() - startedMs) - 1000) : new Date(startedMs);
 }

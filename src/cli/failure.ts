@@ -1,11 +1,11 @@
-// How a command ends when it does not end well: one exit code for each thing that a script would do about it.
+// The failures of a command, with one exit code for each kind of reaction that a script may need.
 
-/** Written down in `malipo --help`. */
+/** Documented in `malipo --help`. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, refused: 3, unreachable: 4, timedOut: 5, interrupted: 130 } as const;
 
 type FailureCode = Exclude<keyof typeof EXIT, 'ok' | 'interrupted'>;
 
-/** Something a person can do something about. The message says what it is and what to do next. */
+/** A failure that a person can resolve. The message says what is wrong and what to do next. */
 export class CliFailure extends Error {
   readonly kind: FailureCode;
 
@@ -20,7 +20,7 @@ export class CliFailure extends Error {
   }
 }
 
-/** The command line is not as the help page says. */
+/** The command line does not follow the help page. */
 export function usage(message: string): CliFailure {
   return new CliFailure('usage', message);
 }

@@ -1,4 +1,4 @@
-// Hands an event to a developer's own receiver, as the service would: the same method, headers and bytes, signed.
+// Forwards an event to a developer's own receiver as the service would: same method, headers and bytes, signed.
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,23 +6,23 @@ import { newId } from '../domain/ids.ts';
 import { signatureHeader } from '../security/webhook-signature.ts';
 import { usage } from './failure.ts';
 
-/** The whole attempt, as with the service. */
+/** Limits the whole attempt, as in the service. */
 const ATTEMPT_LIMIT_MS = 10_000;
-/** A receiver that is being started again is back within that; for longer there is `malipo resend`. */
+/** The wait before each attempt. Long enough for a receiver to restart; after that there is `malipo resend`. */
 const WAITS_MS: readonly number[] = [0, 1000, 5000];
-export const MOST_ATTEMPTS = WAITS_MS.length;
+const MAX_ATTEMPTS = WAITS_MS.length;
 
 export type Attempt = {
   readonly number: number;
   readonly statusCode: number | null;
-  /** Why there is no status. */
+  /** Why there is no status code; null when there is one. */
   readonly error: string | null;
   readonly durationMs: number;
   readonly outcome: 'accepted' | 'retrying' | 'given_up';
 };
 
 export type Forwarder = {
-  /** Attempts until one is accepted, each told of; false when none was, or `stop` came first. */
+  /** Attempts until one is accepted, and reports each attempt. False when none is accepted or `stop` comes first. */
   forward(
     event: { readonly id: string; readonly body: string },
     onAttempt: (attempt: Attempt) => void,
@@ -47,11 +47,11 @@ export function createForwarder({ url, secret, stop }: ForwarderOptions): Forwar
         if (!isAwake) return false;
         const number = index + 1;
         const startedMs = performance.now();
-        const answer = await post({ id, body, deliveryId, number });
-        if (stop.aborted && answer.statusCode === null) return false;
-        const isAccepted = answer.statusCode !== null && answer.statusCode >= 200 && answer.statusCode <= 299;
-        const outcome = isAccepted ? 'accepted' : number === MOST_ATTEMPTS ? 'given_up' : 'retrying';
-        onAttempt({ number, ...answer, durationMs: Math.round(performance.now() - startedMs), outcome });
+        const response = await post({ id, body, deliveryId, number });
+        if (stop.aborted && response.statusCode === null) return false;
+        const isAccepted = response.statusCode !== null && response.statusCode >= 200 && response.statusCode <= 299;
+        const outcome = isAccepted ? 'accepted' : number === MAX_ATTEMPTS ? 'given_up' : 'retrying';
+        onAttempt({ number, ...response, durationMs: Math.round(performance.now() - startedMs), outcome });
         if (isAccepted) return true;
       }
       return false;

@@ -1,39 +1,67 @@
-// Lists of the service, read page by page.
+// Reads the service's lists page by page, and prints them.
 import { z } from 'zod';
-import { read } from './answers.ts';
-import type { Answer, Api, Call } from './api.ts';
+import type { ApiResponse, Api, Call } from './api.ts';
+import { readCount, readMoment, table, type CommandLine } from './command.ts';
 import { CliFailure } from './failure.ts';
+import { parseResponse } from './responses.ts';
+import type { Terminal } from './terminal.ts';
 
 const PAGE_SIZE = 100;
-/** More than this in one list is a mistake in the question. */
-const MOST_PAGES = 1000;
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 10_000;
+/** A limit: a longer list is a mistake in the query. */
+const MAX_PAGES = 1000;
 
 type ListOptions<Item> = {
   readonly path: string;
   readonly query: NonNullable<Call['query']>;
   readonly item: z.ZodType<Item>;
-  /** How many at most; null: all there are. */
+  /** The most items to read; null: all of them. */
   readonly limit: number | null;
-  readonly onFirstPage?: (answer: Answer) => void;
+  readonly onFirstPage?: (response: ApiResponse) => void;
 };
 
 export type Listed<Item> = { readonly data: Item[]; readonly hasMore: boolean };
 
-/** Newest first. */
+/** The items of a list, newest first. */
 export async function readList<Item>(api: Api, options: ListOptions<Item>): Promise<Listed<Item>> {
   const { path, query, item, limit, onFirstPage } = options;
   const schema = z.object({ data: z.array(item), has_more: z.boolean(), next_cursor: z.string().nullable() });
   const data: Item[] = [];
   let cursor: string | null = null;
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const wanted = limit === null ? PAGE_SIZE : Math.min(PAGE_SIZE, limit - data.length);
-    const answer: Answer = await api.call('GET', path, { query: { ...query, limit: wanted, cursor } });
-    if (page === 0) onFirstPage?.(answer);
-    const listed = read(schema, answer);
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const pageSize = limit === null ? PAGE_SIZE : Math.min(PAGE_SIZE, limit - data.length);
+    const response: ApiResponse = await api.call('GET', path, { query: { ...query, limit: pageSize, cursor } });
+    if (page === 0) onFirstPage?.(response);
+    const listed = parseResponse(schema, response);
     data.push(...listed.data);
     cursor = listed.next_cursor;
     if (!listed.has_more || cursor === null) return { data, hasMore: false };
     if (limit !== null && data.length >= limit) return { data, hasMore: true };
   }
-  throw new CliFailure('failed', `there are more than ${MOST_PAGES * PAGE_SIZE} in this list. Ask for a shorter time.`);
+  throw new CliFailure('failed', `there are more than ${MAX_PAGES * PAGE_SIZE} in this list. Ask for a shorter time.`);
+}
+
+/** The options `--since`, `--until` and `--limit` of a list. */
+export function readRange(line: CommandLine) {
+  return {
+    created_from: readMoment(line, 'since')?.toISOString(),
+    created_to: readMoment(line, 'until')?.toISOString(),
+    limit: readCount(line, 'limit', MAX_LIMIT) ?? DEFAULT_LIMIT,
+  };
+}
+
+/** Prints a list as JSON or, for a person, as a table with these columns. */
+export function printList<Item>(
+  { data, hasMore }: Listed<Item>,
+  { isJson }: CommandLine,
+  terminal: Terminal,
+  columns: Readonly<Record<string, (item: Item) => string>>,
+): void {
+  if (isJson) {
+    terminal.print(JSON.stringify({ data, has_more: hasMore }));
+    return;
+  }
+  const rows = data.map((item) => Object.values(columns).map((cell) => cell(item)));
+  for (const text of table(Object.keys(columns), rows)) terminal.print(text);
 }

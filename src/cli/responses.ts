@@ -1,6 +1,6 @@
-// What the command line reads of the service's answers; what it does not know of is kept and shown as it came.
+// Schemas for the parts of the service's responses that the command line uses; unknown fields are kept and shown.
 import { z } from 'zod';
-import type { Answer } from './api.ts';
+import type { ApiResponse } from './api.ts';
 import { CliFailure } from './failure.ts';
 
 export const sessionSchema = z.looseObject({
@@ -22,7 +22,7 @@ export const eventRowSchema = z.looseObject({
 export type EventRow = z.infer<typeof eventRowSchema>;
 
 export const eventSchema = eventRowSchema.extend({
-  /** As it is signed and sent. */
+  /** The text that is signed and sent. */
   body: z.string(),
   deliveries: z.array(z.looseObject({ id: z.string(), endpoint_id: z.string(), state: z.string() })),
 });
@@ -79,8 +79,8 @@ export const paymentSchema = z.looseObject({ id: z.string(), state: z.string(), 
 export const payoutSchema = paymentSchema.extend({ expires_at: z.iso.datetime() });
 export type PayoutObject = z.infer<typeof payoutSchema>;
 
-/** The answer as this command line knows it; what is not so comes from a service of another version. */
-export function read<Schema extends z.ZodType>(schema: Schema, { json }: Answer): z.infer<Schema> {
+/** The response in the form of the schema. Throws a `CliFailure` for another form: the service has another version. */
+export function parseResponse<Schema extends z.ZodType>(schema: Schema, { json }: ApiResponse): z.infer<Schema> {
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -1,37 +1,37 @@
-// Asks until there is an answer: through restarts of the service, and past the end of a session that can be opened anew.
+// Repeats a query until it succeeds: through restarts of the service, and with a new session when the current one ends.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiRefusal, type Api } from './api.ts';
-import type { Context, Line } from './command.ts';
+import { ApiRefusal, isForbidden, type Api } from './api.ts';
+import type { Context, CommandLine } from './command.ts';
 import { CliFailure } from './failure.ts';
-import { signIn } from './sign-in.ts';
+import { signIn, type SignedIn } from './sign-in.ts';
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
-/** Only for questions: what changes something must not be repeated without thought. */
-export type Persistence = <Value>(ask: (api: Api) => Promise<Value>) => Promise<Value>;
+/** Only for queries: a call that changes something must not be repeated blindly. */
+export type RetryingApi = <Value>(query: (api: Api) => Promise<Value>) => Promise<Value>;
 
-/** Throws what does not pass by itself, and when `stop` comes. */
-export function createPersistence(first: Api, line: Line, context: Context): Persistence {
+/** Throws errors that are not temporary, and when `stop` comes. */
+export function createRetryingApi(first: Api, line: CommandLine, context: Context): RetryingApi {
   const { terminal, stop } = context;
   let api = first;
 
-  return async (ask) => {
-    let hasAskedAnew = false;
+  return async (query) => {
+    let hasSignedInAgain = false;
     for (let failures = 0; ;) {
       try {
-        const value = await ask(api);
+        const value = await query(api);
         if (failures > 0) terminal.say(`${api.baseUrl} answers again`);
         return value;
       } catch (error) {
         stop.throwIfAborted();
-        if (error instanceof ApiRefusal && error.status === 403 && !hasAskedAnew) {
-          const opened = await whenUp(() => signIn(line, context));
-          if (opened) api = opened.api;
-          hasAskedAnew = opened !== null;
+        if (isForbidden(error) && !hasSignedInAgain) {
+          const signedIn = await trySignIn(line, context);
+          if (signedIn) api = signedIn.api;
+          hasSignedInAgain = signedIn !== null;
           continue;
         }
-        if (!isPassing(error)) throw error;
+        if (!isTemporary(error)) throw error;
         if (failures === 0) terminal.say(`${error.message} Trying again until it does.`);
         const waitMs = error instanceof ApiRefusal ? error.retryAfterMs : null;
         await sleep(waitMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures), undefined, { signal: stop });
@@ -41,17 +41,17 @@ export function createPersistence(first: Api, line: Line, context: Context): Per
   };
 }
 
-// Away again in the middle: the question itself finds that out and waits.
-async function whenUp<Value>(ask: () => Promise<Value>): Promise<Value | null> {
+// Null when the service is away again: the query itself will fail for that reason and wait.
+async function trySignIn(line: CommandLine, context: Context): Promise<SignedIn | null> {
   try {
-    return await ask();
+    return await signIn(line, context);
   } catch (error) {
-    if (isPassing(error)) return null;
+    if (isTemporary(error)) return null;
     throw error;
   }
 }
 
-function isPassing(error: unknown): error is ApiRefusal | CliFailure {
+function isTemporary(error: unknown): error is ApiRefusal | CliFailure {
   if (error instanceof CliFailure) return error.kind === 'unreachable';
   return error instanceof ApiRefusal && (error.status >= 500 || error.status === 429);
 }

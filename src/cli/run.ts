@@ -1,6 +1,6 @@
-// The command line as a whole: finds the command, runs it, and says how it ended in one exit code.
+// Runs the command line: finds the command, runs it, and returns its exit code.
 import { ApiRefusal } from './api.ts';
-import { readLine, table, type Command, type Context, type Environment } from './command.ts';
+import { parseCommandLine, table, type Command, type Context, type Environment } from './command.ts';
 import { deliveries } from './commands/deliveries.ts';
 import { endpoints } from './commands/endpoints.ts';
 import { events } from './commands/events.ts';
@@ -60,13 +60,13 @@ export type Run = {
   readonly stop: AbortSignal;
 };
 
-/** Resolves with the exit code; everything there is to say has been said then. */
+/** Resolves with the exit code, after everything is printed. */
 export async function runCli({ args, environment, streams, stop }: Run): Promise<number> {
   const terminal = createTerminal(streams, environment);
   const [name = '', ...rest] = args;
   if (name === '' || name === '--help' || name === '-h' || name === 'help') {
-    const asked = COMMANDS.find((command) => command.name === rest[0]);
-    terminal.print((asked?.help ?? HELP).trimEnd());
+    const command = COMMANDS.find((each) => each.name === rest[0]);
+    terminal.print((command?.help ?? HELP).trimEnd());
     return name === '' ? EXIT.usage : EXIT.ok;
   }
   const command = COMMANDS.find((each) => each.name === name);
@@ -77,7 +77,7 @@ export async function runCli({ args, environment, streams, stop }: Run): Promise
   try {
     return await runCommand(command, rest, { environment, terminal, config: openConfigFile(environment), stop });
   } catch (error) {
-    return sayFailure(error, command, terminal, stop);
+    return reportFailure(error, command, terminal, stop);
   }
 }
 
@@ -86,7 +86,7 @@ async function runCommand(command: Command, args: readonly string[], context: Co
     context.terminal.print(command.help.trimEnd());
     return EXIT.ok;
   }
-  const running = command.run(readLine(command, args), context);
+  const running = command.run(parseCommandLine(command, args), context);
   if (command.endsByInterrupt) {
     await running;
     return EXIT.ok;
@@ -96,12 +96,12 @@ async function runCommand(command: Command, args: readonly string[], context: Co
       resolve('interrupted');
     });
   });
-  // What is under way ends with the process; its failure has nobody left to hear it.
+  // After Ctrl-C the command ends with the process, so its later failure is ignored.
   running.catch(() => undefined);
   return (await Promise.race([running, interrupted])) === 'interrupted' ? EXIT.interrupted : EXIT.ok;
 }
 
-function sayFailure(error: unknown, command: Command, terminal: Terminal, stop: AbortSignal): number {
+function reportFailure(error: unknown, command: Command, terminal: Terminal, stop: AbortSignal): number {
   if (stop.aborted) return EXIT.interrupted;
   if (error instanceof CliFailure) {
     const more = error.kind === 'usage' ? `\nmalipo ${command.name} --help shows how it is used` : '';

@@ -1,9 +1,9 @@
-// Who a command acts as: the session of an earlier log-in, or a new one by what the environment says.
+// Signs a command in: with the session of an earlier log-in, or a new one from credentials in the environment.
 import { z } from 'zod';
 import { totpCode, totpStepAt } from '../security/totp.ts';
-import { read, sessionSchema, type SessionObject } from './answers.ts';
-import { ApiRefusal, createApi, type Api } from './api.ts';
-import type { Context, Environment, Line } from './command.ts';
+import { parseResponse, sessionSchema, type SessionObject } from './responses.ts';
+import { ApiRefusal, createApi, isForbidden, type Api } from './api.ts';
+import type { Context, Environment, CommandLine } from './command.ts';
 import { CliFailure, usage } from './failure.ts';
 
 const SESSION = '/v1/console/session';
@@ -18,9 +18,9 @@ export type Credentials = {
 
 export type SignedIn = { readonly api: Api; readonly session: SessionObject; readonly origin: string };
 
-/** The service's address: `--base-url`, `MALIPO_BASE_URL`, or where `malipo login` was last. */
-export function baseUrlOf(line: Line, { environment, config }: Context): string {
-  const text = line.text('base-url') ?? given(environment, 'MALIPO_BASE_URL') ?? config.read().baseUrl;
+/** The service's address: `--base-url`, `MALIPO_BASE_URL`, or the service of the last `malipo login`. */
+export function baseUrlOf(line: CommandLine, { environment, config }: Context): string {
+  const text = line.text('base-url') ?? environmentValue(environment, 'MALIPO_BASE_URL') ?? config.read().baseUrl;
   if (text === null) throw usage('say where the service is: --base-url URL, or MALIPO_BASE_URL in the environment');
   if (!URL.canParse(text)) throw usage(`the base URL “${text}” is no URL`);
   const url = new URL(text);
@@ -32,41 +32,41 @@ export function baseUrlOf(line: Line, { environment, config }: Context): string 
   return url.origin;
 }
 
-/** Credentials by these names: MALIPO_EMAIL, or with a word MALIPO_APPROVER_EMAIL. Null without the address. */
-export function credentialsOf(environment: Environment, word: '' | 'MAKER_' | 'APPROVER_' = ''): Credentials | null {
-  const of = (name: string) => given(environment, `MALIPO_${word}${name}`);
+/** Credentials in the environment: MALIPO_EMAIL and so on, or with a role MALIPO_APPROVER_EMAIL. Null without the address. */
+export function credentialsOf(environment: Environment, role: '' | 'MAKER_' | 'APPROVER_' = ''): Credentials | null {
+  const of = (name: string) => environmentValue(environment, `MALIPO_${role}${name}`);
   const [email, password] = [of('EMAIL'), of('PASSWORD')];
   if (email === null) return null;
   if (password === null) {
-    throw usage(`MALIPO_${word}EMAIL is set and MALIPO_${word}PASSWORD is not; or unset both and use malipo login`);
+    throw usage(`MALIPO_${role}EMAIL is set and MALIPO_${role}PASSWORD is not; or unset both and use malipo login`);
   }
   const [typed, secret] = [of('TOTP'), of('TOTP_SECRET')];
-  if (secret !== null && !/^[A-Z2-7]+$/.test(secret)) throw usage(`MALIPO_${word}TOTP_SECRET is no base32`);
+  if (secret !== null && !/^[A-Z2-7]+$/.test(secret)) throw usage(`MALIPO_${role}TOTP_SECRET is no base32`);
   const code = typed !== null ? { typed } : secret !== null ? { secret } : null;
   return { email: email.toLowerCase(), password, code, merchantId: of('MERCHANT_ID') };
 }
 
-/** What the environment says under this name; null for nothing. */
-export function given(environment: Environment, name: string): string | null {
+/** The value of an environment variable; null when it is unset or blank. */
+export function environmentValue(environment: Environment, name: string): string | null {
   const value = (environment[name] ?? '').trim();
   return value === '' ? null : value;
 }
 
-/** A session that lives, of whom the environment names or who logged in last; a new one where there is need and means. */
-export async function signIn(line: Line, context: Context): Promise<SignedIn> {
+/** A valid session of the person in the environment or of the last log-in. Logs in where needed and credentials allow. */
+export async function signIn(line: CommandLine, context: Context): Promise<SignedIn> {
   const baseUrl = baseUrlOf(line, context);
   const explicit = credentialsOf(context.environment);
   const { current = null } = context.config.read().places[baseUrl] ?? {};
   const email = explicit?.email ?? current;
-  const known = email === null ? null : await resume(baseUrl, email, context);
-  if (known) return known;
-  // `npm start` leaves the demo's maker in demo.env, who is a developer too.
+  const resumed = email === null ? null : await resume(baseUrl, email, context);
+  if (resumed) return resumed;
+  // `npm start` writes the demo's maker, who is also a developer, to demo.env.
   const credentials = explicit ?? credentialsOf(context.environment, 'MAKER_');
   if (credentials) return signInAs(credentials, baseUrl, context);
   throw new CliFailure('refused', `not logged in at ${baseUrl}, or no longer. Do: malipo login --base-url ${baseUrl}`);
 }
 
-/** The same for one person: an earlier session if it lives, or else a new one. */
+/** The same for one person: the stored session if it is valid, otherwise a new one. */
 export async function signInAs(credentials: Credentials, baseUrl: string, context: Context): Promise<SignedIn> {
   return (await resume(baseUrl, credentials.email, context)) ?? (await logIn(credentials, baseUrl, context));
 }
@@ -76,46 +76,51 @@ async function resume(baseUrl: string, email: string, context: Context): Promise
   if (!saved) return null;
   const { cookie, origin } = saved;
   const onCookie = (fresh: string) => {
-    keep(context, baseUrl, { email, cookie: fresh, origin });
+    saveSession(context, baseUrl, { email, cookie: fresh, origin });
   };
   const api = createApi({ baseUrl, cookie, origin, stop: context.stop, onCookie });
   try {
-    return { api, origin, session: read(sessionSchema, await api.call('GET', SESSION)) };
+    return { api, origin, session: parseResponse(sessionSchema, await api.call('GET', SESSION)) };
   } catch (error) {
-    if (!(error instanceof ApiRefusal) || error.status !== 403) throw error;
-    context.config.forget(baseUrl, email);
+    if (!isForbidden(error)) throw error;
+    context.config.removeSession(baseUrl, email);
     return null;
   }
 }
 
-/** Opens a session and keeps it. A code that was used already makes way for the next one, where there is its secret. */
+/** Opens a session and stores it. */
 export async function logIn(credentials: Credentials, baseUrl: string, context: Context): Promise<SignedIn> {
-  const origin = await askForOrigin(baseUrl, context);
+  const origin = await readOrigin(baseUrl, context);
   const { email, password, merchantId } = credentials;
   const onCookie = (cookie: string) => {
-    keep(context, baseUrl, { email, cookie, origin });
+    saveSession(context, baseUrl, { email, cookie, origin });
   };
   const api = createApi({ baseUrl, cookie: null, origin, stop: context.stop, onCookie });
-  const codes = codesOf(credentials);
-  for (const [n, totp] of codes.entries()) {
-    const json = {
-      email,
-      password,
-      ...(totp !== null && { totp }),
-      ...(merchantId !== null && { merchant_id: merchantId }),
-    };
-    try {
-      const session = read(sessionSchema, await api.call('POST', SESSION, { json }));
-      return { api, origin, session };
-    } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status !== 403) throw error;
-      if (n + 1 === codes.length) throw refusedLogIn(credentials, baseUrl);
-    }
+  try {
+    const response = await withCode(credentials, (totp) => {
+      const code = totp !== null && { totp };
+      const merchant = merchantId !== null && { merchant_id: merchantId };
+      return api.call('POST', SESSION, { json: { email, password, ...code, ...merchant } });
+    });
+    return { api, origin, session: parseResponse(sessionSchema, response) };
+  } catch (error) {
+    throw isForbidden(error) ? refusedLogIn(credentials, baseUrl) : error;
   }
-  throw new Error('there is always a last code');
 }
 
-// The service does not say what of it is wrong; it counts, and after ten failures it takes nothing for a while.
+/** Makes the call with the one-time code. Where the secret is known, a refused code may be used up: then with the next one. */
+async function withCode<Value>({ code }: Credentials, call: (totp: string | null) => Promise<Value>): Promise<Value> {
+  if (code === null || 'typed' in code) return call(code?.typed ?? null);
+  const step = totpStepAt(new Date());
+  try {
+    return await call(totpCode(code.secret, step));
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return call(totpCode(code.secret, step + 1));
+  }
+}
+
+// The service does not say which part is wrong, and after ten failures it refuses every attempt for a while.
 function refusedLogIn({ email, code }: Credentials, baseUrl: string): CliFailure {
   const hint =
     code === null
@@ -127,51 +132,41 @@ function refusedLogIn({ email, code }: Credentials, baseUrl: string): CliFailure
   );
 }
 
-function codesOf({ code }: Credentials): readonly (string | null)[] {
-  if (code === null) return [null];
-  if ('typed' in code) return [code.typed];
-  return [currentCode(code.secret), currentCode(code.secret, 1)];
-}
-
-function currentCode(secret: string, stepsLater = 0): string {
-  return totpCode(secret, totpStepAt(new Date()) + stepsLater);
-}
-
-/** Proves the second factor again unless it was within the last four minutes: money is released within five. */
-export async function freshen({ api, session }: SignedIn, credentials: Credentials, now: Date): Promise<void> {
+/** Verifies the second factor again unless that was done within four minutes: a release needs it within five. */
+export async function renewSecondFactor(
+  { api, session }: SignedIn,
+  credentials: Credentials,
+  now: Date,
+): Promise<void> {
   if (!session.has_second_factor) return;
-  const provedAt = session.second_factor_at === null ? 0 : Date.parse(session.second_factor_at);
-  if (now.getTime() - provedAt < 4 * 60_000) return;
-  for (const [n, totp] of codesOf(credentials).entries()) {
-    if (totp === null) break;
-    try {
-      await api.call('POST', `${SESSION}/step-up`, { json: { totp } });
-      return;
-    } catch (error) {
-      if (!(error instanceof ApiRefusal) || error.status !== 403 || n > 0 || 'typed' in (credentials.code ?? {})) {
-        throw error;
-      }
-    }
+  const verifiedAtMs = session.second_factor_at === null ? 0 : Date.parse(session.second_factor_at);
+  if (now.getTime() - verifiedAtMs < 4 * 60_000) return;
+  if (credentials.code === null) {
+    throw new CliFailure('refused', `${credentials.email} must prove the second factor: set its TOTP or TOTP_SECRET`);
   }
-  throw new CliFailure('refused', `${credentials.email} must prove the second factor: set its TOTP or TOTP_SECRET`);
+  await withCode(credentials, (totp) => api.call('POST', `${SESSION}/step-up`, { json: { totp } }));
 }
 
 const documentSchema = z.object({ servers: z.tuple([z.object({ url: z.url() })]) });
 
-// Calls that change something must say the address that the service calls its own; another name of this host is not it.
-async function askForOrigin(baseUrl: string, { stop }: Context): Promise<string> {
+// Calls that change something must send the service's public address as origin, which may differ from the base URL.
+async function readOrigin(baseUrl: string, { stop }: Context): Promise<string> {
   const api = createApi({ baseUrl, cookie: null, origin: baseUrl, stop });
   const answer = await api.call('GET', '/v1/openapi.json').catch((error: unknown) => {
     if (error instanceof ApiRefusal)
       throw new CliFailure('failed', `at ${baseUrl} there is no Malipo: ${error.message}`);
     throw error;
   });
-  return new URL(read(documentSchema, answer).servers[0].url).origin;
+  return new URL(parseResponse(documentSchema, answer).servers[0].url).origin;
 }
 
-function keep({ config }: Context, baseUrl: string, saved: { email: string; cookie: string; origin: string }): void {
+function saveSession(
+  { config }: Context,
+  baseUrl: string,
+  session: { email: string; cookie: string; origin: string },
+): void {
   config.change(baseUrl, ({ sessions }) => {
-    sessions[saved.email] = saved;
+    sessions[session.email] = session;
   });
 }
 

@@ -1,4 +1,4 @@
-// Where a command's words go: results to stdout, all else to stderr, questions to a person if there is one.
+// Prints results to stdout and everything else to stderr, and asks a person for input where there is a terminal.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
@@ -16,11 +16,11 @@ export type Streams = {
 export type Terminal = {
   /** A line of the result. */
   print(line: string): void;
-  /** A line beside it, for a person. */
+  /** A message to a person, beside the result. */
   say(line: string): void;
-  /** The text in colour where stdout is a terminal and nobody asked for none. */
+  /** The text in colour, where stdout is a terminal and colours are not turned off. */
   paint(colour: Colour, text: string): string;
-  /** Asks a person. What is `hidden` is not shown as it is typed. Throws where nobody can answer. */
+  /** Asks a person. A `hidden` answer is not shown while it is typed. Throws a usage failure where there is no terminal. */
   ask(question: string, options?: { readonly hidden?: boolean }): Promise<string>;
 };
 
@@ -35,9 +35,9 @@ export function createTerminal(streams: Streams, environment: Readonly<Record<st
       if (!isTerminal(stdin) || !isTerminal(stderr)) {
         throw new CliFailure('usage', `there is no terminal to ask for: ${question}. Set it in the environment`);
       }
-      // It echoes what is typed to its output: for a secret that goes nowhere.
-      const output = hidden ? new Writable({ write: swallow }) : stderr;
-      // First of all, as it takes the echo from the terminal itself: nobody answers before they are asked.
+      // readline echoes typed characters to its output: for a secret the output discards them.
+      const output = hidden ? new Writable({ write: discard }) : stderr;
+      // Created before the question is printed, because it turns off the terminal's own echo.
       const lines = createInterface({ input: stdin, output, terminal: true });
       if (hidden) stderr.write(`${question}: `);
       try {
@@ -52,7 +52,7 @@ export function createTerminal(streams: Streams, environment: Readonly<Record<st
 
 type Lines = ReturnType<typeof createInterface>;
 
-// Ctrl-C and Ctrl-D close the interface and leave its question unanswered for ever.
+// Ctrl-C and Ctrl-D close the interface, and its question then never resolves.
 async function untilClosed(answer: Promise<string>, lines: Lines): Promise<string> {
   const closed = new Promise<never>((_resolve, reject) => {
     lines.on('close', () => {
@@ -66,11 +66,11 @@ function isTerminal(stream: NodeJS.ReadableStream | NodeJS.WritableStream): bool
   return 'isTTY' in stream && stream.isTTY === true;
 }
 
-/** Text that somebody else wrote, without what would steer this terminal. */
+/** Text from elsewhere without control characters, which could manipulate this terminal. */
 export function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]/gu, '\ufffd');
 }
 
-function swallow(_chunk: unknown, _encoding: string, done: () => void): void {
+function discard(_chunk: unknown, _encoding: string, done: () => void): void {
   done();
 }

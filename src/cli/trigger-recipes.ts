@@ -1,10 +1,10 @@
-// How to make an event of each type happen in a test environment, by the sandbox operator's table of phones.
+// Defines how to trigger an event of each type in a test environment, by the sandbox operator's table of phone numbers.
 import { randomInt } from 'node:crypto';
 import type { EventType } from '../domain/event.ts';
 import type { Currency } from '../domain/money.ts';
 import { CliFailure } from './failure.ts';
 
-/** What the phone ends in; anything that is not in the sandbox's table is simply paid. */
+/** The last digits of the phone number. The payer of a number outside the sandbox's table simply pays. */
 type Row = '001' | '003' | '009' | '015' | '100';
 
 export type Recipe =
@@ -31,7 +31,7 @@ export const RECIPES: Readonly<Record<EventType, Recipe>> = {
   'endpoint.test': { kind: 'endpoint' },
 };
 
-/** The beginning of a mobile number that an operator of ours serves, and how many digits are free before the row. */
+/** The prefix of mobile numbers that one of our operators serves, and how many digits are free before the row. */
 const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: number]>>> = {
   UGX: ['25677', 4],
   RWF: ['25078', 4],
@@ -41,7 +41,7 @@ const PHONES: Readonly<Partial<Record<Currency, readonly [prefix: string, free: 
   ZMW: ['26096', 4],
 };
 
-/** A number that nobody else is likely to use now. Throws where no operator serves the currency. */
+/** A random number, unlikely to be in use at the same time. Throws when no operator serves the currency. */
 export function phoneFor(currency: string, row: Row): string {
   const [prefix, free] = PHONES[currency as Currency] ?? [];
   if (prefix === undefined || free === undefined) {

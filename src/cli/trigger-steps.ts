@@ -1,4 +1,4 @@
-// What `malipo trigger` does at the API: makes payments, lets the second person decide, and waits for the event.
+// The API calls of `malipo trigger`: creates payments, has the second person decide, and waits for the event.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -8,20 +8,20 @@ import {
   eventSchema,
   paymentSchema,
   payoutSchema,
-  read,
+  parseResponse,
   type EventObject,
   type PayoutObject,
-} from './answers.ts';
-import { ApiRefusal } from './api.ts';
+} from './responses.ts';
+import { ApiRefusal, type ApiResponse } from './api.ts';
 import type { Context } from './command.ts';
 import { CliFailure, usage } from './failure.ts';
 import { readList } from './pages.ts';
-import { credentialsOf, freshen, signInAs, type SignedIn } from './sign-in.ts';
+import { credentialsOf, renewSecondFactor, signInAs, type SignedIn } from './sign-in.ts';
 import { phoneFor, type Recipe } from './trigger-recipes.ts';
 
 const POLL_EVERY_MS = 400;
-/** The service's machines may differ by so much; an event is no older than what it tells of, but for that. */
-const CLOCKS_DIFFER_MS = 60_000;
+/** How much the clocks of the service's machines may differ: an event may seem older than its payment by this much. */
+const CLOCK_SKEW_MS = 60_000;
 const EVENTS = '/v1/console/events';
 
 export type Trigger = {
@@ -31,42 +31,42 @@ export type Trigger = {
   readonly giveUpAtMs: number;
 };
 
-/** What an event will tell of, and since when it may be there. */
+/** The object that the event is about, and the earliest time of the event. */
 export type Subject = { readonly id: string; readonly from: Date };
 
 type Row = Extract<Recipe, { row: unknown }>['row'];
 
-/** A new collection. */
-export async function makeCollection({ signedIn, amount }: Trigger, row: Row): Promise<Subject> {
-  const { api, session } = signedIn;
-  const json = { phone: phoneFor(session.merchant.currency, row), amount, reference: 'malipo-trigger' };
-  const answer = await api.call('POST', '/v1/api/collections', { json, idempotencyKey: randomUUID() });
-  return subjectOf(read(paymentSchema, answer));
+/** Creates a collection. */
+export async function createCollection(trigger: Trigger, row: Row): Promise<Subject> {
+  return subjectOf(parseResponse(paymentSchema, await postPayment(trigger, 'collections', row)));
 }
 
-/** A new payout; where the balance does not cover it, a collection that does comes first. */
-export async function makePayout(trigger: Trigger, row: Row): Promise<PayoutObject> {
-  const { signedIn, amount, context } = trigger;
-  const { api, session } = signedIn;
-  const balance = read(z.looseObject({ available: z.number() }), await api.call('GET', '/v1/api/balance'));
-  if (balance.available < amount) {
-    context.terminal.say('the balance does not cover the payout: a collection comes first');
-    await awaitEvent(trigger, 'collection.succeeded', await makeCollection(trigger, '100'));
+/** Creates a payout; when the balance does not cover it, creates a collection first and waits for it. */
+export async function createPayout(trigger: Trigger, row: Row): Promise<PayoutObject> {
+  const { api } = trigger.signedIn;
+  const balance = parseResponse(z.looseObject({ available: z.number() }), await api.call('GET', '/v1/api/balance'));
+  if (balance.available < trigger.amount) {
+    trigger.context.terminal.say('the balance does not cover the payout: a collection comes first');
+    await awaitEvent(trigger, 'collection.succeeded', await createCollection(trigger, '100'));
   }
+  return parseResponse(payoutSchema, await postPayment(trigger, 'payouts', row));
+}
+
+function postPayment({ signedIn, amount }: Trigger, route: 'collections' | 'payouts', row: Row): Promise<ApiResponse> {
+  const { api, session } = signedIn;
   const json = { phone: phoneFor(session.merchant.currency, row), amount, reference: 'malipo-trigger' };
-  const answer = await api.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
-  return read(payoutSchema, answer);
+  return api.call('POST', `/v1/api/${route}`, { json, idempotencyKey: randomUUID() });
 }
 
 export function subjectOf({ id, created_at: createdAt }: z.infer<typeof paymentSchema>): Subject {
-  return { id, from: new Date(Date.parse(createdAt) - CLOCKS_DIFFER_MS) };
+  return { id, from: new Date(Date.parse(createdAt) - CLOCK_SKEW_MS) };
 }
 
 /**
- * Has the payout released or rejected by the approver of the environment. Without one it says who must do what, and leaves
- * it to them. Whoever it is, the service refuses the person who made it.
+ * Releases or rejects the payout as the approver from the environment. Without one it prints who must do what and leaves it
+ * to them. The service refuses the person who created the payout in either case.
  */
-export async function haveDecided(
+export async function decidePayout(
   trigger: Trigger,
   payout: PayoutObject,
   decision: 'release' | 'reject',
@@ -89,9 +89,9 @@ export async function haveDecided(
     await approver.api.call('POST', path, { json: { reason: 'Made by malipo trigger, to be rejected.' } });
     return;
   }
-  await freshen(approver, credentials, new Date());
-  const answer = await approver.api.call('POST', path, { idempotencyKey: randomUUID() });
-  if (read(paymentSchema, answer).state === 'queued') {
+  await renewSecondFactor(approver, credentials, new Date());
+  const response = await approver.api.call('POST', path, { idempotencyKey: randomUUID() });
+  if (parseResponse(paymentSchema, response).state === 'queued') {
     terminal.say(`${payout.id} needs one more approver by this merchant’s policy. Waiting for them.`);
   }
 }
@@ -100,13 +100,13 @@ export async function cancelPayout({ signedIn }: Trigger, { id }: { readonly id:
   await signedIn.api.call('POST', `/v1/console/payouts/${id}/cancel`);
 }
 
-/** Sends a test event to an endpoint: the one that is named, or the only one that is enabled. */
+/** Sends a test event to the chosen endpoint, or without one to the only enabled endpoint. */
 export async function testEndpoint({ signedIn, context }: Trigger, chosen: string | null): Promise<string> {
   const { api } = signedIn;
   const id = chosen ?? (await onlyEndpoint(signedIn));
-  const answer = await api.call('POST', `/v1/console/endpoints/${encodeURIComponent(id)}/test`);
+  const response = await api.call('POST', `/v1/console/endpoints/${encodeURIComponent(id)}/test`);
   context.terminal.say(`a test event goes to ${id}`);
-  return read(z.looseObject({ event_id: z.string() }), answer).event_id;
+  return parseResponse(z.looseObject({ event_id: z.string() }), response).event_id;
 }
 
 async function onlyEndpoint({ api }: SignedIn): Promise<string> {
@@ -118,7 +118,7 @@ async function onlyEndpoint({ api }: SignedIn): Promise<string> {
   throw new CliFailure('failed', 'there is no endpoint that is enabled: malipo endpoints add URL makes one');
 }
 
-/** Waits until an event of the type tells of the subject. Throws when that takes too long, with how far it has come. */
+/** Waits for the event of this type about the subject. Throws when it takes too long, with the payment's current state. */
 export async function awaitEvent(trigger: Trigger, type: string, subject: Subject): Promise<EventObject> {
   const { signedIn, context, giveUpAtMs } = trigger;
   const { api } = signedIn;
@@ -127,19 +127,19 @@ export async function awaitEvent(trigger: Trigger, type: string, subject: Subjec
     const { data } = await readList(api, { path: EVENTS, query, item: eventRowSchema, limit: null });
     const found = data.find((row) => row.object_id === subject.id);
     if (found) return getEvent(trigger, found.id);
-    if (Date.now() >= giveUpAtMs) throw await lateness(trigger, type, subject);
+    if (Date.now() >= giveUpAtMs) throw await timeoutFailure(trigger, type, subject);
     await sleep(POLL_EVERY_MS, undefined, { signal: context.stop });
   }
 }
 
 export async function getEvent({ signedIn }: Trigger, id: string): Promise<EventObject> {
-  return read(eventSchema, await signedIn.api.call('GET', `${EVENTS}/${id}`));
+  return parseResponse(eventSchema, await signedIn.api.call('GET', `${EVENTS}/${id}`));
 }
 
-async function lateness({ signedIn }: Trigger, type: string, { id }: Subject): Promise<CliFailure> {
+async function timeoutFailure({ signedIn }: Trigger, type: string, { id }: Subject): Promise<CliFailure> {
   const route = id.startsWith('pay_') ? 'payouts' : 'collections';
   const state = await signedIn.api.call('GET', `/v1/api/${route}/${id}`).then(
-    (answer) => read(paymentSchema, answer).state,
+    (response) => parseResponse(paymentSchema, response).state,
     (error: unknown) => {
       if (error instanceof ApiRefusal) return 'not to be seen';
       throw error;

@@ -1,4 +1,4 @@
-// `malipo listen` and `malipo resend`: a real service’s events, handed to the example receiver as the service would.
+// Tests `malipo listen` and `malipo resend` with a real service, whose events they forward to the example receiver.
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
@@ -10,7 +10,7 @@ import type { RunningServer } from '../../src/processes/assemble-server.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { addPerson } from '../support/people.ts';
-import { startSession, settingsOf, untilSaid, type CliSession } from './malipo-child.ts';
+import { startSession, settingsOf, untilPrinted, type CliSession } from './malipo-child.ts';
 
 type Shown = {
   readonly verified: boolean;
@@ -18,7 +18,7 @@ type Shown = {
   readonly headers: Readonly<Record<string, string>>;
   readonly raw_body: string;
 };
-type Said = {
+type PrintedAttempt = {
   readonly event_id: string;
   readonly type: string;
   readonly attempt: number;
@@ -29,7 +29,7 @@ type Said = {
 
 const RECEIVER = join(findProjectRoot(), 'docs/examples/webhook-receiver.mjs');
 
-/** The example receiver as a process, at an address of its own. */
+/** Starts the example receiver as a process on a port of its own. */
 async function startExample(secret: string): Promise<{ url: string; child: ChildProcess; shown(): Promise<Shown[]> }> {
   const env = { MALIPO_WEBHOOK_SECRET: secret, PORT: '0' };
   const child = spawn(process.execPath, [RECEIVER], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -39,11 +39,11 @@ async function startExample(secret: string): Promise<{ url: string; child: Child
   return { url, child, shown: async () => (await (await fetch(url)).json()) as Shown[] };
 }
 
-const linesOf = (out: string): Said[] =>
+const linesOf = (out: string): PrintedAttempt[] =>
   out
     .split('\n')
     .slice(0, -1)
-    .map((text) => JSON.parse(text) as Said);
+    .map((text) => JSON.parse(text) as PrintedAttempt);
 
 describe('malipo listen', function () {
   this.timeout(120_000);
@@ -62,7 +62,7 @@ describe('malipo listen', function () {
   });
   after(() => testEnv.stop());
 
-  /** A receiver that answers its requests one after the other with these, the last for ever. */
+  /** A receiver that answers its requests with these statuses in turn, and repeats the last one. */
   async function answering(...statuses: number[]): Promise<{ url: string; attempts: string[]; server: Server }> {
     const attempts: string[] = [];
     const receiver = createServer((request, response) => {
@@ -78,29 +78,29 @@ describe('malipo listen', function () {
     return { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, attempts, server: receiver };
   }
 
-  it('hands on each event once, signed, as the service sends it, and ends by Ctrl-C', async () => {
+  it('forwards each event once, signed as the service signs it, and ends with Ctrl-C', async () => {
     const before = await pay(testEnv, '100');
     await untilState(testEnv, before, 'succeeded');
     const printed = cli.start(['listen', '--print']);
-    await untilSaid(printed, /ready/);
+    await untilPrinted(printed, /ready/);
     const probe = await answering(200);
     const secretProbe = cli.start(['listen', '--forward-to', probe.url]);
-    const [, secret = ''] = await untilSaid(secretProbe, /signed with (whsec_[\w-]{43})\n/);
+    const [, secret = ''] = await untilPrinted(secretProbe, /signed with (whsec_[\w-]{43})\n/);
     assert.equal((await secretProbe.interrupt()).code, 0);
     const example = await startExample(secret);
     ends.push(() => example.child.kill());
 
     const listening = cli.start(['listen', '--forward-to', example.url, '--json']);
-    await untilSaid(listening, /ready/);
+    await untilPrinted(listening, /ready/);
     const payment = await pay(testEnv, '100');
     await untilState(testEnv, payment, 'succeeded');
     await eventually('both events', () => linesOf(listening.out()).length >= 2, 60_000);
     const ended = await listening.interrupt();
     assert.equal(ended.code, 0, ended.err);
     assert.match(ended.err, /ended: 2 accepted, 0 given up/);
-    const said = linesOf(ended.out);
+    const attempts = linesOf(ended.out);
     assert.deepEqual(
-      said.map(({ type, attempt, status_code: status, outcome }) => [type, attempt, status, outcome]).sort(),
+      attempts.map(({ type, attempt, status_code: status, outcome }) => [type, attempt, status, outcome]).sort(),
       [
         ['collection.prompted', 1, 200, 'accepted'],
         ['collection.succeeded', 1, 200, 'accepted'],
@@ -113,7 +113,7 @@ describe('malipo listen', function () {
       assert.deepEqual([verified, duplicate], [true, false]);
       const event = JSON.parse(body) as { id: string; data: { object: { id: string } } };
       assert.equal(event.data.object.id, payment.id);
-      // The same request as the service's own, but for what differs between two deliveries.
+      // The same request as the service's own, except for what differs between two deliveries.
       const own = testEnv.receiver.all(testEnv.merchant.id).find((each) => each.event.id === event.id)!;
       assert.equal(body, own.rawBody.toString());
       assert.match(headers['malipo-delivery-id']!, /^dlv_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
@@ -123,14 +123,14 @@ describe('malipo listen', function () {
       }
     }
     for (const { raw_body: body } of shown) {
-      await eventually('its text on paper', () => printed.out().includes(`\n${body}\n`), 60_000);
+      await eventually('the printed body', () => printed.out().includes(`\n${body}\n`), 60_000);
     }
-    const paper = await printed.interrupt();
-    assert.equal(paper.code, 0);
-    assert.ok(!paper.out.includes(before.id));
+    const printing = await printed.interrupt();
+    assert.equal(printing.code, 0);
+    assert.ok(!printing.out.includes(before.id));
   });
 
-  it('takes only the types that are asked for, and what was made since a moment', async () => {
+  it('forwards only the requested types, including events created since a given time', async () => {
     const payment = await pay(testEnv, '001');
     await untilState(testEnv, payment, 'failed');
     const receiver = await answering(200);
@@ -141,17 +141,17 @@ describe('malipo listen', function () {
     assert.deepEqual([...new Set(linesOf(out).map(({ type }) => type))], ['collection.failed']);
   });
 
-  it('tries again what is not accepted, gives up after three, and resends when asked', async () => {
+  it('retries an event that is not accepted, gives up after three attempts, and resends it on request', async () => {
     const refusing = await answering(500, 302, 404);
     const args = ['listen', '--forward-to', refusing.url, '--types', 'collection.succeeded', '--json'];
     const listening = cli.start(args);
-    await untilSaid(listening, /ready/);
+    await untilPrinted(listening, /ready/);
     await pay(testEnv, '100');
-    await eventually('the end of it', () => listening.out().includes('given_up'), 60_000);
+    await eventually('the last attempt', () => listening.out().includes('given_up'), 60_000);
     const { out, err } = await listening.interrupt();
-    const said = linesOf(out);
+    const attempts = linesOf(out);
     assert.deepEqual(
-      said.map(({ attempt, status_code: status, outcome }) => [attempt, status, outcome]),
+      attempts.map(({ attempt, status_code: status, outcome }) => [attempt, status, outcome]),
       [
         [1, 500, 'retrying'],
         [2, 302, 'retrying'],
@@ -162,7 +162,7 @@ describe('malipo listen', function () {
     assert.match(err, /ended: 0 accepted, 1 given up/);
 
     const accepting = await answering(503, 204);
-    const [{ event_id: eventId }] = said as [Said];
+    const [{ event_id: eventId }] = attempts as [PrintedAttempt];
     const resent = await cli.run(['resend', eventId, '--forward-to', accepting.url]);
     assert.equal(resent.code, 0, resent.err);
     assert.match(resent.out, new RegExp(`${eventId} → 503 .*trying again\n.*${eventId} → 204`));
@@ -178,32 +178,32 @@ describe('malipo listen', function () {
     assert.match(unknown.err, /There is no event with this id/);
   });
 
-  it('survives a restart of the service and misses nothing that was made meanwhile', async () => {
+  it('survives a restart of the service and misses no event created meanwhile', async () => {
     const receiver = await answering(200);
     const listening = cli.start(['listen', '--forward-to', receiver.url, '--json', '--print']);
-    await untilSaid(listening, /ready/);
+    await untilPrinted(listening, /ready/);
     await server.stop();
-    await untilSaid(listening, /does not answer .* Trying again until it does/);
+    await untilPrinted(listening, /does not answer .* Trying again until it does/);
     server = await testEnv.startServer();
     const payment = await pay(testEnv, '100');
-    await untilSaid(listening, /answers again/);
+    await untilPrinted(listening, /answers again/);
     await eventually(
       'its success',
       () => {
-        const said = linesOf(listening.out()) as (Said & { body: string })[];
-        return said.some(({ type, body }) => type === 'collection.succeeded' && body.includes(payment.id));
+        const attempts = linesOf(listening.out()) as (PrintedAttempt & { body: string })[];
+        return attempts.some(({ type, body }) => type === 'collection.succeeded' && body.includes(payment.id));
       },
       60_000,
     );
     assert.equal((await listening.interrupt()).code, 0);
   });
 
-  it('opens a new session when the present one ends, and ends with 3 when it may not', async () => {
+  it('opens a new session when the current one ends, and exits with 3 when it may not', async () => {
     const listening = cli.start(['listen', '--print']);
-    await untilSaid(listening, /ready/);
+    await untilPrinted(listening, /ready/);
     await testEnv.db.pool.query('DELETE FROM sessions');
     const payment = await pay(testEnv, '100');
-    await untilSaid(listening, new RegExp(payment.id));
+    await untilPrinted(listening, new RegExp(payment.id));
     await testEnv.db.pool.query('UPDATE users SET password_hash = $1', [await hashPassword('a changed password')]);
     await testEnv.db.pool.query('DELETE FROM sessions');
     const { code, err } = await listening.ended;

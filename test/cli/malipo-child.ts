@@ -1,4 +1,4 @@
-// Runs `malipo` as a developer does: as a process of its own, with a folder of its own to remember things in.
+// Runs `malipo` as a developer does: as a process of its own, with a configuration folder of its own.
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -12,7 +12,7 @@ const root = findProjectRoot();
 
 export type Outcome = { readonly code: number | null; readonly out: string; readonly err: string };
 
-/** The one JSON document on stdout. */
+/** The single JSON document on stdout. */
 export function jsonOf({ out, err }: Outcome): unknown {
   assert.match(out, /^[^\n]+\n$/, `stdout is one line; stderr: ${err}`);
   return JSON.parse(out);
@@ -22,21 +22,21 @@ export type Running = {
   readonly child: ChildProcess;
   readonly out: () => string;
   readonly err: () => string;
-  /** Ctrl-C, and how it ended then. */
+  /** Sends Ctrl-C and waits for the end. */
   interrupt(): Promise<Outcome>;
   readonly ended: Promise<Outcome>;
 };
 
 export type CliSession = {
   readonly configFile: string;
-  /** To its end. */
+  /** Runs the command to its end. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Outcome>;
   start(args: readonly string[], environment?: Readonly<Record<string, string>>): Running;
-  /** Ends what a test that failed left running. */
+  /** Ends the commands that a failed test left running. */
   clear(): Promise<void>;
 };
 
-/** A developer's machine: what one command remembers the next one knows. */
+/** A developer's machine: its commands share one configuration folder. */
 export function startSession(settings: Readonly<Record<string, string>> = {}): CliSession {
   const folder = mkdtempSync(join(runFolder(), 'malipo-'));
   const started: Running[] = [];
@@ -47,18 +47,18 @@ export function startSession(settings: Readonly<Record<string, string>> = {}): C
       env: { PATH: process.env['PATH'], XDG_CONFIG_HOME: folder, ...settings, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const said = { out: '', err: '' };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text));
+    const printed = { out: '', err: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.out += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.err += text));
     const ended = new Promise<Outcome>((resolve) => {
       child.on('close', (code) => {
-        resolve({ code, ...said });
+        resolve({ code, ...printed });
       });
     });
     const running: Running = {
       child,
-      out: () => said.out,
-      err: () => said.err,
+      out: () => printed.out,
+      err: () => printed.err,
       interrupt() {
         child.kill('SIGINT');
         return ended;
@@ -79,10 +79,10 @@ export function startSession(settings: Readonly<Record<string, string>> = {}): C
   };
 }
 
-/** Waits until a command that runs on has said it. */
-export async function untilSaid({ out, err, child }: Running, what: RegExp): Promise<RegExpExecArray> {
+/** Waits until a running command has printed a match. */
+export async function untilPrinted({ out, err, child }: Running, what: RegExp): Promise<RegExpExecArray> {
   return eventually(
-    `${what.source} of malipo, which said ${JSON.stringify([out(), err()])}`,
+    `${what.source} of malipo, which printed ${JSON.stringify([out(), err()])}`,
     () => {
       const found = what.exec(out()) ?? what.exec(err());
       if (!found && child.exitCode !== null) throw new Error(`it ended: ${out()}${err()}`);
@@ -92,7 +92,7 @@ export async function untilSaid({ out, err, child }: Running, what: RegExp): Pro
   );
 }
 
-/** The environment of somebody who works with this house. */
+/** The settings of a person who works with this test environment. */
 export function settingsOf(testEnv: Pick<TestEnvironment, 'baseUrl'>, person: TestPerson): Record<string, string> {
   return {
     MALIPO_BASE_URL: testEnv.baseUrl,
@@ -102,7 +102,7 @@ export function settingsOf(testEnv: Pick<TestEnvironment, 'baseUrl'>, person: Te
   };
 }
 
-/** The same person under the names of an approver. */
+/** The same person's settings under the names for an approver. */
 export function approverSettings(person: TestPerson): Record<string, string> {
   return {
     MALIPO_APPROVER_EMAIL: person.email,

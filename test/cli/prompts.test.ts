@@ -1,4 +1,4 @@
-// `malipo login` at a terminal: asks for what is not in the environment, and shows no password.
+// Tests `malipo login` at a terminal: it asks for what the environment lacks and hides the password.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { runFolder } from '../support/engines.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { addPerson, codeOf, PASSWORD } from '../support/people.ts';
 
-// Gives the command a terminal of its own, and answers each question once it is asked.
+// Gives the command a terminal of its own, and answers each question when it appears.
 const DRIVER = `
 import json, os, pty, re, sys
 command, answers = json.loads(sys.argv[1])
@@ -36,10 +36,10 @@ describe('malipo login at a terminal', () => {
     if (spawnSync('python3', ['--version']).error) this.skip();
     testEnv = await startTestEnvironment(API_ONLY);
   });
-  // Undefined where there is no python3 to make a terminal with.
+  // Undefined when there is no python3 to create a terminal with.
   after(() => (testEnv as TestEnvironment | undefined)?.stop());
 
-  /** Runs it on a terminal; the answers are for the questions that begin so, in this order. */
+  /** Runs the command at a terminal. Each answer is for the question that contains its text, in this order. */
   function runAtTerminal(answers: readonly (readonly [string, string])[], environment: Record<string, string>) {
     const entry = join(findProjectRoot(), 'src/processes/malipo.ts');
     const command = [process.execPath, '--import', 'tsx/esm', entry, 'login', '--base-url', testEnv.baseUrl];
@@ -48,7 +48,7 @@ describe('malipo login at a terminal', () => {
       XDG_CONFIG_HOME: mkdtempSync(join(runFolder(), 'malipo-')),
       ...environment,
     };
-    // Not waited for in one go: the service that it logs in to is in this process.
+    // Asynchronous, because the service that it logs in to runs in this process.
     const child = spawn('python3', ['-c', DRIVER, JSON.stringify([command, answers])], { env, timeout: 50_000 });
     let out = '';
     child.stdout.on('data', (text) => (out += String(text)));
@@ -73,7 +73,7 @@ describe('malipo login at a terminal', () => {
     assert.ok(!shown.includes(PASSWORD), shown);
   });
 
-  it('does not ask for what the environment says', async () => {
+  it('does not ask for values in the environment', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const answers = [
       ['password', PASSWORD],

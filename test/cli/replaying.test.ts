@@ -1,4 +1,4 @@
-// `malipo replay`, and what a developer looks at before: events, deliveries and endpoints of a real service.
+// Tests `malipo replay`, `events`, `deliveries` and `endpoints` with a real service.
 import assert from 'node:assert/strict';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
@@ -15,7 +15,7 @@ type Delivery = {
 };
 type Replay = { readonly state: string; readonly total: number; readonly replayed: number; readonly skipped: number };
 
-describe('malipo replay, and what to look at before', function () {
+describe('malipo events, deliveries, replay and endpoints', function () {
   this.timeout(120_000);
   let testEnv: TestEnvironment;
   let developer: TestPerson;
@@ -32,22 +32,23 @@ describe('malipo replay, and what to look at before', function () {
   after(() => testEnv.stop());
 
   const list = async <Item>(...args: string[]) => jsonOf(await cli.run([...args, '--json'])) as Page<Item>;
-  const deadOnes = async () => (await list<Delivery>('deliveries', '--state', 'dead_lettered', '--limit', '100')).data;
+  const deadLetters = async () =>
+    (await list<Delivery>('deliveries', '--state', 'dead_lettered', '--limit', '100')).data;
 
-  /** A collection whose two events nobody took. */
+  /** A collection whose two events are not accepted by the receiver. */
   async function payUndelivered(): Promise<{ readonly id: string }> {
-    const before = (await deadOnes()).length;
+    const before = (await deadLetters()).length;
     testEnv.receiver.answerWith(testEnv.merchant.id, (_received, response) => {
       response.writeHead(418, { 'x-shop': 'closed' }).end('no\u001b[31m tea');
     });
     const payment = await pay(testEnv, '100');
     await untilState(testEnv, payment, 'succeeded');
-    await eventually('dead letters', async () => (await deadOnes()).length === before + 2, 60_000);
+    await eventually('dead letters', async () => (await deadLetters()).length === before + 2, 60_000);
     testEnv.receiver.answerWith(testEnv.merchant.id, null);
     return payment;
   }
 
-  it('shows events, one to the letter, and deliveries, one with what was answered', async () => {
+  it('lists events and deliveries, and shows one event exactly and one delivery with its responses', async () => {
     const payment = await payUndelivered();
     const events = await list<EventRow>('events', '--since', '10m', '--type', 'collection.succeeded', '--limit', '1');
     assert.deepEqual([events.data.length, events.data[0]!.object_id], [1, payment.id]);
@@ -71,9 +72,9 @@ describe('malipo replay, and what to look at before', function () {
     assert.deepEqual((await list('events', '--until', '2020-01-01')).data, []);
   });
 
-  it('sends one delivery again and waits for what becomes of it', async () => {
+  it('replays one delivery and waits for its final state', async () => {
     await payUndelivered();
-    const [dead] = await deadOnes();
+    const [dead] = await deadLetters();
     const replayed = await cli.run(['replay', dead!.id, '--wait', '--json']);
     assert.equal(replayed.code, 0, replayed.err);
     const { id, state, replay_count: count } = jsonOf(replayed) as Delivery;
@@ -85,9 +86,9 @@ describe('malipo replay, and what to look at before', function () {
     assert.match(refused.err, /it was not delivered; malipo deliveries dlv_/);
   });
 
-  it('sends many again, says how many, and asks for more than no choice at all', async () => {
+  it('replays many deliveries and says how many', async () => {
     await payUndelivered();
-    const dead = await deadOnes();
+    const dead = await deadLetters();
     assert.ok(dead.length >= 2);
     const none = await cli.run(['replay', '--state', 'withheld', '--wait', '--json']);
     assert.equal((jsonOf(none) as Replay).total, 0);
@@ -95,10 +96,10 @@ describe('malipo replay, and what to look at before', function () {
     assert.equal(all.code, 0, all.err);
     const { state, total, replayed, skipped } = jsonOf(all) as Replay;
     assert.deepEqual([state, total, replayed, skipped], ['completed', dead.length, dead.length, 0]);
-    await eventually('all of them to be delivered', async () => (await deadOnes()).length === 0, 60_000);
+    await eventually('all of them to be delivered', async () => (await deadLetters()).length === 0, 60_000);
   });
 
-  it('sends nothing again, and shows nothing, for what is no id but a step to another route', async () => {
+  it('refuses an argument that is not an id but a step to another route, and replays nothing', async () => {
     await payUndelivered();
     const replays = async () => (await testEnv.db.pool.query('SELECT 1 FROM replays')).rows.length;
     const before = await replays();
@@ -116,9 +117,9 @@ describe('malipo replay, and what to look at before', function () {
     assert.equal(await replays(), before);
   });
 
-  it('skips what goes to a disabled endpoint, and says so', async () => {
+  it('skips deliveries to a disabled endpoint, and says so', async () => {
     await payUndelivered();
-    const dead = await deadOnes();
+    const dead = await deadLetters();
     const [endpoint] = (await list<{ id: string }>('endpoints')).data;
     await testEnv.db.pool.query(
       "UPDATE endpoints SET state = 'disabled', disabled_reason = 'by_person', disabled_at = now() WHERE id = $1",
@@ -139,7 +140,7 @@ describe('malipo replay, and what to look at before', function () {
     );
   });
 
-  it('adds an endpoint, whose secret it shows once, tests it, and says why one cannot be added', async () => {
+  it('adds an endpoint and shows its secret once, tests it, and says why another cannot be added', async () => {
     const added = await cli.run(['endpoints', 'add', `${testEnv.receiver.url}/own`, '--types', 'collection.failed']);
     assert.equal(added.code, 0, added.err);
     const [, id = '', secret = ''] = /^(whe_\w{26}) .*\nsecret (whsec_[\w-]{43}) /.exec(added.out) ?? [];

@@ -1,4 +1,4 @@
-// `malipo` and who it acts as: help, exit codes, log-in, what it keeps and what it refuses.
+// Tests help, exit codes and sign-in of `malipo`, and what it stores and refuses.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { freePort } from '../../src/dev/ports.ts';
@@ -40,7 +40,7 @@ describe('malipo', () => {
     return cli;
   };
 
-  it('has a page of help for itself and for each command, with examples and exit codes', async function () {
+  it('has a help page for itself and for each command, with examples and exit codes', async function () {
     this.timeout(120_000);
     const cli = newSession();
     const own = await cli.run(['--help']);
@@ -57,7 +57,7 @@ describe('malipo', () => {
     }
   });
 
-  it('refuses a command line that it does not know, with 2, and says where to look', async function () {
+  it('exits with 2 for an invalid command line, and says what is wrong', async function () {
     this.timeout(120_000);
     const cli = newSession(settingsOf(testEnv, developer));
     const cases: readonly (readonly [string[], RegExp])[] = [
@@ -89,14 +89,14 @@ describe('malipo', () => {
     assert.equal((await newSession().run(['whoami'])).code, 2);
   });
 
-  it('logs in, keeps the session where its owner alone can read it, and not the password', async () => {
+  it('logs in, and stores the session readable by its owner only, without the password', async () => {
     const cli = newSession();
     const entered = await cli.run(['login'], settingsOf(testEnv, developer));
     assert.equal(entered.code, 0, entered.err);
     assert.match(entered.out, new RegExp(`<${developer.email}> at ${testEnv.baseUrl} \\(test\\)\nfor Test merchant`));
     assert.equal(statSync(cli.configFile).mode & 0o777, 0o600);
     assert.ok(!readFileSync(cli.configFile, 'utf8').includes(PASSWORD));
-    // Nothing of it is in the environment any more: neither who, nor where.
+    // From here on the environment names neither the person nor the service.
     const who = jsonOf(await cli.run(['whoami', '--json'])) as {
       person: { email: string };
       base_url: string;
@@ -112,7 +112,7 @@ describe('malipo', () => {
     assert.match(without.err, /not logged in at .* Do: malipo login/);
   });
 
-  it('logs in by itself with what the environment says, and once a code was used with the next one', async () => {
+  it('logs in with credentials from the environment, and with the next code when the current one is used up', async () => {
     const settings = settingsOf(testEnv, careful);
     const who = await newSession(settings).run(['whoami', '--json']);
     assert.equal((jsonOf(who) as { has_second_factor: boolean }).has_second_factor, true);
@@ -120,7 +120,7 @@ describe('malipo', () => {
     assert.equal(again.code, 0, again.err);
   });
 
-  it('takes the demo’s maker where nobody else is named', async () => {
+  it('signs in as the demo’s maker when nobody else is named', async () => {
     const { MALIPO_BASE_URL, MALIPO_EMAIL, MALIPO_PASSWORD } = settingsOf(testEnv, developer);
     const cli = newSession({
       MALIPO_BASE_URL: MALIPO_BASE_URL!,
@@ -131,20 +131,20 @@ describe('malipo', () => {
     assert.equal(who.person.email, developer.email);
   });
 
-  it('says with 3 that a password or a code is wrong, and keeps nothing', async () => {
+  it('exits with 3 for a wrong password or code, and stores nothing', async () => {
     const cli = newSession();
     const wrong = await cli.run(['whoami'], { ...settingsOf(testEnv, developer), MALIPO_PASSWORD: 'wrong' });
     assert.equal(wrong.code, 3);
     assert.match(wrong.err, /the address, the password or the code is wrong/);
     const code = totpCode(careful.totpSecret!, totpStepAt(new Date()) + 9);
-    // A code that is typed comes before the secret.
+    // A typed code takes precedence over the secret.
     const late = await cli.run(['login'], { ...settingsOf(testEnv, careful), MALIPO_TOTP: code });
     assert.equal(late.code, 3);
     assert.match(late.err, /A one-time code works once/);
     assert.ok(!existsSync(cli.configFile));
   });
 
-  it('asks nobody where there is no terminal, and says what to set', async () => {
+  it('exits with 2 when it cannot ask because there is no terminal, and says what to set', async () => {
     const asked = await newSession().run(['login', '--base-url', testEnv.baseUrl]);
     assert.equal(asked.code, 2);
     assert.match(asked.err, /no terminal to ask for: e-mail address/);
@@ -156,7 +156,7 @@ describe('malipo', () => {
     assert.match(half.err, /MALIPO_PASSWORD is not/);
   });
 
-  it('says with 4 that nothing answers, and with 1 that it is no Malipo', async () => {
+  it('exits with 4 when nothing answers, and with 1 when the server is not Malipo', async () => {
     const away = { ...settingsOf(testEnv, developer), MALIPO_BASE_URL: `http://127.0.0.1:${await freePort()}` };
     const silent = await newSession(away).run(['whoami']);
     assert.equal(silent.code, 4);
@@ -166,7 +166,7 @@ describe('malipo', () => {
     assert.match(other.err, /there is no Malipo/);
   });
 
-  it('opens a session anew when the kept one has ended, and says so where it cannot', async () => {
+  it('opens a new session when the stored one has ended, and exits with 3 when it cannot', async () => {
     const cli = newSession();
     const settings = settingsOf(testEnv, developer);
     assert.equal((await cli.run(['login'], settings)).code, 0);
@@ -178,7 +178,7 @@ describe('malipo', () => {
     assert.match(ended.err, /not logged in/);
   });
 
-  it('says with 3 that a role is lacking, in the service’s words and with the request', async () => {
+  it('exits with 3 when a role is missing, with the service’s message and the request id', async () => {
     const viewer = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const cli = newSession(settingsOf(testEnv, viewer));
     const refused = await cli.run(['trigger', 'collection.succeeded', '--json']);
@@ -188,7 +188,7 @@ describe('malipo', () => {
     assert.match(refused.err, /malipo whoami shows your roles/);
   });
 
-  it('neither listens to a live service nor makes anything happen there', async () => {
+  it('refuses to listen to a live service and to trigger anything there', async () => {
     const { baseUrl } = await startAnotherServer(testEnv, {
       MALIPO_ENVIRONMENT: 'live',
       MALIPO_CLOCKS: 'real',
@@ -214,7 +214,7 @@ describe('malipo', () => {
     assert.equal(rowCount, 0);
   });
 
-  it('says what to do about a file that it cannot understand', async () => {
+  it('says what to do about a configuration file that it cannot understand', async () => {
     const cli = newSession(settingsOf(testEnv, developer));
     assert.equal((await cli.run(['whoami'])).code, 0);
     writeFileSync(cli.configFile, '{"places": 7}');

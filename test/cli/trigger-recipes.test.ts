@@ -1,4 +1,4 @@
-// What `malipo trigger` asks for: every type of event, by phones that an operator of ours serves.
+// Tests the recipes of `malipo trigger`: every type of event, with phone numbers that one of our operators serves.
 import assert from 'node:assert/strict';
 import { phoneFor, RECIPES } from '../../src/cli/trigger-recipes.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
@@ -7,11 +7,11 @@ import { OPERATORS, routePhone } from '../../src/domain/payments/operator-catalo
 import { parsePhone } from '../../src/domain/payments/phone.ts';
 
 describe('the recipes of malipo trigger', () => {
-  it('are there for every type of event', () => {
+  it('cover every type of event', () => {
     assert.deepEqual(Object.keys(RECIPES).sort(), [...EVENT_TYPES].sort());
   });
 
-  it('have a phone that ends as asked, in each currency that an operator serves, and none in the others', () => {
+  it('give a phone number with the requested ending in each currency that an operator serves, and refuse the others', () => {
     const served = new Set(Object.values(OPERATORS).flatMap(({ markets }) => markets.map(({ currency }) => currency)));
     for (const currency of CURRENCIES) {
       if (!served.has(currency)) {

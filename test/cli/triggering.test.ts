@@ -1,20 +1,20 @@
-// `malipo trigger`: every type of event made to happen at a real service, through its sandbox operator.
+// Tests `malipo trigger` with a real service: triggers every type of event through the sandbox operator.
 import assert from 'node:assert/strict';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
-import { approverSettings, jsonOf, startSession, settingsOf, untilSaid, type CliSession } from './malipo-child.ts';
+import { approverSettings, jsonOf, startSession, settingsOf, untilPrinted, type CliSession } from './malipo-child.ts';
 
 type Event = { readonly id: string; readonly type: string; readonly object_id: string; readonly body: string };
 type Body = { readonly type: string; readonly data: { readonly object: { readonly id: string } } };
 
-// Undecided past its window and its deadline, as with the demonstration's clocks.
+// The sandbox decides later than the prompt window and the send deadline, as with the demonstration's clocks.
 const CLOCKS = {
   MALIPO_PROMPT_WINDOW_MS: '4000',
   MALIPO_PAYOUT_SEND_DEADLINE_MS: '4000',
   MALIPO_RECONCILE_FOR_MS: '60000',
 };
-/** Longer than any machine is slow: nobody here waits for how it ends. */
+/** Longer than any test takes: no test waits for the operator's decision. */
 const UNDECIDED_MS = 600_000;
 
 describe('malipo trigger', function () {
@@ -35,22 +35,22 @@ describe('malipo trigger', function () {
   afterEach(() => cli.clear());
   after(() => testEnv.stop());
 
-  const assertHappened = (type: EventType, event: Event) => {
+  const assertTriggered = (type: EventType, event: Event) => {
     assert.equal(event.type, type);
     const body = JSON.parse(event.body) as Body;
     assert.deepEqual([body.type, body.data.object.id], [type, event.object_id]);
   };
 
-  // payout.expired has a test of its own; the policy decides it.
+  // payout.expired depends on the policy and has a test of its own.
   for (const type of EVENT_TYPES.filter((each) => each !== 'payout.expired')) {
-    it(`makes ${type} happen and prints it`, async () => {
+    it(`triggers ${type} and prints it`, async () => {
       const triggered = await cli.run(['trigger', type, '--json'], approverSettings(approver));
       assert.equal(triggered.code, 0, triggered.err);
-      assertHappened(type, jsonOf(triggered) as Event);
+      assertTriggered(type, jsonOf(triggered) as Event);
     });
   }
 
-  it('pays for the first payout by a collection, and prints a page for people', async () => {
+  it('funds the first payout with a collection, and prints an indented event for people', async () => {
     const shop = await testEnv.addMerchant();
     const other = await addPerson(testEnv, shop.id, ['maker']);
     const triggered = await startSession(settingsOf(testEnv, other)).run(['trigger', 'payout.queued']);
@@ -59,7 +59,7 @@ describe('malipo trigger', function () {
     assert.match(triggered.out, /^payout\.queued {2}evt_\w{26} {2}of pay_\w{26}\n\{\n {2}"id": "evt_/);
   });
 
-  it('releases with a second factor that was proved long ago, by proving it again', async () => {
+  it('verifies the second factor again before a release when that was long ago', async () => {
     assert.equal((await cli.run(['trigger', 'payout.released'], approverSettings(approver))).code, 0);
     await testEnv.db.pool.query(
       "UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1",
@@ -71,9 +71,9 @@ describe('malipo trigger', function () {
     assert.equal(again.code, 0, again.err);
   });
 
-  it('says who must release a payout, waits for them, and leaves it when nobody does', async () => {
+  it('says who must release a payout, waits for them, and leaves the payout queued when nobody does', async () => {
     const running = cli.start(['trigger', 'payout.succeeded', '--json']);
-    const [, id] = await untilSaid(
+    const [, id] = await untilPrinted(
       running,
       /(pay_\w{26}) is queued\. Another person, with the role approver, must release it/,
     );
@@ -88,7 +88,7 @@ describe('malipo trigger', function () {
     assert.deepEqual(rows, [{ state: 'queued' }]);
   });
 
-  it('does not let the maker release, however they are called', async () => {
+  it('does not let the maker release, even when the settings name them as approver', async () => {
     const both = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
     const own = startSession(settingsOf(testEnv, both));
     const refused = await own.run(['trigger', 'payout.released'], approverSettings(both));
@@ -96,26 +96,26 @@ describe('malipo trigger', function () {
     assert.match(refused.err, /approval_self/);
   });
 
-  it('waits for payout.expired where the policy is short, and cancels the payout where it is long', async () => {
-    const held = async () => {
+  it('waits for payout.expired when the policy is short, and cancels the payout when it is long', async () => {
+    const countQueued = async () => {
       const { rows } = await testEnv.db.pool.query("SELECT count(*)::int AS n FROM payouts WHERE state = 'queued'");
       return (rows[0] as { n: number }).n;
     };
-    const before = await held();
+    const before = await countQueued();
     const long = await cli.run(['trigger', 'payout.expired', '--timeout', '30']);
     assert.equal(long.code, 1);
     assert.match(long.err, /would wait until .*, so it is cancelled: shorten the policy/);
-    assert.equal(await held(), before);
+    assert.equal(await countQueued(), before);
     await testEnv.db.pool.query(
       `INSERT INTO policies (merchant_id, payout_expires_after_ms, updated_at) VALUES ($1, 1000, now())`,
       [testEnv.merchant.id],
     );
     const short = await cli.run(['trigger', 'payout.expired', '--json']);
     assert.equal(short.code, 0, short.err);
-    assertHappened('payout.expired', jsonOf(short) as Event);
+    assertTriggered('payout.expired', jsonOf(short) as Event);
   });
 
-  it('asks which endpoint to test where there are several, and says when there is none', async () => {
+  it('asks which endpoint to test when there are several, and says when there is none', async () => {
     const shop = await testEnv.addMerchant();
     const other = startSession(settingsOf(testEnv, await addPerson(testEnv, shop.id, ['developer'])));
     const added = await other.run(['endpoints', 'add', `${testEnv.receiver.url}/second`, '--json']);

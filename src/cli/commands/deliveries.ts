@@ -1,9 +1,8 @@
-// `malipo deliveries`: what was sent where, and what was answered.
+// `malipo deliveries`: lists webhook deliveries, or shows one with its attempts.
 import { DELIVERY_STATES } from '../../domain/webhooks/delivery.ts';
-import { deliverySchema, read, shownDeliverySchema } from '../answers.ts';
-import { readCount, readMoment, readWords, table, TEXT, type Command, type Context, type Line } from '../command.ts';
-import { usage } from '../failure.ts';
-import { readList } from '../pages.ts';
+import { readChoice, TEXT, type Command, type CommandLine, type Context } from '../command.ts';
+import { printList, readList, readRange } from '../pages.ts';
+import { deliverySchema, parseResponse, shownDeliverySchema } from '../responses.ts';
 import { signIn } from '../sign-in.ts';
 import { printable } from '../terminal.ts';
 
@@ -27,55 +26,42 @@ examples
   malipo deliveries dlv_01kdvcg…
 `;
 
-const MOST = 10_000;
-
 export const deliveries: Command = {
   name: 'deliveries',
   summary: 'what was sent where, and what was answered',
   help: HELP,
   options: { endpoint: TEXT, event: TEXT, state: TEXT, since: TEXT, until: TEXT, limit: TEXT },
-  words: [0, 1],
+  positionals: [0, 1],
   async run(line, context) {
-    const [id] = line.words;
+    const [id] = line.positionals;
     await (id === undefined ? list(line, context) : show(id, line, context));
   },
 };
 
-async function list(line: Line, context: Context): Promise<void> {
-  const states = readWords(line, 'state', DELIVERY_STATES);
-  if (states && states.length > 1) throw usage('--state takes one state');
-  const query = {
-    endpoint_id: line.text('endpoint'),
-    event_id: line.text('event'),
-    state: states?.[0],
-    created_from: readMoment(line, 'since')?.toISOString(),
-    created_to: readMoment(line, 'until')?.toISOString(),
-  };
-  const limit = readCount(line, 'limit', MOST) ?? 20;
+async function list(line: CommandLine, context: Context): Promise<void> {
+  const state = readChoice(line, 'state', DELIVERY_STATES);
+  const { limit, ...range } = readRange(line);
+  const query = { endpoint_id: line.text('endpoint'), event_id: line.text('event'), state, ...range };
   const { api } = await signIn(line, context);
-  const { data, hasMore } = await readList(api, { path: '/v1/console/deliveries', query, item: deliverySchema, limit });
+  const listed = await readList(api, { path: '/v1/console/deliveries', query, item: deliverySchema, limit });
   const { terminal } = context;
-  if (line.isJson) {
-    terminal.print(JSON.stringify({ data, has_more: hasMore }));
-    return;
+  printList(listed, line, terminal, {
+    created: (row) => row.created_at,
+    state: (row) => row.state,
+    attempts: (row) => String(row.attempt_count),
+    type: (row) => row.event_type,
+    delivery: (row) => row.id,
+    endpoint: (row) => row.endpoint_id,
+  });
+  if (listed.hasMore && !line.isJson) {
+    terminal.say(`there are more: --limit ${limit * 5}, or fewer by the other options`);
   }
-  const rows = data.map((row) => [
-    row.created_at,
-    row.state,
-    String(row.attempt_count),
-    row.event_type,
-    row.id,
-    row.endpoint_id,
-  ]);
-  for (const text of table(['created', 'state', 'attempts', 'type', 'delivery', 'endpoint'], rows))
-    terminal.print(text);
-  if (hasMore) terminal.say(`there are more: --limit ${limit * 5}, or fewer by the other options`);
 }
 
-async function show(id: string, line: Line, context: Context): Promise<void> {
+async function show(id: string, line: CommandLine, context: Context): Promise<void> {
   const { api } = await signIn(line, context);
-  const answer = await api.call('GET', `/v1/console/deliveries/${encodeURIComponent(id)}`);
-  const delivery = read(shownDeliverySchema, answer);
+  const response = await api.call('GET', `/v1/console/deliveries/${encodeURIComponent(id)}`);
+  const delivery = parseResponse(shownDeliverySchema, response);
   const { terminal } = context;
   if (line.isJson) {
     terminal.print(JSON.stringify(delivery));

@@ -1,10 +1,10 @@
-// `malipo endpoints`: the addresses that webhooks go to: lists, adds and tests them.
+// `malipo endpoints`: lists, adds and tests the endpoints that receive webhooks.
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES } from '../../domain/event.ts';
-import { endpointSchema, read, type EndpointObject } from '../answers.ts';
-import { readWords, table, TEXT, type Command, type Context, type Line } from '../command.ts';
+import { endpointSchema, parseResponse, type EndpointObject } from '../responses.ts';
+import { readChoices, TEXT, type Command, type Context, type CommandLine } from '../command.ts';
 import { usage } from '../failure.ts';
-import { readList } from '../pages.ts';
+import { printList, readList } from '../pages.ts';
 import { signIn } from '../sign-in.ts';
 
 const HELP = `usage: malipo endpoints [list] [--json]
@@ -31,9 +31,9 @@ export const endpoints: Command = {
   summary: 'where webhooks go: list, add, test',
   help: HELP,
   options: { description: TEXT, types: TEXT },
-  words: [0, 2],
+  positionals: [0, 2],
   async run(line, context) {
-    const [verb = 'list', subject] = line.words;
+    const [verb = 'list', subject] = line.positionals;
     if (verb === 'list' && subject === undefined) await list(line, context);
     else if (verb === 'add' && subject !== undefined) await add(subject, line, context);
     else if (verb === 'test' && subject !== undefined) await test(subject, line, context);
@@ -41,21 +41,15 @@ export const endpoints: Command = {
   },
 };
 
-async function list(line: Line, context: Context): Promise<void> {
+async function list(line: CommandLine, context: Context): Promise<void> {
   const { api } = await signIn(line, context);
-  const { data } = await readList(api, { path: PATH, query: {}, item: endpointSchema, limit: null });
-  const { terminal } = context;
-  if (line.isJson) {
-    terminal.print(JSON.stringify({ data, has_more: false }));
-    return;
-  }
-  const rows = data.map((endpoint) => [
-    endpoint.id,
-    health(endpoint),
-    endpoint.event_types?.join(',') ?? 'all',
-    endpoint.url,
-  ]);
-  for (const text of table(['endpoint', 'state', 'types', 'url'], rows)) terminal.print(text);
+  const listed = await readList(api, { path: PATH, query: {}, item: endpointSchema, limit: null });
+  printList(listed, line, context.terminal, {
+    endpoint: (row) => row.id,
+    state: health,
+    types: (row) => row.event_types?.join(',') ?? 'all',
+    url: (row) => row.url,
+  });
 }
 
 function health({ state, disabled_reason: reason, failing_since: failingSince }: EndpointObject): string {
@@ -63,20 +57,20 @@ function health({ state, disabled_reason: reason, failing_since: failingSince }:
   return failingSince === null ? state : `${state}, failing since ${failingSince}`;
 }
 
-async function add(url: string, line: Line, context: Context): Promise<void> {
-  const types = readWords(line, 'types', PAYMENT_EVENT_TYPES);
+async function add(url: string, line: CommandLine, context: Context): Promise<void> {
+  const types = readChoices(line, 'types', PAYMENT_EVENT_TYPES);
   const description = line.text('description');
   const { api } = await signIn(line, context);
   const json = { url, ...(description !== null && { description }), ...(types && { event_types: types }) };
-  const added = read(addedSchema, await api.call('POST', PATH, { json }));
+  const added = parseResponse(addedSchema, await api.call('POST', PATH, { json }));
   const { terminal } = context;
   if (line.isJson) terminal.print(JSON.stringify(added));
   else terminal.print(`${added.id}  ${added.url}\nsecret ${added.secret}   (not shown again)`);
 }
 
-async function test(id: string, line: Line, context: Context): Promise<void> {
+async function test(id: string, line: CommandLine, context: Context): Promise<void> {
   const { api } = await signIn(line, context);
-  const tested = read(testedSchema, await api.call('POST', `${PATH}/${encodeURIComponent(id)}/test`));
+  const tested = parseResponse(testedSchema, await api.call('POST', `${PATH}/${encodeURIComponent(id)}/test`));
   const { event_id: eventId, delivery_id: deliveryId } = tested;
   const { terminal } = context;
   if (line.isJson) terminal.print(JSON.stringify(tested));

@@ -1,9 +1,8 @@
-// `malipo events`: what happened, and the exact text that was sent of it.
+// `malipo events`: lists events, or shows one with its exact body and its deliveries.
 import { EVENT_TYPES } from '../../domain/event.ts';
-import { eventRowSchema, eventSchema, read } from '../answers.ts';
-import { readCount, readMoment, readWords, table, TEXT, type Command, type Context, type Line } from '../command.ts';
-import { usage } from '../failure.ts';
-import { readList } from '../pages.ts';
+import { readChoice, TEXT, type Command, type CommandLine, type Context } from '../command.ts';
+import { printList, readList, readRange } from '../pages.ts';
+import { eventRowSchema, eventSchema, parseResponse } from '../responses.ts';
 import { signIn } from '../sign-in.ts';
 import { printable } from '../terminal.ts';
 
@@ -24,44 +23,37 @@ examples
   malipo events evt_01kdvcg… --json | jq -r .body
 `;
 
-const MOST = 10_000;
-
 export const events: Command = {
   name: 'events',
   summary: 'what happened, and what was sent of it',
   help: HELP,
   options: { type: TEXT, since: TEXT, until: TEXT, limit: TEXT },
-  words: [0, 1],
+  positionals: [0, 1],
   async run(line, context) {
-    const [id] = line.words;
+    const [id] = line.positionals;
     await (id === undefined ? list(line, context) : show(id, line, context));
   },
 };
 
-async function list(line: Line, context: Context): Promise<void> {
-  const types = readWords(line, 'type', EVENT_TYPES);
-  if (types && types.length > 1) throw usage('--type takes one type');
-  const query = {
-    type: types?.[0],
-    created_from: readMoment(line, 'since')?.toISOString(),
-    created_to: readMoment(line, 'until')?.toISOString(),
-  };
-  const limit = readCount(line, 'limit', MOST) ?? 20;
+async function list(line: CommandLine, context: Context): Promise<void> {
+  const type = readChoice(line, 'type', EVENT_TYPES);
+  const { limit, ...range } = readRange(line);
   const { api } = await signIn(line, context);
-  const { data, hasMore } = await readList(api, { path: '/v1/console/events', query, item: eventRowSchema, limit });
+  const query = { type, ...range };
+  const listed = await readList(api, { path: '/v1/console/events', query, item: eventRowSchema, limit });
   const { terminal } = context;
-  if (line.isJson) {
-    terminal.print(JSON.stringify({ data, has_more: hasMore }));
-    return;
-  }
-  const rows = data.map((row) => [row.created_at, row.type, row.id, row.object_id]);
-  for (const text of table(['created', 'type', 'event', 'of'], rows)) terminal.print(text);
-  if (hasMore) terminal.say(`there are more: --limit ${limit * 5}, or a shorter time`);
+  printList(listed, line, terminal, {
+    created: (row) => row.created_at,
+    type: (row) => row.type,
+    event: (row) => row.id,
+    of: (row) => row.object_id,
+  });
+  if (listed.hasMore && !line.isJson) terminal.say(`there are more: --limit ${limit * 5}, or a shorter time`);
 }
 
-async function show(id: string, line: Line, context: Context): Promise<void> {
+async function show(id: string, line: CommandLine, context: Context): Promise<void> {
   const { api } = await signIn(line, context);
-  const event = read(eventSchema, await api.call('GET', `/v1/console/events/${encodeURIComponent(id)}`));
+  const event = parseResponse(eventSchema, await api.call('GET', `/v1/console/events/${encodeURIComponent(id)}`));
   const { terminal } = context;
   if (line.isJson) {
     terminal.print(JSON.stringify(event));

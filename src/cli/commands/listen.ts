@@ -1,14 +1,14 @@
-// `malipo listen`: a test merchant's events on a developer's own machine, without a public address.
+// `malipo listen`: forwards a test merchant's events to a developer's own machine, without a public address.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EVENT_TYPES } from '../../domain/event.ts';
-import { eventSchema, read, type EventObject } from '../answers.ts';
-import { FLAG, readMoment, readWords, TEXT, type Command, type Context, type Line } from '../command.ts';
+import { eventSchema, parseResponse, type EventObject } from '../responses.ts';
+import { FLAG, readMoment, readChoices, TEXT, type Command, type Context, type CommandLine } from '../command.ts';
 import { createEventFeed } from '../event-feed.ts';
-import { lookAtEvents } from '../event-look.ts';
+import { pollEvents } from '../event-poll.ts';
 import { usage } from '../failure.ts';
 import { createForwarder, readForwardUrl, type Attempt, type Forwarder } from '../forwarder.ts';
 import { listenSecret } from '../listen-secret.ts';
-import { createPersistence, type Persistence } from '../persistence.ts';
+import { createRetryingApi, type RetryingApi } from '../retrying-api.ts';
 import { requireTest, signIn } from '../sign-in.ts';
 import { printable } from '../terminal.ts';
 
@@ -38,21 +38,21 @@ examples
 `;
 
 const POLL_EVERY_MS = 1000;
-/** Forwards under way, with those that wait for their next attempt. Over it nothing more is asked for. */
-const MOST_UNDER_WAY = 16;
+/** How many events may be in forwarding at once, including those that wait for another attempt. Beyond it, polling pauses. */
+const MAX_IN_FLIGHT = 16;
 
 export const listen: Command = {
   name: 'listen',
   summary: 'receive test webhooks on your own machine',
   help: HELP,
   options: { 'forward-to': TEXT, types: TEXT, since: TEXT, secret: TEXT, print: FLAG },
-  words: [0, 0],
+  positionals: [0, 0],
   endsByInterrupt: true,
   async run(line, context) {
     const target = line.text('forward-to');
     const url = target === null ? null : readForwardUrl(target);
     if (url === null && !line.flag('print')) throw usage('say where to: --forward-to URL, or --print');
-    const types = readWords(line, 'types', EVENT_TYPES);
+    const types = readChoices(line, 'types', EVENT_TYPES);
     const since = readMoment(line, 'since');
     const { terminal, stop } = context;
     try {
@@ -65,12 +65,12 @@ export const listen: Command = {
           `forwarding to ${url.href}, signed with ${secret.isOwn ? secret.value : 'the secret that you gave'}`,
         );
       }
-      const ask = createPersistence(signedIn.api, line, context);
+      const retry = createRetryingApi(signedIn.api, line, context);
       const sink =
         url && secret
           ? createForwardingSink(createForwarder({ url, secret: secret.value, stop }), line, context)
           : createPrintingSink(line, context);
-      await handOn({ ask, sink, types, since, context });
+      await forwardEvents({ retry, sink, types, since, context });
     } catch (error) {
       if (!stop.aborted) throw error;
     }
@@ -78,30 +78,32 @@ export const listen: Command = {
 };
 
 type EventSink = {
-  /** Begins with the event, as soon as there is room for it. */
-  take(event: EventObject): Promise<void>;
+  /** Starts to process the event as soon as there is capacity; resolves then. */
+  accept(event: EventObject): Promise<void>;
   end(): Promise<void>;
 };
 
 type Listening = {
-  readonly ask: Persistence;
+  readonly retry: RetryingApi;
   readonly sink: EventSink;
   readonly types: readonly string[] | null;
   readonly since: Date | null;
   readonly context: Context;
 };
 
-async function handOn({ ask, sink, types, since, context }: Listening): Promise<void> {
+async function forwardEvents({ retry, sink, types, since, context }: Listening): Promise<void> {
   const { stop, terminal } = context;
-  const feed = createEventFeed((from) => ask((api) => lookAtEvents(api, from)), since);
+  const feed = createEventFeed((from) => retry((api) => pollEvents(api, from)), since);
   try {
-    for (let looks = 0; !stop.aborted; looks++) {
+    for (let polls = 0; !stop.aborted; polls++) {
       const fresh = await feed.next();
-      // From here on nothing is missed: who waits for it may begin.
-      if (looks === 0) terminal.say('ready');
+      // From the first poll on no event is missed, so a script that waits for this line may start.
+      if (polls === 0) terminal.say('ready');
       for (const { id, type } of fresh) {
         if (types && !types.includes(type)) continue;
-        await sink.take(await ask(async (api) => read(eventSchema, await api.call('GET', `/v1/console/events/${id}`))));
+        await sink.accept(
+          await retry(async (api) => parseResponse(eventSchema, await api.call('GET', `/v1/console/events/${id}`))),
+        );
       }
       await sleep(POLL_EVERY_MS, undefined, { signal: stop });
     }
@@ -110,56 +112,56 @@ async function handOn({ ask, sink, types, since, context }: Listening): Promise<
   }
 }
 
-function createForwardingSink(forwarder: Forwarder, line: Line, context: Context): EventSink {
-  const underWay = new Set<Promise<void>>();
+function createForwardingSink(forwarder: Forwarder, line: CommandLine, context: Context): EventSink {
+  const inFlight = new Set<Promise<void>>();
   const counts = { accepted: 0, retrying: 0, given_up: 0 };
 
   const forward = async (event: EventObject): Promise<void> => {
-    if (line.flag('print') && !line.isJson) showEvent(event, line, context);
+    if (line.flag('print') && !line.isJson) printEvent(event, line, context);
     await forwarder.forward(event, (attempt) => {
       counts[attempt.outcome] += 1;
-      sayAttempt(event, attempt, line, context);
+      printAttempt(event, attempt, line, context);
     });
   };
   return {
-    async take(event) {
-      while (underWay.size >= MOST_UNDER_WAY) await Promise.race(underWay);
+    async accept(event) {
+      while (inFlight.size >= MAX_IN_FLIGHT) await Promise.race(inFlight);
       context.stop.throwIfAborted();
-      const forwarding = forward(event).finally(() => underWay.delete(forwarding));
-      underWay.add(forwarding);
+      const forwarding = forward(event).finally(() => inFlight.delete(forwarding));
+      inFlight.add(forwarding);
     },
     async end() {
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
       context.terminal.say(`ended: ${counts.accepted} accepted, ${counts.given_up} given up`);
     },
   };
 }
 
-function createPrintingSink(line: Line, context: Context): EventSink {
+function createPrintingSink(line: CommandLine, context: Context): EventSink {
   return {
-    take(event) {
-      showEvent(event, line, context);
+    accept(event) {
+      printEvent(event, line, context);
       return Promise.resolve();
     },
     end: () => Promise.resolve(),
   };
 }
 
-function showEvent(
+function printEvent(
   { id, type, created_at: createdAt, body }: EventObject,
-  { isJson }: Line,
+  { isJson }: CommandLine,
   { terminal }: Context,
 ): void {
   if (isJson) terminal.print(JSON.stringify({ event_id: id, type, body }));
   else terminal.print(`${createdAt}  ${type}  ${id}\n${printable(body)}`);
 }
 
-/** What became of one attempt, as a line of the result. */
-export function sayAttempt(event: EventObject, attempt: Attempt, line: Line, { terminal }: Context): void {
+/** Prints one attempt as a line of the result. */
+export function printAttempt(event: EventObject, attempt: Attempt, line: CommandLine, { terminal }: Context): void {
   const { number, statusCode, error, durationMs, outcome } = attempt;
   if (line.isJson) {
     const { id, type, body } = event;
-    const said = {
+    const shown = {
       event_id: id,
       type,
       attempt: number,
@@ -168,7 +170,7 @@ export function sayAttempt(event: EventObject, attempt: Attempt, line: Line, { t
       duration_ms: durationMs,
       outcome,
     };
-    terminal.print(JSON.stringify(line.flag('print') ? { ...said, body } : said));
+    terminal.print(JSON.stringify(line.flag('print') ? { ...shown, body } : shown));
     return;
   }
   const colour = { accepted: 'green', retrying: 'yellow', given_up: 'red' } as const;

@@ -1,7 +1,7 @@
-// `malipo login`: opens a session and keeps it for the commands after it.
+// `malipo login`: opens a session and stores it for later commands.
 import type { Command, Context } from '../command.ts';
-import { baseUrlOf, credentialsOf, given, logIn, type Credentials } from '../sign-in.ts';
-import { sayWho } from './whoami.ts';
+import { baseUrlOf, credentialsOf, environmentValue, logIn, type Credentials } from '../sign-in.ts';
+import { printSession } from './whoami.ts';
 
 const HELP = `usage: malipo login [--base-url URL] [--json]
 
@@ -21,32 +21,33 @@ export const login: Command = {
   summary: 'open a session and keep it',
   help: HELP,
   options: {},
-  words: [0, 0],
+  positionals: [0, 0],
   async run(line, context) {
     const baseUrl = baseUrlOf(line, context);
     const { environment } = context;
-    const hasPassword = given(environment, 'MALIPO_PASSWORD') !== null;
-    const isNamed = given(environment, 'MALIPO_EMAIL') !== null;
-    const known = isNamed && !hasPassword ? null : (credentialsOf(environment) ?? credentialsOf(environment, 'MAKER_'));
-    const credentials = known ?? (await askFor(context, baseUrl));
+    const hasPassword = environmentValue(environment, 'MALIPO_PASSWORD') !== null;
+    const isNamed = environmentValue(environment, 'MALIPO_EMAIL') !== null;
+    const given = isNamed && !hasPassword ? null : (credentialsOf(environment) ?? credentialsOf(environment, 'MAKER_'));
+    const credentials = given ?? (await askForCredentials(context, baseUrl));
     const signedIn = await logIn(credentials, baseUrl, context);
-    context.config.change(baseUrl, (place, saved) => {
-      place.current = credentials.email;
+    context.config.change(baseUrl, (service, saved) => {
+      service.current = credentials.email;
       saved.baseUrl = baseUrl;
     });
-    sayWho(signedIn, line, context);
+    printSession(signedIn, line, context);
   },
 };
 
-// What the environment says is not asked for.
-async function askFor({ terminal, environment }: Context, baseUrl: string): Promise<Credentials> {
-  const email = given(environment, 'MALIPO_EMAIL') ?? (await terminal.ask(`e-mail address at ${baseUrl}`));
-  const password = given(environment, 'MALIPO_PASSWORD') ?? (await terminal.ask('password', { hidden: true }));
+// Values in the environment are not asked for.
+async function askForCredentials({ terminal, environment }: Context, baseUrl: string): Promise<Credentials> {
+  const email = environmentValue(environment, 'MALIPO_EMAIL') ?? (await terminal.ask(`e-mail address at ${baseUrl}`));
+  const password =
+    environmentValue(environment, 'MALIPO_PASSWORD') ?? (await terminal.ask('password', { hidden: true }));
   const code = await terminal.ask('one-time code (Enter if you have none)');
   return {
     email: email.toLowerCase(),
     password,
     code: code === '' ? null : { typed: code.replaceAll(' ', '') },
-    merchantId: given(environment, 'MALIPO_MERCHANT_ID'),
+    merchantId: environmentValue(environment, 'MALIPO_MERCHANT_ID'),
   };
 }

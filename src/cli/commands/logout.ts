@@ -1,5 +1,5 @@
-// `malipo logout`: ends the kept sessions, at the service and here.
-import { ApiRefusal, createApi } from '../api.ts';
+// `malipo logout`: ends the stored sessions, at the service and on this machine.
+import { createApi, isForbidden } from '../api.ts';
 import type { Command } from '../command.ts';
 import { baseUrlOf } from '../sign-in.ts';
 
@@ -14,23 +14,24 @@ export const logout: Command = {
   summary: 'end the kept sessions',
   help: HELP,
   options: {},
-  words: [0, 0],
-  async run(line, { config, terminal, stop, ...rest }) {
-    const baseUrl = baseUrlOf(line, { config, terminal, stop, ...rest });
+  positionals: [0, 0],
+  async run(line, context) {
+    const { config, terminal, stop } = context;
+    const baseUrl = baseUrlOf(line, context);
     const sessions = Object.values(config.read().places[baseUrl]?.sessions ?? {});
     for (const { email, cookie, origin } of sessions) {
       const api = createApi({ baseUrl, cookie, origin, stop });
       try {
         await api.call('DELETE', '/v1/console/session');
       } catch (error) {
-        // It had ended already. Anything else leaves it here, to be ended by another try.
-        if (!(error instanceof ApiRefusal) || error.status !== 403) throw error;
+        // The session has ended already. After any other error it stays stored, so that logout can be repeated.
+        if (!isForbidden(error)) throw error;
       }
-      config.forget(baseUrl, email);
+      config.removeSession(baseUrl, email);
       if (!line.isJson) terminal.print(`${email} is logged out of ${baseUrl}`);
     }
-    config.change(baseUrl, (place) => {
-      place.current = null;
+    config.change(baseUrl, (service) => {
+      service.current = null;
     });
     if (line.isJson) terminal.print(JSON.stringify({ logged_out: sessions.map(({ email }) => email) }));
     else if (sessions.length === 0) terminal.print(`nobody was logged in at ${baseUrl}`);

@@ -1,9 +1,18 @@
-// `malipo replay`: sends deliveries to their endpoints again.
+// `malipo replay`: sends one delivery or many to their endpoints again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REPLAYABLE_STATES, replayTotalText, UNDELIVERED_STATES } from '../../domain/webhooks/replay.ts';
-import { deliverySchema, read, replaySchema, type DeliveryObject, type ReplayObject } from '../answers.ts';
+import { deliverySchema, parseResponse, replaySchema, type DeliveryObject, type ReplayObject } from '../responses.ts';
 import type { Api } from '../api.ts';
-import { FLAG, readCount, readMoment, readWords, TEXT, type Command, type Context, type Line } from '../command.ts';
+import {
+  FLAG,
+  readCount,
+  readMoment,
+  readChoices,
+  TEXT,
+  type Command,
+  type Context,
+  type CommandLine,
+} from '../command.ts';
 import { CliFailure, usage } from '../failure.ts';
 import { signIn } from '../sign-in.ts';
 
@@ -31,18 +40,18 @@ examples
 `;
 
 const POLL_EVERY_MS = 500;
-const MOST_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 
 export const replay: Command = {
   name: 'replay',
   summary: 'send to endpoints again',
   help: HELP,
   options: { endpoint: TEXT, state: TEXT, since: TEXT, until: TEXT, all: FLAG, wait: FLAG, timeout: TEXT },
-  words: [0, 1],
+  positionals: [0, 1],
   async run(line, context) {
     const filter = readFilter(line);
-    const giveUpAtMs = Date.now() + 1000 * (readCount(line, 'timeout', MOST_SECONDS) ?? 60);
-    const [id] = line.words;
+    const giveUpAtMs = Date.now() + 1000 * (readCount(line, 'timeout', MAX_SECONDS) ?? 60);
+    const [id] = line.positionals;
     if (id === undefined) await replayMany(filter, line, { context, giveUpAtMs });
     else await replayOne(id, line, { context, giveUpAtMs });
   },
@@ -50,49 +59,52 @@ export const replay: Command = {
 
 type Waiting = { readonly context: Context; readonly giveUpAtMs: number };
 
-function readFilter(line: Line): Record<string, unknown> {
+function readFilter(line: CommandLine): Record<string, unknown> {
   const entries = Object.entries({
     endpoint_id: line.text('endpoint'),
-    states: readWords(line, 'state', REPLAYABLE_STATES),
+    states: readChoices(line, 'state', REPLAYABLE_STATES),
     created_from: readMoment(line, 'since')?.toISOString() ?? null,
     created_to: readMoment(line, 'until')?.toISOString() ?? null,
   }).filter(([, value]) => value !== null);
-  if (line.words.length > 0 && (entries.length > 0 || line.flag('all'))) {
+  if (line.positionals.length > 0 && (entries.length > 0 || line.flag('all'))) {
     throw usage('name one delivery, or say which by options, not both');
   }
-  if (line.words.length === 0 && entries.length === 0 && !line.flag('all')) {
+  if (line.positionals.length === 0 && entries.length === 0 && !line.flag('all')) {
     throw usage('say which: a delivery, or --endpoint, --state, --since, --until; --all for everything undelivered');
   }
   return Object.fromEntries(entries);
 }
 
-async function replayOne(id: string, line: Line, { context, giveUpAtMs }: Waiting): Promise<void> {
+async function replayOne(id: string, line: CommandLine, { context, giveUpAtMs }: Waiting): Promise<void> {
   const { api } = await signIn(line, context);
   const path = `/v1/console/deliveries/${encodeURIComponent(id)}`;
-  let delivery = read(deliverySchema, await api.call('POST', `${path}/replay`));
+  let delivery = parseResponse(deliverySchema, await api.call('POST', `${path}/replay`));
   const isDone = ({ state }: DeliveryObject) => state !== 'pending' && state !== 'retrying';
   while (line.flag('wait') && !isDone(delivery) && Date.now() < giveUpAtMs) {
     await sleep(POLL_EVERY_MS, undefined, { signal: context.stop });
-    delivery = read(deliverySchema, await api.call('GET', path));
+    delivery = parseResponse(deliverySchema, await api.call('GET', path));
   }
   const { state, event_type: type, endpoint_id: endpointId } = delivery;
   context.terminal.print(line.isJson ? JSON.stringify(delivery) : `${delivery.id} ${type} to ${endpointId}: ${state}`);
   if (!line.flag('wait') || state === 'delivered') return;
-  const look = `malipo deliveries ${delivery.id} shows what was answered`;
-  if (isDone(delivery)) throw new CliFailure('failed', `it was not delivered; ${look}`);
-  throw new CliFailure('timedOut', `it is not delivered yet, and goes on by the schedule; ${look}`);
+  const hint = `malipo deliveries ${delivery.id} shows what was answered`;
+  if (isDone(delivery)) throw new CliFailure('failed', `it was not delivered; ${hint}`);
+  throw new CliFailure('timedOut', `it is not delivered yet, and goes on by the schedule; ${hint}`);
 }
 
-async function replayMany(filter: object, line: Line, { context, giveUpAtMs }: Waiting): Promise<void> {
+async function replayMany(filter: object, line: CommandLine, { context, giveUpAtMs }: Waiting): Promise<void> {
   const { api } = await signIn(line, context);
   const { terminal } = context;
-  const begun = read(replaySchema, await api.call('POST', '/v1/console/deliveries/replay', { json: filter }));
-  if (!line.isJson) terminal.say(`${begun.id}: ${replayTotalText(begun.total)} to send again`);
-  const ended = line.flag('wait') ? await watch(api, begun, { context, giveUpAtMs }) : begun;
-  const { id, state, total, replayed, skipped } = ended;
+  const started = parseResponse(
+    replaySchema,
+    await api.call('POST', '/v1/console/deliveries/replay', { json: filter }),
+  );
+  if (!line.isJson) terminal.say(`${started.id}: ${replayTotalText(started.total)} to send again`);
+  const last = line.flag('wait') ? await waitForReplay(api, started, { context, giveUpAtMs }) : started;
+  const { id, state, total, replayed, skipped } = last;
   terminal.print(
     line.isJson
-      ? JSON.stringify(ended)
+      ? JSON.stringify(last)
       : `${id} is ${state}: ${replayed} of ${replayTotalText(total)} sent again${skipped > 0 ? `, ${skipped} skipped` : ''}`,
   );
   if (line.flag('wait') && state !== 'completed') {
@@ -100,11 +112,11 @@ async function replayMany(filter: object, line: Line, { context, giveUpAtMs }: W
   }
 }
 
-async function watch(api: Api, begun: ReplayObject, { context, giveUpAtMs }: Waiting): Promise<ReplayObject> {
-  let seen = begun;
+async function waitForReplay(api: Api, started: ReplayObject, { context, giveUpAtMs }: Waiting): Promise<ReplayObject> {
+  let seen = started;
   while (seen.state !== 'completed' && Date.now() < giveUpAtMs) {
     await sleep(POLL_EVERY_MS, undefined, { signal: context.stop });
-    const now = read(replaySchema, await api.call('GET', `/v1/console/replays/${begun.id}`));
+    const now = parseResponse(replaySchema, await api.call('GET', `/v1/console/replays/${started.id}`));
     if (now.replayed + now.skipped > seen.replayed + seen.skipped) {
       context.terminal.say(`${now.replayed + now.skipped} of ${replayTotalText(now.total)}`);
     }

@@ -1,11 +1,11 @@
-// `malipo resend`: one event once more to a receiver on a developer's own machine.
-import { eventSchema, read } from '../answers.ts';
+// `malipo resend`: sends one event again to a receiver on a developer's own machine.
+import { eventSchema, parseResponse } from '../responses.ts';
 import { TEXT, type Command } from '../command.ts';
 import { CliFailure, usage } from '../failure.ts';
 import { createForwarder, readForwardUrl } from '../forwarder.ts';
 import { listenSecret } from '../listen-secret.ts';
 import { requireTest, signIn } from '../sign-in.ts';
-import { sayAttempt } from './listen.ts';
+import { printAttempt } from './listen.ts';
 
 const HELP = `usage: malipo resend EVENT_ID --forward-to URL [--secret whsec_…] [--json]
 
@@ -21,19 +21,22 @@ export const resend: Command = {
   summary: 'send one event to your own machine again',
   help: HELP,
   options: { 'forward-to': TEXT, secret: TEXT },
-  words: [1, 1],
+  positionals: [1, 1],
   async run(line, context) {
     const target = line.text('forward-to');
     if (target === null) throw usage('say where to: --forward-to URL');
     const url = readForwardUrl(target);
     const signedIn = await signIn(line, context);
     requireTest(signedIn, 'resend');
-    const answer = await signedIn.api.call('GET', `/v1/console/events/${encodeURIComponent(line.words[0] ?? '')}`);
-    const event = read(eventSchema, answer);
+    const response = await signedIn.api.call(
+      'GET',
+      `/v1/console/events/${encodeURIComponent(line.positionals[0] ?? '')}`,
+    );
+    const event = parseResponse(eventSchema, response);
     const { value: secret } = listenSecret(line, context, signedIn);
     const forwarder = createForwarder({ url, secret, stop: context.stop });
     const isAccepted = await forwarder.forward(event, (attempt) => {
-      sayAttempt(event, attempt, line, context);
+      printAttempt(event, attempt, line, context);
     });
     if (!isAccepted) throw new CliFailure('failed', `${event.id} was not accepted at ${url.href}`);
   },

@@ -1,6 +1,6 @@
-// `malipo trigger`: makes an event of a type happen in a test environment, and shows it.
+// `malipo trigger`: triggers an event of a type in a test environment, and prints it.
 import type { EventType } from '../../domain/event.ts';
-import type { EventObject } from '../answers.ts';
+import type { EventObject } from '../responses.ts';
 import { readCount, TEXT, type Command } from '../command.ts';
 import { CliFailure, usage } from '../failure.ts';
 import { requireTest, signIn } from '../sign-in.ts';
@@ -9,13 +9,13 @@ import {
   awaitEvent,
   cancelPayout,
   getEvent,
-  haveDecided,
-  makeCollection,
-  makePayout,
+  decidePayout,
+  createCollection,
+  createPayout,
   subjectOf,
   testEndpoint,
   type Trigger,
-} from '../trigger-acts.ts';
+} from '../trigger-steps.ts';
 import { RECIPES, type Recipe } from '../trigger-recipes.ts';
 
 const TYPES = Object.keys(RECIPES) as EventType[];
@@ -46,65 +46,66 @@ examples
   (set -a; . var/demo.env; malipo trigger payout.succeeded --json | jq -r .body)
 `;
 
-const MOST_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 
 export const trigger: Command = {
   name: 'trigger',
   summary: 'make an event happen in the test environment',
   help: HELP,
   options: { amount: TEXT, endpoint: TEXT, timeout: TEXT },
-  words: [1, 1],
+  positionals: [1, 1],
   async run(line, context) {
-    const type = TYPES.find((each) => each === line.words[0]);
-    if (type === undefined) throw usage(`there is no type “${line.words[0] ?? ''}”; there are: ${TYPES.join(', ')}`);
+    const type = TYPES.find((each) => each === line.positionals[0]);
+    if (type === undefined)
+      throw usage(`there is no type “${line.positionals[0] ?? ''}”; there are: ${TYPES.join(', ')}`);
     const endpoint = line.text('endpoint');
     if (endpoint !== null && type !== 'endpoint.test') throw usage('--endpoint is for endpoint.test alone');
     const amount = readCount(line, 'amount', 999_999_999) ?? 1000;
-    const timeoutMs = 1000 * (readCount(line, 'timeout', MOST_SECONDS) ?? 120);
+    const timeoutMs = 1000 * (readCount(line, 'timeout', MAX_SECONDS) ?? 120);
     const signedIn = await signIn(line, context);
     requireTest(signedIn, 'trigger');
-    const act: Trigger = { signedIn, context, amount, giveUpAtMs: Date.now() + timeoutMs };
-    const event = await happen(act, type, endpoint);
+    const started: Trigger = { signedIn, context, amount, giveUpAtMs: Date.now() + timeoutMs };
+    const event = await triggerEvent(started, type, endpoint);
     const { terminal } = context;
     if (line.isJson) terminal.print(JSON.stringify(event));
-    else terminal.print(`${event.type}  ${event.id}  of ${event.object_id}\n${laidOut(event.body)}`);
+    else terminal.print(`${event.type}  ${event.id}  of ${event.object_id}\n${indented(event.body)}`);
   },
 };
 
-// For reading: what is sent has no white space in it, and malipo events shows it to the letter.
-function laidOut(body: string): string {
+// For reading only: the body that is sent has no white space, and `malipo events` prints it exactly.
+function indented(body: string): string {
   return printable(JSON.stringify(JSON.parse(body), null, 2));
 }
 
-async function happen(act: Trigger, type: EventType, endpoint: string | null): Promise<EventObject> {
+async function triggerEvent(trigger: Trigger, type: EventType, endpoint: string | null): Promise<EventObject> {
   const recipe = RECIPES[type];
   switch (recipe.kind) {
     case 'collection': {
-      const subject = await makeCollection(act, recipe.row);
-      act.context.terminal.say(`${subject.id} is accepted; waiting for ${type}`);
-      return awaitEvent(act, type, subject);
+      const subject = await createCollection(trigger, recipe.row);
+      trigger.context.terminal.say(`${subject.id} is accepted; waiting for ${type}`);
+      return awaitEvent(trigger, type, subject);
     }
     case 'payout':
-      return happenToPayout(act, type, recipe);
+      return triggerPayoutEvent(trigger, type, recipe);
     case 'endpoint':
-      return getEvent(act, await testEndpoint(act, endpoint));
+      return getEvent(trigger, await testEndpoint(trigger, endpoint));
   }
 }
 
 type PayoutRecipe = Extract<Recipe, { kind: 'payout' }>;
 
-async function happenToPayout(act: Trigger, type: EventType, recipe: PayoutRecipe): Promise<EventObject> {
-  const payout = await makePayout(act, recipe.row);
+async function triggerPayoutEvent(trigger: Trigger, type: EventType, recipe: PayoutRecipe): Promise<EventObject> {
+  const payout = await createPayout(trigger, recipe.row);
   const { id, expires_at: expiresAt } = payout;
-  act.context.terminal.say(`${id} is queued; waiting for ${type}`);
-  if (type === 'payout.expired' && Date.parse(expiresAt) > act.giveUpAtMs) {
-    await cancelPayout(act, payout);
+  trigger.context.terminal.say(`${id} is queued; waiting for ${type}`);
+  if (type === 'payout.expired' && Date.parse(expiresAt) > trigger.giveUpAtMs) {
+    await cancelPayout(trigger, payout);
     throw new CliFailure(
       'failed',
       `${id} would wait until ${expiresAt}, so it is cancelled: shorten the policy, or --timeout`,
     );
   }
-  if (recipe.decision === 'cancel') await cancelPayout(act, payout);
-  else if (recipe.decision !== 'none') await haveDecided(act, payout, recipe.decision);
-  return awaitEvent(act, type, subjectOf(payout));
+  if (recipe.decision === 'cancel') await cancelPayout(trigger, payout);
+  else if (recipe.decision !== 'none') await decidePayout(trigger, payout, recipe.decision);
+  return awaitEvent(trigger, type, subjectOf(payout));
 }

@@ -1,5 +1,5 @@
-// `malipo whoami`: whose session the commands use, where, and what it may do.
-import type { Command, Context, Line } from '../command.ts';
+// `malipo whoami`: shows whose session the commands use, at which service, in which roles.
+import type { Command, Context, CommandLine } from '../command.ts';
 import { signIn, type SignedIn } from '../sign-in.ts';
 
 const HELP = `usage: malipo whoami [--base-url URL] [--json]
@@ -15,13 +15,13 @@ export const whoami: Command = {
   summary: 'who is logged in, where, in which roles',
   help: HELP,
   options: {},
-  words: [0, 0],
+  positionals: [0, 0],
   async run(line, context) {
-    sayWho(await signIn(line, context), line, context);
+    printSession(await signIn(line, context), line, context);
   },
 };
 
-export function sayWho({ api, session }: SignedIn, { isJson }: Line, { terminal }: Context): void {
+export function printSession({ api, session }: SignedIn, { isJson }: CommandLine, { terminal }: Context): void {
   if (isJson) {
     terminal.print(JSON.stringify({ base_url: api.baseUrl, ...session }));
     return;
