@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Prints the one-time code of now for a secret in base32, as an authenticator app does: node totp.mjs SECRET
+// Prints the current one-time code for a secret in base32, as an authenticator app does: node totp.mjs SECRET
 import { createHmac } from 'node:crypto';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
