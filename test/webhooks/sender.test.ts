@@ -46,9 +46,9 @@ async function attempt(serve: Serve, attemptTimeoutMs?: number): Promise<Attempt
   return result;
 }
 
-const sendAndClose = (text: string) => (socket: Socket) => void socket.end(text, 'latin1');
-/** Writes the text and leaves the connection open. */
-const sendAndKeepOpen = (text: string) => (socket: Socket) => void socket.write(text, 'latin1');
+const reply = (text: string) => (socket: Socket) => void socket.end(text, 'latin1');
+/** Leaves the connection open. */
+const replyOpen = (text: string) => (socket: Socket) => void socket.write(text, 'latin1');
 
 async function answered(serve: Serve): Promise<Extract<AttemptResult, { kind: 'answered' }>> {
   const result = await attempt(serve);
@@ -65,7 +65,7 @@ async function failed(serve: Serve, attemptTimeoutMs?: number): Promise<string> 
 describe('a response', () => {
   it('is accepted with its status, headers and body', async () => {
     const text = 'HTTP/1.1 202 Fine\r\nX-One: a\r\nX-Two: b\r\nx-two: c\r\nContent-Length: 5\r\n\r\nhello';
-    const { statusCode, headers, body, retryAfterMs } = await answered(sendAndKeepOpen(text));
+    const { statusCode, headers, body, retryAfterMs } = await answered(replyOpen(text));
     assert.deepEqual([statusCode, body.toString(), retryAfterMs], [202, 'hello', null]);
     assert.deepEqual(headers, { 'x-one': 'a', 'x-two': 'b, c', 'content-length': '5' });
   });
@@ -85,7 +85,7 @@ describe('a response', () => {
   ] as const;
   for (const [what, text, status, expected] of WHOLE) {
     it(`is accepted ${what}`, async () => {
-      const { statusCode, body } = await answered(sendAndClose(text));
+      const { statusCode, body } = await answered(reply(text));
       assert.deepEqual([statusCode, body.toString()], [status, expected]);
     });
   }
@@ -93,10 +93,10 @@ describe('a response', () => {
   it('is stored with its bytes as received, compressed or not', async () => {
     const packed = gzipSync('hello');
     const head = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.length}\r\n\r\n`;
-    assert.deepEqual((await answered(sendAndClose(head + packed.toString('latin1')))).body, packed);
+    assert.deepEqual((await answered(reply(head + packed.toString('latin1')))).body, packed);
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
     const raw = `HTTP/1.1 200 OK\r\nContent-Length: 256\r\n\r\n${bytes.toString('latin1')}`;
-    assert.deepEqual((await answered(sendAndClose(raw))).body, bytes);
+    assert.deepEqual((await answered(reply(raw))).body, bytes);
   });
 
   it('is read only as far as it is stored, and then the connection is closed', async () => {
@@ -117,15 +117,14 @@ describe('a response', () => {
 
   it('is stored with its first hundred headers', async () => {
     const lines = Array.from({ length: 300 }, (_, index) => `X-${index}: ${index}\r\n`).join('');
-    const { headers } = await answered(sendAndClose(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${lines}\r\n`));
+    const { headers } = await answered(reply(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${lines}\r\n`));
     assert.equal(Object.keys(headers).length, 100);
     assert.equal(headers['x-98'], '98');
   });
 
   it('is parsed for a Retry-After in seconds or as a date, and nothing else', async () => {
     const retryAfterOf = async (value: string) =>
-      (await answered(sendAndClose(`HTTP/1.1 503 No\r\nRetry-After: ${value}\r\nContent-Length: 0\r\n\r\n`)))
-        .retryAfterMs;
+      (await answered(reply(`HTTP/1.1 503 No\r\nRetry-After: ${value}\r\nContent-Length: 0\r\n\r\n`))).retryAfterMs;
     assert.equal(await retryAfterOf('120'), 120_000);
     assert.equal(await retryAfterOf('0'), 0);
     for (const value of ['soon', '-5', '1.5', '2 s', '2026-01-01', 'May 2027', '1e3', ''])
@@ -148,7 +147,7 @@ describe('a response', () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const location = urlOf(elsewhere);
       const text = `HTTP/1.1 ${status} Moved\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`;
-      const { statusCode, headers } = await answered(sendAndClose(text));
+      const { statusCode, headers } = await answered(reply(text));
       assert.deepEqual([statusCode, headers['location']], [status, location]);
     }
     assert.equal(elsewhere.connections(), 0);
@@ -171,55 +170,51 @@ describe('an attempt without a complete response', () => {
   const CLOSED = 'the connection was closed before an answer came';
   const ENDED = 'the answer ended before it was complete';
   const CASES: readonly (readonly [what: string, serve: Serve, error: string])[] = [
-    ['the bytes are not HTTP', sendAndClose('220 mail.example ESMTP\r\n'), NOT_HTTP],
-    ['the status is below 100', sendAndClose('HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n'), NOT_HTTP],
-    ['the status is not a number', sendAndClose('HTTP/1.1 OK\r\n\r\n'), NOT_HTTP],
-    [
-      'a header contains a null byte',
-      sendAndClose('HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 0\r\n\r\n'),
-      NOT_HTTP,
-    ],
+    ['the bytes are not HTTP', reply('220 mail.example ESMTP\r\n'), NOT_HTTP],
+    ['the status is below 100', reply('HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n'), NOT_HTTP],
+    ['the status is not a number', reply('HTTP/1.1 OK\r\n\r\n'), NOT_HTTP],
+    ['a header contains a null byte', reply('HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 0\r\n\r\n'), NOT_HTTP],
     [
       'the response has two lengths',
-      sendAndClose('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),
+      reply('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),
       NOT_HTTP,
     ],
     [
       'the receiver upgrades the connection',
-      sendAndKeepOpen('HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+      replyOpen('HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
       NOT_HTTP,
     ],
     [
       'the headers are larger than the limit',
-      sendAndKeepOpen(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+      replyOpen(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
       'the headers of the answer are larger than 16 KiB',
     ],
     [
       'interim responses do not end',
-      sendAndKeepOpen('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(50)),
+      replyOpen('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(50)),
       'too many interim answers came',
     ],
     ['the receiver closes the connection', (socket) => void socket.end(), CLOSED],
     ['the receiver resets the connection', (socket) => void socket.resetAndDestroy(), CLOSED],
-    ['the head breaks off', sendAndClose('HTTP/1.1 200 OK\r\nConte'), CLOSED],
+    ['the head breaks off', reply('HTTP/1.1 200 OK\r\nConte'), CLOSED],
     [
       'a body of known length breaks off',
-      sendAndClose('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello'),
+      reply('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello'),
       `${ENDED}: status 200 and 5 bytes of its body came`,
     ],
     [
       'a body of known length breaks off on a connection marked to close',
-      sendAndClose('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nhello'),
+      reply('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nhello'),
       `${ENDED}: status 200 and 5 bytes of its body came`,
     ],
     [
       'a chunked body breaks off',
-      sendAndClose('HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwor'),
+      reply('HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwor'),
       `${ENDED}: status 500 and 8 bytes of its body came`,
     ],
     [
       'a chunked body breaks off on a connection marked to close',
-      sendAndClose('HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'),
+      reply('HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'),
       `${ENDED}: status 200 and 5 bytes of its body came`,
     ],
   ];
@@ -252,11 +247,7 @@ describe('an attempt without a complete response', () => {
   const LATE = 'no complete answer within 0.4 s';
   const SLOW: readonly (readonly [what: string, serve: Serve, error: RegExp])[] = [
     ['the receiver is silent', () => undefined, RegExp(`^${LATE}$`)],
-    [
-      'the receiver is silent after the start of a response',
-      sendAndKeepOpen('HTTP/1.1 200 OK\r\n'),
-      RegExp(`^${LATE}$`),
-    ],
+    ['the receiver is silent after the start of a response', replyOpen('HTTP/1.1 200 OK\r\n'), RegExp(`^${LATE}$`)],
     ['the head arrives byte by byte', trickling('HTTP/1.1 200 OK\r\nX: '), RegExp(`^${LATE}$`)],
     [
       'the body arrives byte by byte',
@@ -265,7 +256,7 @@ describe('an attempt without a complete response', () => {
     ],
     [
       'only the head arrives',
-      sendAndKeepOpen('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'),
+      replyOpen('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'),
       RegExp(`^${LATE}: status 200 and 0 bytes of its body came$`),
     ],
   ];
@@ -304,7 +295,7 @@ describe('attempts in flight', () => {
   });
 
   it('reuse connections', async () => {
-    const listener = await listen({ serve: sendAndKeepOpen(OK) });
+    const listener = await listen({ serve: replyOpen(OK) });
     const sender = open();
     for (let count = 0; count < 10; count += 1) {
       assert.equal((await sender.try(urlOf(listener))).result.kind, 'answered');
