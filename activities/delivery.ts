@@ -6,6 +6,7 @@ import type { WebhookSender } from '../src/webhooks/sender.ts';
 import type { EndpointConcurrency } from '../src/webhooks/endpoint-concurrency.ts';
 import type { Database } from '../src/db/database.ts';
 import { findRetryingDelivery } from '../src/db/webhooks/delivery.ts';
+import type { Clocks } from '../src/domain/clocks.ts';
 import type { DeliveryId } from '../src/domain/ids.ts';
 import type { Log } from '../src/log.ts';
 import { recordDeliveryAttempts } from '../src/operations/webhooks/record-delivery-attempts.ts';
@@ -14,12 +15,16 @@ export type DeliveryActivityDeps = {
   readonly db: Database;
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
-  readonly scheduleMs: readonly number[];
-  readonly failingLimitMs: number;
+  readonly clocks: Pick<Clocks, 'deliveryScheduleMs' | 'deliveryTimeoutMs' | 'endpointFailingLimitMs'>;
   /** The number of the activity's current try, from 1; Temporal's own when absent. */
   readonly tryNumber?: () => number;
   readonly log: Log;
 };
+
+type DeliveryRef = { readonly deliveryId: DeliveryId; readonly replayCount: number };
+
+/** What the workflow waits and sends by. */
+export type DueDelivery = { readonly dueInMs: number; readonly attemptTimeoutMs: number };
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
@@ -27,21 +32,23 @@ export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 const CLOCK_SKEW_MS = 500;
 
 export function createDeliveryActivities(deps: DeliveryActivityDeps) {
-  const { db, sender, concurrency, scheduleMs, failingLimitMs, log } = deps;
+  const { db, sender, concurrency, clocks, log } = deps;
   const { tryNumber = () => activityInfo().attempt } = deps;
   return {
+    /** One read: when the next attempt is due, and the durations that the run keeps to; null when none is owed any more. */
+    async loadDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<DueDelivery | null> {
+      const delivery = await findRetryingDelivery(db, deliveryId, replayCount);
+      if (delivery === null) return null;
+      const dueInMs = Math.max(0, (delivery.nextAttemptAt?.getTime() ?? 0) - Date.now());
+      return { dueInMs, attemptTimeoutMs: clocks.deliveryTimeoutMs };
+    },
+
     /**
      * Makes one attempt and records it. Fails with the schedule's delay while more attempts are owed. A crash between
      * sending and recording sends the same event again: at least once, as promised. When too many attempts to the endpoint
      * are in flight, it gives up its place for other deliveries and is tried again later.
      */
-    async sendDelivery({
-      deliveryId,
-      replayCount,
-    }: {
-      deliveryId: DeliveryId;
-      replayCount: number;
-    }): Promise<'delivered' | 'dead_lettered' | 'not_owed'> {
+    async sendDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<'delivered' | 'dead_lettered' | 'not_owed'> {
       const delivery = await findRetryingDelivery(db, deliveryId, replayCount);
       if (delivery === null) return 'not_owed';
       const dueInMs = (delivery.nextAttemptAt?.getTime() ?? 0) - Date.now();
@@ -56,7 +63,8 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
       }
       const end = concurrency.begin(delivery.endpointId);
       try {
-        const made = await makeAttempt(sender, delivery, scheduleMs);
+        const made = await makeAttempt(sender, delivery, clocks.deliveryScheduleMs);
+        const failingLimitMs = clocks.endpointFailingLimitMs;
         const disabled = await recordDeliveryAttempts(db, { attempts: [made], failingLimitMs, at: made.at });
         for (const endpoint of disabled) log.warn(endpoint, 'an endpoint was disabled');
         if (made.next.state !== 'retrying') return made.next.state;

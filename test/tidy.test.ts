@@ -1,4 +1,4 @@
-// Holds the house in order: import directions, sizes, names. What this file does not check is style, not structure.
+// Checks what keeps the code in order: import directions, sizes, names, vocabulary. What it does not check is style.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -115,6 +115,17 @@ const KEPT_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@temporalio/common': ['workflows', 'activities', 'src/temporal'],
 };
 
+/** Words that docs/glossary.md replaced: none may be a part of an identifier or a file name. */
+const RETIRED_WORDS = new Set(
+  (
+    'heard unheard witness standing knock knocks courier couriers parcel parcels fact facts door doors house houses world ' +
+    'worlds desk desks ruler rulers proof proofs lapse lapsed settling settlement untaken'
+  ).split(' '),
+);
+/** Names that it replaced: their words alone are plain English. */
+const RETIRED_NAMES =
+  /operatorword|keptanswer|keepanswer|istaken|takenat|notetaken|nevertaken|prompttaken|issettled|untilsettled|checksettled|hasended|isanswered|lookagain|releaseoverdue|toomuchwaits|keyofanopenpayout/;
+
 type Import = { readonly from: string; readonly to: string; readonly isType: boolean };
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
@@ -163,6 +174,21 @@ function isAllowed({ from, to, isType }: Import): boolean {
   );
 }
 
+function isRetired(name: string): boolean {
+  const words = name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
+  return words.some((word) => RETIRED_WORDS.has(word)) || RETIRED_NAMES.test(words.join(''));
+}
+
+function identifiersOf(file: string): string[] {
+  const found = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isIdentifier(node)) found.add(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(sourceOf(file));
+  return [...found];
+}
+
 function functionsOf(file: string): { name: string; lines: number; parameters: number }[] {
   const source = sourceOf(file);
   const found: { name: string; lines: number; parameters: number }[] = [];
@@ -179,7 +205,7 @@ function functionsOf(file: string): { name: string; lines: number; parameters: n
   return found;
 }
 
-describe('the tidy house', () => {
+describe('the source tree', () => {
   it('has every source file in a part that the import rules know', () => {
     assert.deepEqual(
       codeFiles.filter((file) => partOf(file) === undefined),
@@ -250,6 +276,17 @@ describe('the tidy house', () => {
       return BANNED_NAMES.test(name) || !/^[a-z0-9]+([.-][a-z0-9]+)*\.(ts|mjs)$/.test(name);
     });
     assert.deepEqual(wrong, []);
+  });
+
+  it('uses no retired word in an identifier or a file name', () => {
+    const identifiers = files.flatMap((file) =>
+      identifiersOf(file).map((name) => ({ name, where: `${file}: ${name}` })),
+    );
+    const names = [...identifiers, ...files.map((file) => ({ name: file, where: file }))];
+    assert.deepEqual(
+      names.filter(({ name }) => isRetired(name)).map(({ where }) => where),
+      [],
+    );
   });
 
   it('begins every file with a sentence on what it is for', () => {

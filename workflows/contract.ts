@@ -25,17 +25,12 @@ export type PaymentWorkflowInput<Kind extends PaymentKind = PaymentKind> = Payme
   readonly operator: OperatorId;
 };
 
+/** Ids only, as for payments. */
 export type DeliveryWorkflowInput = {
   readonly deliveryId: DeliveryId;
   readonly endpointId: EndpointId;
-  /** Which run through the schedule it is: 0, and one more with each replay. Absent in those of before there were replays. */
-  readonly replayCount?: number;
-  /** Before the first attempt of this run. */
-  readonly firstDelayMs: number;
-  /** One attempt, with its recording. */
-  readonly attemptMs: number;
-  /** After a crash in the middle of an attempt, when no schedule applies. */
-  readonly crashRetryMs: number;
+  /** Which run through the schedule it is: 0, and one more with each replay. */
+  readonly replayCount: number;
 };
 
 /** The id that makes one payment one workflow, whoever starts it and however often. */

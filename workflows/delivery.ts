@@ -1,8 +1,10 @@
 // Runs the further attempts of one webhook delivery, until it is delivered or dead-lettered.
-import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { proxyActivities, proxyLocalActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { DeliveryActivities } from '../activities/delivery.ts';
 import type { DeliveryWorkflowInput } from './contract.ts';
-import { sendingDelivery } from './policies.ts';
+import { OWN_TRANSACTION, sendingDelivery } from './policies.ts';
+
+const { loadDelivery } = proxyLocalActivities<DeliveryActivities>(OWN_TRANSACTION);
 
 /**
  * Returns the final state of the delivery, or `not_owed` when no attempt is owed any more. The attempts are tries of one
@@ -12,13 +14,15 @@ import { sendingDelivery } from './policies.ts';
 export async function deliveryWorkflow(
   input: DeliveryWorkflowInput,
 ): Promise<'delivered' | 'dead_lettered' | 'not_owed'> {
-  const { sendDelivery } = proxyActivities<DeliveryActivities>(sendingDelivery(input));
-  if (input.firstDelayMs > 0) {
+  const { deliveryId, replayCount, endpointId } = input;
+  const due = await loadDelivery.executeWithOptions({ summary: 'load the delivery' }, [{ deliveryId, replayCount }]);
+  if (due === null) return 'not_owed';
+  const { sendDelivery } = proxyActivities<DeliveryActivities>(sendingDelivery(due));
+  if (due.dueInMs > 0) {
     setCurrentDetails('The first attempt failed. Waiting until the second attempt is due.');
-    await sleep(input.firstDelayMs, { summary: 'next delivery attempt' });
+    await sleep(due.dueInMs, { summary: 'next delivery attempt' });
   }
   setCurrentDetails('Retrying until the endpoint accepts the event or the schedule ends. See the pending activity.');
-  return sendDelivery.executeWithOptions({ summary: `to endpoint ${input.endpointId}` }, [
-    { deliveryId: input.deliveryId, replayCount: input.replayCount ?? 0 },
-  ]);
+  const summary = `send to endpoint ${endpointId}`;
+  return sendDelivery.executeWithOptions({ summary }, [{ deliveryId, replayCount }]);
 }

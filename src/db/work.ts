@@ -14,7 +14,6 @@ type WorkRow = {
   updated_at: Date;
   endpoint_id: EndpointId;
   replay_count: number;
-  next_attempt_at: Date | null;
 };
 
 /** How the rows of one kind are found, as parts of the statements below. `w` is the row, `s` the work that was started. */
@@ -63,15 +62,10 @@ const SOURCES: Readonly<Record<WorkKind, Source>> = {
   delivery: {
     table: 'deliveries',
     from: 'deliveries w',
-    columns: 'w.endpoint_id, w.replay_count, w.next_attempt_at',
+    columns: 'w.endpoint_id, w.replay_count',
     isUnstarted: `w.state = 'retrying' AND w.workflow_started_at IS NULL AND w.created_at < $1`,
     isUnchanged: 'w.replay_count = s.replay_count',
-    fieldsOf: ({ id, endpoint_id: endpointId, replay_count: replayCount, next_attempt_at: nextAttemptAt }) => ({
-      id,
-      endpointId,
-      replayCount,
-      nextAttemptAt,
-    }),
+    fieldsOf: ({ id, endpoint_id: endpointId, replay_count: replayCount }) => ({ id, endpointId, replayCount }),
   },
 };
 

@@ -29,7 +29,6 @@ export type DeliveryWork = {
   readonly merchantId: MerchantId;
   readonly endpointId: EndpointId;
   readonly replayCount: number;
-  readonly nextAttemptAt: Date | null;
 };
 
 export type PaymentWork = CollectionWork | PayoutWork | ReversalWork;

@@ -113,8 +113,6 @@ function assemble(config: Config, log: Log): Parts {
     taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
     workflowTaskTimeoutMs: clocks.workflowTaskTimeoutMs,
     callTimeoutMs: 5000,
-    deliveryAttemptMs: clocks.deliveryTimeoutMs + 5000,
-    deliveryCrashRetryMs: 1000,
     log,
   });
   const sender = createWebhookSender({
@@ -306,8 +304,7 @@ function createActivities({ config, db, payments, operators, sender, concurrency
       db,
       sender,
       concurrency,
-      scheduleMs: clocks.deliveryScheduleMs,
-      failingLimitMs: clocks.endpointFailingLimitMs,
+      clocks,
       log,
     }),
     reconciliation: createReconciliationActivities({

@@ -24,8 +24,6 @@ export type StartOptions = {
   readonly taskQueuePrefix: string;
   /** How soon a task of a worker that died is given to another. */
   readonly workflowTaskTimeoutMs: number;
-  readonly deliveryAttemptMs: number;
-  readonly deliveryCrashRetryMs: number;
 };
 
 export type WorkflowStart = {
@@ -71,15 +69,8 @@ function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): Wor
 }
 
 function deliveryStart(work: DeliveryWork, options: StartOptions): WorkflowStart {
-  const { id, merchantId, endpointId, replayCount, nextAttemptAt } = work;
-  const input: DeliveryWorkflowInput = {
-    deliveryId: id,
-    endpointId,
-    replayCount,
-    firstDelayMs: Math.max(0, (nextAttemptAt?.getTime() ?? 0) - Date.now()),
-    attemptMs: options.deliveryAttemptMs,
-    crashRetryMs: options.deliveryCrashRetryMs,
-  };
+  const { id, merchantId, endpointId, replayCount } = work;
+  const input: DeliveryWorkflowInput = { deliveryId: id, endpointId, replayCount };
   return {
     workflowType: DELIVERY_WORKFLOW,
     options: {

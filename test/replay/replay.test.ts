@@ -97,7 +97,7 @@ describe('a change that the histories do not allow', () => {
     [
       'a delivery that no longer waits for the time of its next attempt',
       'delivery-accepted-at-the-third-attempt',
-      'input.firstDelayMs > 0',
+      'due.dueInMs > 0',
       'false',
     ],
     [

@@ -248,8 +248,7 @@ describe('deliveries at the console', () => {
         db: testEnv.db,
         sender,
         concurrency: createEndpointConcurrency(10),
-        scheduleMs: clocks.deliveryScheduleMs,
-        failingLimitMs: clocks.endpointFailingLimitMs,
+        clocks,
         tryNumber: () => 1,
         log: testLog,
       });
