@@ -58,8 +58,8 @@ describe('in Temporal', () => {
 
   it('its details say that the payer must act, and until when', async () => {
     const details = await eventually('the details', async () => (await currentDetails()) || null);
-    assert.match(details, /Waiting for the \*\*payer\*\* to answer the prompt, which runs out at \d{4}-/);
-    assert.match(details, /Asked the operator \d+ times since; next at \d{4}-/);
+    assert.match(details, /Waiting for the \*\*payer\*\* to answer the prompt\. The prompt expires at \d{4}-/);
+    assert.match(details, /\d+ status polls in this state so far; the next at \d{4}-/);
   });
 
   it('an overdue payment is found as waiting for the operator, and its details say so', async () => {
@@ -71,7 +71,7 @@ describe('in Temporal', () => {
   it('a settled payment says how it ended', async () => {
     await untilState(testEnv, payment, 'succeeded');
     assert.equal(await (await handleOf(payment)).result(), 'succeeded');
-    assert.equal(await currentDetails(), 'Settled: succeeded.');
+    assert.equal(await currentDetails(), 'Final: succeeded.');
   });
 
   it('its whole history holds no phone, amount, text of the merchant or secret', async () => {
