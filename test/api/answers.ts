@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { errorCategory, errorType, type ErrorCode } from '../../src/domain/errors.ts';
-import type { ApiAnswer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 
 export type ErrorIssue = { readonly param: string; readonly code: string; readonly message: string };
@@ -17,7 +17,7 @@ type ErrorBody = {
 };
 
 /** Fails unless the answer is this error, whole: status, headers and body. Returns the body's `error`. */
-export function assertError(answer: ApiAnswer, code: ErrorCode): ErrorBody {
+export function assertError(answer: ApiResponse, code: ErrorCode): ErrorBody {
   const error = answer.json.error as unknown as ErrorBody;
   const where = `${answer.status} ${answer.text}`;
   assert.equal(error.code, code, where);
@@ -45,7 +45,7 @@ export function assertHeaders(answer: { readonly headers: Headers }): void {
 }
 
 /** `param code` of everything that is wrong. */
-export function issuesOf(answer: ApiAnswer): string[] {
+export function issuesOf(answer: ApiResponse): string[] {
   const { errors } = answer.json.error as unknown as ErrorBody;
   return errors.map(({ param, code }) => `${param} ${code}`);
 }

@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { generateApiKey, hashApiKey } from '../../src/security/api-key.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';
+import { call, collectionFields, type ApiResponse, type CallOptions } from '../support/api.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { fund, release } from '../support/payouts.ts';
-import { enter } from '../support/people.ts';
+import { logInAs } from '../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from './answers.ts';
 import { holdIdempotencyKey } from './payments/held-key.ts';
 
@@ -27,7 +27,7 @@ describe('every error code', () => {
     call(testEnv.baseUrl, 'POST', COLLECTIONS, { key: testEnv.merchant.key, ...options });
   const createWith = (fields: Record<string, unknown>) => create({ json: collectionFields(fields) });
 
-  const provoked: Readonly<Record<ErrorCode, () => Promise<ApiAnswer>>> = {
+  const provoked: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     api_key_missing: () => get(BALANCE, null),
     api_key_invalid: () => get(BALANCE, generateApiKey('test')),
     api_key_wrong_environment: () => get(BALANCE, generateApiKey('live')),
@@ -39,7 +39,7 @@ describe('every error code', () => {
     },
     insufficient_scope: async () => get(BALANCE, await testEnv.addKey(testEnv.merchant.id, ['collections:read'])),
     permission_denied: async () => {
-      const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
+      const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       return viewer.call('DELETE', `${CONSOLE}/members/${newId('usr')}`);
     },
     parameter_missing: () => create({ json: { phone: '256772000100', amount: 5000 } }),
@@ -58,55 +58,55 @@ describe('every error code', () => {
       }),
     approval_self: async () => {
       await fund(testEnv, testEnv.merchant, 5000);
-      const both = await enter(testEnv, testEnv.merchant.id, 'maker', 'approver');
+      const both = await logInAs(testEnv, testEnv.merchant.id, 'maker', 'approver');
       const asked = { json: collectionFields(), idempotencyKey: randomUUID() };
       const { json } = await both.call('POST', '/v1/api/payouts', asked);
       return release(both, { id: String(json['id']) });
     },
     reversal_not_found: async () => {
       const { json } = await createWith({});
-      const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
+      const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       return viewer.call('GET', `${CONSOLE}/collections/${String(json['id'])}/reversal`);
     },
     collection_not_found: () => get(`${COLLECTIONS}/${newId('col')}`, testEnv.merchant.key),
     member_not_found: async () => {
-      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
+      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('DELETE', `${CONSOLE}/members/${newId('usr')}`);
     },
     invitation_not_found: async () => {
-      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
+      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('DELETE', `${CONSOLE}/invitations/${newId('inv')}`);
     },
     api_key_not_found: async () => {
-      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
+      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('DELETE', `${CONSOLE}/keys/${newId('key')}`);
     },
     policy_change_not_found: async () => {
-      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
+      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('POST', `${CONSOLE}/policy/changes/${newId('pch')}/approve`);
     },
     endpoint_not_found: async () => {
-      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
+      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('DELETE', `${CONSOLE}/endpoints/${newId('whe')}`);
     },
     event_not_found: async () => {
-      const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
+      const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       return viewer.call('GET', `${CONSOLE}/events/${newId('evt')}`);
     },
     delivery_not_found: async () => {
-      const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
+      const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       return viewer.call('GET', `${CONSOLE}/deliveries/${newId('dlv')}`);
     },
     replay_not_found: async () => {
-      const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
+      const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       return viewer.call('GET', `${CONSOLE}/replays/${newId('rpl')}`);
     },
     member_change_not_found: async () => {
-      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
+      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('POST', `${CONSOLE}/members/changes/${newId('mch')}/approve`);
     },
     state_conflict: async () => {
-      const admin = await enter(testEnv, testEnv.merchant.id, 'admin');
+      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
       return admin.call('POST', `${CONSOLE}/session/second-factor/confirm`, { json: { totp: '123456' } });
     },
     route_not_found: () => get('/v1/api/nothing', testEnv.merchant.key),
@@ -154,7 +154,7 @@ describe('every error code', () => {
   };
 
   const met = new Set<ErrorCode>();
-  for (const [code, provoke] of Object.entries(provoked) as [ErrorCode, () => Promise<ApiAnswer>][]) {
+  for (const [code, provoke] of Object.entries(provoked) as [ErrorCode, () => Promise<ApiResponse>][]) {
     it(`can be met: ${code}`, async () => {
       assertError(await provoke(), code);
       met.add(code);

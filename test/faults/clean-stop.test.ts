@@ -1,7 +1,14 @@
 // A server that is told to stop in the middle of its work: it ends in order, and leaves nothing undone or done twice.
 import assert from 'node:assert/strict';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import { assertLedgerIsSound, pay, promptsRaised, storyOf, untilAllReceived, untilState } from '../support/payments.ts';
+import {
+  assertLedgerIsSound,
+  pay,
+  promptsRaised,
+  transitionsOf,
+  untilAllReceived,
+  untilState,
+} from '../support/payments.ts';
 import { startServerChild, type ServerChild } from '../support/server-child.ts';
 
 const PAYMENTS = 12;
@@ -35,7 +42,7 @@ describe('a server that gets SIGTERM', () => {
     await testEnv.startServer();
     for (const payment of payments) {
       await untilState(testEnv, payment, 'succeeded');
-      const story = storyOf(await untilAllReceived(testEnv, payment));
+      const story = transitionsOf(await untilAllReceived(testEnv, payment));
       assert.deepEqual(story, ['initiated > prompted', 'prompted > succeeded']);
       assert.equal(await promptsRaised(testEnv, payment.phone), 1);
     }

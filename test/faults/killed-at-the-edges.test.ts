@@ -11,7 +11,7 @@ import {
   pay,
   phoneFor,
   promptsRaised,
-  storyOf,
+  transitionsOf,
   untilAllReceived,
   untilState,
 } from '../support/payments.ts';
@@ -101,7 +101,7 @@ describe('a server that is killed', () => {
     await expireLeases(testEnv.db);
     await testEnv.startServer();
     await untilState(testEnv, payment, 'succeeded');
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), PAID);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID);
     assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 
@@ -126,7 +126,7 @@ describe('a server that is killed', () => {
       assert.equal(second!.headers[name], first!.headers[name]);
     }
     assert.ok(second!.isVerified);
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), PAID.slice(0, 1));
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID.slice(0, 1));
   });
 });
 

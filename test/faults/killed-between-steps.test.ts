@@ -10,7 +10,7 @@ import {
   pay,
   promptsRaised,
   storedEvents,
-  storyOf,
+  transitionsOf,
   untilAllReceived,
   untilState,
 } from '../support/payments.ts';
@@ -54,7 +54,7 @@ async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, path: P
   await expireLeases(testEnv.db);
   await testEnv.startServer();
   await untilState(testEnv, payment, path.state, 30_000);
-  assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), path.story);
+  assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), path.story);
   const events = await storedEvents(testEnv.db, payment.id);
   assert.equal(events.length, path.story.length);
   assert.equal(await promptsRaised(testEnv, payment.phone), 1);

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import type { CrashPoint } from '../support/crash-points.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import { assertLedgerIsSound, expireLeases, storyOf, untilAllReceived } from '../support/payments.ts';
-import { askForPayout, balanceOf, fund, release, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
-import { enter } from '../support/people.ts';
+import { assertLedgerIsSound, expireLeases, transitionsOf, untilAllReceived } from '../support/payments.ts';
+import { requestPayout, balanceOf, fund, release, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
+import { logInAs } from '../support/people.ts';
 import { startServerChild } from '../support/server-child.ts';
 
 type Path = { readonly row: string; readonly state: PayoutState; readonly balance: readonly [number, number] };
@@ -59,13 +59,13 @@ async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, { row, 
   const { merchant } = testEnv;
   await fund(testEnv, merchant, 20_000);
   const doomed = await startServerChild(testEnv, { crashPoint });
-  const payout = await askForPayout(testEnv, row);
-  await release(await enter(testEnv, merchant.id, 'approver'), payout);
+  const payout = await requestPayout(testEnv, row);
+  await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
   await doomed.dies();
   await expireLeases(testEnv.db);
   await testEnv.startServer();
   await untilPayoutState(testEnv, payout, state, 40_000);
-  assert.deepEqual(storyOf(await untilAllReceived(testEnv, payout)), [
+  assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payout)), [
     'nothing > queued',
     'queued > released',
     `released > ${state}`,

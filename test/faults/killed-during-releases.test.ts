@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { assertLedgerIsSound } from '../support/payments.ts';
-import { askForPayout, fetchPayout, fund, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
+import { requestPayout, fetchPayout, fund, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { addPerson, logIn } from '../support/people.ts';
 import { startServerChild } from '../support/server-child.ts';
 
@@ -21,7 +21,7 @@ describe('a server that is killed while it releases several payouts', () => {
   ] as const) {
     it(`${moment} the commit leaves them ${state}, and the repeat answers that all are released`, async () => {
       const doomed = await startServerChild(testEnv, { crashPoint: { moment, commitOf: 'payout_approval_insert' } });
-      const payouts = await Promise.all([1, 2, 3].map(() => askForPayout(testEnv, '000')));
+      const payouts = await Promise.all([1, 2, 3].map(() => requestPayout(testEnv, '000')));
       const browser = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['approver']));
       const options = { json: { ids: payouts.map(({ id }) => id) }, idempotencyKey: randomUUID() };
       const release = () => browser.call('POST', '/v1/console/payouts/release', options);

@@ -9,7 +9,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { startPostgresServer, type PostgresServer } from '../../src/dev/postgres-server.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { call, collectionFields, type ApiAnswer } from '../support/api.ts';
+import { call, collectionFields, type ApiResponse } from '../support/api.ts';
 import { runFolder, temporalClient, type TestDatabase } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
@@ -18,7 +18,7 @@ import {
   pay,
   phoneFor,
   promptsRaised,
-  storyOf,
+  transitionsOf,
   switchFaults,
   untilAllReceived,
   untilState,
@@ -106,7 +106,7 @@ describe('while PostgreSQL is away', () => {
     return description?.raw.pendingActivities?.some(({ lastStartedTime }) => lastStartedTime) === true;
   }
 
-  const post = (): Promise<ApiAnswer> =>
+  const post = (): Promise<ApiResponse> =>
     call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
       key: testEnv.merchant.key,
       idempotencyKey,
@@ -151,13 +151,16 @@ describe('while PostgreSQL is away', () => {
     await switchFaults(testEnv, {});
     await postgres.start();
     await untilState(testEnv, open, 'succeeded', 40_000);
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, open)), ['initiated > prompted', 'prompted > succeeded']);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, open)), [
+      'initiated > prompted',
+      'prompted > succeeded',
+    ]);
     assert.equal(await promptsRaised(testEnv, open.phone), 1);
   });
 
   it('what an operator answered meanwhile is recorded when it is back', async () => {
     await untilState(testEnv, answered, 'succeeded', 40_000);
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, answered)), [
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, answered)), [
       'initiated > prompted',
       'prompted > succeeded',
     ]);

@@ -6,7 +6,7 @@ import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import type { Exit } from '../../src/dev/supervised-process.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/dev/temporal-server.ts';
-import { call, collectionFields, type ApiAnswer } from '../support/api.ts';
+import { call, collectionFields, type ApiResponse } from '../support/api.ts';
 import { NAMESPACE, runFolder, temporalBinary } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
@@ -16,7 +16,7 @@ import {
   phoneFor,
   promptsRaised,
   sandboxTransactions,
-  storyOf,
+  transitionsOf,
   untilAllReceived,
   untilState,
   type Payment,
@@ -82,7 +82,7 @@ describe('while Temporal is away', () => {
     await temporal.stop();
   });
 
-  const post = (idempotencyKey: string, phone: string): Promise<ApiAnswer> =>
+  const post = (idempotencyKey: string, phone: string): Promise<ApiResponse> =>
     call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
       key: testEnv.merchant.key,
       idempotencyKey,
@@ -143,14 +143,14 @@ describe('while Temporal is away', () => {
     await temporal.start();
     for (const payment of accepted) {
       await untilState(testEnv, payment, 'succeeded', 30_000);
-      assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), PAID);
+      assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID);
       assert.equal(await promptsRaised(testEnv, payment.phone), 1);
     }
   });
 
   it('a payment that was open is not lost: it goes on where it was', async () => {
     await untilState(testEnv, open, 'succeeded', 30_000);
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, open)), PAID);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, open)), PAID);
     assert.equal(await promptsRaised(testEnv, open.phone), 1);
     await assertLedgerIsSound(testEnv.db);
   });

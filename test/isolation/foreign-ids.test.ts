@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { isId, newId } from '../../src/domain/ids.ts';
 import { assertError } from '../api/answers.ts';
-import { call, type ApiAnswer } from '../support/api.ts';
+import { call, type ApiResponse } from '../support/api.ts';
 import { addPerson } from '../support/people.ts';
 import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.ts';
 import { idsOf } from './belongings.ts';
@@ -156,7 +156,7 @@ describe('an id of another merchant', () => {
   it('is not let in as an Idempotency-Key that another merchant used', async () => {
     const { testEnv, published, send } = isolation;
     const our = await isolation.enter(ours, 'owner');
-    const kept = published.operations.filter(({ isKept }) => isKept);
+    const kept = published.operations.filter(({ isIdempotent: isKept }) => isKept);
     assert.ok(kept.length > 4);
     for (const { operationId } of kept) {
       const key = `order-${operationId}`;
@@ -178,7 +178,7 @@ describe('an id of another merchant', () => {
 });
 
 /** All of an answer that is not of its moment, with what was asked for left out. */
-function comparable({ status, headers, text }: ApiAnswer): unknown {
+function comparable({ status, headers, text }: ApiResponse): unknown {
   const sent = [...headers].filter(([name]) => !['date', 'malipo-request-id'].includes(name));
   return { status, sent, text: text.replace(/"request_id":"req_\w+"/, '').replaceAll(/"id":"\w+"/g, '') };
 }

@@ -12,7 +12,7 @@ export type PublishedOperation = {
   readonly pathNames: readonly string[];
   readonly queryNames: readonly string[];
   /** It takes an Idempotency-Key. */
-  readonly isKept: boolean;
+  readonly isIdempotent: boolean;
   /** The fields of its body that hold ids. */
   readonly bodyIds: readonly string[];
 };
@@ -43,7 +43,7 @@ export async function readPublished(baseUrl: string): Promise<Published> {
       operation,
       pathNames: named('path'),
       queryNames: named('query'),
-      isKept: named('header').includes('Idempotency-Key'),
+      isIdempotent: named('header').includes('Idempotency-Key'),
       bodyIds: body ? idFieldsOf(document, body) : [],
     };
   });

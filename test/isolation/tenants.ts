@@ -5,7 +5,7 @@ import type { Person, Role } from '../../src/domain/accounts/member.ts';
 import { newToken } from '../../src/security/token.ts';
 import { makeCollection } from '../db/rows.ts';
 import { makePerson, type Shop as PayoutShop } from '../db/payments/payout-rows.ts';
-import { call, type ApiAnswer } from '../support/api.ts';
+import { call, type ApiResponse } from '../support/api.ts';
 import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
 import { readPublished, type Published } from './published.ts';
@@ -31,7 +31,12 @@ export type IsolationEnvironment = {
   /** A session of somebody who is a member already. */
   readonly openSession: (person: TestPerson) => Promise<Visitor>;
   /** Calls an operation. With an `idempotencyKey` of its own, where it takes one, unless one is given. */
-  readonly send: (operationId: string, sample: Sample, headers: Headers, idempotencyKey?: string) => Promise<ApiAnswer>;
+  readonly send: (
+    operationId: string,
+    sample: Sample,
+    headers: Headers,
+    idempotencyKey?: string,
+  ) => Promise<ApiResponse>;
 };
 
 const FUNDS_MINOR = 10_000_000n;
@@ -68,7 +73,7 @@ export async function startIsolationEnvironment(): Promise<IsolationEnvironment>
       return openSession(await addPerson(testEnv, shop.merchantId, [role], options));
     },
     send(operationId, { id, json }, headers, idempotencyKey = randomUUID()) {
-      const { method, path, isKept } = published.find(operationId);
+      const { method, path, isIdempotent: isKept } = published.find(operationId);
       return call(baseUrl, method, id === undefined ? path : path.replace('{id}', id), {
         idempotencyKey: isKept ? idempotencyKey : null,
         headers,

@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/database.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { assertError } from '../api/answers.ts';
-import type { ApiAnswer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import type { TestPerson } from '../support/people.ts';
 import type { Sample } from './samples.ts';
 import type { Headers, IsolationEnvironment } from './tenants.ts';
@@ -103,9 +103,9 @@ export type Attempt = {
 export async function assertRefused(
   { testEnv, published, send }: IsolationEnvironment,
   attempts: readonly Attempt[],
-): Promise<ApiAnswer[]> {
+): Promise<ApiResponse[]> {
   const [before, lastId] = [await dumpWithoutAudit(testEnv.db), await lastAuditId(testEnv.db)];
-  const answers: ApiAnswer[] = [];
+  const answers: ApiResponse[] = [];
   const expected: AuditRow[] = [];
   for (const { operationId, sample, headers, person, apiKey, code = 'permission_denied', why } of attempts) {
     const answer = await send(operationId, sample, headers);
@@ -136,7 +136,7 @@ export async function assertRefused(
 export async function assertLetIn(
   { testEnv, published, send }: IsolationEnvironment,
   attempt: Attempt,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const { operationId, sample, headers, person } = attempt;
   const lastId = await lastAuditId(testEnv.db);
   const answer = await send(operationId, sample, headers);

@@ -1,7 +1,7 @@
 // Whatever is sent to the API, the answer is one that the contract knows, and never a failure of ours.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { call, collectionFields, type ApiAnswer, type CallOptions } from '../support/api.ts';
+import { call, collectionFields, type ApiResponse, type CallOptions } from '../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { API_ONLY, assertError } from '../api/answers.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
@@ -59,7 +59,7 @@ describe('whatever is sent', () => {
   });
   after(() => testEnv.stop());
 
-  function assertKnown(answer: ApiAnswer, success: number): void {
+  function assertKnown(answer: ApiResponse, success: number): void {
     if (answer.status === success) return;
     assert.ok(answer.status >= 400 && answer.status < 500, answer.text);
     assertError(answer, answer.json.error?.code as ErrorCode);

@@ -6,17 +6,17 @@ import type { PayoutId, ReversalId } from '../../src/domain/ids.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { callBack, pay, untilState } from '../support/payments.ts';
 import { temporalClient } from '../support/engines.ts';
-import { askForPayout, fund, release, untilPayoutState, type Payout } from '../support/payouts.ts';
-import { enter } from '../support/people.ts';
+import { requestPayout, fund, release, untilPayoutState, type Payout } from '../support/payouts.ts';
+import { logInAs } from '../support/people.ts';
 import type { Scenario } from './scenarios.ts';
 
 const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '120000' };
 
 async function released(testEnv: TestEnvironment, row: string): Promise<Payout> {
   await fund(testEnv, testEnv.merchant, 20_000);
-  const payout = await askForPayout(testEnv, row);
+  const payout = await requestPayout(testEnv, row);
   await untilQueued(payout.workflowId);
-  const answer = await release(await enter(testEnv, testEnv.merchant.id, 'approver'), payout);
+  const answer = await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
   assert.equal(answer.status, 200, answer.text);
   return payout;
 }
@@ -33,7 +33,7 @@ async function untilQueued(workflowId: string): Promise<void> {
 async function reversed(testEnv: TestEnvironment, row: string): Promise<{ workflowId: string }> {
   const payment = await pay(testEnv, row);
   await untilState(testEnv, payment, 'succeeded');
-  const approver = await enter(testEnv, testEnv.merchant.id, 'approver');
+  const approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
   const path = `/v1/console/collections/${payment.id}/reversal`;
   const { json } = await approver.call('POST', path, { idempotencyKey: randomUUID() });
   await untilState(testEnv, payment, 'reversed');
@@ -99,8 +99,8 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     name: 'payout-rejected',
     async play(testEnv) {
       await fund(testEnv, testEnv.merchant, 20_000);
-      const payout = await askForPayout(testEnv, '000');
-      const approver = await enter(testEnv, testEnv.merchant.id, 'approver');
+      const payout = await requestPayout(testEnv, '000');
+      const approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
       await approver.call('POST', `/v1/console/payouts/${payout.id}/reject`, { json: { reason: 'No' } });
       await untilPayoutState(testEnv, payout, 'rejected');
       return payout;
@@ -111,7 +111,7 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     environment: { MALIPO_PAYOUT_EXPIRY_MS: '1000' },
     async play(testEnv) {
       await fund(testEnv, testEnv.merchant, 20_000);
-      const payout = await askForPayout(testEnv, '000');
+      const payout = await requestPayout(testEnv, '000');
       await untilPayoutState(testEnv, payout, 'expired');
       return payout;
     },

@@ -1,8 +1,8 @@
 // Calls the API as a merchant's server does, and holds every answer against the OpenAPI document.
 import { randomUUID } from 'node:crypto';
-import { checkAnswer } from './openapi-check.ts';
+import { checkResponse } from './openapi-check.ts';
 
-export type ApiAnswer = {
+export type ApiResponse = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -24,7 +24,7 @@ export async function call(
   method: string,
   path: string,
   options: CallOptions = {},
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const headers = new Headers(options.headers);
   if (options.key) headers.set('authorization', `Bearer ${options.key}`);
   const idempotencyKey =
@@ -37,9 +37,9 @@ export async function call(
     status: response.status,
     headers: response.headers,
     text,
-    json: (isJson ? JSON.parse(text) : {}) as ApiAnswer['json'],
+    json: (isJson ? JSON.parse(text) : {}) as ApiResponse['json'],
   };
-  await checkAnswer(baseUrl, { method, path, status: answer.status, body: isJson ? answer.json : text });
+  await checkResponse(baseUrl, { method, path, status: answer.status, body: isJson ? answer.json : text });
   return answer;
 }
 

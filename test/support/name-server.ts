@@ -16,9 +16,9 @@ export type NameServer = {
   /** As resolvers are told: `address:port`. */
   readonly address: string;
   /** What is said of a name from now on; of other names: that there is no such name. */
-  say(name: string, rule: NameRule): void;
+  setAnswer(name: string, rule: NameRule): void;
   /** How many questions came about the name, of both families. */
-  questions(name: string): number;
+  queries(name: string): number;
   stop(): Promise<void>;
 };
 
@@ -54,8 +54,8 @@ export async function startNameServer(): Promise<NameServer> {
   });
   return {
     address: `127.0.0.1:${socket.address().port}`,
-    say: (name, rule) => void rules.set(name, rule),
-    questions: (name) => (asked.get(`${name} 4`) ?? 0) + (asked.get(`${name} 6`) ?? 0),
+    setAnswer: (name, rule) => void rules.set(name, rule),
+    queries: (name) => (asked.get(`${name} 4`) ?? 0) + (asked.get(`${name} 6`) ?? 0),
     async stop() {
       isStopped = true;
       await new Promise<void>((resolve) => {

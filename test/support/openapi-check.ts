@@ -17,7 +17,7 @@ export async function openApiOf(baseUrl: string): Promise<OpenApi> {
 }
 
 /** Fails unless the document has this operation with this status and the body is as its schema says. */
-export async function checkAnswer(
+export async function checkResponse(
   baseUrl: string,
   answer: { method: string; path: string; status: number; body: unknown },
 ): Promise<void> {

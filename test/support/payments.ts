@@ -19,7 +19,7 @@ export type Payment = {
 };
 
 /** A collection as the API shows it. */
-export type Shown = Readonly<Record<string, unknown>> & {
+export type ShownCollection = Readonly<Record<string, unknown>> & {
   readonly state: CollectionState;
   readonly failure: { readonly code: string } | null;
 };
@@ -32,14 +32,14 @@ export function phoneFor(row: string): string {
   return `25677${String(phones).padStart(4, '0')}${row}`;
 }
 
-export type PayOptions = {
+export type CollectionOptions = {
   readonly merchant?: TestMerchant;
   readonly fields?: CollectionFields;
   readonly idempotencyKey?: string;
 };
 
 /** Asks for a collection that the sandbox treats by `row`; fails unless it is accepted. */
-export async function pay(testEnv: TestEnvironment, row: string, options: PayOptions = {}): Promise<Payment> {
+export async function pay(testEnv: TestEnvironment, row: string, options: CollectionOptions = {}): Promise<Payment> {
   const { merchant = testEnv.merchant, idempotencyKey = randomUUID() } = options;
   const json = collectionFields({ phone: phoneFor(row), ...options.fields });
   const answer = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
@@ -58,10 +58,10 @@ export async function pay(testEnv: TestEnvironment, row: string, options: PayOpt
   };
 }
 
-export async function fetchPayment(testEnv: TestEnvironment, { id, merchant }: Payment): Promise<Shown> {
+export async function fetchPayment(testEnv: TestEnvironment, { id, merchant }: Payment): Promise<ShownCollection> {
   const answer = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: merchant.key });
   assert.equal(answer.status, 200, answer.text);
-  return answer.json as unknown as Shown;
+  return answer.json as unknown as ShownCollection;
 }
 
 /** Waits until the payment is in `state` and returns it as it then is. */
@@ -70,7 +70,7 @@ export async function untilState(
   payment: Payment,
   state: CollectionState,
   timeoutMs = 20_000,
-): Promise<Shown> {
+): Promise<ShownCollection> {
   let last: string | undefined;
   return eventually(
     `${payment.phone.slice(-3)} to be ${state}`,
@@ -92,7 +92,7 @@ export async function availableBalance(testEnv: TestEnvironment, { key }: TestMe
 }
 
 /** What its events are looked up by: a collection or a payout. */
-export type Received = Pick<Payment, 'id' | 'merchant'>;
+export type EventSubject = Pick<Payment, 'id' | 'merchant'>;
 
 export type StoredEvent = { readonly id: string; readonly type: string; readonly version: number };
 
@@ -106,7 +106,7 @@ export async function storedEvents(db: Database, paymentId: string): Promise<Sto
 }
 
 /** What the receiver has of a payment: once per event, in the order the events were made. Fails on a bad signature. */
-export function receivedOnce(testEnv: TestEnvironment, { id, merchant }: Received): ReceivedEvent[] {
+export function receivedOnce(testEnv: TestEnvironment, { id, merchant }: EventSubject): ReceivedEvent[] {
   const received = testEnv.receiver.all(merchant.id).filter(({ event }) => event.data.object.id === id);
   for (const { isVerified, event } of received) assert.ok(isVerified, `${event.type} has a signature that verifies`);
   const byId = new Map(received.map(({ event }) => [event.id, event]));
@@ -116,7 +116,7 @@ export function receivedOnce(testEnv: TestEnvironment, { id, merchant }: Receive
 /** Waits until the receiver has every event that is recorded for the payment, then returns them. */
 export async function untilAllReceived(
   testEnv: TestEnvironment,
-  payment: Received,
+  payment: EventSubject,
   timeoutMs = 20_000,
 ): Promise<ReceivedEvent[]> {
   return eventually(
@@ -131,7 +131,7 @@ export async function untilAllReceived(
 }
 
 /** One line per event: `initiated > prompted`, with ` late` where the event says so. */
-export function storyOf(events: readonly ReceivedEvent[]): string[] {
+export function transitionsOf(events: readonly ReceivedEvent[]): string[] {
   return events.map(({ type, data }) => {
     assert.match(type, new RegExp(`^(collection|payout)\\.${data.object.state}$`));
     return `${data.previous_state ?? 'nothing'} > ${data.object.state}${data.late === true ? ' late' : ''}`;

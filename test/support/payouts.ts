@@ -5,7 +5,7 @@ import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { insertCollection } from '../../src/db/payments/collection.ts';
 import { payoutWorkflowId } from '../../workflows/contract.ts';
 import { newCollection, record } from '../db/rows.ts';
-import { call, collectionFields, type ApiAnswer } from './api.ts';
+import { call, collectionFields, type ApiResponse } from './api.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 import { sandboxTransactions, phoneFor } from './payments.ts';
 import type { Browser } from './people.ts';
@@ -34,14 +34,18 @@ export async function fund({ db }: TestEnvironment, { id: merchantId }: TestMerc
   await record(db, collection, { kind: 'paid', operatorReceipt: '1' });
 }
 
-export type AskOptions = {
+export type PayoutOptions = {
   readonly merchant?: TestMerchant;
   readonly amount?: number;
   readonly idempotencyKey?: string;
 };
 
 /** Asks for a payout that the sandbox treats by `row`; fails unless it is accepted. */
-export async function askForPayout(testEnv: TestEnvironment, row: string, options: AskOptions = {}): Promise<Payout> {
+export async function requestPayout(
+  testEnv: TestEnvironment,
+  row: string,
+  options: PayoutOptions = {},
+): Promise<Payout> {
   const { merchant = testEnv.merchant, amount = 5000, idempotencyKey = randomUUID() } = options;
   const json = collectionFields({ phone: phoneFor(row), amount });
   const answer = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', { key: merchant.key, idempotencyKey, json });
@@ -56,7 +60,7 @@ export async function askForPayout(testEnv: TestEnvironment, row: string, option
   };
 }
 
-export function release(approver: Browser, { id }: { readonly id: string }): Promise<ApiAnswer> {
+export function release(approver: Browser, { id }: { readonly id: string }): Promise<ApiResponse> {
   return approver.call('POST', `/v1/console/payouts/${id}/release`, { idempotencyKey: randomUUID() });
 }
 

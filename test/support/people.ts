@@ -6,7 +6,7 @@ import type { Role } from '../../src/domain/accounts/member.ts';
 import { hashPassword } from '../../src/security/password.ts';
 import { generateTotpSecret, totpCode, totpStepAt } from '../../src/security/totp.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
-import { call, type ApiAnswer, type CallOptions } from './api.ts';
+import { call, type ApiResponse, type CallOptions } from './api.ts';
 import type { TestEnvironment } from './test-environment.ts';
 
 export const PASSWORD = 'correct horse battery staple';
@@ -61,7 +61,7 @@ export type Browser = {
   cookie: string;
   readonly baseUrl: string;
   /** A call from our own pages, with the cookie. A new cookie of the answer is kept. */
-  call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
+  call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
 };
 
 /** Somebody's browser at our own pages, with no session yet. */
@@ -91,7 +91,7 @@ export function openBrowser(baseUrl: string): Browser {
 }
 
 /** The cookie that the answer sets; null when it sets none. */
-export function cookieOf(answer: ApiAnswer): { name: string; value: string; attributes: string[] } | null {
+export function cookieOf(answer: ApiResponse): { name: string; value: string; attributes: string[] } | null {
   const [cookie] = answer.headers.getSetCookie();
   if (cookie === undefined) return null;
   const [pair = '', ...attributes] = cookie.split('; ');
@@ -111,7 +111,7 @@ export async function logIn(home: Home, person: TestPerson, stepsLater = 0): Pro
 }
 
 /** A new member in these roles, logged in. */
-export async function enter(home: Home, merchantId: MerchantId, ...roles: readonly Role[]): Promise<Browser> {
+export async function logInAs(home: Home, merchantId: MerchantId, ...roles: readonly Role[]): Promise<Browser> {
   return logIn(home, await addPerson(home, merchantId, roles));
 }
 
@@ -127,7 +127,7 @@ export type AuditRow = {
 };
 
 /** The entries of the audit log that one request made, in order. */
-export async function auditRows({ db }: Pick<TestEnvironment, 'db'>, answer: ApiAnswer): Promise<AuditRow[]> {
+export async function auditRows({ db }: Pick<TestEnvironment, 'db'>, answer: ApiResponse): Promise<AuditRow[]> {
   const { rows } = await db.pool.query<AuditRow>(
     `SELECT user_id, action, outcome, subject_id, before, after, host(address) AS address, request_id
      FROM audit_entries WHERE request_id = $1 ORDER BY id`,
@@ -139,7 +139,7 @@ export async function auditRows({ db }: Pick<TestEnvironment, 'db'>, answer: Api
 /** Fails unless the request left exactly this one entry in the audit log. */
 export async function assertAudited(
   testEnv: Pick<TestEnvironment, 'db'>,
-  answer: ApiAnswer,
+  answer: ApiResponse,
   expected: Partial<AuditRow>,
 ): Promise<AuditRow> {
   const rows = await auditRows(testEnv, answer);

@@ -15,7 +15,7 @@ export type ReceivedEvent = {
   };
 };
 
-export type Received = {
+export type ReceivedWebhook = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly rawBody: Buffer;
@@ -25,7 +25,7 @@ export type Received = {
 };
 
 /** Answers one request; 200 by default. */
-export type Answer = (received: Received, response: ServerResponse) => void;
+export type Respond = (received: ReceivedWebhook, response: ServerResponse) => void;
 
 export type Receiver = {
   readonly url: string;
@@ -33,17 +33,17 @@ export type Receiver = {
   /** The secret that requests to `urlFor(name)` are signed with. */
   trust(name: string, secret: string): void;
   /** How requests to `urlFor(name)` are answered from now on; null: 200 again. */
-  answerWith(name: string, answer: Answer | null): void;
-  all(name?: string): Received[];
+  answerWith(name: string, answer: Respond | null): void;
+  all(name?: string): ReceivedWebhook[];
   /** Of a payment, in the order they were received. */
   eventsOf(objectId: string): ReceivedEvent[];
   stop(): Promise<void>;
 };
 
 export async function startReceiver(): Promise<Receiver> {
-  const received: Received[] = [];
+  const received: ReceivedWebhook[] = [];
   const secrets = new Map<string, string>();
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, Respond>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -51,7 +51,7 @@ export async function startReceiver(): Promise<Receiver> {
       const rawBody = Buffer.concat(chunks);
       const path = request.url ?? '/';
       const name = path.slice(1);
-      const entry: Received = {
+      const entry: ReceivedWebhook = {
         path,
         headers: request.headers,
         rawBody,

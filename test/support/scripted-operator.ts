@@ -1,7 +1,7 @@
 // An operator that says what the test tells it to: MTN's wire from a real HTTP server, with the words of a script.
 import { json, startStubOperator, type Reply } from '../operators/stub-operator.ts';
 
-export type StatusAnswer = {
+export type ScriptedStatus = {
   readonly status: 'PENDING' | 'SUCCESSFUL' | 'FAILED';
   /** What was asked for, unless the script says otherwise. */
   readonly amount?: string;
@@ -12,16 +12,16 @@ export type StatusAnswer = {
 export type ScriptedOperator = {
   readonly url: string;
   /** How it answers questions about every payment from now on. */
-  say(answer: StatusAnswer): void;
+  setStatus(answer: ScriptedStatus): void;
   /** How it answers requests for prompts from now on. */
   answerPrompts(reply: Reply): void;
   /** How it answers questions from now on; null: in the words it was told to say. */
-  answerQuestions(reply: Reply | null): void;
+  answerStatusQueries(reply: Reply | null): void;
   /** Leaves questions without any answer, for as long as it is so. */
-  keepSilent(isSilent: boolean): void;
+  ignoreStatusQueries(isSilent: boolean): void;
   /** Requests for a prompt, and questions, with this reference. */
   prompts(reference: string): number;
-  questions(reference: string): number;
+  statusQueries(reference: string): number;
   stop(): Promise<void>;
 };
 
@@ -31,7 +31,7 @@ export const CUT: Reply = (response) => response.destroy();
 /** Takes every prompt and decides nothing until it is told to. */
 export async function startScriptedOperator(): Promise<ScriptedOperator> {
   const stub = await startStubOperator();
-  let answer: StatusAnswer = { status: 'PENDING' };
+  let answer: ScriptedStatus = { status: 'PENDING' };
   let answerPrompt: Reply = ACCEPTED;
   let answerQuestion: Reply | null = null;
 
@@ -63,20 +63,20 @@ export async function startScriptedOperator(): Promise<ScriptedOperator> {
 
   return {
     url: stub.url,
-    say(next) {
+    setStatus(next) {
       answer = next;
     },
     answerPrompts(reply) {
       answerPrompt = reply;
     },
-    answerQuestions(reply) {
+    answerStatusQueries(reply) {
       answerQuestion = reply;
     },
-    keepSilent(isSilent) {
+    ignoreStatusQueries(isSilent) {
       answerQuestion = isSilent ? () => undefined : null;
     },
     prompts: (reference) => callsFor('POST', reference).length,
-    questions: (reference) => callsFor('GET', reference).length,
+    statusQueries: (reference) => callsFor('GET', reference).length,
     stop: () => stub.stop(),
   };
 }

@@ -141,9 +141,12 @@ describe('an attempt to a non-public address', () => {
   it('makes no connection by a host name that resolves to such an address', async () => {
     const because = /^not sent: the name leads to an address that is not of the public internet$/;
     for (const [index, addresses] of RECORDS.entries()) {
-      names.say(`leads-${index}.example`, { addresses });
+      names.setAnswer(`leads-${index}.example`, { addresses });
       await assertNotSent(`https://leads-${index}.example:${listener.port}/`, because);
-      names.say(`alias-${index}.example`, { addresses, aliases: ['a.example.net', 'b.example.org', 'c.example.com'] });
+      names.setAnswer(`alias-${index}.example`, {
+        addresses,
+        aliases: ['a.example.net', 'b.example.org', 'c.example.com'],
+      });
       await assertNotSent(`https://alias-${index}.example:${listener.port}/`, because);
     }
   });

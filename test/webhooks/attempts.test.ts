@@ -6,14 +6,14 @@ import { addEndpoint, attemptsOf, deliveriesOf, untilDelivery } from '../support
 import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
 import { eventually } from '../support/test-environment.ts';
 import { pay } from '../support/payments.ts';
-import type { Answer, Received } from '../support/receiver.ts';
+import type { ReceivedWebhook, Respond } from '../support/receiver.ts';
 
 const ATTEMPTS = 4;
 const TIMEOUT_MS = 500;
 const STORED_BYTES = 16 * 1024;
 
 const answering =
-  (status: number, headers: Record<string, string> = {}, body = ''): Answer =>
+  (status: number, headers: Record<string, string> = {}, body = ''): Respond =>
   (_received, response) => {
     response.writeHead(status, headers).end(body);
   };
@@ -35,7 +35,7 @@ describe('a delivery', () => {
   });
 
   /** A new merchant with exactly one event, whose receiver gives this answer. */
-  async function oneEvent(answer: Answer): Promise<TestMerchant> {
+  async function oneEvent(answer: Respond): Promise<TestMerchant> {
     const merchant = await testEnv.addMerchant();
     testEnv.receiver.answerWith(merchant.id, answer);
     await pay(testEnv, '010', { merchant });
@@ -171,17 +171,20 @@ describe('a delivery', () => {
     assert.equal(testEnv.receiver.all(merchant.id).length, 1);
   });
 
-  const SLOW: readonly (readonly [string, (received: Received, response: ServerResponse) => void, received: string])[] =
+  const SLOW: readonly (readonly [
+    string,
+    (received: ReceivedWebhook, response: ServerResponse) => void,
+    received: string,
+  ])[] = [
+    ['never answers', () => undefined, ''],
     [
-      ['never answers', () => undefined, ''],
-      [
-        'begins to answer and never ends',
-        (_received, response) => {
-          response.writeHead(200).write('so far');
-        },
-        ': status 200 and 6 bytes of its body came',
-      ],
-    ];
+      'begins to answer and never ends',
+      (_received, response) => {
+        response.writeHead(200).write('so far');
+      },
+      ': status 200 and 6 bytes of its body came',
+    ],
+  ];
   for (const [what, answer, receivedText] of SLOW) {
     it(`ends each attempt in time when the receiver ${what}`, async () => {
       const merchant = await oneEvent(answer);

@@ -38,7 +38,7 @@ describe('the look-up of a host name', () => {
   }
 
   it('returns the addresses of both families, IPv4 first', async () => {
-    names.say('both.example', { addresses: ['2606:4700:4700::1111', '1.1.1.1', '8.8.8.8'] });
+    names.setAnswer('both.example', { addresses: ['2606:4700:4700::1111', '1.1.1.1', '8.8.8.8'] });
     assert.deepEqual(await lookUp('both.example'), [
       { address: '1.1.1.1', family: 4 },
       { address: '8.8.8.8', family: 4 },
@@ -47,7 +47,7 @@ describe('the look-up of a host name', () => {
   });
 
   it('returns one address to a caller that asks for one', async () => {
-    names.say('one.example', { addresses: ['1.1.1.1', '8.8.8.8'] });
+    names.setAnswer('one.example', { addresses: ['1.1.1.1', '8.8.8.8'] });
     const guard = createAddressGuard({ allowsLoopback: false, nameServers: [names.address] });
     const found = await new Promise((resolve) => {
       guard.lookup('one.example', {}, (error, address, family) => {
@@ -58,21 +58,21 @@ describe('the look-up of a host name', () => {
   });
 
   it('follows aliases', async () => {
-    names.say('alias.example', { aliases: ['b.example', 'c.example'], addresses: ['1.1.1.1'] });
+    names.setAnswer('alias.example', { aliases: ['b.example', 'c.example'], addresses: ['1.1.1.1'] });
     assert.deepEqual(await lookUp('alias.example'), [{ address: '1.1.1.1', family: 4 }]);
   });
 
   it('succeeds with one family when the other is missing, fails or gets no answer', async () => {
     for (const other of ['no such name', 'failure', 'silence'] as const) {
-      names.say('half.example', (family) => (family === 4 ? { addresses: ['1.1.1.1'] } : other));
+      names.setAnswer('half.example', (family) => (family === 4 ? { addresses: ['1.1.1.1'] } : other));
       assert.deepEqual(await lookUp('half.example'), [{ address: '1.1.1.1', family: 4 }], other);
-      names.say('half.example', (family) => (family === 6 ? { addresses: ['2606:4700:4700::1111'] } : other));
+      names.setAnswer('half.example', (family) => (family === 6 ? { addresses: ['2606:4700:4700::1111'] } : other));
       assert.deepEqual(await lookUp('half.example'), [{ address: '2606:4700:4700::1111', family: 6 }], other);
     }
   });
 
   it('asks again when a query is lost', async () => {
-    names.say('lossy.example', (_family, asked) => (asked === 0 ? 'silence' : { addresses: ['1.1.1.1'] }));
+    names.setAnswer('lossy.example', (_family, asked) => (asked === 0 ? 'silence' : { addresses: ['1.1.1.1'] }));
     assert.deepEqual(await lookUp('lossy.example', { timeoutMs: 3000 }), [{ address: '1.1.1.1', family: 4 }]);
   });
 
@@ -81,7 +81,7 @@ describe('the look-up of a host name', () => {
     const asked = new Promise<void>((resolve) => (isAsked = resolve));
     let speak: () => void = () => undefined;
     const spoken = new Promise<void>((resolve) => (speak = resolve));
-    names.say('slow.example', async () => {
+    names.setAnswer('slow.example', async () => {
       isAsked();
       await spoken;
       return { addresses: ['1.1.1.1'] };
@@ -93,7 +93,7 @@ describe('the look-up of a host name', () => {
   });
 
   it('returns at most eight of many addresses', async () => {
-    names.say('many.example', { addresses: Array.from({ length: 20 }, (_, index) => `9.9.9.${index + 1}`) });
+    names.setAnswer('many.example', { addresses: Array.from({ length: 20 }, (_, index) => `9.9.9.${index + 1}`) });
     assert.equal((await lookUp('many.example')).length, 8);
   });
 
@@ -105,7 +105,7 @@ describe('the look-up of a host name', () => {
   ] as const;
   for (const [said, message] of WITHOUT) {
     it(`fails with “${message}” when the answer is ${JSON.stringify(said)}`, async () => {
-      names.say('gone.example', said);
+      names.setAnswer('gone.example', said);
       await assert.rejects(lookUp('gone.example'), { message, code: 'NAME_LOOKUP_FAILED' });
     });
   }
@@ -113,49 +113,49 @@ describe('the look-up of a host name', () => {
   it('reports an invalid host name without asking a name server', async () => {
     const name = `${'a'.repeat(64)}.example`;
     await assert.rejects(lookUp(name), { message: 'the host name is not valid' });
-    assert.equal(names.questions(name), 0);
+    assert.equal(names.queries(name), 0);
   });
 
   it('ends in time when no name server answers, however many there are', async () => {
     const servers = [names, await startNameServer(), await startNameServer()];
-    for (const server of servers) server.say('dead.example', 'silence');
+    for (const server of servers) server.setAnswer('dead.example', 'silence');
     const nameServers = servers.map(({ address }) => address);
     await assert.rejects(lookUp('dead.example', { timeoutMs: 500, nameServers }), {
       message: 'no name server answered in time',
     });
     // Two queries to each server, twice, would take longer.
-    const asked = servers.reduce((sum, server) => sum + server.questions('dead.example'), 0);
+    const asked = servers.reduce((sum, server) => sum + server.queries('dead.example'), 0);
     assert.ok(asked >= 2 && asked < 12, `${asked} questions`);
     await Promise.all(servers.slice(1).map((server) => server.stop()));
   });
 
   it('ends at once when the guard is closed', async () => {
-    names.say('dead.example', 'silence');
+    names.setAnswer('dead.example', 'silence');
     const guard = createAddressGuard({ allowsLoopback: false, timeoutMs: PLENTY_MS, nameServers: [names.address] });
     const ended = new Promise<Error | null>((resolve) => {
       guard.lookup('dead.example', { all: true }, resolve);
     });
-    await eventually('the name to be asked for', () => names.questions('dead.example') > 0);
+    await eventually('the name to be asked for', () => names.queries('dead.example') > 0);
     guard.close();
     assert.equal((await ended)?.message, 'no name server answered in time');
-    assert.ok(names.questions('dead.example') <= 2, 'it was asked for again');
+    assert.ok(names.queries('dead.example') <= 2, 'it was asked for again');
   });
 
   it('resolves the machine’s own name without a name server, and only when loopback is allowed', async () => {
     for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'here.localhost']) {
-      names.say(name.toLowerCase(), { addresses: ['8.8.8.8'] });
+      names.setAnswer(name.toLowerCase(), { addresses: ['8.8.8.8'] });
       await assert.rejects(lookUp(name), { code: 'ADDRESS_REFUSED' });
       assert.deepEqual(await lookUp(name, { allowsLoopback: true }), [
         { address: '127.0.0.1', family: 4 },
         { address: '::1', family: 6 },
       ]);
-      assert.equal(names.questions(name.toLowerCase()), 0);
+      assert.equal(names.queries(name.toLowerCase()), 0);
     }
   });
 
   it('returns loopback for another name when that is allowed, but no private address', async () => {
-    names.say('here.example', { addresses: ['127.0.0.1'] });
-    names.say('near.example', { addresses: ['127.0.0.1', '10.0.0.1'] });
+    names.setAnswer('here.example', { addresses: ['127.0.0.1'] });
+    names.setAnswer('near.example', { addresses: ['127.0.0.1', '10.0.0.1'] });
     const allowsLoopback = true;
     assert.deepEqual(await lookUp('here.example', { allowsLoopback }), [{ address: '127.0.0.1', family: 4 }]);
     await assert.rejects(lookUp('near.example', { allowsLoopback }), { code: 'ADDRESS_REFUSED' });
@@ -187,27 +187,27 @@ describe('an attempt to a host name', () => {
   it('looks the name up once for each connection, so that a second answer cannot redirect it', async () => {
     const sender = open({ connectTimeoutMs: 1000 });
     // The first answer passes the check; every later one leads to the machine itself.
-    names.say('rebound.example', (family, asked) => {
+    names.setAnswer('rebound.example', (family, asked) => {
       if (asked > 0) return { addresses: ['127.0.0.1', '::1'] };
       return { addresses: family === 6 ? [UNASSIGNED] : [] };
     });
     const first = await sender.try(urlOf('rebound.example'));
     assert.match(errorOf(first.result), /^(no connection within 1 s|the host cannot be reached)$/);
-    assert.equal(names.questions('rebound.example'), 2);
+    assert.equal(names.queries('rebound.example'), 2);
     assert.equal(errorOf((await sender.try(urlOf('rebound.example'))).result), REFUSED);
-    assert.equal(names.questions('rebound.example'), 4);
+    assert.equal(names.queries('rebound.example'), 4);
   });
 
   it('is refused when the address of one family is public and that of the other is not', async () => {
     const sender = open();
-    names.say('half-bad.example', (family) => ({ addresses: family === 6 ? [UNASSIGNED] : ['127.0.0.1'] }));
+    names.setAnswer('half-bad.example', (family) => ({ addresses: family === 6 ? [UNASSIGNED] : ['127.0.0.1'] }));
     assert.equal(errorOf((await sender.try(urlOf('half-bad.example'))).result), REFUSED);
   });
 
   it('records why there is no address', async () => {
     const sender = open({ connectTimeoutMs: 500 });
-    names.say('empty.example', { addresses: [] });
-    names.say('dead.example', 'silence');
+    names.setAnswer('empty.example', { addresses: [] });
+    names.setAnswer('dead.example', 'silence');
     const errors: Record<string, string> = {};
     for (const name of ['gone.example', 'empty.example', 'dead.example']) {
       errors[name] = errorOf((await sender.try(urlOf(name))).result);
@@ -224,13 +224,13 @@ describe('an attempt to a host name', () => {
     const DEAD = 50;
     let ended = 0;
     const dead = Array.from({ length: DEAD }, (_, index) => {
-      names.say(`dead-${index}.example`, 'silence');
+      names.setAnswer(`dead-${index}.example`, 'silence');
       return sender.try(urlOf(`dead-${index}.example`)).then(() => (ended += 1));
     });
     await eventually('all names to be asked for', () =>
-      dead.every((_, index) => names.questions(`dead-${index}.example`) >= 2),
+      dead.every((_, index) => names.queries(`dead-${index}.example`) >= 2),
     );
-    names.say('healthy.example', { addresses: ['10.0.0.1'] });
+    names.setAnswer('healthy.example', { addresses: ['10.0.0.1'] });
     assert.equal(errorOf((await sender.try(urlOf('healthy.example'))).result), REFUSED);
     assert.equal(ended, 0);
     await sender.close();

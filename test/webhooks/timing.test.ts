@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { decidedWaits, untilDelivery, watchWaits } from '../support/deliveries.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay } from '../support/payments.ts';
-import type { Received } from '../support/receiver.ts';
+import type { ReceivedWebhook } from '../support/receiver.ts';
 
 const STEP_MS = 800;
 // An attempt is never earlier than this; how late it is depends on the machine's load.
@@ -59,7 +59,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-type Outcome = { readonly requests: readonly Received[]; readonly waitsMs: readonly number[] };
+type Outcome = { readonly requests: readonly ReceivedWebhook[]; readonly waitsMs: readonly number[] };
 
 describe('the next attempt of a delivery', () => {
   let testEnv: TestEnvironment;

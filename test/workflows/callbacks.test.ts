@@ -11,7 +11,7 @@ import {
   pay,
   promptsRaised,
   storedEvents,
-  storyOf,
+  transitionsOf,
   untilAllReceived,
   untilState,
   type Payment,
@@ -47,7 +47,7 @@ describe('a callback', () => {
     });
   });
   beforeEach(() => {
-    operator.say({ status: 'PENDING' });
+    operator.setStatus({ status: 'PENDING' });
   });
   after(async () => {
     await testEnv.stop();
@@ -62,7 +62,7 @@ describe('a callback', () => {
 
   it('makes the workflow ask at once', async () => {
     const payment = await openPayment();
-    operator.say({ status: 'SUCCESSFUL' });
+    operator.setStatus({ status: 'SUCCESSFUL' });
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     await untilState(testEnv, payment, 'succeeded', 5000);
   });
@@ -72,18 +72,18 @@ describe('a callback', () => {
     const balance = await availableBalance(testEnv, payment.merchant);
     const answer = await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     assert.equal(answer.status, 200);
-    await eventually('the operator to be asked', () => operator.questions(payment.operatorReference) > 0);
+    await eventually('the operator to be asked', () => operator.statusQueries(payment.operatorReference) > 0);
     assert.equal((await fetchPayment(testEnv, payment)).state, 'prompted');
     assert.equal(await availableBalance(testEnv, payment.merchant), balance);
   });
 
   it('that comes twice changes the payment once', async () => {
     const payment = await openPayment();
-    operator.say({ status: 'SUCCESSFUL' });
+    operator.setStatus({ status: 'SUCCESSFUL' });
     await Promise.all([1, 2].map(() => callBack(testEnv, payment.operatorReference, 'SUCCESSFUL')));
     await untilState(testEnv, payment, 'succeeded', 5000);
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), [
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
       'initiated > prompted',
       'prompted > succeeded',
     ]);
@@ -97,7 +97,7 @@ describe('a callback', () => {
     // One gap more: what the last callbacks led to is under way until then.
     await sleep(ASK_GAP_MS);
     const mostQuestions = Math.ceil((Date.now() - beganMs) / ASK_GAP_MS) + 1;
-    const questions = operator.questions(payment.operatorReference);
+    const questions = operator.statusQueries(payment.operatorReference);
     assert.ok(questions >= 1 && questions <= mostQuestions, `${questions} questions, ${mostQuestions} at most`);
     assert.equal((await keptCallbacks(testEnv)) - keptBefore, 20);
   });
@@ -111,12 +111,12 @@ describe('a callback', () => {
 
   it('that comes after a failure changes nothing and starts nothing', async () => {
     const payment = await openPayment();
-    operator.say({ status: 'FAILED', reason: 'APPROVAL_REJECTED' });
+    operator.setStatus({ status: 'FAILED', reason: 'APPROVAL_REJECTED' });
     await callBack(testEnv, payment.operatorReference, 'FAILED');
     await untilState(testEnv, payment, 'failed', 5000);
     await eventually('the workflow to close', async () => (await latestRun(payment)).status === 'COMPLETED');
     const { runId } = await latestRun(payment);
-    operator.say({ status: 'SUCCESSFUL' });
+    operator.setStatus({ status: 'SUCCESSFUL' });
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     await sleep(300);
     assert.equal((await latestRun(payment)).runId, runId);
@@ -146,7 +146,7 @@ describe('a callback of the sandbox operator', () => {
     const payment = await pay(testEnv, '012');
     const shown = await untilState(testEnv, payment, 'succeeded');
     assert.equal(shown.failure, null);
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), [
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
       'initiated > prompted',
       'prompted > succeeded',
     ]);
@@ -158,7 +158,7 @@ describe('a callback of the sandbox operator', () => {
     assert.equal(expired.failure?.code, 'unknown');
     assert.equal(await availableBalance(testEnv, payment.merchant), 0);
     await untilState(testEnv, payment, 'succeeded');
-    const story = storyOf(await untilAllReceived(testEnv, payment));
+    const story = transitionsOf(await untilAllReceived(testEnv, payment));
     assert.deepEqual(story.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
     assert.equal(await availableBalance(testEnv, payment.merchant), payment.amount);
     assert.equal(await promptsRaised(testEnv, payment.phone), 1);

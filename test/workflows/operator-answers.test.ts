@@ -7,7 +7,7 @@ import {
   assertLedgerIsSound,
   availableBalance,
   pay,
-  storyOf,
+  transitionsOf,
   untilAllReceived,
   untilState,
   type Payment,
@@ -17,7 +17,7 @@ import {
   startScriptedOperator,
   ACCEPTED,
   type ScriptedOperator,
-  type StatusAnswer,
+  type ScriptedStatus,
 } from '../support/scripted-operator.ts';
 
 describe('what the operator answers', () => {
@@ -48,7 +48,7 @@ describe('what the operator answers', () => {
   });
   beforeEach(() => {
     operator.answerPrompts(ACCEPTED);
-    operator.say({ status: 'PENDING' });
+    operator.setStatus({ status: 'PENDING' });
   });
   after(async () => {
     for (const each of [testEnv, impatient, patient]) {
@@ -62,7 +62,7 @@ describe('what the operator answers', () => {
     return pay(at, '000', { merchant: await at.addMerchant(), fields: { amount: 5000 } });
   }
 
-  const WRONG_ANSWERS: readonly [string, StatusAnswer][] = [
+  const WRONG_ANSWERS: readonly [string, ScriptedStatus][] = [
     ['more than was asked for', { status: 'SUCCESSFUL', amount: '50000' }],
     ['less than was asked for', { status: 'SUCCESSFUL', amount: '4999' }],
     ['the right number in another currency', { status: 'SUCCESSFUL', currency: 'EUR' }],
@@ -71,21 +71,21 @@ describe('what the operator answers', () => {
 
   for (const [what, answer] of WRONG_ANSWERS) {
     it(`is not believed when it says that ${what} was paid`, async () => {
-      operator.say(answer);
+      operator.setStatus(answer);
       const payment = await paymentOfNewMerchant(impatient);
       const shown = await untilState(impatient, payment, 'expired');
       assert.equal(shown.failure?.code, 'unknown');
       assert.equal(await availableBalance(impatient, payment.merchant), 0);
-      assert.ok(operator.questions(payment.operatorReference) > 1, 'it goes on asking');
+      assert.ok(operator.statusQueries(payment.operatorReference) > 1, 'it goes on asking');
     });
   }
 
   it('is believed as soon as it says what was asked for', async () => {
-    operator.say({ status: 'SUCCESSFUL', amount: '1' });
+    operator.setStatus({ status: 'SUCCESSFUL', amount: '1' });
     const payment = await paymentOfNewMerchant();
     await untilState(testEnv, payment, 'prompted');
-    await eventually('a question', () => operator.questions(payment.operatorReference) > 0);
-    operator.say({ status: 'SUCCESSFUL', amount: '5000.00' });
+    await eventually('a question', () => operator.statusQueries(payment.operatorReference) > 0);
+    operator.setStatus({ status: 'SUCCESSFUL', amount: '5000.00' });
     await untilState(testEnv, payment, 'succeeded');
     assert.equal(await availableBalance(testEnv, payment.merchant), payment.amount);
   });
@@ -93,7 +93,7 @@ describe('what the operator answers', () => {
   it('is asked by the first step of the overdue schedule once the outcome is overdue', async () => {
     const payment = await paymentOfNewMerchant(patient);
     await untilState(patient, payment, 'reconciling');
-    operator.say({ status: 'SUCCESSFUL' });
+    operator.setStatus({ status: 'SUCCESSFUL' });
     await untilState(patient, payment, 'succeeded');
   });
 
@@ -102,11 +102,11 @@ describe('what the operator answers', () => {
     const payment = await paymentOfNewMerchant();
     const shown = await untilState(testEnv, payment, 'failed');
     assert.equal(shown.failure?.code, 'payer_not_found');
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), ['initiated > failed']);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), ['initiated > failed']);
     assert.equal(operator.prompts(payment.operatorReference), 1);
     const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
     assert.equal(await handle.result(), 'failed');
-    assert.equal(operator.questions(payment.operatorReference), 0, 'what was refused at once is not asked about');
+    assert.equal(operator.statusQueries(payment.operatorReference), 0, 'what was refused at once is not asked about');
   });
 
   it('counts as taken when it says to a second try that it has this prompt already', async () => {
@@ -116,10 +116,10 @@ describe('what the operator answers', () => {
       // The first is taken, and its answer never comes.
       if (tries > 1) json(409, { code: 'RESOURCE_ALREADY_EXIST', message: 'Duplicated reference id.' })(response);
     });
-    operator.say({ status: 'SUCCESSFUL' });
+    operator.setStatus({ status: 'SUCCESSFUL' });
     const payment = await paymentOfNewMerchant();
     await untilState(testEnv, payment, 'succeeded');
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), [
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
       'initiated > prompted',
       'prompted > succeeded',
     ]);
@@ -134,10 +134,10 @@ describe('what the operator answers', () => {
       if (tries === 1) CUT(response, received);
       else json(400, { code: 'PAYER_NOT_FOUND', message: 'No such payer.' })(response);
     });
-    operator.say({ status: 'SUCCESSFUL' });
+    operator.setStatus({ status: 'SUCCESSFUL' });
     const payment = await paymentOfNewMerchant();
     await untilState(testEnv, payment, 'succeeded');
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), [
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
       'initiated > prompted',
       'prompted > succeeded',
     ]);

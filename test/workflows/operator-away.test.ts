@@ -9,7 +9,7 @@ import {
   pay,
   promptsRaised,
   sandboxTransactions,
-  storyOf,
+  transitionsOf,
   switchFaults,
   untilAllReceived,
   untilState,
@@ -42,7 +42,7 @@ describe('a payment whose prompt deadline passed before a worker could take it',
     await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
     const shown = await untilState(testEnv, payment, 'expired');
     assert.equal(shown.failure?.code, 'operator_unavailable');
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), ['initiated > expired']);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), ['initiated > expired']);
     assert.deepEqual(await sandboxTransactions(testEnv, payment.phone), []);
   });
 });
@@ -73,7 +73,7 @@ describe('while the operator does not answer', () => {
     assert.equal((await fetchPayment(testEnv, payment)).state, 'initiated');
     await switchFaults(testEnv, {});
     await untilState(testEnv, payment, 'succeeded');
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), [
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
       'initiated > prompted',
       'prompted > succeeded',
     ]);
@@ -100,7 +100,7 @@ describe('while the operator does not answer', () => {
     await switchFaults(testEnv, {});
     await untilState(testEnv, payment, 'succeeded');
     const story = ['initiated > prompted', 'prompted > reconciling', 'reconciling > succeeded late'];
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), story);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), story);
     assert.equal(await availableBalance(testEnv, merchant), payment.amount);
   });
 });
@@ -124,7 +124,7 @@ describe('when the operator was away until after the prompt deadline', () => {
     const shown = await untilState(testEnv, payment, 'expired');
     assert.equal(shown.failure?.code, 'operator_unavailable');
     const story = ['initiated > reconciling', 'reconciling > expired'];
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), story);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), story);
     assert.equal(await promptsRaised(testEnv, payment.phone), 0);
   });
 
@@ -137,6 +137,6 @@ describe('when the operator was away until after the prompt deadline', () => {
     const shown = await untilState(testEnv, payment, 'expired');
     assert.equal(shown.failure?.code, 'unknown');
     const story = ['initiated > reconciling', 'reconciling > expired'];
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), story);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), story);
   });
 });

@@ -9,12 +9,12 @@ import {
   decideAtSandbox,
   pay,
   sandboxTransactions,
-  storyOf,
+  transitionsOf,
   untilAllReceived,
   untilState,
   type Payment,
   type SandboxTransaction,
-  type Shown,
+  type ShownCollection,
 } from '../support/payments.ts';
 
 type Row = {
@@ -85,7 +85,7 @@ const ROWS: readonly Row[] = [
 ];
 
 type Outcome = {
-  readonly shown: Shown;
+  readonly shown: ShownCollection;
   readonly story: readonly string[];
   readonly balance: unknown;
   readonly transactions: readonly SandboxTransaction[];
@@ -121,7 +121,7 @@ describe('a collection', () => {
     const shown = await untilState(testEnv, payment, state);
     return {
       shown,
-      story: storyOf(await untilAllReceived(testEnv, payment)),
+      story: transitionsOf(await untilAllReceived(testEnv, payment)),
       balance: await availableBalance(testEnv, payment.merchant),
       transactions: await callbacksSent(payment, callbacks),
     };

@@ -10,7 +10,7 @@ import {
   availableBalance,
   pay,
   promptsRaised,
-  storyOf,
+  transitionsOf,
   untilAllReceived,
   untilState,
   type Payment,
@@ -88,7 +88,7 @@ describe('the sweep', () => {
       await sweep(testEnv);
       return (await availableBalance(testEnv, merchant)) === payment.amount;
     });
-    const story = storyOf(await untilAllReceived(testEnv, payment));
+    const story = transitionsOf(await untilAllReceived(testEnv, payment));
     assert.deepEqual(story.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
     assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });

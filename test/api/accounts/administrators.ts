@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import type { Role } from '../../../src/domain/accounts/member.ts';
-import { call, type ApiAnswer } from '../../support/api.ts';
+import { call, type ApiResponse } from '../../support/api.ts';
 import type { TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, logIn, PASSWORD, type Browser, type TestPerson } from '../../support/people.ts';
 
@@ -57,7 +57,7 @@ export function administrationOf(testEnv: TestEnvironment) {
     (await by.browser.call('GET', INVITATIONS)).json['data'] as Waiting[];
   const waitingFor = async (by: Administrator) =>
     (await by.browser.call('GET', '/v1/console/session')).json['waits_for_you'];
-  const assertWaits = (answer: ApiAnswer, ...people: Administrator[]) => {
+  const assertWaits = (answer: ApiResponse, ...people: Administrator[]) => {
     assert.equal(answer.status, 202, answer.text);
     const { waits_for: waitsFor, needs_second_person: needs } = answer.json as unknown as Waiting;
     assert.deepEqual(waitsFor.map(({ id }) => id).sort(), people.map(({ person }) => person.id).sort());

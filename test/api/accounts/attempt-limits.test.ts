@@ -1,7 +1,7 @@
 // Limits of failed log-ins and step-ups: per account, per address and per session's person, kept in the database.
 import assert from 'node:assert/strict';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
-import { call, type ApiAnswer } from '../../support/api.ts';
+import { call, type ApiResponse } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, auditRows, codeOf, logIn, PASSWORD } from '../../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from '../answers.ts';
@@ -26,7 +26,7 @@ describe('failed log-ins', () => {
       headers: { 'x-forwarded-for': address },
       idempotencyKey: null,
     });
-  const statuses = (answers: readonly ApiAnswer[]) => answers.map(({ status }) => status);
+  const statuses = (answers: readonly ApiResponse[]) => answers.map(({ status }) => status);
 
   it('are ten for an account in a quarter of an hour, from wherever they come; then even the right password waits', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);

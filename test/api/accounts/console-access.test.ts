@@ -4,7 +4,7 @@ import { newId } from '../../../src/domain/ids.ts';
 import { ROLES, type Role } from '../../../src/domain/accounts/member.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
-import { addPerson, assertAudited, auditRows, enter, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, assertAudited, auditRows, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { API_ONLY, assertError } from '../answers.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
@@ -56,7 +56,7 @@ describe('the console', () => {
         path: path.replace('{id}', IDS[path.split('/')[3]!] ?? ''),
       }))
       .filter(({ name }) => !BEFORE_A_SESSION.includes(name));
-    for (const role of ROLES) browsers[role] = await enter(testEnv, testEnv.merchant.id, role);
+    for (const role of ROLES) browsers[role] = await logInAs(testEnv, testEnv.merchant.id, role);
   });
   after(() => testEnv.stop());
 
@@ -111,7 +111,7 @@ describe('the console', () => {
   }
 
   it('changes nothing for a page that is not ours', async () => {
-    const browser = await enter(testEnv, testEnv.merchant.id, 'owner');
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     const foreign: readonly Record<string, string>[] = [
       { origin: 'https://evil.example' },
       { origin: 'null' },
@@ -167,7 +167,7 @@ describe('the console', () => {
 
     it('with what was refused and why, and without a secret', async () => {
       const merchant = await testEnv.addMerchant();
-      const viewer = await enter(testEnv, merchant.id, 'viewer');
+      const viewer = await logInAs(testEnv, merchant.id, 'viewer');
       await viewer.call('POST', '/v1/console/keys', { json: { name: 'k', scopes: ['balance:read'] } });
       const { json, text } = await viewer.call('GET', AUDIT);
       const [entry] = json['data'] as Record<string, unknown>[];
@@ -191,7 +191,7 @@ describe('the API behind a session', () => {
 
   it('is read in every role', async () => {
     for (const role of ROLES) {
-      const browser = await enter(testEnv, testEnv.merchant.id, role);
+      const browser = await logInAs(testEnv, testEnv.merchant.id, role);
       for (const path of READS) assert.equal((await browser.call('GET', path)).status, 200, `${role} ${path}`);
     }
   });
@@ -226,14 +226,14 @@ describe('the API behind a session', () => {
       key: stranger.key,
       json: collectionFields(),
     });
-    const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await viewer.call('GET', `/v1/api/collections/${String(created.json['id'])}`), 'collection_not_found');
-    const own = await enter(testEnv, stranger.id, 'viewer');
+    const own = await logInAs(testEnv, stranger.id, 'viewer');
     assert.equal((await own.call('GET', `/v1/api/collections/${String(created.json['id'])}`)).status, 200);
   });
 
   it('is not written from another site’s page', async () => {
-    const browser = await enter(testEnv, testEnv.merchant.id, 'maker');
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'maker');
     for (const headers of [{ origin: 'https://evil.example' }, { 'malipo-console': '' }]) {
       assertError(
         await browser.call('POST', '/v1/api/collections', { json: collectionFields(), headers }),
@@ -243,7 +243,7 @@ describe('the API behind a session', () => {
   });
 
   it('goes by the key where there is one, and by the cookie only where there is none', async () => {
-    const { cookie } = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const { cookie } = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const stranger = await testEnv.addMerchant('KES');
     const read = (headers: Record<string, string>) => call(testEnv.baseUrl, 'GET', '/v1/api/balance', { headers });
     const both = await read({ cookie, authorization: `Bearer ${stranger.key}` });
@@ -254,7 +254,7 @@ describe('the API behind a session', () => {
   });
 
   it('answers a repeat of a person’s request as that of a key', async () => {
-    const browser = await enter(testEnv, testEnv.merchant.id, 'maker');
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'maker');
     const request = { json: collectionFields(), idempotencyKey: 'order-1042' };
     const first = await browser.call('POST', '/v1/api/collections', request);
     const again = await browser.call('POST', '/v1/api/collections', request);

@@ -5,7 +5,7 @@ import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { call } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
-import { addPerson, assertAudited, enter, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, assertAudited, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { API_ONLY, assertError, issuesOf } from '../answers.ts';
 
 const KEYS = '/v1/console/keys';
@@ -104,7 +104,7 @@ describe('API keys in the console', () => {
   });
 
   it('that move money out are not for developers: neither to make, nor to roll, nor to revoke', async () => {
-    const developer = await enter(testEnv, testEnv.merchant.id, 'developer');
+    const developer = await logInAs(testEnv, testEnv.merchant.id, 'developer');
     assert.equal((await make(developer)).status, 201);
     const { id } = (await make(admin, { scopes: ['payouts:write'] })).json;
     for (const answer of [
@@ -120,7 +120,7 @@ describe('API keys in the console', () => {
 
   it('are not more than a hundred in force', async () => {
     const crowded = await testEnv.addMerchant();
-    const owner = await enter(testEnv, crowded.id, 'owner');
+    const owner = await logInAs(testEnv, crowded.id, 'owner');
     await testEnv.db.pool.query(
       `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_at, revoked_at)
        SELECT 'key_' || lpad(n::text, 26, '0'), $1, 'k', 'test', 'abcd', sha256(n::text::bytea), ARRAY['balance:read'], now(),
@@ -173,7 +173,7 @@ describe('API keys in the console', () => {
 
     it('beside the old one only where there is room for both', async () => {
       const merchant = await testEnv.addMerchant();
-      const owner = await enter(testEnv, merchant.id, 'owner');
+      const owner = await logInAs(testEnv, merchant.id, 'owner');
       const { id } = (await make(owner)).json;
       // As many as there may be but one, by the way that no limit holds for.
       for (let n = 0; n < 97; n++) await testEnv.addKey(merchant.id, ['balance:read']);
@@ -250,7 +250,7 @@ describe('API keys in the console', () => {
 
   it('are listed in pages, newest first', async () => {
     const merchant = await testEnv.addMerchant();
-    const owner = await enter(testEnv, merchant.id, 'owner');
+    const owner = await logInAs(testEnv, merchant.id, 'owner');
     const made: unknown[] = [];
     for (let n = 0; n < 4; n++) made.push((await make(owner)).json['id']);
     const first = await owner.call('GET', `${KEYS}?limit=3`);
@@ -267,7 +267,7 @@ describe('API keys in the console', () => {
 
   it('of another merchant are as those there are not', async () => {
     const stranger = await testEnv.addMerchant();
-    const { id: foreign } = (await make(await enter(testEnv, stranger.id, 'owner'))).json;
+    const { id: foreign } = (await make(await logInAs(testEnv, stranger.id, 'owner'))).json;
     const strip = ({ text }: { text: string }) => text.replace(/req_[0-9a-z]{26}/, 'req_');
     const answers = [];
     for (const id of [foreign, newId('key'), 'key_1', '%00']) {

@@ -1,14 +1,14 @@
 // Members and invitations: who may bring in whom, who may change and remove whom, and that an owner is always left.
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
-import { call, type ApiAnswer } from '../../support/api.ts';
+import { call, type ApiResponse } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import {
   addPerson,
   assertAudited,
   auditRows,
   codeOf,
-  enter,
+  logInAs,
   logIn,
   openBrowser,
   PASSWORD,
@@ -39,7 +39,7 @@ describe('people of a merchant', () => {
   /** Of a merchant that has no other owner or admin: then nothing waits for a second person. */
   const onlyOwner = async () => {
     const { id: merchantId } = await testEnv.addMerchant();
-    return { merchantId, owner: await enter(testEnv, merchantId, 'owner') };
+    return { merchantId, owner: await logInAs(testEnv, merchantId, 'owner') };
   };
   const newEmail = () => `${newId('usr').slice(-12)}@shop.example`;
   const rolesOf = async (browser: Browser, id: string) => {
@@ -53,7 +53,7 @@ describe('people of a merchant', () => {
     it('are listed to every role, as they are now', async () => {
       const merchant = await testEnv.addMerchant();
       const person = await addPerson(testEnv, merchant.id, ['approver', 'viewer'], { hasSecondFactor: true });
-      const viewer = await enter(testEnv, merchant.id, 'viewer');
+      const viewer = await logInAs(testEnv, merchant.id, 'viewer');
       const { data } = (await viewer.call('GET', MEMBERS)).json as unknown as { data: Record<string, unknown>[] };
       assert.equal(data.length, 3);
       const shown = data.find((member) => member['id'] === person.id);
@@ -71,7 +71,7 @@ describe('people of a merchant', () => {
     it('get other roles from who holds those', async () => {
       const { id: merchantId } = await testEnv.addMerchant();
       const person = await addPerson(testEnv, merchantId, ['viewer']);
-      const admin = await enter(testEnv, merchantId, 'admin', 'approver', 'viewer');
+      const admin = await logInAs(testEnv, merchantId, 'admin', 'approver', 'viewer');
       const changed = await change(admin, person.id, ['approver']);
       assert.deepEqual([changed.status, changed.json['roles']], [200, ['approver']]);
       await assertAudited(testEnv, changed, {
@@ -108,7 +108,7 @@ describe('people of a merchant', () => {
         await addPerson(testEnv, merchant.id, ['owner']),
         await addPerson(testEnv, merchant.id, ['owner']),
       ];
-      const admin = await enter(testEnv, merchant.id, 'admin');
+      const admin = await logInAs(testEnv, merchant.id, 'admin');
       assertError(await change(admin, second.id, ['viewer']), 'permission_denied');
       assertError(await remove(admin, second.id), 'permission_denied');
       assert.equal(
@@ -168,7 +168,7 @@ describe('people of a merchant', () => {
 
     it('of another merchant are as those there are not', async () => {
       const stranger = await testEnv.addMerchant();
-      const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
+      const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
       for (const id of [stranger.makerId, newId('usr'), 'usr_1', newId('key')]) {
         assertError(await remove(owner, id), 'member_not_found');
         assertError(await change(owner, id, ['viewer']), 'member_not_found');
@@ -176,7 +176,7 @@ describe('people of a merchant', () => {
     });
 
     it('have at least one role, each once, and none there is not', async () => {
-      const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
+      const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
       for (const roles of [[], ['maker', 'maker'], ['king'], 'maker', null]) {
         assertError(await change(owner, testEnv.merchant.makerId, roles), 'parameter_invalid');
       }
@@ -265,7 +265,7 @@ describe('people of a merchant', () => {
       for (const [fields, code] of wrong) {
         const [ofNew, ofKnown] = [await accept({ token, ...fields }), await accept({ token: theirs, ...fields })];
         assertError(ofNew, code);
-        const said = ({ json }: ApiAnswer) => ({ ...json.error, request_id: '' });
+        const said = ({ json }: ApiResponse) => ({ ...json.error, request_id: '' });
         assert.deepEqual(said(ofKnown), said(ofNew), 'whether the address is known is not told');
       }
       assert.equal((await accept({ token, name: 'Brian', password: PASSWORD })).status, 201);
@@ -273,7 +273,7 @@ describe('people of a merchant', () => {
 
     it('are for roles that who invites holds', async () => {
       const { id: merchantId } = await testEnv.addMerchant();
-      const admin = await enter(testEnv, merchantId, 'admin', 'viewer');
+      const admin = await logInAs(testEnv, merchantId, 'admin', 'viewer');
       for (const roles of [['approver'], ['owner'], ['viewer', 'maker']]) {
         assertError(await invite(admin, newEmail(), roles), 'permission_denied');
       }
@@ -295,7 +295,7 @@ describe('people of a merchant', () => {
 
     it('are not for members, and one replaces the one before', async () => {
       const merchant = await testEnv.addMerchant();
-      const owner = await enter(testEnv, merchant.id, 'owner');
+      const owner = await logInAs(testEnv, merchant.id, 'owner');
       const person = await addPerson(testEnv, merchant.id, ['viewer']);
       assertError(await invite(owner, person.email, ['maker']), 'parameter_invalid');
       const email = newEmail();
@@ -332,7 +332,7 @@ describe('people of a merchant', () => {
 
     it('there are not, and those of another merchant, are alike', async () => {
       const stranger: TestMerchant = await testEnv.addMerchant();
-      const foreign = (await invite(await enter(testEnv, stranger.id, 'owner'), newEmail(), ['maker'])).json['id'];
+      const foreign = (await invite(await logInAs(testEnv, stranger.id, 'owner'), newEmail(), ['maker'])).json['id'];
       const { owner } = await onlyOwner();
       for (const id of [foreign, newId('inv'), 'inv_1', 'accepted']) {
         assertError(await owner.call('DELETE', `${INVITATIONS}/${String(id)}`), 'invitation_not_found');

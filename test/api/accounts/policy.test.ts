@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
-import { addPerson, assertAudited, auditRows, enter, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, assertAudited, auditRows, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../answers.ts';
 
 const POLICY = '/v1/console/policy';
@@ -29,11 +29,11 @@ describe('the policy', () => {
   };
   const twoAdmins = async () => {
     const { id } = await testEnv.addMerchant();
-    return [await enter(testEnv, id, 'owner'), await enter(testEnv, id, 'admin'), id] as const;
+    return [await logInAs(testEnv, id, 'owner'), await logInAs(testEnv, id, 'admin'), id] as const;
   };
 
   it('is the default until it is changed, and every role reads it', async () => {
-    const viewer = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     assert.deepEqual(await read(viewer), { policy: DEFAULTS, pending: [] });
   });
 
@@ -86,23 +86,23 @@ describe('the policy', () => {
         after: { reason: 'decides on a proposal of their own' },
       });
     }
-    const viewer = await enter(testEnv, merchantId, 'viewer', 'approver');
+    const viewer = await logInAs(testEnv, merchantId, 'viewer', 'approver');
     assertError(await decide(viewer, id, 'approve'), 'permission_denied');
     assert.equal((await decide(two, id, 'approve')).status, 200);
   });
 
   it('waits for a second person where there is none, and says so', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
-    const owner = await enter(testEnv, merchantId, 'owner');
+    const owner = await logInAs(testEnv, merchantId, 'owner');
     const { id, needs_second_person: needs } = (await propose(owner, { second_factor_required: true })).json;
     assert.equal(needs, true);
     assertError(await decide(owner, id, 'approve'), 'permission_denied');
-    assert.equal((await decide(await enter(testEnv, merchantId, 'admin'), id, 'approve')).status, 200);
+    assert.equal((await decide(await logInAs(testEnv, merchantId, 'admin'), id, 'approve')).status, 200);
   });
 
   it('is decided once, by one of two who decide at once', async () => {
     const [one, two, merchantId] = await twoAdmins();
-    const three = await enter(testEnv, merchantId, 'admin');
+    const three = await logInAs(testEnv, merchantId, 'admin');
     for (const verbs of [
       ['approve', 'approve'],
       ['approve', 'reject'],
@@ -150,7 +150,7 @@ describe('the policy', () => {
 
   it('is not approved by who lost the role a moment ago', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
-    const owner = await enter(testEnv, merchantId, 'owner');
+    const owner = await logInAs(testEnv, merchantId, 'owner');
     const person = await addPerson(testEnv, merchantId, ['admin']);
     const admin = await logIn(testEnv, person);
     const { id } = (await propose(owner, { approver_daily_limit: 1 })).json;
@@ -173,7 +173,7 @@ describe('the policy', () => {
   });
 
   it('takes changes of what it has, within bounds, and of something', async () => {
-    const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
+    const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     const wrong = [
       {},
       { second_factor_required: 'yes' },
@@ -190,7 +190,7 @@ describe('the policy', () => {
   it('of another merchant has proposals as there are none', async () => {
     const [one] = await twoAdmins();
     const { id: foreign } = (await propose(one, { approver_daily_limit: 1 })).json;
-    const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
+    const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     for (const id of [foreign, newId('pch'), 'pch_1']) {
       assertError(await decide(owner, id, 'approve'), 'policy_change_not_found');
       assertError(await decide(owner, id, 'reject'), 'policy_change_not_found');

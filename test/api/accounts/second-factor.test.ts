@@ -5,7 +5,7 @@ import {
   addPerson,
   assertAudited,
   codeOf,
-  enter,
+  logInAs,
   logIn,
   openBrowser,
   PASSWORD,
@@ -52,14 +52,14 @@ describe('a second factor', () => {
   });
 
   it('is not begun without the password, nor twice', async () => {
-    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await start(browser, 'wrong'), 'permission_denied');
     const careful = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     assertError(await start(await logIn(testEnv, careful)), 'state_conflict');
   });
 
   it('is confirmed by a code of the last secret only', async () => {
-    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await confirm(browser, '123456'), 'state_conflict');
     const first = String((await start(browser)).json['secret']);
     const second = String((await start(browser)).json['secret']);
@@ -90,7 +90,7 @@ describe('a second factor', () => {
   });
 
   it('is sealed in the database, and its secret shown nowhere but at the start', async () => {
-    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const secret = String((await start(browser)).json['secret']);
     await confirm(browser, codeOf(secret));
     const tables = ['users', 'sessions', 'audit_entries'];

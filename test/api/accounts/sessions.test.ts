@@ -9,7 +9,7 @@ import {
   auditRows,
   codeOf,
   cookieOf,
-  enter,
+  logInAs,
   logIn,
   openBrowser,
   PASSWORD,
@@ -88,7 +88,7 @@ describe('logging in', () => {
   });
 
   it('keeps no token in the database, only its digest', async () => {
-    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const token = browser.cookie.split('=')[1]!;
     const { rows } = await testEnv.db.pool.query<{ row: string }>('SELECT sessions::text AS row FROM sessions');
     assert.ok(rows.every(({ row }) => !row.includes(token)));
@@ -227,7 +227,7 @@ describe('a session', () => {
   const look = (browser: Browser) => browser.call('GET', SESSION);
 
   it('dies after twelve hours without use, and is kept alive by use', async () => {
-    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     await age('last_used_at', '11 hours 59 minutes');
     assert.equal((await look(browser)).status, 200);
     await age('last_used_at', '11 hours 59 minutes');
@@ -237,7 +237,7 @@ describe('a session', () => {
   });
 
   it('dies after seven days, however much it is used', async () => {
-    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     await testEnv.db.pool.query(
       `UPDATE sessions SET created_at = created_at - interval '7 days', expires_at = now() + interval '2 s'`,
     );
@@ -247,7 +247,7 @@ describe('a session', () => {
   });
 
   it('dies when the person logs out, and the browser forgets it', async () => {
-    const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const { cookie } = browser;
     const answer = await browser.call('DELETE', SESSION);
     assert.equal(answer.status, 204);
@@ -263,7 +263,7 @@ describe('a session', () => {
   it('dies at once for a member who is removed, and does not come back with them', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const browser = await logIn(testEnv, person);
-    const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
+    const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     assert.equal((await owner.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assertError(await look(browser), 'permission_denied');
     await testEnv.db.pool.query('UPDATE members SET removed_at = NULL WHERE user_id = $1', [person.id]);
@@ -273,7 +273,7 @@ describe('a session', () => {
   it('has the roles of this moment, not those of the log-in', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const browser = await logIn(testEnv, person);
-    const owner = await enter(testEnv, testEnv.merchant.id, 'owner');
+    const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     await owner.call('PATCH', `/v1/console/members/${person.id}`, { json: { roles: ['developer'] } });
     assert.deepEqual((await look(browser)).json['roles'], ['developer']);
   });
@@ -304,7 +304,7 @@ describe('a session', () => {
     });
 
     it('with the password where there is no second factor, which then is no fresher', async () => {
-      const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
+      const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       const { cookie } = browser;
       const answer = await stepUp(browser, { password: PASSWORD });
       assert.equal(answer.status, 200, answer.text);
@@ -315,7 +315,7 @@ describe('a session', () => {
     it('with nothing less: a used, wrong or missing code, a wrong password, or a password in a code’s place', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const browser = await logIn(testEnv, person);
-      const plain = await enter(testEnv, testEnv.merchant.id, 'viewer');
+      const plain = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       const tries: readonly (readonly [Browser, Record<string, unknown>])[] = [
         [browser, { totp: codeOf(person.totpSecret) }],
         [browser, { totp: '000000' }],
@@ -355,7 +355,7 @@ describe('a session', () => {
     it('and goes on under a new token, while every other session of the person ends', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
       const [browser, other] = [await logIn(testEnv, person), await logIn(testEnv, person)];
-      const bystander = await enter(testEnv, testEnv.merchant.id, 'viewer');
+      const bystander = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       const { cookie } = browser;
       const answer = await change(browser, { current_password: PASSWORD, new_password: NEW_PASSWORD });
       assert.equal(answer.status, 200, answer.text);
@@ -371,7 +371,7 @@ describe('a session', () => {
     });
 
     it('for the present one, to one of 12 to 200 characters of any kind', async () => {
-      const browser = await enter(testEnv, testEnv.merchant.id, 'viewer');
+      const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       assertError(
         await change(browser, { current_password: 'wrong', new_password: NEW_PASSWORD }),
         'permission_denied',

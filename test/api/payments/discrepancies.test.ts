@@ -16,7 +16,7 @@ import {
 } from '../../support/test-environment.ts';
 import { assertLedgerIsSound, callBack, fetchPayment, pay, untilState, type Payment } from '../../support/payments.ts';
 import {
-  askForPayout,
+  requestPayout,
   balanceOf,
   fetchPayout,
   fund,
@@ -24,7 +24,7 @@ import {
   untilPayoutState,
   type Payout,
 } from '../../support/payouts.ts';
-import { enter, type Browser } from '../../support/people.ts';
+import { logInAs, type Browser } from '../../support/people.ts';
 import { startScriptedOperator, type ScriptedOperator } from '../../support/scripted-operator.ts';
 import { scheduleOf, sweep } from '../../support/sweeps.ts';
 
@@ -54,20 +54,20 @@ describe('an operator, asked about what has ended,', () => {
     await eventually('the schedule', async () => (await scheduleOf(testEnv)).describe().catch(() => null));
   });
   beforeEach(async () => {
-    operator.keepSilent(false);
+    operator.ignoreStatusQueries(false);
     merchant = await testEnv.addMerchant();
     await fund(testEnv, merchant, 20_000);
-    owner = await enter(testEnv, merchant.id, 'owner');
+    owner = await logInAs(testEnv, merchant.id, 'owner');
   });
   after(async () => {
-    operator.keepSilent(false);
+    operator.ignoreStatusQueries(false);
     await testEnv.stop();
     await operator.stop();
   });
 
   async function ended(status: typeof PAID | typeof REFUSED, idempotencyKey: string = randomUUID()): Promise<Payout> {
-    operator.say(status);
-    const payout = await askForPayout(testEnv, '000', { merchant, idempotencyKey });
+    operator.setStatus(status);
+    const payout = await requestPayout(testEnv, '000', { merchant, idempotencyKey });
     assert.equal((await release(owner, payout)).status, 200);
     await untilPayoutState(testEnv, payout, status === PAID ? 'succeeded' : 'failed');
     await untilClosed(payout.workflowId);
@@ -75,7 +75,7 @@ describe('an operator, asked about what has ended,', () => {
   }
 
   async function endedCollection(status: typeof PAID | typeof REFUSED): Promise<Payment> {
-    operator.say(status);
+    operator.setStatus(status);
     const payment = await pay(testEnv, '000', { merchant });
     await untilState(testEnv, payment, status === PAID ? 'succeeded' : 'failed');
     await untilClosed(payment.workflowId);
@@ -120,24 +120,24 @@ describe('an operator, asked about what has ended,', () => {
   for (const { noun, end, fetch, paidMinor } of KINDS) {
     it(`is asked once for any number of callbacks about a ${noun} that failed, and never by them alone`, async () => {
       const payment = await end(REFUSED);
-      const asked = operator.questions(payment.operatorReference);
+      const asked = operator.statusQueries(payment.operatorReference);
       for (let i = 0; i < 25; i++) await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
       await sweepAndLook(payment.id);
-      assert.equal(operator.questions(payment.operatorReference), asked + 1);
+      assert.equal(operator.statusQueries(payment.operatorReference), asked + 1);
       assert.equal((await sweep(testEnv)).status, 'COMPLETED');
       const { rows } = await testEnv.db.pool.query(
         `SELECT check_due_at, workflow_started_at IS NULL AS is_waiting FROM ${noun}s WHERE id = $1`,
         [payment.id],
       );
       assert.deepEqual(rows, [{ check_due_at: null, is_waiting: false }]);
-      assert.equal(operator.questions(payment.operatorReference), asked + 1);
+      assert.equal(operator.statusQueries(payment.operatorReference), asked + 1);
       assert.deepEqual(await discrepanciesSeenBy(owner), []);
       assert.deepEqual(await balanceOf(testEnv, merchant), [20_000, 0]);
     });
 
     it(`and having paid a ${noun} that failed here, is shown to the merchant and in the ledger check, and nothing is booked`, async () => {
       const payment = await end(REFUSED);
-      operator.say(PAID);
+      operator.setStatus(PAID);
       for (let time = 1; time <= 2; time++) {
         await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
         await sweepAndLook(payment.id);
@@ -154,7 +154,7 @@ describe('an operator, asked about what has ended,', () => {
 
     it(`and having refused a ${noun} that is paid here, is shown too`, async () => {
       const payment = await end(PAID);
-      operator.say(REFUSED);
+      operator.setStatus(REFUSED);
       await callBack(testEnv, payment.operatorReference, 'FAILED');
       await eventually('the discrepancy', async () => (await discrepanciesSeenBy(owner)).length > 0);
       assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'declined_after_paid']]);
@@ -165,11 +165,11 @@ describe('an operator, asked about what has ended,', () => {
 
     it(`and having nothing to say of a ${noun} that failed, is asked again by a later sweep`, async () => {
       const payment = await end(REFUSED);
-      operator.answerQuestions((response) => response.writeHead(503).end());
+      operator.answerStatusQueries((response) => response.writeHead(503).end());
       await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
       await sweepAndLook(payment.id);
-      operator.answerQuestions(null);
-      operator.say(PAID);
+      operator.answerStatusQueries(null);
+      operator.setStatus(PAID);
       await eventually('the discrepancy', async () => {
         await sweep(testEnv);
         return (await discrepanciesSeenBy(owner)).length > 0;
@@ -179,11 +179,11 @@ describe('an operator, asked about what has ended,', () => {
   }
 
   it('and having paid a collection that is just being recorded as failed, is shown without a sweep', async () => {
-    operator.say({ status: 'PENDING' });
+    operator.setStatus({ status: 'PENDING' });
     const payment = await pay(testEnv, '000', { merchant });
     await untilState(testEnv, payment, 'prompted');
     const held: ServerResponse[] = [];
-    operator.answerQuestions((response) => held.push(response));
+    operator.answerStatusQueries((response) => held.push(response));
     await eventually('a question', () => held.length > 0);
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
@@ -191,8 +191,8 @@ describe('an operator, asked about what has ended,', () => {
       const { events } = await handle.fetchHistory();
       return events?.some((event) => event.workflowExecutionSignaledEventAttributes);
     });
-    operator.say(PAID);
-    operator.answerQuestions(null);
+    operator.setStatus(PAID);
+    operator.answerStatusQueries(null);
     const refusal = { amount: '5000', currency: 'UGX', externalId: payment.operatorReference, ...REFUSED };
     for (const response of held) json(200, refusal)(response);
     await eventually('the discrepancy', async () => (await discrepanciesSeenBy(owner)).length > 0);
@@ -202,14 +202,14 @@ describe('an operator, asked about what has ended,', () => {
   });
 
   it('and having paid a refund that failed here, is shown, and the collection stays paid', async () => {
-    operator.say(PAID);
+    operator.setStatus(PAID);
     const payment = await pay(testEnv, '000', { merchant });
     await untilState(testEnv, payment, 'succeeded');
-    operator.say(REFUSED);
+    operator.setStatus(REFUSED);
     const path = `/v1/console/collections/${payment.id}/reversal`;
     const { json } = await owner.call('POST', path, { idempotencyKey: randomUUID() });
     await eventually('the refund to fail', async () => (await owner.call('GET', path)).json['state'] === 'failed');
-    operator.say(PAID);
+    operator.setStatus(PAID);
     await callBack(testEnv, String(json['operator_reference']), 'SUCCESSFUL');
     await eventually('the discrepancy', async () => {
       await sweep(testEnv);
@@ -226,9 +226,9 @@ describe('an operator, asked about what has ended,', () => {
     await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
       idempotencyKey,
     ]);
-    const queued = await askForPayout(testEnv, '000', { merchant, idempotencyKey });
+    const queued = await requestPayout(testEnv, '000', { merchant, idempotencyKey });
     assert.equal(queued.workflowId, old.workflowId);
-    operator.say(RETURNED);
+    operator.setStatus(RETURNED);
     await callBack(testEnv, old.operatorReference, 'FAILED');
     await untilPayoutState(testEnv, old, 'reversed');
     assert.equal((await fetchPayout(testEnv, queued)).state, 'queued');
@@ -240,7 +240,7 @@ describe('an operator, asked about what has ended,', () => {
   });
 
   it('about an old collection whose key is in use again, answers for that one', async () => {
-    operator.say(PAID);
+    operator.setStatus(PAID);
     const idempotencyKey = randomUUID();
     const old = await pay(testEnv, '000', { merchant, idempotencyKey });
     await untilState(testEnv, old, 'succeeded');
@@ -248,24 +248,24 @@ describe('an operator, asked about what has ended,', () => {
     await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
       idempotencyKey,
     ]);
-    operator.say({ status: 'PENDING' });
+    operator.setStatus({ status: 'PENDING' });
     const young = await pay(testEnv, '000', { merchant, idempotencyKey });
     await untilState(testEnv, young, 'prompted');
-    operator.say(RETURNED);
+    operator.setStatus(RETURNED);
     await callBack(testEnv, old.operatorReference, 'FAILED');
     await untilState(testEnv, old, 'reversed');
     await untilClosed(recheckWorkflowId(old.id as CollectionId));
   });
 
   it('is not believed by the hand of who completes a question for it: the money stays held, and somebody must look', async () => {
-    operator.say(PAID);
-    operator.keepSilent(true);
-    const payout = await askForPayout(testEnv, '000', { merchant });
+    operator.setStatus(PAID);
+    operator.ignoreStatusQueries(true);
+    const payout = await requestPayout(testEnv, '000', { merchant });
     assert.equal((await release(owner, payout)).status, 200);
     await answerByHand(payout.workflowId, { kind: 'declined', failureCode: 'operator_rejected' });
     assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
     assert.deepEqual(await balanceOf(testEnv, merchant), [15_000, 5_000]);
-    operator.keepSilent(false);
+    operator.ignoreStatusQueries(false);
     await eventually('the sweep to start it again', async () => {
       await sweep(testEnv);
       return (await fetchPayout(testEnv, payout)).state === 'succeeded';
@@ -275,8 +275,8 @@ describe('an operator, asked about what has ended,', () => {
   });
 
   it('is not believed so about a collection either: nothing is credited', async () => {
-    operator.say({ status: 'PENDING' });
-    operator.keepSilent(true);
+    operator.setStatus({ status: 'PENDING' });
+    operator.ignoreStatusQueries(true);
     const payment = await pay(testEnv, '000', { merchant });
     await answerByHand(payment.workflowId, { kind: 'paid', operatorReceipt: '4711' });
     assert.equal((await fetchPayment(testEnv, payment)).state, 'prompted');
@@ -285,14 +285,14 @@ describe('an operator, asked about what has ended,', () => {
 
   it('is not believed so about what has ended: a contradiction that nobody heard hides no true one', async () => {
     const payout = await ended(PAID);
-    operator.keepSilent(true);
+    operator.ignoreStatusQueries(true);
     await callBack(testEnv, payout.operatorReference, 'FAILED');
     await answerByHand(recheckWorkflowId(payout.id as PayoutId), {
       kind: 'declined',
       failureCode: 'operator_rejected',
     });
     assert.deepEqual(await discrepanciesSeenBy(owner), []);
-    operator.keepSilent(false);
+    operator.ignoreStatusQueries(false);
   });
 
   /** Completes the workflow's open question as who runs the Temporal server can; returns when the workflow has failed. */

@@ -1,7 +1,7 @@
 // Many calls with one key at the same instant: one payment, one prompt, one answer.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { call, collectionFields, type ApiAnswer } from '../../support/api.ts';
+import { call, collectionFields, type ApiResponse } from '../../support/api.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { phoneFor, sandboxTransactions } from '../../support/payments.ts';
 import { assertError } from '../answers.ts';
@@ -28,7 +28,7 @@ describe('calls with one idempotency key at the same instant', () => {
     (await testEnv.db.pool.query('SELECT 1 FROM collections WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
 
   /** The one text that all that were accepted have; fails when anything but accepted or in flight was answered. */
-  function theOneAnswer(answers: readonly ApiAnswer[]): ApiAnswer {
+  function theOneAnswer(answers: readonly ApiResponse[]): ApiResponse {
     const accepted = answers.filter(({ status }) => status === 202);
     for (const answer of answers) if (answer.status !== 202) assertError(answer, 'idempotency_key_in_flight');
     assert.equal(new Set(accepted.map(({ text }) => text)).size, 1);

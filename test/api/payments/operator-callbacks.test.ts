@@ -1,7 +1,7 @@
 // Callbacks over HTTP: kept as evidence, never believed, and no way to fill a disk.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { call, collectionFields, type ApiAnswer, type CallOptions } from '../../support/api.ts';
+import { call, collectionFields, type ApiResponse, type CallOptions } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { API_ONLY, assertError, assertHeaders, startAnotherServer } from '../answers.ts';
 
@@ -41,7 +41,7 @@ describe('an operator’s callback', () => {
   const countKept = async () =>
     (await testEnv.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM operator_callbacks')).rows[0]?.n;
 
-  function assertQueried(answer: ApiAnswer): void {
+  function assertQueried(answer: ApiResponse): void {
     assert.equal(answer.status, 200, answer.text);
     assert.equal(answer.text, '{}');
     assertHeaders(answer);

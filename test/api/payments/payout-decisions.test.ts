@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { assertError } from '../answers.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
-import { assertLedgerIsSound, phoneFor, storyOf, untilAllReceived } from '../../support/payments.ts';
+import { assertLedgerIsSound, phoneFor, transitionsOf, untilAllReceived } from '../../support/payments.ts';
 import {
-  askForPayout,
+  requestPayout,
   balanceOf,
   fund,
   release,
@@ -14,7 +14,7 @@ import {
   untilPayoutState,
   type Payout,
 } from '../../support/payouts.ts';
-import { addPerson, enter, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, logInAs, logIn, type Browser } from '../../support/people.ts';
 
 const FUNDS = 100_000;
 
@@ -37,15 +37,15 @@ describe('a queued payout', () => {
   async function ended(payout: Payout, state: 'rejected' | 'cancelled' | 'expired'): Promise<void> {
     const shown = await untilPayoutState(testEnv, payout, state);
     assert.equal(shown.approval_state, state);
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payout)), ['nothing > queued', `queued > ${state}`]);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payout)), ['nothing > queued', `queued > ${state}`]);
     assert.deepEqual(await balanceOf(testEnv, payout.merchant), [FUNDS, 0]);
     assert.equal(await transfersAccepted(testEnv, payout), 0);
   }
 
   it('gives its money back when an approver rejects it, and says why', async () => {
     const merchant = await fundedMerchant();
-    const payout = await askForPayout(testEnv, '000', { merchant });
-    const approver = await enter(testEnv, merchant.id, 'approver');
+    const payout = await requestPayout(testEnv, '000', { merchant });
+    const approver = await logInAs(testEnv, merchant.id, 'approver');
     const reject = () =>
       approver.call('POST', `/v1/console/payouts/${payout.id}/reject`, { json: { reason: 'Wrong amount' } });
     const { status, json } = await reject();
@@ -57,22 +57,22 @@ describe('a queued payout', () => {
 
   it('needs a reason to be rejected, and an approver', async () => {
     const merchant = await fundedMerchant();
-    const payout = await askForPayout(testEnv, '000', { merchant });
+    const payout = await requestPayout(testEnv, '000', { merchant });
     const path = `/v1/console/payouts/${payout.id}/reject`;
-    const approver = await enter(testEnv, merchant.id, 'approver');
+    const approver = await logInAs(testEnv, merchant.id, 'approver');
     assertError(await approver.call('POST', path, { json: {} }), 'parameter_missing');
-    const maker = await enter(testEnv, merchant.id, 'maker');
+    const maker = await logInAs(testEnv, merchant.id, 'maker');
     assertError(await maker.call('POST', path, { json: { reason: 'no' } }), 'permission_denied');
   });
 
   it('gives its money back when who made it cancels it, and nobody else can', async () => {
     const merchant = await fundedMerchant();
-    const maker = await enter(testEnv, merchant.id, 'maker');
+    const maker = await logInAs(testEnv, merchant.id, 'maker');
     const json = collectionFields({ phone: phoneFor('000') });
     const asked = await maker.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
     const payout = { ...(await toPayout(asked.json['id'], merchant, json['phone'])) };
     const path = `/v1/console/payouts/${payout.id}/cancel`;
-    assertError(await (await enter(testEnv, merchant.id, 'owner')).call('POST', path), 'permission_denied');
+    assertError(await (await logInAs(testEnv, merchant.id, 'owner')).call('POST', path), 'permission_denied');
     assert.equal((await maker.call('POST', path)).json['state'], 'cancelled');
     await ended(payout, 'cancelled');
     assert.equal((await maker.call('POST', path)).status, 200, 'the same again changes nothing');
@@ -87,8 +87,8 @@ describe('a queued payout', () => {
   it('expires when nobody releases it in time, and cannot be released any more', async () => {
     const merchant = await fundedMerchant();
     await setPolicy(merchant, 'payout_expires_after_ms', 1500);
-    const payout = await askForPayout(testEnv, '000', { merchant });
-    const approver = await enter(testEnv, merchant.id, 'approver');
+    const payout = await requestPayout(testEnv, '000', { merchant });
+    const approver = await logInAs(testEnv, merchant.id, 'approver');
     await ended(payout, 'expired');
     assertError(await release(approver, payout), 'state_conflict');
   });
@@ -104,7 +104,7 @@ describe('a queued payout', () => {
   it('is either released or cancelled when both come at once', async () => {
     const merchant = await fundedMerchant();
     const person = await addPerson(testEnv, merchant.id, ['maker']);
-    const [maker, approver] = [await logIn(testEnv, person), await enter(testEnv, merchant.id, 'approver')];
+    const [maker, approver] = [await logIn(testEnv, person), await logInAs(testEnv, merchant.id, 'approver')];
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, async () => {
         const json = collectionFields({ phone: phoneFor('000'), amount: 1000 });
@@ -128,12 +128,12 @@ describe('a queued payout', () => {
     it('of two approvers waits for the second, who is another person', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'two_approvers_above_minor', 5000);
-      const payout = await askForPayout(testEnv, '000', { merchant, amount: 5001 });
-      const first = await enter(testEnv, merchant.id, 'approver');
+      const payout = await requestPayout(testEnv, '000', { merchant, amount: 5001 });
+      const first = await logInAs(testEnv, merchant.id, 'approver');
       const { json } = await release(first, payout);
       assert.deepEqual([json['state'], json['approvals_required']], ['queued', 2]);
       assert.equal((await release(first, payout)).json['state'], 'queued', 'one person counts once');
-      const second = await enter(testEnv, merchant.id, 'approver');
+      const second = await logInAs(testEnv, merchant.id, 'approver');
       assert.equal((await release(second, payout)).json['state'], 'released');
       const shown = await untilPayoutState(testEnv, payout, 'succeeded');
       assert.equal((shown['approvals'] as unknown[]).length, 2);
@@ -142,28 +142,28 @@ describe('a queued payout', () => {
     it('of two approvers needs one for what is not above the amount', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'two_approvers_above_minor', 5000);
-      const payout = await askForPayout(testEnv, '000', { merchant, amount: 5000 });
-      assert.equal((await release(await enter(testEnv, merchant.id, 'approver'), payout)).json['state'], 'released');
+      const payout = await requestPayout(testEnv, '000', { merchant, amount: 5000 });
+      assert.equal((await release(await logInAs(testEnv, merchant.id, 'approver'), payout)).json['state'], 'released');
     });
 
     it('of a daily limit is not released by a person beyond it, but by another', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'approver_daily_limit_minor', 9000);
       const [one, two] = [
-        await askForPayout(testEnv, '000', { merchant }),
-        await askForPayout(testEnv, '000', { merchant }),
+        await requestPayout(testEnv, '000', { merchant }),
+        await requestPayout(testEnv, '000', { merchant }),
       ];
-      const approver = await enter(testEnv, merchant.id, 'approver');
+      const approver = await logInAs(testEnv, merchant.id, 'approver');
       assert.equal((await release(approver, one)).status, 200);
       assertError(await release(approver, two), 'permission_denied');
-      assert.equal((await release(await enter(testEnv, merchant.id, 'approver'), two)).status, 200);
+      assert.equal((await release(await logInAs(testEnv, merchant.id, 'approver'), two)).status, 200);
     });
 
     it('of a second factor is released by nobody who has none', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'second_factor_required', true);
-      const payout = await askForPayout(testEnv, '000', { merchant });
-      assertError(await release(await enter(testEnv, merchant.id, 'approver'), payout), 'permission_denied');
+      const payout = await requestPayout(testEnv, '000', { merchant });
+      assertError(await release(await logInAs(testEnv, merchant.id, 'approver'), payout), 'permission_denied');
       const person = await addPerson(testEnv, merchant.id, ['approver'], { hasSecondFactor: true });
       assert.equal((await release(await logIn(testEnv, person), payout)).status, 200);
     });
@@ -175,8 +175,8 @@ describe('a queued payout', () => {
 
     it('is released with them by one call, and what cannot be says why', async () => {
       const merchant = await fundedMerchant();
-      const payouts = await Promise.all([1, 2, 3].map(() => askForPayout(testEnv, '000', { merchant })));
-      const own = await enter(testEnv, merchant.id, 'maker', 'approver');
+      const payouts = await Promise.all([1, 2, 3].map(() => requestPayout(testEnv, '000', { merchant })));
+      const own = await logInAs(testEnv, merchant.id, 'maker', 'approver');
       const json = collectionFields({ phone: phoneFor('000') });
       const mine = await own.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
       const ids = [...payouts.map(({ id }) => id), String(mine.json['id']), 'pay_unknown'];
@@ -202,8 +202,8 @@ describe('a queued payout', () => {
 
     it('is answered as released again to who released it, and who was refused is on record', async () => {
       const merchant = await fundedMerchant();
-      const payout = await askForPayout(testEnv, '000', { merchant });
-      const own = await enter(testEnv, merchant.id, 'maker', 'approver');
+      const payout = await requestPayout(testEnv, '000', { merchant });
+      const own = await logInAs(testEnv, merchant.id, 'maker', 'approver');
       const json = collectionFields({ phone: phoneFor('000') });
       const mine = await own.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
       const ids = [payout.id, String(mine.json['id'])];
@@ -224,7 +224,7 @@ describe('a queued payout', () => {
     });
 
     it('is named once, and they are a hundred at the most', async () => {
-      const approver = await enter(testEnv, testEnv.merchant.id, 'approver');
+      const approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
       for (const ids of [[], ['pay_1', 'pay_1'], Array.from({ length: 101 }, (_, n) => `pay_${n}`)]) {
         assertError(await releaseMany(approver, ids), 'parameter_invalid');
       }

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import type { PayoutState } from '../../../src/domain/payments/payout.ts';
 import { PAYOUT_BEHAVIOURS } from '../../../src/sandbox/behaviours.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
-import { assertLedgerIsSound, storyOf, untilAllReceived } from '../../support/payments.ts';
+import { assertLedgerIsSound, transitionsOf, untilAllReceived } from '../../support/payments.ts';
 import {
-  askForPayout,
+  requestPayout,
   balanceOf,
   fund,
   release,
@@ -14,7 +14,7 @@ import {
   type Payout,
   type ShownPayout,
 } from '../../support/payouts.ts';
-import { enter } from '../../support/people.ts';
+import { logInAs } from '../../support/people.ts';
 
 type Row = {
   readonly row: string;
@@ -90,8 +90,8 @@ describe('a payout', () => {
   async function payOut(row: string): Promise<Payout> {
     const merchant = await testEnv.addMerchant();
     await fund(testEnv, merchant, FUNDS);
-    const payout = await askForPayout(testEnv, row, { merchant });
-    const approver = await enter(testEnv, merchant.id, 'approver');
+    const payout = await requestPayout(testEnv, row, { merchant });
+    const approver = await logInAs(testEnv, merchant.id, 'approver');
     const answer = await release(approver, payout);
     assert.equal(answer.status, 200, answer.text);
     return payout;
@@ -100,7 +100,7 @@ describe('a payout', () => {
   async function outcomeOf({ row, state }: Row): Promise<{ payout: Payout; shown: ShownPayout; story: string[] }> {
     const payout = await payouts.get(row)!;
     const shown = await untilPayoutState(testEnv, payout, state);
-    return { payout, shown, story: storyOf(await untilAllReceived(testEnv, payout)) };
+    return { payout, shown, story: transitionsOf(await untilAllReceived(testEnv, payout)) };
   }
 
   for (const row of ROWS) {

@@ -13,14 +13,14 @@ import {
   assertLedgerIsSound,
   callBack,
   pay,
-  storyOf,
+  transitionsOf,
   switchFaults,
   untilAllReceived,
   untilState,
   type Payment,
 } from '../../support/payments.ts';
-import { askForPayout, balanceOf, release, untilPayoutState } from '../../support/payouts.ts';
-import { enter, type Browser } from '../../support/people.ts';
+import { requestPayout, balanceOf, release, untilPayoutState } from '../../support/payouts.ts';
+import { logInAs, type Browser } from '../../support/people.ts';
 
 const REVERSED = ['initiated > prompted', 'prompted > succeeded', 'succeeded > reversed'];
 
@@ -38,7 +38,7 @@ describe('a collection that was paid', () => {
     const merchant = await testEnv.addMerchant();
     const payment = await pay(testEnv, row, { merchant });
     await untilState(testEnv, payment, 'succeeded');
-    return { payment, merchant, approver: await enter(testEnv, merchant.id, 'approver') };
+    return { payment, merchant, approver: await logInAs(testEnv, merchant.id, 'approver') };
   }
 
   const reverse = (browser: Browser, { id }: { id: string }, idempotencyKey = randomUUID()) =>
@@ -55,7 +55,7 @@ describe('a collection that was paid', () => {
     const payment = await pay(testEnv, '015', { merchant });
     const shown = await untilState(testEnv, payment, 'reversed');
     assert.equal(shown['amount_reversed'], payment.amount);
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), REVERSED);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), REVERSED);
     assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
   });
 
@@ -64,8 +64,8 @@ describe('a collection that was paid', () => {
     await switchFaults(testEnv, {});
     const payment = await pay(testEnv, '015', { merchant });
     await untilState(testEnv, payment, 'succeeded');
-    const payout = await askForPayout(testEnv, '000', { merchant, amount: payment.amount });
-    await release(await enter(testEnv, merchant.id, 'approver'), payout);
+    const payout = await requestPayout(testEnv, '000', { merchant, amount: payment.amount });
+    await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
     await untilPayoutState(testEnv, payout, 'succeeded');
     await untilState(testEnv, payment, 'reversed');
     assert.deepEqual(await balanceOf(testEnv, merchant), [-payment.amount, 0]);
@@ -97,7 +97,7 @@ describe('a collection that was paid', () => {
     );
     await untilState(testEnv, payment, 'reversed');
     await untilReversal(approver, payment, 'succeeded');
-    assert.deepEqual(storyOf(await untilAllReceived(testEnv, payment)), REVERSED);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), REVERSED);
     assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
     assert.equal((await reverse(approver, payment, key)).text, asked.text);
     assertError(await reverse(approver, payment), 'state_conflict');
@@ -142,7 +142,7 @@ describe('a collection that was paid', () => {
     const { payment, merchant, approver } = await paid();
     const second = await pay(testEnv, '000', { merchant });
     await untilState(testEnv, second, 'succeeded');
-    await release(approver, await askForPayout(testEnv, '000', { merchant, amount: payment.amount }));
+    await release(approver, await requestPayout(testEnv, '000', { merchant, amount: payment.amount }));
     await switchFaults(testEnv, { down: true });
     const answers = await Promise.all([reverse(approver, payment), reverse(approver, second)]);
     assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 402]);
@@ -168,9 +168,9 @@ describe('a collection that was paid', () => {
   it('is not given back by who is no approver, nor when the money is gone, nor before it was paid', async () => {
     const { payment, merchant, approver } = await paid();
     for (const role of ['maker', 'viewer', 'admin', 'developer'] as const) {
-      assertError(await reverse(await enter(testEnv, merchant.id, role), payment), 'permission_denied');
+      assertError(await reverse(await logInAs(testEnv, merchant.id, role), payment), 'permission_denied');
     }
-    await askForPayout(testEnv, '000', { merchant, amount: payment.amount });
+    await requestPayout(testEnv, '000', { merchant, amount: payment.amount });
     const key = randomUUID();
     const refused = await reverse(approver, payment, key);
     assertError(refused, 'balance_insufficient');
@@ -180,7 +180,7 @@ describe('a collection that was paid', () => {
     const declined = await pay(testEnv, '001', { merchant });
     await untilState(testEnv, declined, 'failed');
     assertError(await reverse(approver, declined), 'state_conflict');
-    const stranger = await enter(testEnv, (await testEnv.addMerchant()).id, 'approver');
+    const stranger = await logInAs(testEnv, (await testEnv.addMerchant()).id, 'approver');
     assertError(await reverse(stranger, payment), 'collection_not_found');
   });
 });

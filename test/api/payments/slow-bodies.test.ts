@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
-import { askForPayout, balanceOf, fetchPayout, fund } from '../../support/payouts.ts';
-import { addPerson, enter, logIn, type Browser } from '../../support/people.ts';
+import { requestPayout, balanceOf, fetchPayout, fund } from '../../support/payouts.ts';
+import { addPerson, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { collectionFields } from '../../support/api.ts';
 import { API_ONLY } from '../answers.ts';
 
@@ -14,7 +14,7 @@ describe('a request whose body is slow', () => {
   let owner: Browser;
   before(async () => {
     testEnv = await startTestEnvironment(API_ONLY);
-    owner = await enter(testEnv, testEnv.merchant.id, 'owner');
+    owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     await fund(testEnv, testEnv.merchant, 50_000);
   });
   after(() => testEnv.stop());
@@ -54,8 +54,8 @@ describe('a request whose body is slow', () => {
   }
 
   it('releases nothing once its session has ended', async () => {
-    const payout = await askForPayout(testEnv, '000');
-    const approver = await enter(testEnv, testEnv.merchant.id, 'approver');
+    const payout = await requestPayout(testEnv, '000');
+    const approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
     const logOut = () => approver.call('DELETE', '/v1/console/session');
     const kept = { ...approver };
     const answer = await sendSlowly(kept, '/v1/console/payouts/release', { ids: [payout.id] }, logOut);
@@ -71,7 +71,7 @@ describe('a request whose body is slow', () => {
     const demote = async () => {
       assert.equal((await owner.call('PATCH', `/v1/console/members/${person.id}`, change)).status, 200);
     };
-    const other = await enter(testEnv, testEnv.merchant.id, 'maker');
+    const other = await logInAs(testEnv, testEnv.merchant.id, 'maker');
     const kept = { ...other };
     const logOut = () => other.call('DELETE', '/v1/console/session');
     const path = '/v1/api/payouts';
@@ -81,8 +81,8 @@ describe('a request whose body is slow', () => {
   });
 
   it('is served as any other when nothing ends meanwhile', async () => {
-    const payout = await askForPayout(testEnv, '000');
-    const approver = await enter(testEnv, testEnv.merchant.id, 'approver');
+    const payout = await requestPayout(testEnv, '000');
+    const approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
     const nothing = () => Promise.resolve();
     const answer = await sendSlowly(approver, '/v1/console/payouts/release', { ids: [payout.id] }, nothing);
     assert.equal(answer, '200 done');

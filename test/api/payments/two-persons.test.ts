@@ -16,7 +16,7 @@ import {
 } from '../../support/test-environment.ts';
 import { assertLedgerIsSound, phoneFor } from '../../support/payments.ts';
 import {
-  askForPayout,
+  requestPayout,
   balanceOf,
   fetchPayout,
   fund,
@@ -25,7 +25,7 @@ import {
   untilPayoutState,
   type Payout,
 } from '../../support/payouts.ts';
-import { addPerson, codeOf, enter, logIn, type Browser } from '../../support/people.ts';
+import { addPerson, codeOf, logInAs, logIn, type Browser } from '../../support/people.ts';
 
 describe('the rule of two persons', () => {
   let testEnv: TestEnvironment;
@@ -55,9 +55,9 @@ describe('the rule of two persons', () => {
   it('holds money when a payout is made, and moves it when another person releases it', async () => {
     const own = await testEnv.addMerchant();
     await fund(testEnv, own, 20_000);
-    const payout = await askForPayout(testEnv, '000', { merchant: own, amount: 7000 });
+    const payout = await requestPayout(testEnv, '000', { merchant: own, amount: 7000 });
     assert.deepEqual(await balanceOf(testEnv, own), [13_000, 7000]);
-    const approver = await enter(testEnv, own.id, 'approver');
+    const approver = await logInAs(testEnv, own.id, 'approver');
     const { json } = await release(approver, payout);
     assert.deepEqual([json['state'], json['approval_state']], ['released', 'approved']);
     await untilPayoutState(testEnv, payout, 'succeeded');
@@ -66,13 +66,13 @@ describe('the rule of two persons', () => {
   });
 
   it('refuses a release by the person who created the payout in a session, though an approver', async () => {
-    const both = await enter(testEnv, merchant.id, 'maker', 'approver');
+    const both = await logInAs(testEnv, merchant.id, 'maker', 'approver');
     const id = await ask(both);
     assertError(await release(both, { id }), 'approval_self');
   });
 
   it('refuses a release by an owner of the owner’s own payout', async () => {
-    const owner = await enter(testEnv, merchant.id, 'owner');
+    const owner = await logInAs(testEnv, merchant.id, 'owner');
     assertError(await release(owner, { id: await ask(owner) }), 'approval_self');
   });
 
@@ -82,7 +82,7 @@ describe('the rule of two persons', () => {
       hashApiKey(merchant.key),
       person.id,
     ]);
-    const payout = await askForPayout(testEnv, '000');
+    const payout = await requestPayout(testEnv, '000');
     await testEnv.db.pool.query('UPDATE api_keys SET created_by = $2 WHERE key_sha256 = $1', [
       hashApiKey(merchant.key),
       merchant.makerId,
@@ -93,14 +93,14 @@ describe('the rule of two persons', () => {
 
   for (const role of ['maker', 'viewer', 'developer', 'admin'] as const) {
     it(`refuses a release by a ${role}`, async () => {
-      const payout = await askForPayout(testEnv, '000');
-      assertError(await release(await enter(testEnv, merchant.id, role), payout), 'permission_denied');
+      const payout = await requestPayout(testEnv, '000');
+      assertError(await release(await logInAs(testEnv, merchant.id, role), payout), 'permission_denied');
       await stillQueued(payout);
     });
   }
 
   it('refuses a release with an API key, whatever its scopes', async () => {
-    const payout = await askForPayout(testEnv, '000');
+    const payout = await requestPayout(testEnv, '000');
     const key = await testEnv.addKey(merchant.id, SCOPES);
     const response = await fetch(`${testEnv.baseUrl}/v1/console/payouts/${payout.id}/release`, {
       method: 'POST',
@@ -111,10 +111,10 @@ describe('the rule of two persons', () => {
   });
 
   it('refuses a release by an approver who was removed, in a session that was open before', async () => {
-    const payout = await askForPayout(testEnv, '000');
+    const payout = await requestPayout(testEnv, '000');
     const person = await addPerson(testEnv, merchant.id, ['approver']);
     const browser = await logIn(testEnv, person);
-    const admin = await enter(testEnv, merchant.id, 'admin', 'approver');
+    const admin = await logInAs(testEnv, merchant.id, 'admin', 'approver');
     assert.equal((await admin.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assertError(await release(browser, payout), 'permission_denied');
     await stillQueued(payout);
@@ -130,14 +130,14 @@ describe('the rule of two persons', () => {
   });
 
   it('does not know another merchant’s payout', async () => {
-    const payout = await askForPayout(testEnv, '000');
-    const stranger = await enter(testEnv, (await testEnv.addMerchant()).id, 'owner');
+    const payout = await requestPayout(testEnv, '000');
+    const stranger = await logInAs(testEnv, (await testEnv.addMerchant()).id, 'owner');
     assertError(await release(stranger, payout), 'payout_not_found');
     await stillQueued(payout);
   });
 
   it('is not gone around by a signal that somebody sends by hand', async () => {
-    const payout = await askForPayout(testEnv, '000');
+    const payout = await requestPayout(testEnv, '000');
     const handle = (await temporalClient()).workflow.getHandle(payout.workflowId);
     await eventually('the workflow to wait', async () => {
       const description = await handle.describe().catch(() => null);
@@ -147,13 +147,13 @@ describe('the rule of two persons', () => {
     await sleep(1500);
     await stillQueued(payout);
     assert.deepEqual((await handle.describe()).status.name, 'RUNNING');
-    await release(await enter(testEnv, merchant.id, 'approver'), payout);
+    await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
     await untilPayoutState(testEnv, payout, 'succeeded');
   });
 
   it('answers a replayed release with the same bytes, and sends once', async () => {
-    const payout = await askForPayout(testEnv, '000');
-    const approver = await enter(testEnv, merchant.id, 'approver');
+    const payout = await requestPayout(testEnv, '000');
+    const approver = await logInAs(testEnv, merchant.id, 'approver');
     const idempotencyKey = randomUUID();
     const path = `/v1/console/payouts/${payout.id}/release`;
     const first = await approver.call('POST', path, { idempotencyKey });
@@ -162,14 +162,14 @@ describe('the rule of two persons', () => {
     assert.deepEqual([second.status, second.text], [200, first.text]);
     assert.equal(second.headers.get('idempotent-replayed'), 'true');
     assertError(await release(approver, payout), 'state_conflict');
-    const other = await enter(testEnv, merchant.id, 'approver');
+    const other = await logInAs(testEnv, merchant.id, 'approver');
     assertError(await other.call('POST', path, { idempotencyKey }), 'idempotency_key_reused');
     assert.equal(await transfersAccepted(testEnv, payout), 1);
   });
 
   it('lets one of two approvers at once release, and sends once', async () => {
-    const payout = await askForPayout(testEnv, '000');
-    const approvers = await Promise.all([1, 2].map(() => enter(testEnv, merchant.id, 'approver')));
+    const payout = await requestPayout(testEnv, '000');
+    const approvers = await Promise.all([1, 2].map(() => logInAs(testEnv, merchant.id, 'approver')));
     const answers = await Promise.all(approvers.map((approver) => release(approver, payout)));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
     await untilPayoutState(testEnv, payout, 'succeeded');
@@ -177,7 +177,7 @@ describe('the rule of two persons', () => {
   });
 
   it('needs a fresh second factor from whoever has one', async () => {
-    const payout = await askForPayout(testEnv, '000');
+    const payout = await requestPayout(testEnv, '000');
     const person = await addPerson(testEnv, merchant.id, ['approver'], { hasSecondFactor: true });
     const browser = await logIn(testEnv, person);
     await testEnv.db.pool.query(
@@ -185,7 +185,7 @@ describe('the rule of two persons', () => {
       [person.id],
     );
     assertError(await release(browser, payout), 'permission_denied');
-    const many = { json: { ids: [(await askForPayout(testEnv, '000')).id] }, idempotencyKey: randomUUID() };
+    const many = { json: { ids: [(await requestPayout(testEnv, '000')).id] }, idempotencyKey: randomUUID() };
     const releaseMany = () => browser.call('POST', '/v1/console/payouts/release', many);
     assertError(await releaseMany(), 'permission_denied');
     const totp = codeOf(person.totpSecret, 1);
@@ -197,10 +197,10 @@ describe('the rule of two persons', () => {
   });
 
   it('is in the audit log, with who was refused', async () => {
-    const both = await enter(testEnv, merchant.id, 'maker', 'approver');
+    const both = await logInAs(testEnv, merchant.id, 'maker', 'approver');
     const id = await ask(both);
     await release(both, { id });
-    const approver = await enter(testEnv, merchant.id, 'approver');
+    const approver = await logInAs(testEnv, merchant.id, 'approver');
     await release(approver, { id });
     const { rows } = await testEnv.db.pool.query<{ entry: string; after: Record<string, unknown> }>(
       `SELECT outcome || ' ' || action AS entry, after FROM audit_entries WHERE subject_id = $1 ORDER BY id`,
@@ -220,7 +220,7 @@ describe('the rule of two persons', () => {
   });
 
   it('knows nobody without a session', async () => {
-    const payout = await askForPayout(testEnv, '000');
+    const payout = await requestPayout(testEnv, '000');
     const response = await fetch(`${testEnv.baseUrl}/v1/console/payouts/${payout.id}/release`, { method: 'POST' });
     assert.equal(response.status, 403);
     await stillQueued(payout);

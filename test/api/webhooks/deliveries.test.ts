@@ -10,7 +10,7 @@ import { API_ONLY, assertError, issuesOf } from '../answers.ts';
 import { claim, record } from '../../db/webhooks/deliveries.ts';
 import { testLog } from '../../support/engines.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
-import { assertAudited, auditRows, enter } from '../../support/people.ts';
+import { assertAudited, auditRows, logInAs } from '../../support/people.ts';
 import {
   atOnce,
   DELIVERIES,
@@ -226,7 +226,7 @@ describe('deliveries at the console', () => {
       for (const id of [delivery.id, newId('dlv'), 'dlv_1']) {
         assertError(await stranger.browser.call('POST', `${DELIVERIES}/${id}/replay`), 'delivery_not_found');
       }
-      const viewer = await enter(testEnv, developer.merchant.id, 'viewer');
+      const viewer = await logInAs(testEnv, developer.merchant.id, 'viewer');
       assertError(await viewer.call('POST', `${DELIVERIES}/${delivery.id}/replay`), 'permission_denied');
       assert.equal((await viewer.call('GET', `${DELIVERIES}/${delivery.id}`)).status, 200);
     });
@@ -339,7 +339,7 @@ describe('deliveries at the console', () => {
       for (const id of [(await stranger.register()).id, newId('whe')]) {
         assertError(await replayMany({ endpoint_id: id }), 'endpoint_not_found');
       }
-      const viewer = await enter(testEnv, developer.merchant.id, 'viewer');
+      const viewer = await logInAs(testEnv, developer.merchant.id, 'viewer');
       assertError(await viewer.call('POST', `${DELIVERIES}/replay`, { json: {} }), 'permission_denied');
       assert.deepEqual(await developer.list(REPLAYS), []);
     });

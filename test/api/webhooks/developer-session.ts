@@ -6,10 +6,10 @@ import { lockMerchant } from '../../../src/db/webhooks/endpoint.ts';
 import type { DeliveryState } from '../../../src/domain/webhooks/delivery.ts';
 import type { CollectionState } from '../../../src/domain/payments/collection.ts';
 import { makeCollection } from '../../db/rows.ts';
-import type { ApiAnswer } from '../../support/api.ts';
+import type { ApiResponse } from '../../support/api.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import { addPerson, logIn, type Browser, type TestPerson } from '../../support/people.ts';
-import type { Received } from '../../support/receiver.ts';
+import type { ReceivedWebhook } from '../../support/receiver.ts';
 
 export const ENDPOINTS = '/v1/console/endpoints';
 export const EVENTS = '/v1/console/events';
@@ -42,11 +42,11 @@ export type DeveloperSession = {
   readonly browser: Browser;
   /** Registers an endpoint at the house's receiver. */
   register(fields?: Fields): Promise<Registered>;
-  change(endpoint: Registered, fields: Fields): Promise<ApiAnswer>;
+  change(endpoint: Registered, fields: Fields): Promise<ApiResponse>;
   /** As GET shows it. */
   show(endpoint: Registered): Promise<Fields>;
   /** What the endpoint's receiver got, in order. */
-  received(endpoint: Registered): Received[];
+  received(endpoint: Registered): ReceivedWebhook[];
   /** Makes the events of a collection in this state: its last one is of that type. */
   happen(state?: Exclude<CollectionState, 'initiated'>): Promise<void>;
   /** The first hundred rows of a list. */
@@ -129,7 +129,7 @@ export async function nextMoment(): Promise<string> {
 }
 
 /** Which of the secrets made each signature of the request, in the order of the signatures; -1: none of them. */
-export function signersOf({ headers, rawBody }: Received, secrets: readonly string[]): number[] {
+export function signersOf({ headers, rawBody }: ReceivedWebhook, secrets: readonly string[]): number[] {
   const pairs = String(headers['malipo-signature'])
     .split(',')
     .map((pair) => pair.split('='));

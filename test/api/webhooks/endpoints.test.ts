@@ -5,7 +5,7 @@ import { newId } from '../../../src/domain/ids.ts';
 import { API_ONLY, assertError, issuesOf } from '../answers.ts';
 import { oneRow } from '../../db/rows.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
-import { assertAudited, auditRows, enter } from '../../support/people.ts';
+import { assertAudited, auditRows, logInAs } from '../../support/people.ts';
 import {
   atOnce,
   ENDPOINTS,
@@ -337,12 +337,12 @@ describe('endpoints at the console', () => {
   it('are kept by developers and admins, and seen by everybody', async () => {
     const { id } = await developer.register();
     for (const role of ['maker', 'approver', 'viewer'] as const) {
-      const browser = await enter(testEnv, developer.merchant.id, role);
+      const browser = await logInAs(testEnv, developer.merchant.id, role);
       assertError(await browser.call('POST', ENDPOINTS, { json: { url: URL } }), 'permission_denied');
       assertError(await browser.call('POST', `${ENDPOINTS}/${id}/rotate`, { json: {} }), 'permission_denied');
       assert.equal((await browser.call('GET', `${ENDPOINTS}/${id}`)).status, 200);
     }
-    const admin = await enter(testEnv, developer.merchant.id, 'admin');
+    const admin = await logInAs(testEnv, developer.merchant.id, 'admin');
     assert.equal((await admin.call('DELETE', `${ENDPOINTS}/${id}`)).status, 204);
   });
 });
