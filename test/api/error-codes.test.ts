@@ -8,8 +8,8 @@ import { call, collectionFields, type ApiResponse, type CallOptions } from '../s
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { fund, release } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
-import { API_ONLY, assertError, startAnotherServer } from './answers.ts';
-import { holdIdempotencyKey } from './payments/held-key.ts';
+import { API_ONLY, assertError, startAnotherServer } from './responses.ts';
+import { holdIdempotencyKey } from './payments/in-flight-key.ts';
 
 const COLLECTIONS = '/v1/api/collections';
 const BALANCE = '/v1/api/balance';
@@ -123,32 +123,32 @@ describe('every error code', () => {
     idempotency_key_in_flight: async () => {
       const idempotencyKey = randomUUID();
       const held = await holdIdempotencyKey(testEnv.db, testEnv.merchant.id, idempotencyKey);
-      const answer = await create({ json: collectionFields(), idempotencyKey });
+      const response = await create({ json: collectionFields(), idempotencyKey });
       await held.release();
-      return answer;
+      return response;
     },
     rate_limited: async () => {
       const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
       return eventually('a refusal', async () => {
-        const answer = await call(baseUrl, 'GET', BALANCE, { key: testEnv.merchant.key });
-        return answer.status === 200 ? null : answer;
+        const response = await call(baseUrl, 'GET', BALANCE, { key: testEnv.merchant.key });
+        return response.status === 200 ? null : response;
       });
     },
     internal_error: async () => {
       await testEnv.db.pool.query('ALTER TABLE ledger_accounts RENAME TO mislaid');
-      const answer = await get(BALANCE, testEnv.merchant.key);
+      const response = await get(BALANCE, testEnv.merchant.key);
       await testEnv.db.pool.query('ALTER TABLE mislaid RENAME TO ledger_accounts');
-      return answer;
+      return response;
     },
     service_unavailable: async () => {
       const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_BACKLOG_MAX_COUNT: '1' });
       await createWith({});
       return eventually('a refusal', async () => {
-        const answer = await call(baseUrl, 'POST', COLLECTIONS, {
+        const response = await call(baseUrl, 'POST', COLLECTIONS, {
           key: testEnv.merchant.key,
           json: collectionFields(),
         });
-        return answer.status === 202 ? null : answer;
+        return response.status === 202 ? null : response;
       });
     },
   };

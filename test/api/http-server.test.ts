@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../src/dev/ports.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import { API_ONLY, assertError, startAnotherServer } from './answers.ts';
+import { API_ONLY, assertError, startAnotherServer } from './responses.ts';
 
 /** What comes back on a connection of its own until it ends. */
 async function exchange(baseUrl: string, text: string): Promise<string> {

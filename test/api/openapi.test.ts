@@ -7,7 +7,7 @@ import { ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { call } from '../support/api.ts';
 import { openApiOf } from '../support/openapi-check.ts';
-import { API_ONLY, assertError } from './answers.ts';
+import { API_ONLY, assertError } from './responses.ts';
 import { assertValidDocument, operationsOf, type OpenApiDocument } from './openapi-structure.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -26,10 +26,10 @@ describe('the OpenAPI document', () => {
     call(testEnv.baseUrl, method, path.replace('{id}', 'col_1'), { idempotencyKey: null });
 
   it('is served as JSON, to anybody', async () => {
-    const answer = await call(testEnv.baseUrl, 'GET', '/v1/openapi.json');
-    assert.equal(answer.status, 200);
-    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
-    assert.deepEqual(answer.json, document);
+    const response = await call(testEnv.baseUrl, 'GET', '/v1/openapi.json');
+    assert.equal(response.status, 200);
+    assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
+    assert.deepEqual(response.json, document);
   });
 
   it('is a valid one of version 3.1', () => {
@@ -59,9 +59,9 @@ describe('the OpenAPI document', () => {
     for (const [path, operations] of Object.entries(document.paths)) {
       const documented = Object.keys(operations).map((method) => method.toUpperCase());
       for (const method of METHODS) {
-        const answer = await reach(method, path);
-        if (documented.includes(method)) assert.ok(![404, 405].includes(answer.status), `${method} ${path}`);
-        else assertError(answer, 'method_not_allowed');
+        const response = await reach(method, path);
+        if (documented.includes(method)) assert.ok(![404, 405].includes(response.status), `${method} ${path}`);
+        else assertError(response, 'method_not_allowed');
       }
     }
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, type CallOptions } from '../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import { API_ONLY, assertError, issuesOf } from './answers.ts';
+import { API_ONLY, assertError, issuesOf } from './responses.ts';
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -24,16 +24,16 @@ describe('a body that asks for a collection', () => {
     const body = (amount: string) => `{"phone":"256772000100","reference":"INV-1","amount":${amount}}`;
     for (const written of ['5000.0', '5e3', '50.00E+2', '50000e-1', '0.05e5']) {
       it(`${written} has 5000 for its amount`, async () => {
-        const answer = await createFrom(body(written));
-        assert.equal(answer.json['amount'], 5000, answer.text);
+        const response = await createFrom(body(written));
+        assert.equal(response.json['amount'], 5000, response.text);
       });
     }
     for (const written of ['9007199254740993', '1e300', '-1e300', '1e400', '-1e400', '0.1', '5000.00001']) {
       it(`${written} has no amount`, async () => {
-        const answer = await createFrom(body(written));
-        assert.equal(answer.status, 400, answer.text);
-        assert.match(issuesOf(answer).join(), /^amount (parameter_invalid|amount_out_of_bounds)$/);
-        assert.match(answer.text, /"amount must be [^"]*\."/);
+        const response = await createFrom(body(written));
+        assert.equal(response.status, 400, response.text);
+        assert.match(issuesOf(response).join(), /^amount (parameter_invalid|amount_out_of_bounds)$/);
+        assert.match(response.text, /"amount must be [^"]*\."/);
       });
     }
     for (const written of ['5000.0000000000000000001', '4999.99999999999999999999', '5000e-400', '1e-400']) {
@@ -78,9 +78,11 @@ describe('a body that asks for a collection', () => {
 
   it('may have a name again in another object, and text that looks like a name', async () => {
     const pairs = '{"phone":"x","amount":"a","reference":"\\"reference\\":","a,":"{\\"a\\":1","[":"]"}';
-    const answer = await createFrom(`{"phone":"256772000100","amount":5000,"reference":"amount","metadata":${pairs}}`);
-    assert.equal(answer.status, 202, answer.text);
-    assert.deepEqual(answer.json['metadata'], JSON.parse(pairs));
+    const response = await createFrom(
+      `{"phone":"256772000100","amount":5000,"reference":"amount","metadata":${pairs}}`,
+    );
+    assert.equal(response.status, 202, response.text);
+    assert.deepEqual(response.json['metadata'], JSON.parse(pairs));
   });
 
   it('is not read when it is not UTF-8, in JSON or in a form, escaped or not', async () => {
@@ -103,9 +105,9 @@ describe('a body that asks for a collection', () => {
       return JSON.stringify({ reference: 'x'.repeat(size - frame.length) });
     };
     it('of 64 KiB to its end', async () => {
-      const answer = await createFrom(ofBytes(65_536));
-      assert.equal(answer.status, 400);
-      assert.ok(issuesOf(answer).includes('reference parameter_invalid'), answer.text);
+      const response = await createFrom(ofBytes(65_536));
+      assert.equal(response.status, 400);
+      assert.ok(issuesOf(response).includes('reference parameter_invalid'), response.text);
     });
     it('no further than 64 KiB, of JSON or of a form', async () => {
       assertError(await createFrom(ofBytes(65_537)), 'body_too_large');

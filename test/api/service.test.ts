@@ -7,7 +7,7 @@ import { createConnection } from 'node:net';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { record } from '../db/rows.ts';
 import { call, collectionFields } from '../support/api.ts';
-import { API_ONLY, assertError, assertHeaders, startAnotherServer } from './answers.ts';
+import { API_ONLY, assertError, assertHeaders, startAnotherServer } from './responses.ts';
 
 describe('the service', () => {
   let testEnv: TestEnvironment;
@@ -20,25 +20,25 @@ describe('the service', () => {
 
   describe('says of itself', () => {
     it('that it is up', async () => {
-      const answer = await get('/healthz');
-      assert.deepEqual([answer.status, answer.json], [200, { status: 'up' }]);
-      assertHeaders(answer);
+      const response = await get('/healthz');
+      assert.deepEqual([response.status, response.json], [200, { status: 'up' }]);
+      assertHeaders(response);
     });
 
     it('that it is ready, with each of its parts', async () => {
-      const answer = await get('/readyz');
+      const response = await get('/readyz');
       const parts = { database: 'up', temporal: 'up', backlog: 'within_bounds' };
-      assert.deepEqual([answer.status, answer.json], [200, { status: 'ready', parts }]);
-      assertHeaders(answer);
+      assert.deepEqual([response.status, response.json], [200, { status: 'ready', parts }]);
+      assertHeaders(response);
     });
   });
 
   describe('answers balance', () => {
     it('with both amounts and the currency, and nothing else', async () => {
       const stranger = await testEnv.addMerchant('KES');
-      const answer = await get('/v1/api/balance', stranger.key);
-      assert.deepEqual([answer.status, answer.json], [200, { available: 0, held: 0, currency: 'KES' }]);
-      assertHeaders(answer);
+      const response = await get('/v1/api/balance', stranger.key);
+      assert.deepEqual([response.status, response.json], [200, { available: 0, held: 0, currency: 'KES' }]);
+      assertHeaders(response);
     });
 
     it('with what was paid, the merchant’s own only', async () => {
@@ -166,9 +166,9 @@ describe('the service', () => {
       ['OPTIONS', '/v1/api/collections', 'POST, GET, HEAD'],
     ];
     for (const [method, path, allow] of methods) {
-      const answer = await call(testEnv.baseUrl, method, path, { key: testEnv.merchant.key });
-      assertError(answer, 'method_not_allowed');
-      assert.equal(answer.headers.get('allow'), allow);
+      const response = await call(testEnv.baseUrl, method, path, { key: testEnv.merchant.key });
+      assertError(response, 'method_not_allowed');
+      assert.equal(response.headers.get('allow'), allow);
     }
   });
 
@@ -197,10 +197,10 @@ describe('the service', () => {
 
   it('leaks nothing of an error that nobody expected', async () => {
     await testEnv.db.pool.query('ALTER TABLE collections RENAME COLUMN reference TO mislaid');
-    const answer = await get('/v1/api/collections', testEnv.merchant.key);
+    const response = await get('/v1/api/collections', testEnv.merchant.key);
     await testEnv.db.pool.query('ALTER TABLE collections RENAME COLUMN mislaid TO reference');
-    assertError(answer, 'internal_error');
-    assert.doesNotMatch(answer.text, /column|relation|reference|select|sql|node_modules|\.ts/i);
+    assertError(response, 'internal_error');
+    assert.doesNotMatch(response.text, /column|relation|reference|select|sql|node_modules|\.ts/i);
   });
 
   it('outlives a caller who goes away in the middle of a request', async () => {

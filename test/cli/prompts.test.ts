@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { API_ONLY } from '../api/answers.ts';
+import { API_ONLY } from '../api/responses.ts';
 import { runFolder } from '../support/engines.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { addPerson, codeOf, PASSWORD } from '../support/people.ts';

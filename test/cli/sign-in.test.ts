@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { freePort } from '../../src/dev/ports.ts';
 import { totpCode, totpStepAt } from '../../src/security/totp.ts';
-import { API_ONLY, startAnotherServer } from '../api/answers.ts';
+import { API_ONLY, startAnotherServer } from '../api/responses.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { addPerson, PASSWORD, type TestPerson } from '../support/people.ts';
 import { jsonOf, startSession, settingsOf, type CliSession } from './malipo-child.ts';

@@ -9,7 +9,7 @@ import { makeCollection } from '../db/rows.ts';
 import { call } from '../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { addPerson, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
-import { API_ONLY } from '../api/answers.ts';
+import { API_ONLY } from '../api/responses.ts';
 
 type Outcome = { readonly code: number; readonly out: string; readonly err: string };
 

@@ -1,13 +1,13 @@
 // Another merchant's ids on every operation that takes one: the answer is that to an unknown id, to the last byte.
 import assert from 'node:assert/strict';
 import { isId, newId } from '../../src/domain/ids.ts';
-import { assertError } from '../api/answers.ts';
+import { assertError } from '../api/responses.ts';
 import { call, type ApiResponse } from '../support/api.ts';
 import { addPerson } from '../support/people.ts';
 import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.ts';
-import { idsOf } from './belongings.ts';
+import { idsOf } from './merchant-ids.ts';
 import { sampleOf, type Sample } from './samples.ts';
-import { dumpOfOthers } from './traces.ts';
+import { dumpOfOthers } from './call-effects.ts';
 import {
   startIsolationEnvironment,
   type Headers,
@@ -108,9 +108,9 @@ describe('an id of another merchant', () => {
       const foreign = (await sampleOf(operationId, { testEnv, shop: theirs, ...their })).json?.[field];
       const before = await dumpOfOthers(testEnv.db, ours.merchantId);
       const ask = (value: unknown) => send(operationId, { json: { ...own.json, [field]: value } }, our.headers);
-      const [answer, unknown] = [await ask(foreign), await ask(unknownFor(foreign))];
-      assert.ok(answer.text.includes(`"code":"${refusal}"`), `${operationId}: ${answer.text}`);
-      assert.deepEqual(comparable(answer), comparable(unknown), operationId);
+      const [response, unknown] = [await ask(foreign), await ask(unknownFor(foreign))];
+      assert.ok(response.text.includes(`"code":"${refusal}"`), `${operationId}: ${response.text}`);
+      assert.deepEqual(comparable(response), comparable(unknown), operationId);
       assert.deepEqual(await dumpOfOthers(testEnv.db, ours.merchantId), before, `${operationId} changed something`);
     });
   }
@@ -156,7 +156,7 @@ describe('an id of another merchant', () => {
   it('is not let in as an Idempotency-Key that another merchant used', async () => {
     const { testEnv, published, send } = isolation;
     const our = await isolation.enter(ours, 'owner');
-    const kept = published.operations.filter(({ isIdempotent: isKept }) => isKept);
+    const kept = published.operations.filter(({ isIdempotent }) => isIdempotent);
     assert.ok(kept.length > 4);
     for (const { operationId } of kept) {
       const key = `order-${operationId}`;

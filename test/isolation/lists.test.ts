@@ -4,7 +4,7 @@ import { makeCollection } from '../db/rows.ts';
 import { addPerson } from '../support/people.ts';
 import { call } from '../support/api.ts';
 import { API_SCOPES, BEHIND_A_SESSION, isRead, PATH_IDS } from './access.ts';
-import { idsOf } from './belongings.ts';
+import { idsOf } from './merchant-ids.ts';
 import { looksLikeId, type PublishedOperation } from './published.ts';
 import { NEED_SECOND_FACTOR, sampleOf, SAMPLES } from './samples.ts';
 import { startIsolationEnvironment, type Headers, type Shop, type IsolationEnvironment } from './tenants.ts';
@@ -82,10 +82,10 @@ describe('what is shown without an id', () => {
     const ids: string[] = [];
     for (let cursor = query['cursor'] ?? null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
       const asked = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) });
-      const answer = await call(isolation.testEnv.baseUrl, 'GET', `${path}?${asked.toString()}`, { headers });
-      assert.equal(answer.status, 200, answer.text);
-      assertOwn(answer.text, path);
-      const page = answer.json as unknown as Page;
+      const response = await call(isolation.testEnv.baseUrl, 'GET', `${path}?${asked.toString()}`, { headers });
+      assert.equal(response.status, 200, response.text);
+      assertOwn(response.text, path);
+      const page = response.json as unknown as Page;
       ids.push(...page.data.map(({ id }) => id));
       cursor = page.next_cursor ?? null;
     }
@@ -141,10 +141,10 @@ describe('what is shown without an id', () => {
     if (operationId.startsWith('list')) continue;
     it(`by ${operationId} is of the caller’s merchant`, async () => {
       for (const [who, headers] of callersOf(operationId)) {
-        const answer = await isolation.send(operationId, {}, headers);
-        assert.equal(answer.status, 200);
+        const response = await isolation.send(operationId, {}, headers);
+        assert.equal(response.status, 200);
         // Which merchants a person acts for is the person's own.
-        const text = operationId === 'getSession' ? answer.text.replaceAll(theirs.merchantId, '') : answer.text;
+        const text = operationId === 'getSession' ? response.text.replaceAll(theirs.merchantId, '') : response.text;
         assertOwn(text, `${operationId} to ${who}`);
       }
     });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { BEFORE_A_SESSION, BEHIND_A_SESSION, isRead } from './access.ts';
 import { NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
-import { assertLetIn, assertRefused } from './traces.ts';
+import { assertLetIn, assertRefused } from './call-effects.ts';
 import {
   startIsolationEnvironment,
   type Headers,

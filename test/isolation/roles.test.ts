@@ -5,7 +5,7 @@ import { ROLES, type Role } from '../../src/domain/accounts/member.ts';
 import { newToken } from '../../src/security/token.ts';
 import { API_SCOPES, CONSOLE_ROLES, SCOPE_ROLES } from './access.ts';
 import { addKey, NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
-import { assertLetIn, assertRefused, type Attempt } from './traces.ts';
+import { assertLetIn, assertRefused, type Attempt } from './call-effects.ts';
 import { startIsolationEnvironment, ownPages, type Shop, type Visitor, type IsolationEnvironment } from './tenants.ts';
 
 describe('a session', () => {

@@ -6,7 +6,7 @@ import { hashApiKey } from '../../src/security/api-key.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { API_SCOPES } from './access.ts';
 import { sampleOf, type Sample } from './samples.ts';
-import { assertLetIn, assertRefused } from './traces.ts';
+import { assertLetIn, assertRefused } from './call-effects.ts';
 import { startIsolationEnvironment, type Headers, type Shop, type IsolationEnvironment } from './tenants.ts';
 
 describe('a scope', () => {
@@ -36,8 +36,8 @@ describe('a scope', () => {
       const without = await keyWith(...SCOPES.filter((other) => other !== scope));
       const lacking = { ...call, ...without, code: 'insufficient_scope', why: `without ${scope}` } as const;
       const missing = { ...call, headers: {}, code: 'api_key_missing', why: 'without a key' } as const;
-      const [answer] = await assertRefused(isolation, [lacking, missing]);
-      assert.ok(String(answer?.json.error?.['message']).includes(scope), 'the scope that was needed is named');
+      const [response] = await assertRefused(isolation, [lacking, missing]);
+      assert.ok(String(response?.json.error?.['message']).includes(scope), 'the scope that was needed is named');
       const { headers } = await keyWith(scope);
       await assertLetIn(isolation, { ...call, headers, why: `with ${scope} alone` });
     });

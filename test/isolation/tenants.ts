@@ -73,9 +73,9 @@ export async function startIsolationEnvironment(): Promise<IsolationEnvironment>
       return openSession(await addPerson(testEnv, shop.merchantId, [role], options));
     },
     send(operationId, { id, json }, headers, idempotencyKey = randomUUID()) {
-      const { method, path, isIdempotent: isKept } = published.find(operationId);
+      const { method, path, isIdempotent } = published.find(operationId);
       return call(baseUrl, method, id === undefined ? path : path.replace('{id}', id), {
-        idempotencyKey: isKept ? idempotencyKey : null,
+        idempotencyKey: isIdempotent ? idempotencyKey : null,
         headers,
         ...(json && { json }),
       });

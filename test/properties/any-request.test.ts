@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import { API_ONLY, assertError } from '../api/answers.ts';
+import { API_ONLY, assertError } from '../api/responses.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 
 const RUNS = { numRuns: 100 };
@@ -59,10 +59,10 @@ describe('whatever is sent', () => {
   });
   after(() => testEnv.stop());
 
-  function assertKnown(answer: ApiResponse, success: number): void {
-    if (answer.status === success) return;
-    assert.ok(answer.status >= 400 && answer.status < 500, answer.text);
-    assertError(answer, answer.json.error?.code as ErrorCode);
+  function assertKnown(response: ApiResponse, success: number): void {
+    if (response.status === success) return;
+    assert.ok(response.status >= 400 && response.status < 500, response.text);
+    assertError(response, response.json.error?.code as ErrorCode);
   }
 
   it('as a new collection is accepted or refused for a reason', async () => {
@@ -91,8 +91,8 @@ describe('whatever is sent', () => {
       fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
         const id = encodeURIComponent(text);
         fc.pre(!/^(\.|%2e){1,2}$/i.test(id));
-        const answer = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: testEnv.merchant.key });
-        assertError(answer, 'collection_not_found');
+        const response = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: testEnv.merchant.key });
+        assertError(response, 'collection_not_found');
       }),
       RUNS,
     );

@@ -42,26 +42,26 @@ export type CollectionOptions = {
 export async function pay(testEnv: TestEnvironment, row: string, options: CollectionOptions = {}): Promise<Payment> {
   const { merchant = testEnv.merchant, idempotencyKey = randomUUID() } = options;
   const json = collectionFields({ phone: phoneFor(row), ...options.fields });
-  const answer = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
+  const response = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
     key: merchant.key,
     idempotencyKey,
     json,
   });
-  assert.equal(answer.status, 202, answer.text);
+  assert.equal(response.status, 202, response.text);
   return {
-    id: String(answer.json['id']),
+    id: String(response.json['id']),
     phone: String(json['phone']),
     amount: Number(json['amount']),
-    operatorReference: String(answer.json['operator_reference']),
+    operatorReference: String(response.json['operator_reference']),
     workflowId: collectionWorkflowId(merchant.id, idempotencyKey),
     merchant,
   };
 }
 
 export async function fetchPayment(testEnv: TestEnvironment, { id, merchant }: Payment): Promise<ShownCollection> {
-  const answer = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: merchant.key });
-  assert.equal(answer.status, 200, answer.text);
-  return answer.json as unknown as ShownCollection;
+  const response = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: merchant.key });
+  assert.equal(response.status, 200, response.text);
+  return response.json as unknown as ShownCollection;
 }
 
 /** Waits until the payment is in `state` and returns it as it then is. */
@@ -86,9 +86,9 @@ export async function untilState(
 }
 
 export async function availableBalance(testEnv: TestEnvironment, { key }: TestMerchant): Promise<unknown> {
-  const answer = await call(testEnv.baseUrl, 'GET', '/v1/api/balance', { key });
-  assert.equal(answer.status, 200, answer.text);
-  return answer.json['available'];
+  const response = await call(testEnv.baseUrl, 'GET', '/v1/api/balance', { key });
+  assert.equal(response.status, 200, response.text);
+  return response.json['available'];
 }
 
 /** What its events are looked up by: a collection or a payout. */

@@ -48,13 +48,13 @@ export async function requestPayout(
 ): Promise<Payout> {
   const { merchant = testEnv.merchant, amount = 5000, idempotencyKey = randomUUID() } = options;
   const json = collectionFields({ phone: phoneFor(row), amount });
-  const answer = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', { key: merchant.key, idempotencyKey, json });
-  assert.equal(answer.status, 202, answer.text);
+  const response = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', { key: merchant.key, idempotencyKey, json });
+  assert.equal(response.status, 202, response.text);
   return {
-    id: String(answer.json['id']),
+    id: String(response.json['id']),
     phone: String(json['phone']),
     amount,
-    operatorReference: String(answer.json['operator_reference']),
+    operatorReference: String(response.json['operator_reference']),
     workflowId: payoutWorkflowId(merchant.id, idempotencyKey),
     merchant,
   };
@@ -65,9 +65,9 @@ export function release(approver: Browser, { id }: { readonly id: string }): Pro
 }
 
 export async function fetchPayout(testEnv: TestEnvironment, { id, merchant }: Payout): Promise<ShownPayout> {
-  const answer = await call(testEnv.baseUrl, 'GET', `/v1/api/payouts/${id}`, { key: merchant.key });
-  assert.equal(answer.status, 200, answer.text);
-  return answer.json as unknown as ShownPayout;
+  const response = await call(testEnv.baseUrl, 'GET', `/v1/api/payouts/${id}`, { key: merchant.key });
+  assert.equal(response.status, 200, response.text);
+  return response.json as unknown as ShownPayout;
 }
 
 /** Waits until the payout is in `state` and returns it as it then is. */

@@ -77,22 +77,22 @@ export function openBrowser(baseUrl: string): Browser {
         ...options.headers,
       };
       const idempotencyKey = options.idempotencyKey ?? (path.startsWith('/v1/console') ? null : undefined);
-      const answer = await call(baseUrl, method, path, {
+      const response = await call(baseUrl, method, path, {
         ...options,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         headers,
       });
-      const sent = cookieOf(answer);
+      const sent = cookieOf(response);
       if (sent !== null) browser.cookie = sent.value === '' ? '' : `${sent.name}=${sent.value}`;
-      return answer;
+      return response;
     },
   };
   return browser;
 }
 
 /** The cookie that the answer sets; null when it sets none. */
-export function cookieOf(answer: ApiResponse): { name: string; value: string; attributes: string[] } | null {
-  const [cookie] = answer.headers.getSetCookie();
+export function cookieOf(response: ApiResponse): { name: string; value: string; attributes: string[] } | null {
+  const [cookie] = response.headers.getSetCookie();
   if (cookie === undefined) return null;
   const [pair = '', ...attributes] = cookie.split('; ');
   const [name = '', value = ''] = pair.split('=');
@@ -103,10 +103,10 @@ export function cookieOf(answer: ApiResponse): { name: string; value: string; at
 export async function logIn(home: Home, person: TestPerson, stepsLater = 0): Promise<Browser> {
   const browser = openBrowser(home.baseUrl);
   const totp = person.totpSecret === null ? {} : { totp: codeOf(person.totpSecret, stepsLater) };
-  const answer = await browser.call('POST', '/v1/console/session', {
+  const response = await browser.call('POST', '/v1/console/session', {
     json: { email: person.email, password: PASSWORD, merchant_id: person.merchantId, ...totp },
   });
-  assert.equal(answer.status, 201, answer.text);
+  assert.equal(response.status, 201, response.text);
   return browser;
 }
 
@@ -127,11 +127,11 @@ export type AuditRow = {
 };
 
 /** The entries of the audit log that one request made, in order. */
-export async function auditRows({ db }: Pick<TestEnvironment, 'db'>, answer: ApiResponse): Promise<AuditRow[]> {
+export async function auditRows({ db }: Pick<TestEnvironment, 'db'>, response: ApiResponse): Promise<AuditRow[]> {
   const { rows } = await db.pool.query<AuditRow>(
     `SELECT user_id, action, outcome, subject_id, before, after, host(address) AS address, request_id
      FROM audit_entries WHERE request_id = $1 ORDER BY id`,
-    [answer.headers.get('malipo-request-id')],
+    [response.headers.get('malipo-request-id')],
   );
   return rows;
 }
@@ -139,11 +139,11 @@ export async function auditRows({ db }: Pick<TestEnvironment, 'db'>, answer: Api
 /** Fails unless the request left exactly this one entry in the audit log. */
 export async function assertAudited(
   testEnv: Pick<TestEnvironment, 'db'>,
-  answer: ApiResponse,
+  response: ApiResponse,
   expected: Partial<AuditRow>,
 ): Promise<AuditRow> {
-  const rows = await auditRows(testEnv, answer);
-  assert.equal(rows.length, 1, `entries of ${answer.status} ${answer.text}: ${JSON.stringify(rows)}`);
+  const rows = await auditRows(testEnv, response);
+  assert.equal(rows.length, 1, `entries of ${response.status} ${response.text}: ${JSON.stringify(rows)}`);
   const [row] = rows;
   for (const [name, value] of Object.entries(expected)) assert.deepEqual(row![name as keyof AuditRow], value, name);
   assert.equal(row!.address, '127.0.0.1');

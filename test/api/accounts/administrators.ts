@@ -57,9 +57,9 @@ export function administrationOf(testEnv: TestEnvironment) {
     (await by.browser.call('GET', INVITATIONS)).json['data'] as Waiting[];
   const waitingFor = async (by: Administrator) =>
     (await by.browser.call('GET', '/v1/console/session')).json['waits_for_you'];
-  const assertWaits = (answer: ApiResponse, ...people: Administrator[]) => {
-    assert.equal(answer.status, 202, answer.text);
-    const { waits_for: waitsFor, needs_second_person: needs } = answer.json as unknown as Waiting;
+  const assertWaits = (response: ApiResponse, ...people: Administrator[]) => {
+    assert.equal(response.status, 202, response.text);
+    const { waits_for: waitsFor, needs_second_person: needs } = response.json as unknown as Waiting;
     assert.deepEqual(waitsFor.map(({ id }) => id).sort(), people.map(({ person }) => person.id).sort());
     assert.equal(needs, people.length === 0);
   };

@@ -4,7 +4,7 @@ import { purgeExpiredRecords } from '../../../src/operations/purge-expired-recor
 import { call, type ApiResponse } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, auditRows, codeOf, logIn, PASSWORD } from '../../support/people.ts';
-import { API_ONLY, assertError, startAnotherServer } from '../answers.ts';
+import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
 
 const SESSION = '/v1/console/session';
 const PER_ACCOUNT = 10;
@@ -26,7 +26,7 @@ describe('failed log-ins', () => {
       headers: { 'x-forwarded-for': address },
       idempotencyKey: null,
     });
-  const statuses = (answers: readonly ApiResponse[]) => answers.map(({ status }) => status);
+  const statuses = (responses: readonly ApiResponse[]) => responses.map(({ status }) => status);
 
   it('are ten for an account in a quarter of an hour, from wherever they come; then even the right password waits', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);

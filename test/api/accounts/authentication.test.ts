@@ -6,7 +6,7 @@ import { generateApiKey, hashApiKey } from '../../../src/security/api-key.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
-import { API_ONLY, assertError } from '../answers.ts';
+import { API_ONLY, assertError } from '../responses.ts';
 
 const ROUTES: readonly (readonly [string, string, Scope])[] = [
   ['POST', '/v1/api/collections', 'collections:write'],
@@ -47,8 +47,8 @@ describe('authentication', () => {
       const error = assertError(await call(testEnv.baseUrl, method, path, { key: without }), 'insufficient_scope');
       assert.match(error.message, new RegExp(`\\b${scope}\\b`));
       const only = await testEnv.addKey(testEnv.merchant.id, [scope]);
-      const answer = await call(testEnv.baseUrl, method, path, { key: only });
-      assert.ok([200, 400, 404].includes(answer.status), answer.text);
+      const response = await call(testEnv.baseUrl, method, path, { key: only });
+      assert.ok([200, 400, 404].includes(response.status), response.text);
     });
   }
 
@@ -159,7 +159,7 @@ describe('authentication', () => {
     const foreign = await fetchOf(String(created.json['id']));
     const unknown = await fetchOf(newId('col'));
     const malformed = await fetchOf('col_1');
-    for (const answer of [foreign, unknown, malformed]) assertError(answer, 'collection_not_found');
+    for (const response of [foreign, unknown, malformed]) assertError(response, 'collection_not_found');
     const withoutId = ({ text }: { text: string }) => text.replace(/req_[0-9a-z]{26}/, 'req_');
     assert.equal(withoutId(foreign), withoutId(unknown));
     assert.equal(withoutId(foreign), withoutId(malformed));

@@ -6,7 +6,7 @@ import { call, collectionFields } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, assertAudited, auditRows, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
-import { API_ONLY, assertError } from '../answers.ts';
+import { API_ONLY, assertError } from '../responses.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
 
 /** The roles table of the contract, by route; an owner may everything. Not listed: every role. */
@@ -72,21 +72,21 @@ describe('the console', () => {
   it('refuses everybody without a session, alike, and puts nobody on record', async () => {
     const texts = new Set<string>();
     for (const { method, path } of routes) {
-      const answer = await call(testEnv.baseUrl, method, path, {
+      const response = await call(testEnv.baseUrl, method, path, {
         idempotencyKey: null,
         headers: { origin: testEnv.baseUrl, 'malipo-console': '1' },
       });
-      assertError(answer, 'permission_denied');
-      assert.deepEqual(await auditRows(testEnv, answer), []);
-      texts.add(answer.text.replace(/req_[0-9a-z]{26}/, 'req_'));
+      assertError(response, 'permission_denied');
+      assert.deepEqual(await auditRows(testEnv, response), []);
+      texts.add(response.text.replace(/req_[0-9a-z]{26}/, 'req_'));
     }
     assert.equal(texts.size, 1);
   });
 
   it('takes no API key for a session', async () => {
     for (const { method, path } of routes) {
-      const answer = await call(testEnv.baseUrl, method, path, { key: testEnv.merchant.key, idempotencyKey: null });
-      assertError(answer, 'permission_denied');
+      const response = await call(testEnv.baseUrl, method, path, { key: testEnv.merchant.key, idempotencyKey: null });
+      assertError(response, 'permission_denied');
     }
   });
 
@@ -96,14 +96,14 @@ describe('the console', () => {
         // A session that ends here is of no use to the rest.
         if (name === 'DELETE /v1/console/session') continue;
         const may = role === 'owner' || LIMITED[name]?.includes(role) !== false;
-        const answer = await browsers[role].call(method, path);
+        const response = await browsers[role].call(method, path);
         if (may) {
           // Without a body most say what they lack; a step-up without a proof is refused for that.
           const isStepUp = name.endsWith('/step-up');
-          assert.ok(answer.status !== 403 || isStepUp, `${role}: ${name} ${answer.text}`);
+          assert.ok(response.status !== 403 || isStepUp, `${role}: ${name} ${response.text}`);
         } else {
-          assertError(answer, 'permission_denied');
-          const row = await assertAudited(testEnv, answer, { outcome: 'refused' });
+          assertError(response, 'permission_denied');
+          const row = await assertAudited(testEnv, response, { outcome: 'refused' });
           assert.equal(row.action, name.replace('{id}', ':id'));
         }
       }
@@ -123,14 +123,14 @@ describe('the console', () => {
     ];
     for (const { method, path } of routes.filter((route) => route.method !== 'GET')) {
       for (const headers of foreign) {
-        const answer = await browser.call(method, path, { headers });
-        assertError(answer, 'permission_denied');
-        await assertAudited(testEnv, answer, { outcome: 'refused' });
+        const response = await browser.call(method, path, { headers });
+        assertError(response, 'permission_denied');
+        await assertAudited(testEnv, response, { outcome: 'refused' });
       }
     }
     for (const { path } of routes.filter((route) => route.method === 'GET')) {
-      const answer = await call(testEnv.baseUrl, 'GET', path, { headers: { cookie: browser.cookie } });
-      assert.equal(answer.status, 200, 'reading needs the cookie alone');
+      const response = await call(testEnv.baseUrl, 'GET', path, { headers: { cookie: browser.cookie } });
+      assert.equal(response.status, 200, 'reading needs the cookie alone');
     }
   });
 
@@ -199,19 +199,19 @@ describe('the API behind a session', () => {
   it('is written by makers and owners, and who did is on record', async () => {
     for (const role of ROLES) {
       const person = await addPerson(testEnv, testEnv.merchant.id, [role]);
-      const answer = await (
+      const response = await (
         await logIn(testEnv, person)
       ).call('POST', '/v1/api/collections', { json: collectionFields() });
       if (role === 'maker' || role === 'owner') {
-        assert.equal(answer.status, 202, answer.text);
-        await assertAudited(testEnv, answer, {
+        assert.equal(response.status, 202, response.text);
+        await assertAudited(testEnv, response, {
           action: 'collection.created',
           user_id: person.id,
-          subject_id: String(answer.json['id']),
+          subject_id: String(response.json['id']),
         });
       } else {
-        assertError(answer, 'permission_denied');
-        await assertAudited(testEnv, answer, {
+        assertError(response, 'permission_denied');
+        await assertAudited(testEnv, response, {
           action: 'POST /v1/api/collections',
           outcome: 'refused',
           user_id: person.id,

@@ -6,7 +6,7 @@ import { hashApiKey } from '../../../src/security/api-key.ts';
 import { call } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, assertAudited, logInAs, logIn, type Browser } from '../../support/people.ts';
-import { API_ONLY, assertError, issuesOf } from '../answers.ts';
+import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 
 const KEYS = '/v1/console/keys';
 const DAY_SECONDS = 86_400;
@@ -43,11 +43,11 @@ describe('API keys in the console', () => {
 
   it('are made, shown once, and work', async () => {
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
-    const answer = await make(admin, { scopes: ['balance:read', 'payouts:write'], expires_at: expiresAt });
-    assert.equal(answer.status, 201, answer.text);
-    const key = String(answer.json['key']);
+    const response = await make(admin, { scopes: ['balance:read', 'payouts:write'], expires_at: expiresAt });
+    assert.equal(response.status, 201, response.text);
+    const key = String(response.json['key']);
     assert.equal((await use(key)).status, 200);
-    const { key: made, ...shown } = answer.json;
+    const { key: made, ...shown } = response.json;
     assert.equal(made, key);
     assert.deepEqual(shown, {
       id: shown['id'],
@@ -55,19 +55,19 @@ describe('API keys in the console', () => {
       scopes: ['balance:read', 'payouts:write'],
       hint: `sk_test_…${key.slice(-4)}`,
       created_by: { id: adminId, name: 'The admin' },
-      created_at: answer.json['created_at'],
+      created_at: response.json['created_at'],
       last_used_at: null,
       expires_at: expiresAt,
       revoked_at: null,
       state: 'active',
       replaced_by: null,
     });
-    const seen = await listed(answer.json['id']);
+    const seen = await listed(response.json['id']);
     assert.ok(seen?.['last_used_at']);
     assert.deepEqual({ ...seen, last_used_at: null }, shown);
-    const row = await assertAudited(testEnv, answer, {
+    const row = await assertAudited(testEnv, response, {
       action: 'api_key.created',
-      subject_id: String(answer.json['id']),
+      subject_id: String(response.json['id']),
       user_id: adminId,
     });
     assert.ok(!JSON.stringify(row).includes(key));
@@ -107,13 +107,13 @@ describe('API keys in the console', () => {
     const developer = await logInAs(testEnv, testEnv.merchant.id, 'developer');
     assert.equal((await make(developer)).status, 201);
     const { id } = (await make(admin, { scopes: ['payouts:write'] })).json;
-    for (const answer of [
+    for (const response of [
       await make(developer, { scopes: ['balance:read', 'payouts:write'] }),
       await roll(developer, id),
       await developer.call('DELETE', `${KEYS}/${String(id)}`),
     ]) {
-      assertError(answer, 'permission_denied');
-      await assertAudited(testEnv, answer, { outcome: 'refused' });
+      assertError(response, 'permission_denied');
+      await assertAudited(testEnv, response, { outcome: 'refused' });
     }
     assert.equal((await listed(id))?.['state'], 'active');
   });
@@ -273,7 +273,7 @@ describe('API keys in the console', () => {
     for (const id of [foreign, newId('key'), 'key_1', '%00']) {
       answers.push(await admin.call('DELETE', `${KEYS}/${String(id)}`), await roll(admin, id));
     }
-    for (const answer of answers) assertError(answer, 'api_key_not_found');
+    for (const response of answers) assertError(response, 'api_key_not_found');
     assert.equal(new Set(answers.map(strip)).size, 1);
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { decideMemberChange } from '../../../src/operations/accounts/decide-member-change.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, assertAudited, auditRows } from '../../support/people.ts';
-import { API_ONLY, assertError } from '../answers.ts';
+import { API_ONLY, assertError } from '../responses.ts';
 import { administrationOf, type Administration } from './administrators.ts';
 
 const MEMBERS = '/v1/console/members';
@@ -100,9 +100,9 @@ describe('a second person agrees to a change of roles', () => {
     const { merchantId, one, two } = await admins.twoOwners();
     const person = await addPerson(testEnv, merchantId, ['viewer']);
     const rejected = (await admins.change(one, person.id, ['maker'])).json['id'];
-    const answer = await admins.decide(two, rejected, 'reject');
-    assert.deepEqual([answer.status, answer.json['state']], [200, 'rejected']);
-    await assertAudited(testEnv, answer, { action: 'member_change.rejected', subject_id: String(rejected) });
+    const response = await admins.decide(two, rejected, 'reject');
+    assert.deepEqual([response.status, response.json['state']], [200, 'rejected']);
+    await assertAudited(testEnv, response, { action: 'member_change.rejected', subject_id: String(rejected) });
     const withdrawn = (await admins.change(one, person.id, ['maker'])).json['id'];
     assertError(await admins.withdraw(two, withdrawn), 'permission_denied');
     const gone = await admins.withdraw(one, withdrawn);
@@ -218,8 +218,8 @@ describe('a second person agrees to a change of roles', () => {
       (await admins.remove(one, two.person.id)).json['id'],
       (await admins.remove(two, one.person.id)).json['id'],
     ] as const;
-    const answers = await Promise.all(removals.map((id) => admins.decide(admin, id, 'approve')));
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+    const responses = await Promise.all(removals.map((id) => admins.decide(admin, id, 'approve')));
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 409]);
     const owners = (await admins.membersOf(admin)).filter(({ roles }) => roles.includes('owner'));
     assert.equal(owners.length, 1);
   });

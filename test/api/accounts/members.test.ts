@@ -14,7 +14,7 @@ import {
   PASSWORD,
   type Browser,
 } from '../../support/people.ts';
-import { API_ONLY, assertError } from '../answers.ts';
+import { API_ONLY, assertError } from '../responses.ts';
 
 const MEMBERS = '/v1/console/members';
 const INVITATIONS = '/v1/console/invitations';
@@ -139,9 +139,9 @@ describe('people of a merchant', () => {
           await addPerson(testEnv, merchant.id, ['owner']),
         ] as const;
         const [one, two] = [await logIn(testEnv, people[0]), await logIn(testEnv, people[1])];
-        const answers = await Promise.all([remove(one, people[0].id), change(two, people[1].id, ['viewer'])]);
+        const responses = await Promise.all([remove(one, people[0].id), change(two, people[1].id, ['viewer'])]);
         // The one who comes second is the last one.
-        assert.equal(answers.filter(({ status }) => status < 300).length, 1);
+        assert.equal(responses.filter(({ status }) => status < 300).length, 1);
         const { rows } = await testEnv.db.pool.query(
           "SELECT 1 FROM members WHERE merchant_id = $1 AND removed_at IS NULL AND 'owner' = ANY (roles)",
           [merchant.id],
@@ -338,9 +338,9 @@ describe('people of a merchant', () => {
         assertError(await owner.call('DELETE', `${INVITATIONS}/${String(id)}`), 'invitation_not_found');
       }
       for (const token of ['', 'x', 'A'.repeat(43), '\0'.repeat(43)]) {
-        const answer = await accept({ token, name: 'Brian', password: PASSWORD });
-        assertError(answer, 'invitation_not_found');
-        assert.deepEqual(await auditRows(testEnv, answer), []);
+        const response = await accept({ token, name: 'Brian', password: PASSWORD });
+        assertError(response, 'invitation_not_found');
+        assert.deepEqual(await auditRows(testEnv, response), []);
       }
     });
   });

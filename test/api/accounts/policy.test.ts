@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, assertAudited, auditRows, logInAs, logIn, type Browser } from '../../support/people.ts';
-import { API_ONLY, assertError } from '../answers.ts';
+import { API_ONLY, assertError } from '../responses.ts';
 
 const POLICY = '/v1/console/policy';
 const DEFAULTS = {
@@ -108,8 +108,8 @@ describe('the policy', () => {
       ['approve', 'reject'],
     ] as const) {
       const { id } = (await propose(one, { approver_daily_limit: 7 })).json;
-      const answers = await Promise.all([decide(two, id, verbs[0]), decide(three, id, verbs[1])]);
-      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+      const responses = await Promise.all([decide(two, id, verbs[0]), decide(three, id, verbs[1])]);
+      assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 409]);
     }
   });
 
@@ -117,9 +117,9 @@ describe('the policy', () => {
     const [one, two] = await twoAdmins();
     const first = (await propose(one, { approver_daily_limit: 7 })).json['id'];
     const second = (await propose(two, { two_approvers_above: 9 })).json['id'];
-    const answers = await Promise.all([decide(two, first, 'approve'), decide(one, second, 'approve')]);
+    const responses = await Promise.all([decide(two, first, 'approve'), decide(one, second, 'approve')]);
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [200, 200],
     );
     const { policy } = await read(one);

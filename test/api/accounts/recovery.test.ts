@@ -6,7 +6,7 @@ import { startRecovery } from '../../../src/operations/accounts/start-recovery.t
 import { call } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, auditRows, codeOf, logIn, openBrowser, PASSWORD, type TestPerson } from '../../support/people.ts';
-import { API_ONLY, assertError } from '../answers.ts';
+import { API_ONLY, assertError } from '../responses.ts';
 
 const RECOVERY = '/v1/console/recovery';
 const SESSION = '/v1/console/session';

@@ -11,7 +11,7 @@ import {
   PASSWORD,
   type Browser,
 } from '../../support/people.ts';
-import { API_ONLY, assertError } from '../answers.ts';
+import { API_ONLY, assertError } from '../responses.ts';
 
 const SESSION = '/v1/console/session';
 const FACTOR = `${SESSION}/second-factor`;

@@ -6,7 +6,7 @@ import { createMerchant } from '../../../src/operations/accounts/create-merchant
 import { decideInvitation } from '../../../src/operations/accounts/decide-invitation.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { addPerson, assertAudited, logIn } from '../../support/people.ts';
-import { API_ONLY, assertError } from '../answers.ts';
+import { API_ONLY, assertError } from '../responses.ts';
 import { administrationOf, type Administrator, type Administration } from './administrators.ts';
 
 describe('a second person', () => {

@@ -16,7 +16,7 @@ import {
   type Browser,
   type TestPerson,
 } from '../../support/people.ts';
-import { API_ONLY, assertError, startAnotherServer } from '../answers.ts';
+import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
 
 const SESSION = '/v1/console/session';
 
@@ -34,24 +34,24 @@ describe('logging in', () => {
   it('opens a session that says whose it is and what it may do', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['maker', 'viewer']);
     const browser = openBrowser(testEnv.baseUrl);
-    const answer = await browser.call('POST', SESSION, { json: credentials(person) });
-    assert.equal(answer.status, 201, answer.text);
-    assert.deepEqual((answer.json['person'] as { id: string }).id, person.id);
-    assert.deepEqual(answer.json['roles'], ['maker', 'viewer']);
-    assert.equal(answer.json['environment'], 'test');
-    assert.equal(answer.json['second_factor_at'], null);
+    const response = await browser.call('POST', SESSION, { json: credentials(person) });
+    assert.equal(response.status, 201, response.text);
+    assert.deepEqual((response.json['person'] as { id: string }).id, person.id);
+    assert.deepEqual(response.json['roles'], ['maker', 'viewer']);
+    assert.equal(response.json['environment'], 'test');
+    assert.equal(response.json['second_factor_at'], null);
     const look = await browser.call('GET', SESSION);
     assert.equal(look.status, 200);
-    assert.deepEqual({ ...look.json, ends_at: '' }, { ...answer.json, ends_at: '' });
-    await assertAudited(testEnv, answer, { action: 'session.opened', outcome: 'done', user_id: person.id });
+    assert.deepEqual({ ...look.json, ends_at: '' }, { ...response.json, ends_at: '' });
+    await assertAudited(testEnv, response, { action: 'session.opened', outcome: 'done', user_id: person.id });
   });
 
   it('takes forms, and an address in any letters', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const answer = await openBrowser(testEnv.baseUrl).call('POST', SESSION, {
+    const response = await openBrowser(testEnv.baseUrl).call('POST', SESSION, {
       form: { email: ` ${person.email.toUpperCase()} `, password: PASSWORD },
     });
-    assert.equal(answer.status, 201, answer.text);
+    assert.equal(response.status, 201, response.text);
   });
 
   it('gives the token to this host, to HTTP and to our own pages alone, for seven days', async () => {
@@ -116,11 +116,11 @@ describe('logging in', () => {
     ];
     const texts = new Set<string>();
     for (const [reason, person, fields] of cases) {
-      const answer = await tryWith(fields);
-      assertError(answer, 'permission_denied');
-      assert.deepEqual(answer.headers.getSetCookie(), []);
-      texts.add(answer.text.replace(/req_[0-9a-z]{26}/, 'req_'));
-      const row = await assertAudited(testEnv, answer, {
+      const response = await tryWith(fields);
+      assertError(response, 'permission_denied');
+      assert.deepEqual(response.headers.getSetCookie(), []);
+      texts.add(response.text.replace(/req_[0-9a-z]{26}/, 'req_'));
+      const row = await assertAudited(testEnv, response, {
         action: 'session.opened',
         outcome: 'refused',
         after: { reason },
@@ -193,8 +193,8 @@ describe('logging in', () => {
       for (let round = 0; round < 5; round++) {
         const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
         const totp = codeOf(person.totpSecret);
-        const answers = await Promise.all([1, 2, 3].map(() => tryWith({ ...credentials(person), totp })));
-        assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 403, 403]);
+        const responses = await Promise.all([1, 2, 3].map(() => tryWith({ ...credentials(person), totp })));
+        assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 403, 403]);
       }
     });
 
@@ -249,14 +249,14 @@ describe('a session', () => {
   it('dies when the person logs out, and the browser forgets it', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const { cookie } = browser;
-    const answer = await browser.call('DELETE', SESSION);
-    assert.equal(answer.status, 204);
-    assert.deepEqual(cookieOf(answer), {
+    const response = await browser.call('DELETE', SESSION);
+    assert.equal(response.status, 204);
+    assert.deepEqual(cookieOf(response), {
       name: 'malipo_session',
       value: '',
       attributes: ['Max-Age=0', 'Path=/', 'HttpOnly', 'SameSite=Strict'],
     });
-    await assertAudited(testEnv, answer, { action: 'session.closed', outcome: 'done' });
+    await assertAudited(testEnv, response, { action: 'session.closed', outcome: 'done' });
     assertError(await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
   });
 
@@ -280,9 +280,9 @@ describe('a session', () => {
 
   it('is none with a token of another form, or of nobody', async () => {
     for (const token of ['', 'x', 'A'.repeat(43), '%00', `${'A'.repeat(43)}.sig`]) {
-      const answer = await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie: `malipo_session=${token}` } });
-      assertError(answer, 'permission_denied');
-      assert.deepEqual(await auditRows(testEnv, answer), [], 'nobody is on record');
+      const response = await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie: `malipo_session=${token}` } });
+      assertError(response, 'permission_denied');
+      assert.deepEqual(await auditRows(testEnv, response), [], 'nobody is on record');
     }
   });
 
@@ -295,21 +295,21 @@ describe('a session', () => {
       const browser = await logIn(testEnv, person);
       await testEnv.db.pool.query(`UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour'`);
       const { cookie } = browser;
-      const answer = await stepUp(browser, { totp: codeOf(person.totpSecret, 1) });
-      assert.equal(answer.status, 200, answer.text);
-      assert.ok(Math.abs(Date.parse(String(answer.json['second_factor_at'])) - Date.now()) < 10_000);
-      await assertAudited(testEnv, answer, { action: 'session.stepped_up', outcome: 'done', user_id: person.id });
+      const response = await stepUp(browser, { totp: codeOf(person.totpSecret, 1) });
+      assert.equal(response.status, 200, response.text);
+      assert.ok(Math.abs(Date.parse(String(response.json['second_factor_at'])) - Date.now()) < 10_000);
+      await assertAudited(testEnv, response, { action: 'session.stepped_up', outcome: 'done', user_id: person.id });
       assertError(await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
-      assert.equal((await look(browser)).json['created_at'], answer.json['created_at']);
+      assert.equal((await look(browser)).json['created_at'], response.json['created_at']);
     });
 
     it('with the password where there is no second factor, which then is no fresher', async () => {
       const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       const { cookie } = browser;
-      const answer = await stepUp(browser, { password: PASSWORD });
-      assert.equal(answer.status, 200, answer.text);
+      const response = await stepUp(browser, { password: PASSWORD });
+      assert.equal(response.status, 200, response.text);
       assert.notEqual(browser.cookie, cookie);
-      assert.equal(answer.json['second_factor_at'], null);
+      assert.equal(response.json['second_factor_at'], null);
     });
 
     it('with nothing less: a used, wrong or missing code, a wrong password, or a password in a code’s place', async () => {
@@ -327,9 +327,9 @@ describe('a session', () => {
       ];
       for (const [who, fields] of tries) {
         const { cookie } = who;
-        const answer = await stepUp(who, fields);
-        assertError(answer, 'permission_denied');
-        await assertAudited(testEnv, answer, { action: `POST ${SESSION}/step-up`, outcome: 'refused' });
+        const response = await stepUp(who, fields);
+        assertError(response, 'permission_denied');
+        await assertAudited(testEnv, response, { action: `POST ${SESSION}/step-up`, outcome: 'refused' });
         assert.equal(who.cookie, cookie);
         assert.equal((await look(who)).status, 200, 'the session stays as it was');
       }
@@ -357,9 +357,14 @@ describe('a session', () => {
       const [browser, other] = [await logIn(testEnv, person), await logIn(testEnv, person)];
       const bystander = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       const { cookie } = browser;
-      const answer = await change(browser, { current_password: PASSWORD, new_password: NEW_PASSWORD });
-      assert.equal(answer.status, 200, answer.text);
-      await assertAudited(testEnv, answer, { action: 'password.changed', outcome: 'done', before: null, after: null });
+      const response = await change(browser, { current_password: PASSWORD, new_password: NEW_PASSWORD });
+      assert.equal(response.status, 200, response.text);
+      await assertAudited(testEnv, response, {
+        action: 'password.changed',
+        outcome: 'done',
+        before: null,
+        after: null,
+      });
       assert.equal((await look(browser)).status, 200);
       assertError(await look(other), 'permission_denied');
       assertError(await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
@@ -377,8 +382,8 @@ describe('a session', () => {
         'permission_denied',
       );
       for (const wrong of ['x'.repeat(11), 'x'.repeat(201)]) {
-        const answer = await change(browser, { current_password: PASSWORD, new_password: wrong });
-        assert.match(assertError(answer, 'parameter_invalid').message, /12 to 200 characters/);
+        const response = await change(browser, { current_password: PASSWORD, new_password: wrong });
+        assert.match(assertError(response, 'parameter_invalid').message, /12 to 200 characters/);
       }
       for (const [current, next] of [
         [PASSWORD, ' '.repeat(12)],

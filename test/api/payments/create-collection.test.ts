@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { call, collectionFields, type CallOptions } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
-import { API_ONLY, assertError, assertHeaders, issuesOf } from '../answers.ts';
+import { API_ONLY, assertError, assertHeaders, issuesOf } from '../responses.ts';
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -23,11 +23,11 @@ describe('creating a collection', () => {
   const createFrom = (body: string, type = JSON_TYPE) => create({ raw: { type, body } });
 
   it('answers 202 with the collection as it was recorded', async () => {
-    const answer = await createWith({ description: 'Shoes', metadata: { order: '1042' } });
-    assert.equal(answer.status, 202, answer.text);
-    assertHeaders(answer);
-    assert.equal(answer.headers.get('idempotent-replayed'), null);
-    const { id, created_at: createdAt, operator_reference: reference, ...rest } = answer.json;
+    const response = await createWith({ description: 'Shoes', metadata: { order: '1042' } });
+    assert.equal(response.status, 202, response.text);
+    assertHeaders(response);
+    assert.equal(response.headers.get('idempotent-replayed'), null);
+    const { id, created_at: createdAt, operator_reference: reference, ...rest } = response.json;
     assert.match(String(id), /^col_/);
     assert.match(String(reference), /^[0-9a-f-]{36}$/);
     assert.ok(Math.abs(Date.parse(String(createdAt)) - Date.now()) < 10_000);
@@ -94,26 +94,26 @@ describe('creating a collection', () => {
       { raw: { type: FORM_TYPE, body: '' } },
     ];
     for (const options of nothing) {
-      const answer = await create(options);
-      assertError(answer, 'parameter_missing');
+      const response = await create(options);
+      assertError(response, 'parameter_missing');
       const missing = ['phone', 'amount', 'reference'].map((name) => `${name} parameter_missing`);
-      assert.deepEqual(issuesOf(answer), missing, answer.text);
+      assert.deepEqual(issuesOf(response), missing, response.text);
     }
   });
 
   it('names no more than a hundred things that are wrong', async () => {
-    const answer = await create({ json: Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`k${n}`, ''])) });
-    assertError(answer, 'parameter_missing');
-    assert.equal(issuesOf(answer).length, 100);
+    const response = await create({ json: Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`k${n}`, ''])) });
+    assertError(response, 'parameter_missing');
+    assert.equal(issuesOf(response).length, 100);
   });
 
   it('names everything that is wrong at once, the first one foremost', async () => {
-    const answer = await create({
+    const response = await create({
       json: { phone: '+256772000100', amount: 0, currency: 'ugx', description: '', metadata: { a: 1 }, colour: 'red' },
     });
-    const error = assertError(answer, 'phone_invalid');
+    const error = assertError(response, 'phone_invalid');
     assert.match(error.message, /digits only, country code first.*256772123456/);
-    assert.deepEqual(issuesOf(answer).sort(), [
+    assert.deepEqual(issuesOf(response).sort(), [
       'amount amount_out_of_bounds',
       'colour parameter_unknown',
       'currency parameter_invalid',
@@ -125,9 +125,9 @@ describe('creating a collection', () => {
   });
 
   it('names all that the operator cannot do at once', async () => {
-    const answer = await createWith({ currency: 'KES', phone: '254712345678', amount: 5_000_000_000 });
-    assertError(answer, 'parameter_invalid');
-    assert.deepEqual(issuesOf(answer), ['currency parameter_invalid', 'phone phone_unsupported']);
+    const response = await createWith({ currency: 'KES', phone: '254712345678', amount: 5_000_000_000 });
+    assertError(response, 'parameter_invalid');
+    assert.deepEqual(issuesOf(response), ['currency parameter_invalid', 'phone phone_unsupported']);
   });
 
   it('keeps nothing of a request that it refused', async () => {
@@ -198,41 +198,41 @@ describe('creating a collection', () => {
     ];
     for (const [what, fields, issue] of wrong) {
       it(what, async () => {
-        const answer = await createWith(fields);
-        assert.deepEqual(issuesOf(answer), [issue], answer.text);
-        assertError(answer, issue.split(' ').at(-1) as 'parameter_invalid');
+        const response = await createWith(fields);
+        assert.deepEqual(issuesOf(response), [issue], response.text);
+        assertError(response, issue.split(' ').at(-1) as 'parameter_invalid');
       });
     }
   });
 
   it('takes no parameters in its address', async () => {
-    const answer = await call(testEnv.baseUrl, 'POST', '/v1/api/collections?amount=1', {
+    const response = await call(testEnv.baseUrl, 'POST', '/v1/api/collections?amount=1', {
       key: testEnv.merchant.key,
       json: collectionFields(),
     });
-    assertError(answer, 'parameter_unknown');
-    assert.deepEqual(issuesOf(answer), ['amount parameter_unknown']);
+    assertError(response, 'parameter_unknown');
+    assert.deepEqual(issuesOf(response), ['amount parameter_unknown']);
   });
 
   describe('takes a form', () => {
     it('with plain digits for the amount, zeros before them or not', async () => {
       for (const amount of ['5000', '0005000']) {
-        const answer = await createFrom(SOUND_FORM.replace('5000', amount), FORM_TYPE);
-        assert.equal(answer.json['amount'], 5000, answer.text);
+        const response = await createFrom(SOUND_FORM.replace('5000', amount), FORM_TYPE);
+        assert.equal(response.json['amount'], 5000, response.text);
       }
     });
 
     it('and reads plus signs and escapes as forms write them', async () => {
-      const answer = await createFrom('phone=256772000100&amount=5000&reference=caf%C3%A9+no%2B1', FORM_TYPE);
-      assert.equal(answer.json['reference'], 'café no+1', answer.text);
+      const response = await createFrom('phone=256772000100&amount=5000&reference=caf%C3%A9+no%2B1', FORM_TYPE);
+      assert.equal(response.json['reference'], 'café no+1', response.text);
     });
 
     it('with metadata by name, whatever the name', async () => {
       const names = ['order', 'a.b', 'toString', 'constructor', '0', 'a[b]', 'a][b'];
       const pairs = names.map((name) => `&metadata[${encodeURIComponent(name)}]=x`).join('');
-      const answer = await createFrom(SOUND_FORM + pairs, FORM_TYPE);
+      const response = await createFrom(SOUND_FORM + pairs, FORM_TYPE);
       const expected = Object.fromEntries(names.map((name) => [name, 'x']));
-      assert.deepEqual(answer.json['metadata'], expected, answer.text);
+      assert.deepEqual(response.json['metadata'], expected, response.text);
     });
 
     const wrong: readonly (readonly [string, string, string])[] = [
@@ -265,9 +265,9 @@ describe('creating a collection', () => {
     ];
     for (const [what, body, issue] of wrong) {
       it(`but not with ${what}`, async () => {
-        const answer = await createFrom(body, FORM_TYPE);
-        assert.equal(answer.status, 400, answer.text);
-        assert.equal(issuesOf(answer)[0], issue, answer.text);
+        const response = await createFrom(body, FORM_TYPE);
+        assert.equal(response.status, 400, response.text);
+        assert.equal(issuesOf(response)[0], issue, response.text);
       });
     }
 

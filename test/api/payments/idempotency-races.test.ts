@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { call, collectionFields, type ApiResponse } from '../../support/api.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { phoneFor, sandboxTransactions } from '../../support/payments.ts';
-import { assertError } from '../answers.ts';
+import { assertError } from '../responses.ts';
 
 describe('calls with one idempotency key at the same instant', () => {
   let testEnv: TestEnvironment;
@@ -28,9 +28,9 @@ describe('calls with one idempotency key at the same instant', () => {
     (await testEnv.db.pool.query('SELECT 1 FROM collections WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
 
   /** The one text that all that were accepted have; fails when anything but accepted or in flight was answered. */
-  function theOneAnswer(answers: readonly ApiResponse[]): ApiResponse {
-    const accepted = answers.filter(({ status }) => status === 202);
-    for (const answer of answers) if (answer.status !== 202) assertError(answer, 'idempotency_key_in_flight');
+  function theOneAnswer(responses: readonly ApiResponse[]): ApiResponse {
+    const accepted = responses.filter(({ status }) => status === 202);
+    for (const response of responses) if (response.status !== 202) assertError(response, 'idempotency_key_in_flight');
     assert.equal(new Set(accepted.map(({ text }) => text)).size, 1);
     const first = accepted.filter(({ headers }) => headers.get('idempotent-replayed') === null);
     assert.equal(first.length, 1, 'one of them is not a repetition');
@@ -46,8 +46,8 @@ describe('calls with one idempotency key at the same instant', () => {
   for (const count of [2, 50]) {
     it(`${count} of them, alike, ring the phone once and are paid once`, async () => {
       const [idempotencyKey, phone] = [randomUUID(), phoneFor('100')];
-      const answers = await Promise.all(Array.from({ length: count }, () => create(idempotencyKey, { phone })));
-      const { json, text } = theOneAnswer(answers);
+      const responses = await Promise.all(Array.from({ length: count }, () => create(idempotencyKey, { phone })));
+      const { json, text } = theOneAnswer(responses);
       await untilPaid(json['id']);
       await assertRangOnce(phone, idempotencyKey);
       const again = await create(idempotencyKey, { phone });
@@ -58,14 +58,14 @@ describe('calls with one idempotency key at the same instant', () => {
   it('fifty of them, all different: one wins, the others are told, and one phone rings', async () => {
     const idempotencyKey = randomUUID();
     const phones = Array.from({ length: 50 }, () => phoneFor('100'));
-    const answers = await Promise.all(phones.map((phone, n) => create(idempotencyKey, { phone, amount: 1000 + n })));
-    const [winner, ...others] = answers.filter(({ status }) => status === 202);
+    const responses = await Promise.all(phones.map((phone, n) => create(idempotencyKey, { phone, amount: 1000 + n })));
+    const [winner, ...others] = responses.filter(({ status }) => status === 202);
     assert.ok(winner);
     assert.equal(others.length, 0);
-    for (const answer of answers) {
-      if (answer === winner) continue;
-      const { code } = answer.json.error!;
-      assertError(answer, code === 'idempotency_key_reused' ? code : 'idempotency_key_in_flight');
+    for (const response of responses) {
+      if (response === winner) continue;
+      const { code } = response.json.error!;
+      assertError(response, code === 'idempotency_key_reused' ? code : 'idempotency_key_in_flight');
     }
     await untilPaid(winner.json['id']);
     const rung = await Promise.all(phones.map((phone) => sandboxTransactions(testEnv, phone)));
@@ -79,11 +79,11 @@ describe('calls with one idempotency key at the same instant', () => {
     const [idempotencyKey, phone] = [randomUUID(), phoneFor('100')];
     const persist = () =>
       eventually('an answer', async () => {
-        const answer = await create(idempotencyKey, { phone });
-        return answer.status === 202 ? answer : null;
+        const response = await create(idempotencyKey, { phone });
+        return response.status === 202 ? response : null;
       });
-    const answers = await Promise.all(Array.from({ length: 10 }, persist));
-    const { json } = theOneAnswer(answers);
+    const responses = await Promise.all(Array.from({ length: 10 }, persist));
+    const { json } = theOneAnswer(responses);
     await untilPaid(json['id']);
     await assertRangOnce(phone, idempotencyKey);
   });

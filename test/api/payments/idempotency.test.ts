@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { idTimeMs, type CollectionId } from '../../../src/domain/ids.ts';
 import { call, collectionFields, type CallOptions } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
-import { API_ONLY, assertError, assertHeaders } from '../answers.ts';
-import { holdIdempotencyKey } from './held-key.ts';
+import { API_ONLY, assertError, assertHeaders } from '../responses.ts';
+import { holdIdempotencyKey } from './in-flight-key.ts';
 
 describe('an idempotency key', () => {
   let testEnv: TestEnvironment;
@@ -215,8 +215,8 @@ describe('an idempotency key', () => {
   });
 
   it('of each of many calls at once makes a collection that was created when its id says', async () => {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => create(randomUUID())));
-    for (const { json } of answers) {
+    const responses = await Promise.all(Array.from({ length: 50 }, () => create(randomUUID())));
+    for (const { json } of responses) {
       assert.equal(Date.parse(String(json['created_at'])), idTimeMs(json['id'] as CollectionId));
     }
   });

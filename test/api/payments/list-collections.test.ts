@@ -5,7 +5,7 @@ import { newId } from '../../../src/domain/ids.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import { record } from '../../db/rows.ts';
-import { API_ONLY, assertError, issuesOf } from '../answers.ts';
+import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 
 type Listed = {
   readonly id: string;
@@ -44,14 +44,14 @@ describe('listing collections', () => {
   const get = (query: Record<string, string> | string, key = merchant.key) =>
     call(testEnv.baseUrl, 'GET', `${PATH}?${new URLSearchParams(query).toString()}`, { key });
   async function create(fields: Record<string, unknown>, key = testEnv.merchant.key): Promise<string> {
-    const answer = await call(testEnv.baseUrl, 'POST', PATH, { key, json: collectionFields(fields) });
-    assert.equal(answer.status, 202, answer.text);
-    return String(answer.json['id']);
+    const response = await call(testEnv.baseUrl, 'POST', PATH, { key, json: collectionFields(fields) });
+    assert.equal(response.status, 202, response.text);
+    return String(response.json['id']);
   }
   async function page(query: Record<string, string>): Promise<ListedPage> {
-    const answer = await get(query);
-    assert.equal(answer.status, 200, answer.text);
-    return answer.json as unknown as ListedPage;
+    const response = await get(query);
+    assert.equal(response.status, 200, response.text);
+    return response.json as unknown as ListedPage;
   }
   async function walk(query: Record<string, string>, between = () => Promise.resolve()): Promise<Listed[]> {
     const seen: Listed[] = [];
@@ -108,8 +108,8 @@ describe('listing collections', () => {
       const seen: string[] = [];
       let query: Record<string, string> = { limit: '4' };
       for (;;) {
-        const answer = await get(query, stranger.key);
-        const { data, next_cursor: cursor } = answer.json as unknown as ListedPage;
+        const response = await get(query, stranger.key);
+        const { data, next_cursor: cursor } = response.json as unknown as ListedPage;
         seen.push(...idsOf(data));
         if (cursor === null) break;
         query = { limit: '4', cursor };
@@ -223,15 +223,15 @@ describe('listing collections', () => {
     ];
     for (const [what, query, issue] of wrong) {
       it(`for ${what}`, async () => {
-        const answer = await get(query);
-        assert.deepEqual(issuesOf(answer), [issue], answer.text);
-        assertError(answer, issue.split(' ')[1] as 'parameter_invalid');
+        const response = await get(query);
+        assert.deepEqual(issuesOf(response), [issue], response.text);
+        assertError(response, issue.split(' ')[1] as 'parameter_invalid');
       });
     }
 
     it('for everything at once', async () => {
-      const answer = await get('limit=0&cursor=x&state=paid&page=2&created_from=now');
-      assert.equal(issuesOf(answer).length, 5, answer.text);
+      const response = await get('limit=0&cursor=x&state=paid&page=2&created_from=now');
+      assert.equal(issuesOf(response).length, 5, response.text);
     });
   });
 });

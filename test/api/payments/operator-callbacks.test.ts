@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
-import { API_ONLY, assertError, assertHeaders, startAnotherServer } from '../answers.ts';
+import { API_ONLY, assertError, assertHeaders, startAnotherServer } from '../responses.ts';
 
 const PATH = '/operators/mtn-momo/callbacks';
 const JSON_TYPE = 'application/json';
@@ -41,10 +41,10 @@ describe('an operator’s callback', () => {
   const countKept = async () =>
     (await testEnv.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM operator_callbacks')).rows[0]?.n;
 
-  function assertQueried(answer: ApiResponse): void {
-    assert.equal(answer.status, 200, answer.text);
-    assert.equal(answer.text, '{}');
-    assertHeaders(answer);
+  function assertQueried(response: ApiResponse): void {
+    assert.equal(response.status, 200, response.text);
+    assert.equal(response.text, '{}');
+    assertHeaders(response);
   }
 
   for (const method of ['POST', 'PUT']) {
@@ -100,10 +100,10 @@ describe('an operator’s callback', () => {
 
   it('in a flood is kept no more often than there are hands to write it down', async () => {
     const { id, reference } = await newPayment();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 150 }, (_, n) => callBack({ json: { externalId: reference, n } })),
     );
-    answers.forEach(assertQueried);
+    responses.forEach(assertQueried);
     const most = 20 + testEnv.config.settings.MALIPO_DATABASE_POOL_SIZE;
     assert.ok((await keptOf(id)).length <= most);
   });
@@ -175,9 +175,9 @@ describe('an operator’s callback', () => {
   });
 
   it('goes to an operator that we know', async () => {
-    const answer = await call(testEnv.baseUrl, 'POST', '/operators/nobody/callbacks', {
+    const response = await call(testEnv.baseUrl, 'POST', '/operators/nobody/callbacks', {
       json: { externalId: randomUUID() },
     });
-    assertError(answer, 'route_not_found');
+    assertError(response, 'route_not_found');
   });
 });

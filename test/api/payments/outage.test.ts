@@ -5,7 +5,7 @@ import { freePort } from '../../../src/dev/ports.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { openTcpLine, type TcpLine } from '../../support/tcp-line.ts';
-import { API_ONLY, assertError, startAnotherServer } from '../answers.ts';
+import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
 
 const COLLECTIONS = '/v1/api/collections';
 
@@ -71,13 +71,13 @@ describe('with a part away', () => {
       const sending = Promise.all(keys.map((key) => create(baseUrl, key)));
       await new Promise((resolve) => setTimeout(resolve, 15));
       await line.cut();
-      for (const answer of await sending) {
-        if (answer.status !== 202) assertError(answer, 'service_unavailable');
+      for (const response of await sending) {
+        if (response.status !== 202) assertError(response, 'service_unavailable');
       }
       await line.mend();
       await eventually('all to be taken', async () => {
-        const answers = await Promise.all(keys.map((key) => create(baseUrl, key)));
-        return answers.every(({ status }) => status === 202);
+        const responses = await Promise.all(keys.map((key) => create(baseUrl, key)));
+        return responses.every(({ status }) => status === 202);
       });
       const { rows } = await testEnv.db.pool.query<{ rows: number; keys: number }>(
         `SELECT count(*)::int AS rows, count(DISTINCT idempotency_key)::int AS keys FROM collections
@@ -106,11 +106,11 @@ describe('with a part away', () => {
     it('hears callbacks all the same', async () => {
       const { json } = await create(baseUrl);
       const callback = { externalId: json['operator_reference'], status: 'SUCCESSFUL' };
-      const answer = await call(baseUrl, 'POST', '/operators/mtn-momo/callbacks', {
+      const response = await call(baseUrl, 'POST', '/operators/mtn-momo/callbacks', {
         idempotencyKey: null,
         json: callback,
       });
-      assert.equal(answer.status, 200);
+      assert.equal(response.status, 200);
     });
   });
 
@@ -145,8 +145,8 @@ describe('with a part away', () => {
       assertError(await create(baseUrl), 'service_unavailable');
       await testEnv.db.pool.query('UPDATE collections SET workflow_started_at = now()');
       const taken = await eventually('room for new work', async () => {
-        const answer = await create(baseUrl);
-        return answer.status === 202 && answer;
+        const response = await create(baseUrl);
+        return response.status === 202 && response;
       });
       assert.equal(taken.status, 202);
     });

@@ -1,7 +1,7 @@
 // What people decide besides releasing, what time decides, and what happens when both come at once.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { assertError } from '../answers.ts';
+import { assertError } from '../responses.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import { assertLedgerIsSound, phoneFor, transitionsOf, untilAllReceived } from '../../support/payments.ts';
@@ -181,8 +181,8 @@ describe('a queued payout', () => {
       const mine = await own.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
       const ids = [...payouts.map(({ id }) => id), String(mine.json['id']), 'pay_unknown'];
       const key = randomUUID();
-      const answer = await releaseMany(own, ids, key);
-      const data = answer.json['data'] as {
+      const response = await releaseMany(own, ids, key);
+      const data = response.json['data'] as {
         id: string;
         payout: { state: string } | null;
         error: { code: string } | null;
@@ -196,7 +196,7 @@ describe('a queued payout', () => {
         ],
       );
       for (const payout of payouts) await untilPayoutState(testEnv, payout, 'succeeded');
-      assert.equal((await releaseMany(own, ids, key)).text, answer.text);
+      assert.equal((await releaseMany(own, ids, key)).text, response.text);
       for (const payout of payouts) assert.equal(await transfersAccepted(testEnv, payout), 1);
     });
 
@@ -209,8 +209,8 @@ describe('a queued payout', () => {
       const ids = [payout.id, String(mine.json['id'])];
       for (let time = 1; time <= 2; time++) {
         const form = new URLSearchParams(ids.map((id): [string, string] => ['ids', id]));
-        const answer = await own.call('POST', '/v1/console/payouts/release', { form, idempotencyKey: randomUUID() });
-        const data = answer.json['data'] as { payout: unknown; error: { code: string } | null }[];
+        const response = await own.call('POST', '/v1/console/payouts/release', { form, idempotencyKey: randomUUID() });
+        const data = response.json['data'] as { payout: unknown; error: { code: string } | null }[];
         assert.deepEqual(
           data.map(({ error }) => error?.code ?? null),
           [null, 'approval_self'],

@@ -92,8 +92,8 @@ describe('a payout', () => {
     await fund(testEnv, merchant, FUNDS);
     const payout = await requestPayout(testEnv, row, { merchant });
     const approver = await logInAs(testEnv, merchant.id, 'approver');
-    const answer = await release(approver, payout);
-    assert.equal(answer.status, 200, answer.text);
+    const response = await release(approver, payout);
+    assert.equal(response.status, 200, response.text);
     return payout;
   }
 

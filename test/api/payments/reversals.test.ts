@@ -1,7 +1,7 @@
 // Money that goes back: the provider's own reversals, and those that an approver asks for.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { assertError } from '../answers.ts';
+import { assertError } from '../responses.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import {
   eventually,
@@ -105,8 +105,8 @@ describe('a collection that was paid', () => {
 
   it('is given back once, however many ask at the same time', async () => {
     const { payment, merchant, approver } = await paid();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => reverse(approver, payment)));
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 409, 409, 409, 409]);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => reverse(approver, payment)));
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [202, 409, 409, 409, 409]);
     await untilState(testEnv, payment, 'reversed');
     assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
   });
@@ -144,8 +144,8 @@ describe('a collection that was paid', () => {
     await untilState(testEnv, second, 'succeeded');
     await release(approver, await requestPayout(testEnv, '000', { merchant, amount: payment.amount }));
     await switchFaults(testEnv, { down: true });
-    const answers = await Promise.all([reverse(approver, payment), reverse(approver, second)]);
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 402]);
+    const responses = await Promise.all([reverse(approver, payment), reverse(approver, second)]);
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [202, 402]);
     const asked = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', {
       key: merchant.key,
       json: collectionFields(),

@@ -7,7 +7,7 @@ import { startTestEnvironment, type TestEnvironment } from '../../support/test-e
 import { requestPayout, balanceOf, fetchPayout, fund } from '../../support/payouts.ts';
 import { addPerson, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { collectionFields } from '../../support/api.ts';
-import { API_ONLY } from '../answers.ts';
+import { API_ONLY } from '../responses.ts';
 
 describe('a request whose body is slow', () => {
   let testEnv: TestEnvironment;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SCOPES } from '../../../src/domain/accounts/api-key.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { PAYOUT_DECISION_RECORDED } from '../../../workflows/contract.ts';
-import { assertError } from '../answers.ts';
+import { assertError } from '../responses.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { temporalClient } from '../../support/engines.ts';
 import {
@@ -42,9 +42,9 @@ describe('the rule of two persons', () => {
 
   async function ask(browser: Browser): Promise<string> {
     const json = collectionFields({ phone: phoneFor('000') });
-    const answer = await browser.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
-    assert.equal(answer.status, 202, answer.text);
-    return String(answer.json['id']);
+    const response = await browser.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
+    assert.equal(response.status, 202, response.text);
+    return String(response.json['id']);
   }
 
   async function stillQueued(payout: Payout): Promise<void> {
@@ -170,8 +170,8 @@ describe('the rule of two persons', () => {
   it('lets one of two approvers at once release, and sends once', async () => {
     const payout = await requestPayout(testEnv, '000');
     const approvers = await Promise.all([1, 2].map(() => logInAs(testEnv, merchant.id, 'approver')));
-    const answers = await Promise.all(approvers.map((approver) => release(approver, payout)));
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+    const responses = await Promise.all(approvers.map((approver) => release(approver, payout)));
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 409]);
     await untilPayoutState(testEnv, payout, 'succeeded');
     assert.equal(await transfersAccepted(testEnv, payout), 1);
   });

@@ -6,7 +6,7 @@ import { createEndpointConcurrency } from '../../../src/webhooks/endpoint-concur
 import { isId, newId } from '../../../src/domain/ids.ts';
 import { MAX_RUNNING_REPLAYS } from '../../../src/domain/webhooks/replay.ts';
 import type { DeliveryState, NextStep } from '../../../src/domain/webhooks/delivery.ts';
-import { API_ONLY, assertError, issuesOf } from '../answers.ts';
+import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 import { claim, record } from '../../db/webhooks/deliveries.ts';
 import { testLog } from '../../support/engines.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
@@ -184,12 +184,12 @@ describe('deliveries at the console', () => {
     for (const state of ['retrying', 'delivered', 'dead_lettered', 'withheld'] as const) {
       it(`when ${state}: the schedule begins anew, and the attempts are counted on`, async () => {
         const { delivery } = await oneIn(state);
-        const answer = await replay(delivery.id);
-        assert.equal(answer.status, 202, answer.text);
-        const { state: now, replay_count: count, attempt_count: attempts, next_attempt_at: next } = answer.json;
+        const response = await replay(delivery.id);
+        assert.equal(response.status, 202, response.text);
+        const { state: now, replay_count: count, attempt_count: attempts, next_attempt_at: next } = response.json;
         assert.deepEqual([now, count, attempts], ['pending', 1, delivery.attempt_count]);
         assert.ok(Date.parse(String(next)) <= Date.now());
-        await assertAudited(testEnv, answer, {
+        await assertAudited(testEnv, response, {
           action: 'delivery.replayed',
           subject_id: delivery.id,
           user_id: developer.person.id,
@@ -201,9 +201,9 @@ describe('deliveries at the console', () => {
 
     it('when pending: it is to be sent now anyway, and stays as it is', async () => {
       const { delivery } = await oneIn('pending');
-      const answer = await replay(delivery.id);
-      assert.deepEqual([answer.status, answer.json], [202, delivery]);
-      assert.deepEqual(await auditRows(testEnv, answer), []);
+      const response = await replay(delivery.id);
+      assert.deepEqual([response.status, response.json], [202, delivery]);
+      assert.deepEqual(await auditRows(testEnv, response), []);
     });
 
     it('by one of two at once: the other finds it pending', async () => {
@@ -284,31 +284,31 @@ describe('deliveries at the console', () => {
         [{ created_to: anHourAgo }, 0],
       ]);
       for (const [json, total] of totals) {
-        const answer = await replayMany(json);
-        assert.equal(answer.status, 202, answer.text);
-        assert.equal(answer.json['total'], total, JSON.stringify(json));
-        assert.deepEqual(answer.json, {
-          id: answer.json['id'],
+        const response = await replayMany(json);
+        assert.equal(response.status, 202, response.text);
+        assert.equal(response.json['total'], total, JSON.stringify(json));
+        assert.deepEqual(response.json, {
+          id: response.json['id'],
           endpoint_id: json['endpoint_id'] ?? null,
           states: json['states'] ?? ['dead_lettered', 'withheld'],
           created_from: json['created_from'] ?? null,
-          created_to: json['created_to'] ?? answer.json['created_at'],
+          created_to: json['created_to'] ?? response.json['created_at'],
           state: 'running',
           total,
           replayed: 0,
           skipped: 0,
           requested_by: developer.person.id,
-          created_at: answer.json['created_at'],
+          created_at: response.json['created_at'],
           completed_at: null,
         });
         assert.deepEqual(
-          (await developer.browser.call('GET', `${REPLAYS}/${String(answer.json.id)}`)).json,
-          answer.json,
+          (await developer.browser.call('GET', `${REPLAYS}/${String(response.json.id)}`)).json,
+          response.json,
         );
-        await assertAudited(testEnv, answer, {
+        await assertAudited(testEnv, response, {
           action: 'deliveries.replayed',
-          subject_id: String(answer.json.id),
-          after: { endpoint_id: json['endpoint_id'] ?? null, states: answer.json.states, total },
+          subject_id: String(response.json.id),
+          after: { endpoint_id: json['endpoint_id'] ?? null, states: response.json.states, total },
         });
       }
     });
@@ -318,9 +318,12 @@ describe('deliveries at the console', () => {
         ['states', 'withheld'],
         ['created_to', new Date(Date.now() + 60 * MINUTE).toISOString()],
       ]);
-      const answer = await developer.browser.call('POST', `${DELIVERIES}/replay`, { form });
-      assert.equal(answer.status, 202, answer.text);
-      assert.deepEqual([answer.json['states'], answer.json['created_to']], [['withheld'], answer.json['created_at']]);
+      const response = await developer.browser.call('POST', `${DELIVERIES}/replay`, { form });
+      assert.equal(response.status, 202, response.text);
+      assert.deepEqual(
+        [response.json['states'], response.json['created_to']],
+        [['withheld'], response.json['created_at']],
+      );
     });
 
     it('not by what is no filter', async () => {

@@ -67,26 +67,29 @@ export async function openDeveloperSession(testEnv: TestEnvironment): Promise<De
     async register(fields = {}) {
       const name = randomUUID();
       const json = { url: testEnv.receiver.urlFor(name), ...fields };
-      const answer = await browser.call('POST', ENDPOINTS, { json });
-      assert.equal(answer.status, 201, answer.text);
-      const { secret, ...shown } = answer.json;
+      const response = await browser.call('POST', ENDPOINTS, { json });
+      assert.equal(response.status, 201, response.text);
+      const { secret, ...shown } = response.json;
       testEnv.receiver.trust(name, String(secret));
       return { id: String(shown['id']), secret: String(secret), name, shown };
     },
     change: ({ id }, json) => browser.call('PATCH', `${ENDPOINTS}/${id}`, { json }),
     async show({ id }) {
-      const answer = await browser.call('GET', `${ENDPOINTS}/${id}`);
-      assert.equal(answer.status, 200, answer.text);
-      return answer.json;
+      const response = await browser.call('GET', `${ENDPOINTS}/${id}`);
+      assert.equal(response.status, 200, response.text);
+      return response.json;
     },
     received: ({ name }) => testEnv.receiver.all(name),
     async happen(state = 'failed') {
       await makeCollection(testEnv.db, merchant.id, state);
     },
     async list<Row>(path: string, query: Readonly<Record<string, string>> = {}) {
-      const answer = await browser.call('GET', `${path}?${new URLSearchParams({ limit: '100', ...query }).toString()}`);
-      assert.equal(answer.status, 200, answer.text);
-      return answer.json['data'] as Row[];
+      const response = await browser.call(
+        'GET',
+        `${path}?${new URLSearchParams({ limit: '100', ...query }).toString()}`,
+      );
+      assert.equal(response.status, 200, response.text);
+      return response.json['data'] as Row[];
     },
     untilAll: ({ id }, count, ...states) =>
       eventually(`${count} deliveries to be ${states.join(' or ')}`, async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { open } from '../../../src/security/sealing.ts';
 import { newId } from '../../../src/domain/ids.ts';
-import { API_ONLY, assertError, issuesOf } from '../answers.ts';
+import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 import { oneRow } from '../../db/rows.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { assertAudited, auditRows, logInAs } from '../../support/people.ts';
@@ -32,8 +32,8 @@ describe('endpoints at the console', () => {
   const create = (fields: Fields) => developer.browser.call('POST', ENDPOINTS, { json: fields });
 
   it('are registered for all types, with a secret that is shown this once and kept sealed', async () => {
-    const answer = await create({ url: URL });
-    const { secret, ...shown } = answer.json;
+    const response = await create({ url: URL });
+    const { secret, ...shown } = response.json;
     assert.match(String(secret), /^whsec_[A-Za-z0-9_-]{43}$/);
     assert.deepEqual(shown, {
       id: shown['id'],
@@ -59,7 +59,7 @@ describe('endpoints at the console', () => {
     );
     assert.ok(!sealed.includes(String(secret).slice(6, 20)));
     assert.equal(open(sealed, id, testEnv.config.settings.MALIPO_SECRET_KEYS), secret);
-    const row = await assertAudited(testEnv, answer, {
+    const row = await assertAudited(testEnv, response, {
       action: 'endpoint.registered',
       subject_id: id,
       user_id: developer.person.id,
@@ -112,8 +112,8 @@ describe('endpoints at the console', () => {
       [`https://shop.example/${'x'.repeat(2048)}`, /2048/],
       [5, /address/],
     ] as const) {
-      for (const answer of [await create({ url }), await developer.change(endpoint, { url })]) {
-        const { param, message } = assertError(answer, 'parameter_invalid');
+      for (const response of [await create({ url }), await developer.change(endpoint, { url })]) {
+        const { param, message } = assertError(response, 'parameter_invalid');
         assert.equal(param, 'url');
         assert.match(message, reason);
       }
@@ -151,15 +151,15 @@ describe('endpoints at the console', () => {
       await testEnv.db.pool.query("UPDATE endpoints SET updated_at = now() - interval '1 h' WHERE id = $1", [
         endpoint.id,
       ]);
-      const answer = await developer.change(endpoint, { url: URL });
-      assert.equal(answer.status, 200, answer.text);
-      const { updated_at: updatedAt, ...rest } = answer.json;
+      const response = await developer.change(endpoint, { url: URL });
+      assert.equal(response.status, 200, response.text);
+      const { updated_at: updatedAt, ...rest } = response.json;
       const { updated_at: madeAt, ...shown } = endpoint.shown;
       assert.ok(String(updatedAt) >= String(madeAt));
       assert.deepEqual(rest, { ...shown, url: URL });
-      assert.deepEqual(await developer.show(endpoint), answer.json);
+      assert.deepEqual(await developer.show(endpoint), response.json);
       const same = { description: 'Till', event_types: ['payout.queued'], state: 'enabled' };
-      await assertAudited(testEnv, answer, {
+      await assertAudited(testEnv, response, {
         action: 'endpoint.changed',
         subject_id: endpoint.id,
         before: { url: endpoint.shown['url'], ...same },
@@ -172,11 +172,11 @@ describe('endpoints at the console', () => {
       const byJson = await developer.register(settings);
       const byForm = await developer.register(settings);
       const empty = { description: '', event_types: '' };
-      for (const answer of [
+      for (const response of [
         await developer.change(byJson, { description: null, event_types: null }),
         await developer.browser.call('PATCH', `${ENDPOINTS}/${byForm.id}`, { form: empty }),
       ]) {
-        assert.deepEqual([answer.json['description'], answer.json['event_types']], [null, null], answer.text);
+        assert.deepEqual([response.json['description'], response.json['event_types']], [null, null], response.text);
       }
     });
 
@@ -197,8 +197,8 @@ describe('endpoints at the console', () => {
         { event_types: ['payout.queued'] },
         { state: 'disabled' },
       ];
-      const answers = await Promise.all(changes.map((fields) => developer.change(endpoint, fields)));
-      for (const { status, text } of answers) assert.equal(status, 200, text);
+      const responses = await Promise.all(changes.map((fields) => developer.change(endpoint, fields)));
+      for (const { status, text } of responses) assert.equal(status, 200, text);
       const shown = await developer.show(endpoint);
       for (const fields of changes) {
         for (const [name, value] of Object.entries(fields)) assert.deepEqual(shown[name], value, name);
@@ -207,9 +207,9 @@ describe('endpoints at the console', () => {
 
     it('to what they are already without a trace', async () => {
       const endpoint = await developer.register();
-      const answer = await developer.change(endpoint, { state: 'enabled', description: null });
-      assert.deepEqual(answer.json, endpoint.shown);
-      assert.deepEqual(await auditRows(testEnv, answer), []);
+      const response = await developer.change(endpoint, { state: 'enabled', description: null });
+      assert.deepEqual(response.json, endpoint.shown);
+      assert.deepEqual(await auditRows(testEnv, response), []);
     });
 
     it('to disabled by a person and back, and then nothing is held against them', async () => {
@@ -239,9 +239,9 @@ describe('endpoints at the console', () => {
     it('once: then there is none, in any list or to any call, and its secrets are nowhere', async () => {
       const endpoint = await developer.register({ description: 'Till' });
       await developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json: { keep_previous_for: 60 } });
-      const answer = await developer.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`);
-      assert.deepEqual([answer.status, answer.text], [204, '']);
-      await assertAudited(testEnv, answer, {
+      const response = await developer.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`);
+      assert.deepEqual([response.status, response.text], [204, '']);
+      await assertAudited(testEnv, response, {
         action: 'endpoint.deleted',
         subject_id: endpoint.id,
         before: { url: endpoint.shown['url'], description: 'Till', event_types: null, state: 'enabled' },
@@ -330,7 +330,7 @@ describe('endpoints at the console', () => {
         await developer.browser.call('POST', `${ENDPOINTS}/${id}/test`),
       );
     }
-    for (const answer of answers) assertError(answer, 'endpoint_not_found');
+    for (const response of answers) assertError(response, 'endpoint_not_found');
     assert.equal(new Set(answers.map(strip)).size, 1);
   });
 

@@ -1,6 +1,6 @@
 // What is sent to the endpoints that people keep: which events, signed how, withheld when, and sent again.
 import assert from 'node:assert/strict';
-import { assertError } from '../answers.ts';
+import { assertError } from '../responses.ts';
 import { oneRow } from '../../db/rows.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { assertAudited } from '../../support/people.ts';
@@ -112,10 +112,10 @@ describe('what people’s endpoints get', () => {
   });
 
   async function replayMany(json: Fields): Promise<Fields> {
-    const answer = await developer.browser.call('POST', `${DELIVERIES}/replay`, { json });
-    assert.equal(answer.status, 202, answer.text);
-    const { id } = answer.json;
-    await assertAudited(testEnv, answer, { action: 'deliveries.replayed', subject_id: String(id) });
+    const response = await developer.browser.call('POST', `${DELIVERIES}/replay`, { json });
+    assert.equal(response.status, 202, response.text);
+    const { id } = response.json;
+    await assertAudited(testEnv, response, { action: 'deliveries.replayed', subject_id: String(id) });
     return eventually('the replay to be completed', async () => {
       const { json: shown } = await developer.browser.call('GET', `${REPLAYS}/${String(id)}`);
       return shown['state'] === 'completed' && shown;
@@ -198,10 +198,10 @@ describe('what people’s endpoints get', () => {
         await developer.register({ event_types: ['payout.queued'] }),
         await developer.register(),
       ];
-      const answer = await test(endpoint);
-      assert.equal(answer.status, 202, answer.text);
+      const response = await test(endpoint);
+      assert.equal(response.status, 202, response.text);
       const [request] = await untilReceived(endpoint, 1);
-      const { event_id: eventId, delivery_id: deliveryId } = answer.json;
+      const { event_id: eventId, delivery_id: deliveryId } = response.json;
       assert.ok(request!.isVerified);
       assert.equal(request!.headers['malipo-delivery-id'], deliveryId);
       const { created_at: at, ...event } = request!.event;
@@ -212,7 +212,7 @@ describe('what people’s endpoints get', () => {
         environment: 'test',
         data: { object: await developer.show(endpoint) },
       });
-      await assertAudited(testEnv, answer, {
+      await assertAudited(testEnv, response, {
         action: 'endpoint.tested',
         subject_id: endpoint.id,
         after: { event_id: eventId, delivery_id: deliveryId },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
-import { assertError } from '../api/answers.ts';
+import { assertError } from '../api/responses.ts';
 import type { ApiResponse } from '../support/api.ts';
 import type { TestPerson } from '../support/people.ts';
 import type { Sample } from './samples.ts';
@@ -105,13 +105,13 @@ export async function assertRefused(
   attempts: readonly Attempt[],
 ): Promise<ApiResponse[]> {
   const [before, lastId] = [await dumpWithoutAudit(testEnv.db), await lastAuditId(testEnv.db)];
-  const answers: ApiResponse[] = [];
+  const responses: ApiResponse[] = [];
   const expected: AuditRow[] = [];
   for (const { operationId, sample, headers, person, apiKey, code = 'permission_denied', why } of attempts) {
-    const answer = await send(operationId, sample, headers);
-    assert.ok(answer.status >= 400, `${operationId} ${why}: was let in, ${answer.status}`);
-    assertError(answer, code);
-    answers.push(answer);
+    const response = await send(operationId, sample, headers);
+    assert.ok(response.status >= 400, `${operationId} ${why}: was let in, ${response.status}`);
+    assertError(response, code);
+    responses.push(response);
     const known = person ?? apiKey;
     if (known === undefined) continue;
     const { method, path } = published.find(operationId);
@@ -123,13 +123,13 @@ export async function assertRefused(
       outcome: 'refused',
       subject_id: apiKey?.id ?? sample.id ?? null,
       has_reason: true,
-      request_id: answer.headers.get('malipo-request-id'),
+      request_id: response.headers.get('malipo-request-id'),
     });
   }
   const where = [...new Set(attempts.map(({ operationId, why }) => `${operationId} ${why}`))].join(', ');
   assert.deepEqual(await dumpWithoutAudit(testEnv.db), before, `something changed: ${where}`);
   assert.deepEqual(await auditAfter(testEnv.db, lastId), expected, where);
-  return answers;
+  return responses;
 }
 
 /** Fails unless the call succeeds and, where it changes something in a session, is in the audit log. */
@@ -139,11 +139,11 @@ export async function assertLetIn(
 ): Promise<ApiResponse> {
   const { operationId, sample, headers, person } = attempt;
   const lastId = await lastAuditId(testEnv.db);
-  const answer = await send(operationId, sample, headers);
-  const where = `${operationId} ${attempt.why}: ${answer.status} ${answer.text}`;
-  assert.ok(answer.status >= 200 && answer.status < 300, where);
-  if (person === null || published.find(operationId).method === 'GET') return answer;
-  const requestId = answer.headers.get('malipo-request-id');
+  const response = await send(operationId, sample, headers);
+  const where = `${operationId} ${attempt.why}: ${response.status} ${response.text}`;
+  assert.ok(response.status >= 200 && response.status < 300, where);
+  if (person === null || published.find(operationId).method === 'GET') return response;
+  const requestId = response.headers.get('malipo-request-id');
   const entries = await auditAfter(testEnv.db, lastId);
   assert.ok(entries.length > 0, `${where}: is not in the audit log`);
   for (const entry of entries) {
@@ -153,5 +153,5 @@ export async function assertLetIn(
       where,
     );
   }
-  return answer;
+  return response;
 }

@@ -17,23 +17,23 @@ type ErrorBody = {
 };
 
 /** Fails unless the answer is this error, whole: status, headers and body. Returns the body's `error`. */
-export function assertError(answer: ApiResponse, code: ErrorCode): ErrorBody {
-  const error = answer.json.error as unknown as ErrorBody;
-  const where = `${answer.status} ${answer.text}`;
+export function assertError(response: ApiResponse, code: ErrorCode): ErrorBody {
+  const error = response.json.error as unknown as ErrorBody;
+  const where = `${response.status} ${response.text}`;
   assert.equal(error.code, code, where);
-  assert.equal(answer.status, HTTP_STATUS[errorCategory(code)], where);
+  assert.equal(response.status, HTTP_STATUS[errorCategory(code)], where);
   assert.equal(error.type, errorType(code), where);
   assert.deepEqual(Object.keys(error), ['type', 'code', 'message', 'param', 'request_id', 'errors']);
   assert.match(error.message, /^\S.*\.$/, 'the message is a sentence');
   assert.equal(error.param, error.errors[0]?.param ?? null, where);
   if (error.errors[0]) assert.deepEqual([error.errors[0].code, error.errors[0].message], [code, error.message], where);
-  assertHeaders(answer);
-  assert.equal(error.request_id, answer.headers.get('malipo-request-id'));
-  assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
-  assert.equal(answer.headers.get('www-authenticate'), answer.status === 401 ? 'Bearer' : null);
+  assertHeaders(response);
+  assert.equal(error.request_id, response.headers.get('malipo-request-id'));
+  assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
+  assert.equal(response.headers.get('www-authenticate'), response.status === 401 ? 'Bearer' : null);
   const mustWait = code === 'idempotency_key_in_flight' || code === 'rate_limited' || code === 'service_unavailable';
-  assert.match(answer.headers.get('retry-after') ?? 'none', mustWait ? /^[1-9][0-9]{0,2}$/ : /^none$/, where);
-  assert.equal(answer.headers.has('allow'), code === 'method_not_allowed');
+  assert.match(response.headers.get('retry-after') ?? 'none', mustWait ? /^[1-9][0-9]{0,2}$/ : /^none$/, where);
+  assert.equal(response.headers.has('allow'), code === 'method_not_allowed');
   return error;
 }
 
@@ -45,8 +45,8 @@ export function assertHeaders(answer: { readonly headers: Headers }): void {
 }
 
 /** `param code` of everything that is wrong. */
-export function issuesOf(answer: ApiResponse): string[] {
-  const { errors } = answer.json.error as unknown as ErrorBody;
+export function issuesOf(response: ApiResponse): string[] {
+  const { errors } = response.json.error as unknown as ErrorBody;
   return errors.map(({ param, code }) => `${param} ${code}`);
 }
 
