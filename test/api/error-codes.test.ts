@@ -1,4 +1,4 @@
-// Every error code there is, provoked over HTTP: none is unreachable, and each answer is whole.
+// Every error code, provoked over HTTP: each one is reachable, and each error response is complete.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { generateApiKey, hashApiKey } from '../../src/security/api-key.ts';
@@ -15,7 +15,7 @@ const COLLECTIONS = '/v1/api/collections';
 const BALANCE = '/v1/api/balance';
 const CONSOLE = '/v1/console';
 
-describe('every error code', () => {
+describe('the error codes of the API', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment(API_ONLY);
@@ -27,7 +27,7 @@ describe('every error code', () => {
     call(testEnv.baseUrl, 'POST', COLLECTIONS, { key: testEnv.merchant.key, ...options });
   const createWith = (fields: Record<string, unknown>) => create({ json: collectionFields(fields) });
 
-  const provoked: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
+  const provocations: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     api_key_missing: () => get(BALANCE, null),
     api_key_invalid: () => get(BALANCE, generateApiKey('test')),
     api_key_wrong_environment: () => get(BALANCE, generateApiKey('live')),
@@ -59,8 +59,8 @@ describe('every error code', () => {
     approval_self: async () => {
       await fund(testEnv, testEnv.merchant, 5000);
       const both = await logInAs(testEnv, testEnv.merchant.id, 'maker', 'approver');
-      const asked = { json: collectionFields(), idempotencyKey: randomUUID() };
-      const { json } = await both.call('POST', '/v1/api/payouts', asked);
+      const request = { json: collectionFields(), idempotencyKey: randomUUID() };
+      const { json } = await both.call('POST', '/v1/api/payouts', request);
       return release(both, { id: String(json['id']) });
     },
     reversal_not_found: async () => {
@@ -122,9 +122,9 @@ describe('every error code', () => {
     },
     idempotency_key_in_flight: async () => {
       const idempotencyKey = randomUUID();
-      const held = await holdIdempotencyKey(testEnv.db, testEnv.merchant.id, idempotencyKey);
+      const lock = await holdIdempotencyKey(testEnv.db, testEnv.merchant.id, idempotencyKey);
       const response = await create({ json: collectionFields(), idempotencyKey });
-      await held.release();
+      await lock.release();
       return response;
     },
     rate_limited: async () => {
@@ -153,15 +153,15 @@ describe('every error code', () => {
     },
   };
 
-  const met = new Set<ErrorCode>();
-  for (const [code, provoke] of Object.entries(provoked) as [ErrorCode, () => Promise<ApiResponse>][]) {
-    it(`can be met: ${code}`, async () => {
+  const returned = new Set<ErrorCode>();
+  for (const [code, provoke] of Object.entries(provocations) as [ErrorCode, () => Promise<ApiResponse>][]) {
+    it(`include ${code}, with a complete error response`, async () => {
       assertError(await provoke(), code);
-      met.add(code);
+      returned.add(code);
     });
   }
 
-  it('was met', () => {
-    assert.deepEqual([...met].sort(), [...ERROR_CODES].sort());
+  it('are all returned by one of these calls', () => {
+    assert.deepEqual([...returned].sort(), [...ERROR_CODES].sort());
   });
 });

@@ -1,4 +1,4 @@
-// What a valid OpenAPI 3.1 document must be, as far as ours goes: structure, references, parameters and schemas.
+// Checks that our document is valid OpenAPI 3.1: structure, references, parameters and schemas.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -38,7 +38,7 @@ export type OpenApiDocument = {
   };
 };
 
-// The shape of the document itself, from the OpenAPI 3.1.0 specification: what is required, and what may be there.
+// The shape of the document itself, from the OpenAPI 3.1.0 specification: required and allowed fields.
 const named = (properties: object, required: readonly string[] = []) => ({
   type: 'object',
   properties,
@@ -125,14 +125,14 @@ export function operationsOf(document: OpenApiDocument): { method: string; path:
   );
 }
 
-/** Fails unless the document is a valid one. */
+/** Fails unless the document is valid. */
 export function assertValidDocument(document: OpenApiDocument): void {
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
   addFormats.default(ajv);
   assert.ok(ajv.validate(DOCUMENT, document), ajv.errorsText());
   assertReferencesResolve(document);
   assertSchemasCompile(document);
-  assertOperationsAreWhole(document);
+  assertOperationsAreComplete(document);
 }
 
 function assertReferencesResolve(document: OpenApiDocument): void {
@@ -144,7 +144,7 @@ function assertReferencesResolve(document: OpenApiDocument): void {
   }
 }
 
-// Each schema is valid JSON Schema 2020-12 by its own meta-schema, which is what OpenAPI 3.1 asks.
+// OpenAPI 3.1 requires each schema to be valid JSON Schema 2020-12 by its own meta-schema.
 function assertSchemasCompile(document: OpenApiDocument): void {
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
@@ -168,7 +168,7 @@ function schemasOf({ parameters, requestBody, responses }: Operation): object[] 
   ];
 }
 
-function assertOperationsAreWhole(document: OpenApiDocument): void {
+function assertOperationsAreComplete(document: OpenApiDocument): void {
   const operations = operationsOf(document);
   const ids = operations.map(({ operation }) => operation.operationId);
   assert.equal(new Set(ids).size, ids.length, 'operation ids are unique');

@@ -1,4 +1,4 @@
-// The OpenAPI document: valid, and the truth about the routes, both ways.
+// The OpenAPI document: it is valid, and it documents exactly the routes that the server has.
 import assert from 'node:assert/strict';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps } from '../../src/api/context.ts';
@@ -22,25 +22,25 @@ describe('the OpenAPI document', () => {
   });
   after(() => testEnv.stop());
 
-  const reach = (method: string, path: string) =>
+  const callRoute = (method: string, path: string) =>
     call(testEnv.baseUrl, method, path.replace('{id}', 'col_1'), { idempotencyKey: null });
 
-  it('is served as JSON, to anybody', async () => {
+  it('is served as JSON without authentication', async () => {
     const response = await call(testEnv.baseUrl, 'GET', '/v1/openapi.json');
     assert.equal(response.status, 200);
     assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
     assert.deepEqual(response.json, document);
   });
 
-  it('is a valid one of version 3.1', () => {
+  it('is valid OpenAPI 3.1', () => {
     assertValidDocument(document);
   });
 
-  it('names the address where the service is', () => {
+  it('names the public URL of the service as its server', () => {
     assert.deepEqual(document.servers, [{ url: testEnv.baseUrl }]);
   });
 
-  it('has the seven public routes of the interface document, and no other', () => {
+  it('lists exactly the seven public routes of the interface document', () => {
     const publicRoutes = operationsOf(document)
       .filter(({ path }) => path.startsWith('/v1/api/'))
       .map(({ method, path }) => `${method} ${path}`);
@@ -55,27 +55,27 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('has no operation that is not routed, and misses none that is', async () => {
+  it('documents exactly the methods that the server accepts on each path', async () => {
     for (const [path, operations] of Object.entries(document.paths)) {
       const documented = Object.keys(operations).map((method) => method.toUpperCase());
       for (const method of METHODS) {
-        const response = await reach(method, path);
+        const response = await callRoute(method, path);
         if (documented.includes(method)) assert.ok(![404, 405].includes(response.status), `${method} ${path}`);
         else assertError(response, 'method_not_allowed');
       }
     }
   });
 
-  it('says what 405 says of the methods', async () => {
+  it('agrees with the Allow header of a 405 about the methods of each path', async () => {
     for (const [path, operations] of Object.entries(document.paths)) {
       const documented = Object.keys(operations).map((method) => method.toUpperCase());
-      const { headers } = await reach('OPTIONS', path);
+      const { headers } = await callRoute('OPTIONS', path);
       const allowed = documented.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
       assert.deepEqual(headers.get('allow')?.split(', ').sort(), allowed.sort(), path);
     }
   });
 
-  it('has every route of the router itself', () => {
+  it('lists exactly the routes of the router', () => {
     const routed = routesOfRouter()
       .flatMap(({ methods, path }) =>
         methods.filter((method) => method !== 'HEAD').map((method) => `${method} ${path}`),
@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(routed.sort(), documented.sort());
   });
 
-  it('names for every operation the errors that can be met anywhere', () => {
+  it('documents 429, 500 and 503 for every operation', () => {
     for (const { method, path, operation } of operationsOf(document)) {
       for (const status of ['429', '500', '503']) {
         assert.ok(operation.responses[status], `${method} ${path} ${status}`);
@@ -93,7 +93,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names for every operation behind a key or a session what each is refused with', () => {
+  it('documents the refusals of every operation that takes a key or a session', () => {
     for (const { operation } of operationsOf(document).filter(({ path }) => path.startsWith('/v1/api/'))) {
       assert.match(operation.responses['401']?.description ?? '', /api_key_missing.*api_key_revoked/);
       assert.match(operation.responses['403']?.description ?? '', /insufficient_scope.*permission_denied/);
@@ -102,7 +102,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(document.security, [{ apiKey: [] }, { consoleSession: [] }]);
   });
 
-  it('asks a session of every route of the console, but for those that come before one', () => {
+  it('requires a session for every console route but those that come before one', () => {
     const operations = operationsOf(document).filter(({ path }) => path.startsWith('/v1/console/'));
     assert.ok(operations.length > 20);
     for (const { method, path, operation } of operations) {
@@ -118,7 +118,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('names every error code under its own status, somewhere', () => {
+  it('names every error code under its HTTP status', () => {
     const texts = new Map<string, string>();
     for (const { operation } of operationsOf(document)) {
       for (const [status, { description }] of Object.entries(operation.responses)) {
@@ -128,13 +128,13 @@ describe('the OpenAPI document', () => {
     for (const code of ERROR_CODES) {
       // Of routes that are still to come.
       if (['payout_not_found', 'balance_insufficient', 'approval_self'].includes(code)) continue;
-      // These two are of no operation: they are what is said where there is none.
+      // These two belong to no operation: they are returned where there is none.
       if (code === 'route_not_found' || code === 'method_not_allowed') continue;
       assert.ok(texts.get(String(HTTP_STATUS[errorCategory(code)]))?.includes(`\`${code}\``), code);
     }
   });
 
-  it('says of a creation that it takes JSON and forms, and wants a key of idempotency', () => {
+  it('documents that a creation takes JSON and forms, and requires an idempotency key', () => {
     const create = document.paths['/v1/api/collections']!['post']!;
     assert.deepEqual(Object.keys(create.requestBody!.content), [
       'application/json',
@@ -145,7 +145,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** What the router has, asked of the router. Nothing is called: what the routes need is not needed. */
+/** The routes as the router itself lists them. No route is called, so their dependencies may be missing. */
 function routesOfRouter(): { methods: string[]; path: string }[] {
   const nothing = {
     publicUrl: 'http://127.0.0.1',

@@ -1,4 +1,4 @@
-// The bodies of requests: read to the byte and the digit, or not at all.
+// The bodies of requests: each is read exactly, to the byte and the digit, or refused.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, type CallOptions } from '../support/api.ts';
@@ -9,7 +9,7 @@ const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const SOUND_FORM = 'phone=256772000100&amount=5000&reference=INV-1';
 
-describe('a body that asks for a collection', () => {
+describe('the body of a request for a collection', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment(API_ONLY);
@@ -20,16 +20,16 @@ describe('a body that asks for a collection', () => {
     call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key: testEnv.merchant.key, ...options });
   const createFrom = (body: string, type = JSON_TYPE) => create({ raw: { type, body } });
 
-  describe('with the JSON number', () => {
+  describe('with a JSON number as the amount', () => {
     const body = (amount: string) => `{"phone":"256772000100","reference":"INV-1","amount":${amount}}`;
     for (const written of ['5000.0', '5e3', '50.00E+2', '50000e-1', '0.05e5']) {
-      it(`${written} has 5000 for its amount`, async () => {
+      it(`reads ${written} as 5000`, async () => {
         const response = await createFrom(body(written));
         assert.equal(response.json['amount'], 5000, response.text);
       });
     }
     for (const written of ['9007199254740993', '1e300', '-1e300', '1e400', '-1e400', '0.1', '5000.00001']) {
-      it(`${written} has no amount`, async () => {
+      it(`is refused with the amount ${written}`, async () => {
         const response = await createFrom(body(written));
         assert.equal(response.status, 400, response.text);
         assert.match(issuesOf(response).join(), /^amount (parameter_invalid|amount_out_of_bounds)$/);
@@ -37,18 +37,18 @@ describe('a body that asks for a collection', () => {
       });
     }
     for (const written of ['5000.0000000000000000001', '4999.99999999999999999999', '5000e-400', '1e-400']) {
-      it(`${written} is not read as what that could be rounded to`, async () => {
+      it(`is refused with ${written}, which is not rounded`, async () => {
         assertError(await createFrom(body(written)), 'body_malformed');
       });
     }
     for (const written of ['05000', '+5000', '0x1388', '5_000', 'NaN', '5000n', '.5', '5000.']) {
-      it(`${written} is no JSON`, async () => {
+      it(`is refused with ${written}, which is not JSON`, async () => {
         assertError(await createFrom(body(written)), 'body_malformed');
       });
     }
   });
 
-  describe('is not read when it holds', () => {
+  describe('that is malformed', () => {
     const bodies: readonly (readonly [string, string])[] = [
       ['half an object', '{"phone":"256772000100"'],
       ['text', '"phone"'],
@@ -60,23 +60,23 @@ describe('a body that asks for a collection', () => {
       ['two objects', '{}{}'],
       ['a comma too many', '{"phone":"256772000100",}'],
       ['single quotes', "{'phone':'256772000100'}"],
-      ['a field that would change all objects', '{"__proto__":{"amount":5000}}'],
+      ['a field that would change the prototype of all objects', '{"__proto__":{"amount":5000}}'],
       ['the same inside metadata', '{"metadata":{"__proto__":{"a":"b"}}}'],
       ['a line break within text', '{"reference":"a\nb"}'],
-      ['a form that is said to be JSON', SOUND_FORM],
+      ['a form declared as JSON', SOUND_FORM],
       ['a field twice', '{"phone":"256772000100","amount":5000,"reference":"INV-1","amount":6000}'],
       ['a field twice with the same value', '{"amount":5000,"amount":5000}'],
       ['a field twice, one of them in escapes', '{"amount":5000,"\\u0061mount":5000}'],
       ['a name twice inside metadata', '{"metadata":{"a":"b","c":"{\\"","a":"d"}}'],
     ];
     for (const [what, body] of bodies) {
-      it(what, async () => {
+      it(`is refused when it holds ${what}`, async () => {
         assertError(await createFrom(body), 'body_malformed');
       });
     }
   });
 
-  it('may have a name again in another object, and text that looks like a name', async () => {
+  it('may repeat a field name in another object, and hold text that looks like a field name', async () => {
     const pairs = '{"phone":"x","amount":"a","reference":"\\"reference\\":","a,":"{\\"a\\":1","[":"]"}';
     const response = await createFrom(
       `{"phone":"256772000100","amount":5000,"reference":"amount","metadata":${pairs}}`,
@@ -85,7 +85,7 @@ describe('a body that asks for a collection', () => {
     assert.deepEqual(response.json['metadata'], JSON.parse(pairs));
   });
 
-  it('is not read when it is not UTF-8, in JSON or in a form, escaped or not', async () => {
+  it('is refused when it is not UTF-8, in JSON or in a form, escaped or not', async () => {
     const bytesIn = (text: string) =>
       Buffer.concat(text.split('?').flatMap((part, n) => [...(n > 0 ? [Buffer.from([0xc3])] : []), Buffer.from(part)]));
     const bodies: readonly (readonly [string, Buffer | string])[] = [
@@ -99,22 +99,22 @@ describe('a body that asks for a collection', () => {
     assert.equal(sound.json['description'], '100% of €', sound.text);
   });
 
-  describe('is read', () => {
+  describe('by its size', () => {
     const ofBytes = (size: number) => {
       const frame = JSON.stringify({ reference: '' });
       return JSON.stringify({ reference: 'x'.repeat(size - frame.length) });
     };
-    it('of 64 KiB to its end', async () => {
+    it('is read to its end at 64 KiB', async () => {
       const response = await createFrom(ofBytes(65_536));
       assert.equal(response.status, 400);
       assert.ok(issuesOf(response).includes('reference parameter_invalid'), response.text);
     });
-    it('no further than 64 KiB, of JSON or of a form', async () => {
+    it('is refused above 64 KiB, as JSON or as a form', async () => {
       assertError(await createFrom(ofBytes(65_537)), 'body_too_large');
       assertError(await createFrom(ofBytes(5_000_000)), 'body_too_large');
       assertError(await createFrom(`a=${'x'.repeat(65_535)}`, FORM_TYPE), 'body_too_large');
     });
-    it('no further than 64 KiB when nobody said how long it is', async () => {
+    it('is refused above 64 KiB when the request declares no length', async () => {
       const chunk = Buffer.alloc(10_000, 'x');
       const body = new ReadableStream({
         start(controller) {

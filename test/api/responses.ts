@@ -1,4 +1,4 @@
-// What every error answer must be, whatever it says, and servers beside the one a house has.
+// Checks of what every response and every error response must contain, and further servers on one test environment.
 import assert from 'node:assert/strict';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
 import { freePort } from '../../src/dev/ports.ts';
@@ -16,7 +16,7 @@ type ErrorBody = {
   readonly errors: readonly ErrorIssue[];
 };
 
-/** Fails unless the answer is this error, whole: status, headers and body. Returns the body's `error`. */
+/** Fails unless the response is exactly this error: status, headers and body. Returns the body's `error`. */
 export function assertError(response: ApiResponse, code: ErrorCode): ErrorBody {
   const error = response.json.error as unknown as ErrorBody;
   const where = `${response.status} ${response.text}`;
@@ -37,20 +37,20 @@ export function assertError(response: ApiResponse, code: ErrorCode): ErrorBody {
   return error;
 }
 
-/** What every answer carries, good or bad. */
+/** The headers that every response has, successful or not. */
 export function assertHeaders(answer: { readonly headers: Headers }): void {
   assert.match(answer.headers.get('malipo-request-id') ?? '', /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
   assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
   assert.equal(answer.headers.get('cache-control'), 'no-store');
 }
 
-/** `param code` of everything that is wrong. */
+/** `param code` of every problem that the error names. */
 export function issuesOf(response: ApiResponse): string[] {
   const { errors } = response.json.error as unknown as ErrorBody;
   return errors.map(({ param, code }) => `${param} ${code}`);
 }
 
-/** A further server on the house's database, told otherwise in these settings. Stops with the house. */
+/** A further server on the environment's database, with these settings changed. Stops with the environment. */
 export async function startAnotherServer(
   testEnv: TestEnvironment,
   settings: Readonly<Record<string, string>>,
@@ -62,5 +62,5 @@ export async function startAnotherServer(
   return { baseUrl };
 }
 
-/** The settings of a house whose only part is the API: nothing that it records is ever started. */
+/** Options of an environment that runs the API alone: nothing that it records is ever started. */
 export const API_ONLY = { environment: { MALIPO_ROLES: 'api' } } as const;

@@ -1,4 +1,4 @@
-// What is not about payments: health, readiness, the reference page, unknown routes, and headers on everything.
+// Everything but payments: health, readiness, the balance, the reference page, unknown routes, headers and rate limits.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,14 +18,14 @@ describe('the service', () => {
 
   const get = (path: string, key: string | null = null) => call(testEnv.baseUrl, 'GET', path, { key });
 
-  describe('says of itself', () => {
-    it('that it is up', async () => {
+  describe('health and readiness', () => {
+    it('returns 200 from /healthz while it is up', async () => {
       const response = await get('/healthz');
       assert.deepEqual([response.status, response.json], [200, { status: 'up' }]);
       assertHeaders(response);
     });
 
-    it('that it is ready, with each of its parts', async () => {
+    it('returns 200 with the state of each part from /readyz when it is ready', async () => {
       const response = await get('/readyz');
       const parts = { database: 'up', temporal: 'up', backlog: 'within_bounds' };
       assert.deepEqual([response.status, response.json], [200, { status: 'ready', parts }]);
@@ -33,15 +33,15 @@ describe('the service', () => {
     });
   });
 
-  describe('answers balance', () => {
-    it('with both amounts and the currency, and nothing else', async () => {
+  describe('the balance', () => {
+    it('has both amounts and the currency, and nothing else', async () => {
       const stranger = await testEnv.addMerchant('KES');
       const response = await get('/v1/api/balance', stranger.key);
       assert.deepEqual([response.status, response.json], [200, { available: 0, held: 0, currency: 'KES' }]);
       assertHeaders(response);
     });
 
-    it('with what was paid, the merchant’s own only', async () => {
+    it('shows what the merchant was paid, and nothing of another merchant', async () => {
       const { key, id: merchantId } = await testEnv.addMerchant();
       const created = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
       const collection = { id: created.json['id'] as never, merchantId };
@@ -52,19 +52,19 @@ describe('the service', () => {
       assert.equal((await get('/v1/api/balance', testEnv.merchant.key)).json['available'], 0);
     });
 
-    it('to no question but that', async () => {
+    it('refuses an unknown query parameter', async () => {
       const error = assertError(await get('/v1/api/balance?currency=KES', testEnv.merchant.key), 'parameter_unknown');
       assert.equal(error.param, 'currency');
     });
   });
 
-  describe('shows the reference', () => {
+  describe('the reference page', () => {
     const load = async (path: string) => {
       const response = await fetch(new URL(path, testEnv.baseUrl));
       return { status: response.status, headers: response.headers, text: await response.text() };
     };
 
-    it('as a page that loads from us and from nobody else', async () => {
+    it('loads all its assets from the service itself', async () => {
       const page = await load('/docs');
       assert.equal(page.status, 200);
       assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
@@ -74,7 +74,7 @@ describe('the service', () => {
       assert.doesNotMatch(page.text, /https?:|\/\//);
     });
 
-    it('under a policy that forbids everybody else', async () => {
+    it('has a content security policy that forbids every other origin', async () => {
       for (const path of ['/docs', '/docs/assets/start.js']) {
         const policy = (await load(path)).headers.get('content-security-policy') ?? '';
         const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule.split(' ').slice(1)]));
@@ -92,7 +92,7 @@ describe('the service', () => {
       ['/docs/assets/start.js', /^text\/javascript/],
     ];
     for (const [path, type] of assets) {
-      it(`with ${path}`, async () => {
+      it(`loads ${path}`, async () => {
         const asset = await load(path);
         assert.equal(asset.status, 200);
         assert.match(asset.headers.get('content-type') ?? '', type);
@@ -102,19 +102,19 @@ describe('the service', () => {
       });
     }
 
-    it('with a style that fetches nothing', async () => {
+    it('has a stylesheet that fetches nothing', async () => {
       const { text } = await load('/docs/assets/swagger-ui.css');
       assert.doesNotMatch(text, /@import|url\((?!["']?data:)/);
     });
 
-    it('of the document it serves, and asks nobody to check it', async () => {
+    it('shows the document of this server, and sends it to no external validator', async () => {
       const { text } = await load('/docs/assets/start.js');
       assert.match(text, /url: '\/v1\/openapi\.json'/);
       assert.match(text, /validatorUrl: null/);
     });
   });
 
-  describe('knows no route', () => {
+  describe('an unknown route', () => {
     const paths = [
       '/',
       '/v1',
@@ -125,12 +125,12 @@ describe('the service', () => {
       '/.env',
     ];
     for (const path of paths) {
-      it(path, async () => {
+      it(`returns route_not_found for ${path}`, async () => {
         assertError(await get(path, testEnv.merchant.key), 'route_not_found');
       });
     }
 
-    it('that cannot even be read, and still answers whole', async () => {
+    it('returns a complete 404 for a path that cannot be decoded', async () => {
       for (const path of ['//', '/%', '/%ff', '/v1/api/%00', 'http://xn--a/balance', '*', '/x?%ff=%']) {
         const { status, headers, error } = await getRaw(testEnv.baseUrl, path);
         assert.deepEqual([status, error?.code], [404, 'route_not_found'], path);
@@ -139,7 +139,7 @@ describe('the service', () => {
       }
     });
 
-    it('with an id that cannot be read as anything but no collection', async () => {
+    it('returns collection_not_found for an id that cannot be decoded', async () => {
       for (const id of ['%ff', '%00', '%2e%2e', 'col_%ff', 'x'.repeat(5000)]) {
         const { status, error } = await getRaw(testEnv.baseUrl, `/v1/api/collections/${id}`, testEnv.merchant.key);
         assert.deepEqual([status, error?.code], [404, 'collection_not_found'], id);
@@ -147,7 +147,7 @@ describe('the service', () => {
     });
   });
 
-  it('shows a collection to no question but for it', async () => {
+  it('refuses an unknown query parameter on the fetch route of a collection', async () => {
     const { key } = testEnv.merchant;
     const { json } = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key, json: collectionFields() });
     const error = assertError(
@@ -157,7 +157,7 @@ describe('the service', () => {
     assert.equal(error.param, 'expand');
   });
 
-  it('tells a wrong method from a wrong path, with the right methods', async () => {
+  it('returns 405 with the allowed methods when only the method is wrong', async () => {
     const methods: readonly (readonly [string, string, string])[] = [
       ['DELETE', '/v1/api/collections', 'POST, GET, HEAD'],
       ['PATCH', '/v1/api/collections/col_1', 'GET, HEAD'],
@@ -172,7 +172,7 @@ describe('the service', () => {
     }
   });
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('answers HEAD like GET, without the body', async () => {
     const headers = { authorization: `Bearer ${testEnv.merchant.key}` };
     const response = await fetch(new URL('/v1/api/balance', testEnv.baseUrl), { method: 'HEAD', headers });
     assert.equal(response.status, 200);
@@ -181,7 +181,7 @@ describe('the service', () => {
     assert.ok(Number(response.headers.get('content-length')) > 10);
   });
 
-  it('gives every answer an id of its own, in rising order', async () => {
+  it('gives every response a unique request id, in rising order', async () => {
     const ids = [];
     for (let i = 0; i < 5; i++)
       ids.push((await get(i % 2 === 0 ? '/healthz' : '/nothing')).headers.get('malipo-request-id'));
@@ -189,13 +189,13 @@ describe('the service', () => {
     assert.deepEqual([...ids].sort(), ids);
   });
 
-  it('gives away nothing of what it is made of', async () => {
+  it('reveals nothing about its software in the headers', async () => {
     const { headers } = await get('/healthz');
     assert.equal(headers.get('x-powered-by'), null);
     assert.equal(headers.get('server'), null);
   });
 
-  it('leaks nothing of an error that nobody expected', async () => {
+  it('reveals nothing about an unexpected error', async () => {
     await testEnv.db.pool.query('ALTER TABLE collections RENAME COLUMN reference TO mislaid');
     const response = await get('/v1/api/collections', testEnv.merchant.key);
     await testEnv.db.pool.query('ALTER TABLE collections RENAME COLUMN mislaid TO reference');
@@ -203,7 +203,7 @@ describe('the service', () => {
     assert.doesNotMatch(response.text, /column|relation|reference|select|sql|node_modules|\.ts/i);
   });
 
-  it('outlives a caller who goes away in the middle of a request', async () => {
+  it('keeps running when a caller disconnects in the middle of a request', async () => {
     const { port } = new URL(testEnv.baseUrl);
     const socket = createConnection(Number(port), '127.0.0.1');
     await once(socket, 'connect');
@@ -216,22 +216,22 @@ describe('the service', () => {
     assert.equal((await get('/healthz')).status, 200);
   });
 
-  describe('with a limit of five requests in a second', () => {
-    it('refuses the sixth of an address, says when to come back, and takes it then', async () => {
+  describe('with a rate limit of five requests per second', () => {
+    it('refuses the sixth request of an address with Retry-After, and accepts it after that time', async () => {
       const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
-      const ask = () => getRaw(baseUrl, '/v1/api/balance', testEnv.merchant.key);
-      const answers = await Promise.all(Array.from({ length: 12 }, ask));
-      assert.equal(answers.filter(({ status }) => status === 200).length, 5);
-      const refused = answers.filter(({ status }) => status === 429);
+      const get = () => getRaw(baseUrl, '/v1/api/balance', testEnv.merchant.key);
+      const responses = await Promise.all(Array.from({ length: 12 }, get));
+      assert.equal(responses.filter(({ status }) => status === 200).length, 5);
+      const refused = responses.filter(({ status }) => status === 429);
       assert.equal(refused.length, 7);
       for (const { headers, error } of refused) {
         assert.deepEqual([error?.type, error?.code, headers['retry-after']], ['rate_limit_error', 'rate_limited', '1']);
       }
       await new Promise((resolve) => setTimeout(resolve, 1050));
-      assert.equal((await ask()).status, 200);
+      assert.equal((await get()).status, 200);
     });
 
-    it('counts each address behind a trusted proxy for itself, and believes nobody else', async () => {
+    it('counts each address behind a trusted proxy separately, and trusts the header of nobody else', async () => {
       const trusting = await startAnotherServer(testEnv, {
         MALIPO_RATE_LIMIT_PER_SECOND: '5',
         MALIPO_TRUSTED_PROXIES: '1',
@@ -242,12 +242,12 @@ describe('the service', () => {
       assert.ok(many.every(({ status }) => status === 200));
       const one = await Promise.all(Array.from({ length: 12 }, () => from('203.0.113.99')));
       assert.equal(one.filter(({ status }) => status === 200).length, 5);
-      const doubting = await startAnotherServer(testEnv, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
-      const liars = await Promise.all(Array.from({ length: 12 }, (_, n) => from(`203.0.113.${n}`, doubting.baseUrl)));
-      assert.equal(liars.filter(({ status }) => status === 200).length, 5);
+      const direct = await startAnotherServer(testEnv, { MALIPO_RATE_LIMIT_PER_SECOND: '5' });
+      const spoofed = await Promise.all(Array.from({ length: 12 }, (_, n) => from(`203.0.113.${n}`, direct.baseUrl)));
+      assert.equal(spoofed.filter(({ status }) => status === 200).length, 5);
     });
 
-    it('counts the addresses of one IPv6 network, which one caller has all of, as one', async () => {
+    it('counts all addresses of one IPv6 network as one caller', async () => {
       const settings = { MALIPO_RATE_LIMIT_PER_SECOND: '5', MALIPO_TRUSTED_PROXIES: '1' };
       const { baseUrl } = await startAnotherServer(testEnv, settings);
       const from = (address: string) =>
@@ -258,37 +258,37 @@ describe('the service', () => {
       assert.ok(many.every(({ status }) => status === 200));
     });
 
-    it('counts what operators call with by a limit of their own', async () => {
+    it('counts the calls of operators against a limit of their own', async () => {
       const settings = { MALIPO_RATE_LIMIT_PER_SECOND: '5', MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: '15' };
       const { baseUrl } = await startAnotherServer(testEnv, settings);
       const body = JSON.stringify({ externalId: randomUUID() });
       const headers = { 'content-type': 'application/json' };
       const url = new URL('/operators/mtn-momo/callbacks', baseUrl);
-      const attested = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, () => fetch(url, { method: 'POST', headers, body })),
       );
-      assert.equal(attested.filter(({ status }) => status === 200).length, 15);
-      assert.equal(attested.filter(({ status }) => status === 429).length, 5);
+      assert.equal(responses.filter(({ status }) => status === 200).length, 15);
+      assert.equal(responses.filter(({ status }) => status === 429).length, 5);
       assert.equal((await fetch(new URL('/healthz', baseUrl))).status, 200);
     });
   });
 });
 
-type RawAnswer = {
+type RawResponse = {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly error?: { readonly code: string; readonly type: string; readonly request_id: string };
 };
 
-/** A request whose target goes out as it is written here, readable or not. */
-async function getRaw(baseUrl: string, path: string, key = ''): Promise<RawAnswer> {
+/** A request whose target is sent exactly as given, valid or not. */
+async function getRaw(baseUrl: string, path: string, key = ''): Promise<RawResponse> {
   const { hostname, port } = new URL(baseUrl);
   const headers = { authorization: `Bearer ${key}` };
-  const asked = request({ host: hostname, port, path, headers, agent: false });
-  asked.end();
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  const sent = request({ host: hostname, port, path, headers, agent: false });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
-  const body = JSON.parse(Buffer.concat(chunks).toString()) as Pick<RawAnswer, 'error'>;
-  return { status: answer.statusCode ?? 0, headers: answer.headers, ...body };
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const body = JSON.parse(Buffer.concat(chunks).toString()) as Pick<RawResponse, 'error'>;
+  return { status: response.statusCode ?? 0, headers: response.headers, ...body };
 }

@@ -1,4 +1,4 @@
-// Asking for a collection: what is taken, in which forms, and everything that is said of what is not.
+// Creating a collection over HTTP: what is accepted, in which formats, and the errors of what is not.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -22,7 +22,7 @@ describe('creating a collection', () => {
   const createWith = (fields: Record<string, unknown>) => create({ json: collectionFields(fields) });
   const createFrom = (body: string, type = JSON_TYPE) => create({ raw: { type, body } });
 
-  it('answers 202 with the collection as it was recorded', async () => {
+  it('returns 202 with the collection as it was recorded', async () => {
     const response = await createWith({ description: 'Shoes', metadata: { order: '1042' } });
     assert.equal(response.status, 202, response.text);
     assertHeaders(response);
@@ -47,7 +47,7 @@ describe('creating a collection', () => {
     });
   });
 
-  it('is followed by the same bytes from the fetch route', async () => {
+  it('returns the same bytes as the fetch route does afterwards', async () => {
     const created = await createWith({ metadata: { z: '1', a: '2' } });
     const fetched = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${String(created.json['id'])}`, {
       key: testEnv.merchant.key,
@@ -56,8 +56,8 @@ describe('creating a collection', () => {
     assert.equal(fetched.text, created.text);
   });
 
-  it('takes the widest of everything, from JSON and from a form, to the same effect', async () => {
-    const wide = {
+  it('accepts the longest value of every field, and treats JSON and a form alike', async () => {
+    const longest = {
       phone: '256772000100',
       amount: 5_000_000,
       reference: '語'.repeat(100),
@@ -71,22 +71,22 @@ describe('creating a collection', () => {
       ),
     };
     const form = new URLSearchParams({
-      ...wide,
+      ...longest,
       amount: '5000000',
       metadata: '',
     });
     form.delete('metadata');
-    for (const [key, value] of Object.entries(wide.metadata)) form.append(`metadata[${key}]`, value);
+    for (const [key, value] of Object.entries(longest.metadata)) form.append(`metadata[${key}]`, value);
     const idempotencyKey = randomUUID();
-    const first = await create({ idempotencyKey, json: wide });
+    const first = await create({ idempotencyKey, json: longest });
     assert.equal(first.status, 202, first.text);
-    for (const [name, value] of Object.entries(wide)) assert.deepEqual(first.json[name], value, name);
+    for (const [name, value] of Object.entries(longest)) assert.deepEqual(first.json[name], value, name);
     const second = await create({ idempotencyKey, form });
     assert.equal(second.headers.get('idempotent-replayed'), 'true', second.text);
     assert.equal(second.text, first.text);
   });
 
-  it('names everything that is missing when nothing was sent, in whichever way', async () => {
+  it('names every missing field when nothing is sent, in any format', async () => {
     const nothing: CallOptions[] = [
       {},
       { raw: { type: JSON_TYPE, body: '' } },
@@ -101,13 +101,13 @@ describe('creating a collection', () => {
     }
   });
 
-  it('names no more than a hundred things that are wrong', async () => {
+  it('names at most a hundred problems', async () => {
     const response = await create({ json: Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`k${n}`, ''])) });
     assertError(response, 'parameter_missing');
     assert.equal(issuesOf(response).length, 100);
   });
 
-  it('names everything that is wrong at once, the first one foremost', async () => {
+  it('names every problem at once, and leads with the first', async () => {
     const response = await create({
       json: { phone: '+256772000100', amount: 0, currency: 'ugx', description: '', metadata: { a: 1 }, colour: 'red' },
     });
@@ -124,13 +124,13 @@ describe('creating a collection', () => {
     ]);
   });
 
-  it('names all that the operator cannot do at once', async () => {
+  it('names everything that the operator does not support at once', async () => {
     const response = await createWith({ currency: 'KES', phone: '254712345678', amount: 5_000_000_000 });
     assertError(response, 'parameter_invalid');
     assert.deepEqual(issuesOf(response), ['currency parameter_invalid', 'phone phone_unsupported']);
   });
 
-  it('keeps nothing of a request that it refused', async () => {
+  it('stores nothing of a refused request', async () => {
     const count = async () =>
       (await testEnv.db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM idempotency_keys')).rows[0]?.n;
     const before = await count();
@@ -141,45 +141,45 @@ describe('creating a collection', () => {
     assert.equal((await create({ idempotencyKey, json: collectionFields() })).status, 202);
   });
 
-  describe('refuses the field', () => {
+  describe('with an invalid field', () => {
     const wrong: readonly (readonly [string, Record<string, unknown>, string])[] = [
-      ['phone as a number', { phone: 256772000100 }, 'phone phone_invalid'],
-      ['phone as null', { phone: null }, 'phone phone_invalid'],
-      ['phone as a list', { phone: ['256772000100'] }, 'phone phone_invalid'],
-      ['phone with a plus', { phone: '+256772000100' }, 'phone phone_invalid'],
-      ['phone with a leading zero', { phone: '0772000100' }, 'phone phone_invalid'],
-      ['phone with a zero after the country code', { phone: '2560772000100' }, 'phone phone_invalid'],
-      ['phone of a landline', { phone: '256414000100' }, 'phone phone_invalid'],
-      ['phone in other digits', { phone: '٢٥٦٧٧٢٠٠٠١٠٠' }, 'phone phone_invalid'],
-      ['phone of a network we do not reach', { phone: '256752000100' }, 'phone phone_unsupported'],
-      ['amount as text', { amount: '5000' }, 'amount parameter_invalid'],
-      ['amount with a fraction', { amount: 5000.5 }, 'amount parameter_invalid'],
-      ['amount as true', { amount: true }, 'amount parameter_invalid'],
-      ['amount as null', { amount: null }, 'amount parameter_invalid'],
-      ['amount of nothing', { amount: 0 }, 'amount amount_out_of_bounds'],
-      ['amount below nothing', { amount: -5000 }, 'amount amount_out_of_bounds'],
-      ['amount below the operator’s least', { amount: 99 }, 'amount amount_out_of_bounds'],
-      ['amount above the operator’s most', { amount: 5_000_001 }, 'amount amount_out_of_bounds'],
-      ['amount at the end of exact numbers', { amount: Number.MAX_SAFE_INTEGER }, 'amount amount_out_of_bounds'],
-      ['reference as a number', { reference: 1042 }, 'reference parameter_invalid'],
-      ['reference of nothing', { reference: '' }, 'reference parameter_invalid'],
-      ['reference of spaces', { reference: '   ' }, 'reference parameter_invalid'],
-      ['reference that is too long', { reference: 'x'.repeat(101) }, 'reference parameter_invalid'],
-      ['reference in two lines', { reference: 'a\nb' }, 'reference parameter_invalid'],
-      ['reference with a null character', { reference: 'a\u0000b' }, 'reference parameter_invalid'],
-      ['reference with half a character', { reference: '\ud83d' }, 'reference parameter_invalid'],
-      ['currency of another merchant', { currency: 'KES' }, 'currency parameter_invalid'],
-      ['currency in small letters', { currency: 'ugx' }, 'currency parameter_invalid'],
-      ['currency as null', { currency: null }, 'currency parameter_invalid'],
-      ['description that is too long', { description: 'x'.repeat(121) }, 'description parameter_invalid'],
-      ['metadata as text', { metadata: 'order' }, 'metadata parameter_invalid'],
-      ['metadata as a list', { metadata: ['order'] }, 'metadata parameter_invalid'],
-      ['metadata with a number in it', { metadata: { order: 1042 } }, 'metadata.order parameter_invalid'],
-      ['metadata with an object in it', { metadata: { order: {} } }, 'metadata.order parameter_invalid'],
-      ['metadata with a long value', { metadata: { a: 'x'.repeat(501) } }, 'metadata.a parameter_invalid'],
-      ['metadata with a null character', { metadata: { a: '\u0000' } }, 'metadata.a parameter_invalid'],
+      ['a phone that is a number', { phone: 256772000100 }, 'phone phone_invalid'],
+      ['a phone that is null', { phone: null }, 'phone phone_invalid'],
+      ['a phone that is a list', { phone: ['256772000100'] }, 'phone phone_invalid'],
+      ['a phone with a plus', { phone: '+256772000100' }, 'phone phone_invalid'],
+      ['a phone with a leading zero', { phone: '0772000100' }, 'phone phone_invalid'],
+      ['a phone with a zero after the country code', { phone: '2560772000100' }, 'phone phone_invalid'],
+      ['a phone of a landline', { phone: '256414000100' }, 'phone phone_invalid'],
+      ['a phone in digits other than 0 to 9', { phone: '٢٥٦٧٧٢٠٠٠١٠٠' }, 'phone phone_invalid'],
+      ['a phone of a network that we do not reach', { phone: '256752000100' }, 'phone phone_unsupported'],
+      ['an amount that is text', { amount: '5000' }, 'amount parameter_invalid'],
+      ['an amount with a fraction', { amount: 5000.5 }, 'amount parameter_invalid'],
+      ['an amount that is true', { amount: true }, 'amount parameter_invalid'],
+      ['an amount that is null', { amount: null }, 'amount parameter_invalid'],
+      ['an amount of zero', { amount: 0 }, 'amount amount_out_of_bounds'],
+      ['a negative amount', { amount: -5000 }, 'amount amount_out_of_bounds'],
+      ['an amount below the operator’s minimum', { amount: 99 }, 'amount amount_out_of_bounds'],
+      ['an amount above the operator’s maximum', { amount: 5_000_001 }, 'amount amount_out_of_bounds'],
+      ['an amount of the largest exact integer', { amount: Number.MAX_SAFE_INTEGER }, 'amount amount_out_of_bounds'],
+      ['a reference that is a number', { reference: 1042 }, 'reference parameter_invalid'],
+      ['an empty reference', { reference: '' }, 'reference parameter_invalid'],
+      ['a reference of spaces', { reference: '   ' }, 'reference parameter_invalid'],
+      ['a reference that is too long', { reference: 'x'.repeat(101) }, 'reference parameter_invalid'],
+      ['a reference in two lines', { reference: 'a\nb' }, 'reference parameter_invalid'],
+      ['a reference with a null character', { reference: 'a\u0000b' }, 'reference parameter_invalid'],
+      ['a reference with half a surrogate pair', { reference: '\ud83d' }, 'reference parameter_invalid'],
+      ['a currency that the merchant does not have', { currency: 'KES' }, 'currency parameter_invalid'],
+      ['a currency in lower case', { currency: 'ugx' }, 'currency parameter_invalid'],
+      ['a currency that is null', { currency: null }, 'currency parameter_invalid'],
+      ['a description that is too long', { description: 'x'.repeat(121) }, 'description parameter_invalid'],
+      ['metadata that is text', { metadata: 'order' }, 'metadata parameter_invalid'],
+      ['metadata that is a list', { metadata: ['order'] }, 'metadata parameter_invalid'],
+      ['metadata with a number as a value', { metadata: { order: 1042 } }, 'metadata.order parameter_invalid'],
+      ['metadata with an object as a value', { metadata: { order: {} } }, 'metadata.order parameter_invalid'],
+      ['metadata with a value that is too long', { metadata: { a: 'x'.repeat(501) } }, 'metadata.a parameter_invalid'],
+      ['metadata with a null character in a value', { metadata: { a: '\u0000' } }, 'metadata.a parameter_invalid'],
       [
-        'metadata with a long key',
+        'metadata with a key that is too long',
         { metadata: { ['k'.repeat(41)]: '' } },
         `metadata.${'k'.repeat(41)} parameter_invalid`,
       ],
@@ -189,15 +189,19 @@ describe('creating a collection', () => {
         { metadata: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`k${n}`, ''])) },
         'metadata parameter_invalid',
       ],
-      ['that there is not', { colour: 'red' }, 'colour parameter_unknown'],
-      ['id, which is ours to give', { id: 'col_1' }, 'id parameter_unknown'],
-      ['named like what every object has', { toString: 'x' }, 'toString parameter_unknown'],
-      ['named with a line break', { 'a\nb': 'x' }, 'a\\u{a}b parameter_unknown'],
-      ['named with what cannot be seen', { '\u2028\u200e': 'x' }, '\\u{2028}\\u{200e} parameter_unknown'],
-      ['metadata with a line break for a key', { metadata: { '\n': 1 } }, 'metadata.\\u{a} parameter_invalid'],
+      ['an unknown field', { colour: 'red' }, 'colour parameter_unknown'],
+      ['an id, which the server assigns', { id: 'col_1' }, 'id parameter_unknown'],
+      ['a field named like a property of every object', { toString: 'x' }, 'toString parameter_unknown'],
+      ['a field with a line break in its name', { 'a\nb': 'x' }, 'a\\u{a}b parameter_unknown'],
+      [
+        'a field with invisible characters in its name',
+        { '\u2028\u200e': 'x' },
+        '\\u{2028}\\u{200e} parameter_unknown',
+      ],
+      ['metadata with a line break as a key', { metadata: { '\n': 1 } }, 'metadata.\\u{a} parameter_invalid'],
     ];
     for (const [what, fields, issue] of wrong) {
-      it(what, async () => {
+      it(`refuses ${what}`, async () => {
         const response = await createWith(fields);
         assert.deepEqual(issuesOf(response), [issue], response.text);
         assertError(response, issue.split(' ').at(-1) as 'parameter_invalid');
@@ -205,7 +209,7 @@ describe('creating a collection', () => {
     }
   });
 
-  it('takes no parameters in its address', async () => {
+  it('refuses query parameters', async () => {
     const response = await call(testEnv.baseUrl, 'POST', '/v1/api/collections?amount=1', {
       key: testEnv.merchant.key,
       json: collectionFields(),
@@ -214,20 +218,20 @@ describe('creating a collection', () => {
     assert.deepEqual(issuesOf(response), ['amount parameter_unknown']);
   });
 
-  describe('takes a form', () => {
-    it('with plain digits for the amount, zeros before them or not', async () => {
+  describe('from a form', () => {
+    it('reads an amount of plain digits, with or without leading zeros', async () => {
       for (const amount of ['5000', '0005000']) {
         const response = await createFrom(SOUND_FORM.replace('5000', amount), FORM_TYPE);
         assert.equal(response.json['amount'], 5000, response.text);
       }
     });
 
-    it('and reads plus signs and escapes as forms write them', async () => {
+    it('decodes plus signs and escapes', async () => {
       const response = await createFrom('phone=256772000100&amount=5000&reference=caf%C3%A9+no%2B1', FORM_TYPE);
       assert.equal(response.json['reference'], 'café no+1', response.text);
     });
 
-    it('with metadata by name, whatever the name', async () => {
+    it('reads metadata by name, whatever the name', async () => {
       const names = ['order', 'a.b', 'toString', 'constructor', '0', 'a[b]', 'a][b'];
       const pairs = names.map((name) => `&metadata[${encodeURIComponent(name)}]=x`).join('');
       const response = await createFrom(SOUND_FORM + pairs, FORM_TYPE);
@@ -244,7 +248,11 @@ describe('creating a collection', () => {
       ['an amount in hexadecimal', SOUND_FORM.replace('5000', '0x1388'), 'amount parameter_invalid'],
       ['an empty amount', SOUND_FORM.replace('5000', ''), 'amount parameter_invalid'],
       ['an amount of very many digits', SOUND_FORM.replace('5000', '9'.repeat(400)), 'amount parameter_invalid'],
-      ['an amount beyond exact numbers', SOUND_FORM.replace('5000', '9007199254740993'), 'amount amount_out_of_bounds'],
+      [
+        'an amount above the exact integers',
+        SOUND_FORM.replace('5000', '9007199254740993'),
+        'amount amount_out_of_bounds',
+      ],
       ['a phone with a plus', SOUND_FORM.replace('256', '%2B256'), 'phone phone_invalid'],
       ['an amount twice', `${SOUND_FORM}&amount=5000`, 'amount parameter_invalid'],
       ['a phone twice', `${SOUND_FORM}&phone=256772000101`, 'phone phone_invalid'],
@@ -254,17 +262,17 @@ describe('creating a collection', () => {
       ['a field inside an unknown one', `${SOUND_FORM}&a[b][c]=1`, 'a parameter_unknown'],
       ['a field with a dot', `${SOUND_FORM}&metadata.order=1`, 'metadata.order parameter_unknown'],
       [
-        'a field named like what every object has',
+        'a field named like a property of every object',
         `${SOUND_FORM}&hasOwnProperty=1`,
         'hasOwnProperty parameter_unknown',
       ],
-      ['metadata as text', `${SOUND_FORM}&metadata=order`, 'metadata parameter_invalid'],
-      ['metadata as text and by name', `${SOUND_FORM}&metadata=x&metadata[a]=b`, 'metadata parameter_invalid'],
+      ['metadata that is text', `${SOUND_FORM}&metadata=order`, 'metadata parameter_invalid'],
+      ['metadata both as text and by name', `${SOUND_FORM}&metadata=x&metadata[a]=b`, 'metadata parameter_invalid'],
       ['a metadata name twice', `${SOUND_FORM}&metadata[a]=b&metadata[a]=c`, 'metadata.a parameter_invalid'],
-      ['JSON that is said to be a form', '{"phone":"256772000100"}', 'phone parameter_missing'],
+      ['JSON declared as a form', '{"phone":"256772000100"}', 'phone parameter_missing'],
     ];
     for (const [what, body, issue] of wrong) {
-      it(`but not with ${what}`, async () => {
+      it(`refuses ${what}`, async () => {
         const response = await createFrom(body, FORM_TYPE);
         assert.equal(response.status, 400, response.text);
         assert.equal(issuesOf(response)[0], issue, response.text);
@@ -272,20 +280,20 @@ describe('creating a collection', () => {
     }
 
     for (const name of ['__proto__', '__proto__[amount]', 'metadata[__proto__]']) {
-      it(`but not with ${name}`, async () => {
+      it(`refuses the field ${name}`, async () => {
         assertError(await createFrom(`${SOUND_FORM}&${name}=1`, FORM_TYPE), 'body_malformed');
       });
     }
   });
 
-  describe('knows', () => {
+  describe('by its media type', () => {
     const json = JSON.stringify(collectionFields());
     for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset=UTF-8']) {
-      it(`JSON as ${type}`, async () => {
+      it(`reads JSON as ${type}`, async () => {
         assert.equal((await createFrom(json, type)).status, 202);
       });
     }
-    it('a form with a charset', async () => {
+    it('reads a form with a charset', async () => {
       assert.equal((await createFrom(SOUND_FORM, `${FORM_TYPE}; charset=utf-8`)).status, 202);
     });
     for (const type of [
@@ -298,11 +306,11 @@ describe('creating a collection', () => {
       'json',
       '',
     ]) {
-      it(`no body of type ${type === '' ? 'nothing' : type}`, async () => {
+      it(`refuses a body ${type === '' ? 'without a media type' : `of type ${type}`}`, async () => {
         assertError(await createFrom(json, type), 'media_type_unsupported');
       });
     }
-    it('no compressed body, whether it is what it says or not', async () => {
+    it('refuses a compressed body, whether or not it is what it declares', async () => {
       const headers = { 'content-encoding': 'gzip' };
       for (const body of [gzipSync(json), json, gzipSync(Buffer.alloc(10_000_000, 'x'))]) {
         assertError(await create({ raw: { type: JSON_TYPE, body }, headers }), 'media_type_unsupported');

@@ -1,4 +1,4 @@
-// After the end: an operator that contradicts itself, callbacks about what has ended, and answers that no operator gave.
+// Statuses that contradict a final payment: callbacks, rechecks, discrepancies, and statuses that no operator gave.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -32,7 +32,7 @@ const PAID = { status: 'SUCCESSFUL' } as const;
 const REFUSED = { status: 'FAILED', reason: 'PAYEE_NOT_FOUND' } as const;
 const RETURNED = { status: 'FAILED', reason: 'TRANSACTION_REVERSED' } as const;
 
-describe('an operator, asked about what has ended,', () => {
+describe('an operator that contradicts a final payment', () => {
   let testEnv: TestEnvironment;
   let operator: ScriptedOperator;
   let merchant: TestMerchant;
@@ -43,7 +43,7 @@ describe('an operator, asked about what has ended,', () => {
     testEnv = await startTestEnvironment({
       environment: {
         MALIPO_MTN_MOMO_BASE_URL: operator.url,
-        // A question that is left without an answer stays open for as long as a test needs.
+        // A status query without an answer stays open for as long as a test needs.
         MALIPO_OPERATOR_TIMEOUT_MS: '15000',
         MALIPO_NOT_FOUND_GRACE_MS: '16000',
         MALIPO_SWEEP_EVERY_MS: '3600000',
@@ -65,7 +65,10 @@ describe('an operator, asked about what has ended,', () => {
     await operator.stop();
   });
 
-  async function ended(status: typeof PAID | typeof REFUSED, idempotencyKey: string = randomUUID()): Promise<Payout> {
+  async function finalPayout(
+    status: typeof PAID | typeof REFUSED,
+    idempotencyKey: string = randomUUID(),
+  ): Promise<Payout> {
     operator.setStatus(status);
     const payout = await requestPayout(testEnv, '000', { merchant, idempotencyKey });
     assert.equal((await release(owner, payout)).status, 200);
@@ -74,7 +77,7 @@ describe('an operator, asked about what has ended,', () => {
     return payout;
   }
 
-  async function endedCollection(status: typeof PAID | typeof REFUSED): Promise<Payment> {
+  async function finalCollection(status: typeof PAID | typeof REFUSED): Promise<Payment> {
     operator.setStatus(status);
     const payment = await pay(testEnv, '000', { merchant });
     await untilState(testEnv, payment, status === PAID ? 'succeeded' : 'failed');
@@ -82,10 +85,10 @@ describe('an operator, asked about what has ended,', () => {
     return payment;
   }
 
-  /** Each with what it leaves of the balance once it is paid. */
+  /** Both nouns, with the balance that each leaves once it has succeeded. */
   const KINDS = [
-    { noun: 'payout', end: ended, fetch: fetchPayout, paidMinor: 15_000 },
-    { noun: 'collection', end: endedCollection, fetch: fetchPayment, paidMinor: 25_000 },
+    { noun: 'payout', make: finalPayout, fetch: fetchPayout, paidMinor: 15_000 },
+    { noun: 'collection', make: finalCollection, fetch: fetchPayment, paidMinor: 25_000 },
   ] as const;
 
   async function untilClosed(workflowId: string): Promise<void> {
@@ -96,18 +99,18 @@ describe('an operator, asked about what has ended,', () => {
     });
   }
 
-  /** Sweeps, and waits for the look at the payment that follows. */
-  async function sweepAndLook(id: string): Promise<void> {
+  /** Sweeps, and waits until the recheck of the payment that follows has ended. */
+  async function sweepAndRecheck(id: string): Promise<void> {
     const client = await temporalClient();
-    const looks = async () => {
+    const completedRechecks = async () => {
       const found = [];
       const query = `WorkflowId = '${recheckWorkflowId(id as PayoutId)}' AND ExecutionStatus = 'Completed'`;
       for await (const run of client.workflow.list({ query })) found.push(run);
       return found.length;
     };
-    const before = await looks();
+    const before = await completedRechecks();
     assert.equal((await sweep(testEnv)).status, 'COMPLETED');
-    await eventually('the look to be over', async () => (await looks()) > before);
+    await eventually('the recheck to end', async () => (await completedRechecks()) > before);
   }
 
   async function discrepanciesSeenBy(browser: Browser): Promise<unknown[]> {
@@ -117,30 +120,30 @@ describe('an operator, asked about what has ended,', () => {
       .map(({ subject_id: subject, person, after }) => [subject, person, after.kind]);
   }
 
-  for (const { noun, end, fetch, paidMinor } of KINDS) {
-    it(`is asked once for any number of callbacks about a ${noun} that failed, and never by them alone`, async () => {
-      const payment = await end(REFUSED);
-      const asked = operator.statusQueries(payment.operatorReference);
+  for (const { noun, make, fetch, paidMinor } of KINDS) {
+    it(`is queried once for any number of callbacks about a failed ${noun}, and only by a sweep`, async () => {
+      const payment = await make(REFUSED);
+      const queriesBefore = operator.statusQueries(payment.operatorReference);
       for (let i = 0; i < 25; i++) await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
-      await sweepAndLook(payment.id);
-      assert.equal(operator.statusQueries(payment.operatorReference), asked + 1);
+      await sweepAndRecheck(payment.id);
+      assert.equal(operator.statusQueries(payment.operatorReference), queriesBefore + 1);
       assert.equal((await sweep(testEnv)).status, 'COMPLETED');
       const { rows } = await testEnv.db.pool.query(
         `SELECT check_due_at, workflow_started_at IS NULL AS is_waiting FROM ${noun}s WHERE id = $1`,
         [payment.id],
       );
       assert.deepEqual(rows, [{ check_due_at: null, is_waiting: false }]);
-      assert.equal(operator.statusQueries(payment.operatorReference), asked + 1);
+      assert.equal(operator.statusQueries(payment.operatorReference), queriesBefore + 1);
       assert.deepEqual(await discrepanciesSeenBy(owner), []);
       assert.deepEqual(await balanceOf(testEnv, merchant), [20_000, 0]);
     });
 
-    it(`and having paid a ${noun} that failed here, is shown to the merchant and in the ledger check, and nothing is booked`, async () => {
-      const payment = await end(REFUSED);
+    it(`is shown to the merchant and in the ledger check when it paid a failed ${noun}, and nothing is posted`, async () => {
+      const payment = await make(REFUSED);
       operator.setStatus(PAID);
       for (let time = 1; time <= 2; time++) {
         await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
-        await sweepAndLook(payment.id);
+        await sweepAndRecheck(payment.id);
       }
       assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'paid_after_failed']]);
       assert.deepEqual(
@@ -152,8 +155,8 @@ describe('an operator, asked about what has ended,', () => {
       await settleAll();
     });
 
-    it(`and having refused a ${noun} that is paid here, is shown too`, async () => {
-      const payment = await end(PAID);
+    it(`is shown when it declined a succeeded ${noun}`, async () => {
+      const payment = await make(PAID);
       operator.setStatus(REFUSED);
       await callBack(testEnv, payment.operatorReference, 'FAILED');
       await eventually('the discrepancy', async () => (await discrepanciesSeenBy(owner)).length > 0);
@@ -163,11 +166,11 @@ describe('an operator, asked about what has ended,', () => {
       await settleAll();
     });
 
-    it(`and having nothing to say of a ${noun} that failed, is asked again by a later sweep`, async () => {
-      const payment = await end(REFUSED);
+    it(`is queried again by a later sweep when it gave no status of a failed ${noun}`, async () => {
+      const payment = await make(REFUSED);
       operator.answerStatusQueries((response) => response.writeHead(503).end());
       await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
-      await sweepAndLook(payment.id);
+      await sweepAndRecheck(payment.id);
       operator.answerStatusQueries(null);
       operator.setStatus(PAID);
       await eventually('the discrepancy', async () => {
@@ -178,30 +181,30 @@ describe('an operator, asked about what has ended,', () => {
     });
   }
 
-  it('and having paid a collection that is just being recorded as failed, is shown without a sweep', async () => {
+  it('is shown without a sweep when it paid a collection whose failure is just being recorded', async () => {
     operator.setStatus({ status: 'PENDING' });
     const payment = await pay(testEnv, '000', { merchant });
     await untilState(testEnv, payment, 'prompted');
-    const held: ServerResponse[] = [];
-    operator.answerStatusQueries((response) => held.push(response));
-    await eventually('a question', () => held.length > 0);
+    const openQueries: ServerResponse[] = [];
+    operator.answerStatusQueries((response) => openQueries.push(response));
+    await eventually('a status query', () => openQueries.length > 0);
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
-    await eventually('the callback to be told', async () => {
+    await eventually('the callback to be signalled', async () => {
       const { events } = await handle.fetchHistory();
       return events?.some((event) => event.workflowExecutionSignaledEventAttributes);
     });
     operator.setStatus(PAID);
     operator.answerStatusQueries(null);
     const refusal = { amount: '5000', currency: 'UGX', externalId: payment.operatorReference, ...REFUSED };
-    for (const response of held) json(200, refusal)(response);
+    for (const response of openQueries) json(200, refusal)(response);
     await eventually('the discrepancy', async () => (await discrepanciesSeenBy(owner)).length > 0);
     assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'paid_after_failed']]);
     assert.equal((await fetchPayment(testEnv, payment)).state, 'failed');
     await settleAll();
   });
 
-  it('and having paid a refund that failed here, is shown, and the collection stays paid', async () => {
+  it('is shown when it paid a failed refund, and the collection stays succeeded', async () => {
     operator.setStatus(PAID);
     const payment = await pay(testEnv, '000', { merchant });
     await untilState(testEnv, payment, 'succeeded');
@@ -220,9 +223,9 @@ describe('an operator, asked about what has ended,', () => {
     await settleAll();
   });
 
-  it('about an old payout whose key is in use again, answers for that one, and the new one hears nothing of it', async () => {
+  it('reverses an old payout whose key is in use again, and the new payout’s workflow gets no signal', async () => {
     const idempotencyKey = randomUUID();
-    const old = await ended(PAID, idempotencyKey);
+    const old = await finalPayout(PAID, idempotencyKey);
     await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
       idempotencyKey,
     ]);
@@ -239,7 +242,7 @@ describe('an operator, asked about what has ended,', () => {
     assert.ok(!signals.includes(OPERATOR_CALLED_BACK));
   });
 
-  it('about an old collection whose key is in use again, answers for that one', async () => {
+  it('reverses an old collection whose key is in use again', async () => {
     operator.setStatus(PAID);
     const idempotencyKey = randomUUID();
     const old = await pay(testEnv, '000', { merchant, idempotencyKey });
@@ -249,20 +252,20 @@ describe('an operator, asked about what has ended,', () => {
       idempotencyKey,
     ]);
     operator.setStatus({ status: 'PENDING' });
-    const young = await pay(testEnv, '000', { merchant, idempotencyKey });
-    await untilState(testEnv, young, 'prompted');
+    const recent = await pay(testEnv, '000', { merchant, idempotencyKey });
+    await untilState(testEnv, recent, 'prompted');
     operator.setStatus(RETURNED);
     await callBack(testEnv, old.operatorReference, 'FAILED');
     await untilState(testEnv, old, 'reversed');
     await untilClosed(recheckWorkflowId(old.id as CollectionId));
   });
 
-  it('is not believed by the hand of who completes a question for it: the money stays held, and somebody must look', async () => {
+  it('cannot be impersonated by a manually completed status query of a payout: its money stays held', async () => {
     operator.setStatus(PAID);
     operator.ignoreStatusQueries(true);
     const payout = await requestPayout(testEnv, '000', { merchant });
     assert.equal((await release(owner, payout)).status, 200);
-    await answerByHand(payout.workflowId, { kind: 'declined', failureCode: 'operator_rejected' });
+    await completeQueryManually(payout.workflowId, { kind: 'declined', failureCode: 'operator_rejected' });
     assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
     assert.deepEqual(await balanceOf(testEnv, merchant), [15_000, 5_000]);
     operator.ignoreStatusQueries(false);
@@ -274,20 +277,20 @@ describe('an operator, asked about what has ended,', () => {
     await assertLedgerIsSound(testEnv.db);
   });
 
-  it('is not believed so about a collection either: nothing is credited', async () => {
+  it('cannot be impersonated by a manually completed status query of a collection: nothing is credited', async () => {
     operator.setStatus({ status: 'PENDING' });
     operator.ignoreStatusQueries(true);
     const payment = await pay(testEnv, '000', { merchant });
-    await answerByHand(payment.workflowId, { kind: 'paid', operatorReceipt: '4711' });
+    await completeQueryManually(payment.workflowId, { kind: 'paid', operatorReceipt: '4711' });
     assert.equal((await fetchPayment(testEnv, payment)).state, 'prompted');
     assert.deepEqual(await balanceOf(testEnv, merchant), [20_000, 0]);
   });
 
-  it('is not believed so about what has ended: a contradiction that nobody heard hides no true one', async () => {
-    const payout = await ended(PAID);
+  it('cannot be impersonated by a manually completed recheck: no discrepancy is recorded', async () => {
+    const payout = await finalPayout(PAID);
     operator.ignoreStatusQueries(true);
     await callBack(testEnv, payout.operatorReference, 'FAILED');
-    await answerByHand(recheckWorkflowId(payout.id as PayoutId), {
+    await completeQueryManually(recheckWorkflowId(payout.id as PayoutId), {
       kind: 'declined',
       failureCode: 'operator_rejected',
     });
@@ -295,12 +298,12 @@ describe('an operator, asked about what has ended,', () => {
     operator.ignoreStatusQueries(false);
   });
 
-  /** Completes the workflow's open question as who runs the Temporal server can; returns when the workflow has failed. */
-  async function answerByHand(workflowId: string, status: OperatorStatus): Promise<void> {
+  /** Completes the workflow's open status query, as a user of Temporal can; returns when the workflow has failed. */
+  async function completeQueryManually(workflowId: string, status: OperatorStatus): Promise<void> {
     const client = await temporalClient();
     const handle = client.workflow.getHandle(workflowId);
     const attested: AttestedStatus = { status, queriedAtMs: Date.now(), attestation: 'AAAA' };
-    await eventually('a question to be completed by hand', async () => {
+    await eventually('a status query to be completed manually', async () => {
       const description = await handle.describe().catch(() => null);
       const query = description?.raw.pendingActivities?.find(
         ({ activityType }) => activityType?.name?.includes('Status') === true,

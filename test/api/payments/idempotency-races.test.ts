@@ -1,4 +1,4 @@
-// Many calls with one key at the same instant: one payment, one prompt, one answer.
+// Simultaneous calls with one idempotency key: one payment, one prompt, one response.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields, type ApiResponse } from '../../support/api.ts';
@@ -6,7 +6,7 @@ import { eventually, startTestEnvironment, type TestEnvironment } from '../../su
 import { phoneFor, sandboxTransactions } from '../../support/payments.ts';
 import { assertError } from '../responses.ts';
 
-describe('calls with one idempotency key at the same instant', () => {
+describe('simultaneous calls with one idempotency key', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment();
@@ -27,35 +27,35 @@ describe('calls with one idempotency key at the same instant', () => {
   const rowsOf = async (idempotencyKey: string) =>
     (await testEnv.db.pool.query('SELECT 1 FROM collections WHERE idempotency_key = $1', [idempotencyKey])).rowCount;
 
-  /** The one text that all that were accepted have; fails when anything but accepted or in flight was answered. */
-  function theOneAnswer(responses: readonly ApiResponse[]): ApiResponse {
+  /** The first of the accepted responses, which all have one text; fails unless every other response is "in flight". */
+  function firstAccepted(responses: readonly ApiResponse[]): ApiResponse {
     const accepted = responses.filter(({ status }) => status === 202);
     for (const response of responses) if (response.status !== 202) assertError(response, 'idempotency_key_in_flight');
     assert.equal(new Set(accepted.map(({ text }) => text)).size, 1);
     const first = accepted.filter(({ headers }) => headers.get('idempotent-replayed') === null);
-    assert.equal(first.length, 1, 'one of them is not a repetition');
+    assert.equal(first.length, 1, 'exactly one of them is not a repetition');
     return first[0]!;
   }
 
-  async function assertRangOnce(phone: string, idempotencyKey: string): Promise<void> {
+  async function assertPromptedOnce(phone: string, idempotencyKey: string): Promise<void> {
     assert.equal(await rowsOf(idempotencyKey), 1);
     const [transaction, ...others] = await sandboxTransactions(testEnv, phone);
     assert.deepEqual([transaction?.requestsReceived, transaction?.promptsRaised, others.length], [1, 1, 0]);
   }
 
   for (const count of [2, 50]) {
-    it(`${count} of them, alike, ring the phone once and are paid once`, async () => {
+    it(`create one payment and raise one prompt when ${count} are alike`, async () => {
       const [idempotencyKey, phone] = [randomUUID(), phoneFor('100')];
       const responses = await Promise.all(Array.from({ length: count }, () => create(idempotencyKey, { phone })));
-      const { json, text } = theOneAnswer(responses);
+      const { json, text } = firstAccepted(responses);
       await untilPaid(json['id']);
-      await assertRangOnce(phone, idempotencyKey);
+      await assertPromptedOnce(phone, idempotencyKey);
       const again = await create(idempotencyKey, { phone });
       assert.deepEqual([again.text, again.headers.get('idempotent-replayed')], [text, 'true']);
     });
   }
 
-  it('fifty of them, all different: one wins, the others are told, and one phone rings', async () => {
+  it('create one payment and raise one prompt when fifty differ, and the others are refused', async () => {
     const idempotencyKey = randomUUID();
     const phones = Array.from({ length: 50 }, () => phoneFor('100'));
     const responses = await Promise.all(phones.map((phone, n) => create(idempotencyKey, { phone, amount: 1000 + n })));
@@ -68,27 +68,27 @@ describe('calls with one idempotency key at the same instant', () => {
       assertError(response, code === 'idempotency_key_reused' ? code : 'idempotency_key_in_flight');
     }
     await untilPaid(winner.json['id']);
-    const rung = await Promise.all(phones.map((phone) => sandboxTransactions(testEnv, phone)));
+    const transactionsByPhone = await Promise.all(phones.map((phone) => sandboxTransactions(testEnv, phone)));
     assert.deepEqual(
-      rung.flatMap((transactions, n) => transactions.map(() => phones[n])),
+      transactionsByPhone.flatMap((transactions, n) => transactions.map(() => phones[n])),
       [winner.json['phone']],
     );
   });
 
-  it('is the same to a merchant who goes on asking until he is answered', async () => {
+  it('give the same response to every caller that retries until it is accepted', async () => {
     const [idempotencyKey, phone] = [randomUUID(), phoneFor('100')];
-    const persist = () =>
-      eventually('an answer', async () => {
+    const retryUntilAccepted = () =>
+      eventually('an accepted response', async () => {
         const response = await create(idempotencyKey, { phone });
         return response.status === 202 ? response : null;
       });
-    const responses = await Promise.all(Array.from({ length: 10 }, persist));
-    const { json } = theOneAnswer(responses);
+    const responses = await Promise.all(Array.from({ length: 10 }, retryUntilAccepted));
+    const { json } = firstAccepted(responses);
     await untilPaid(json['id']);
-    await assertRangOnce(phone, idempotencyKey);
+    await assertPromptedOnce(phone, idempotencyKey);
   });
 
-  it('that is used anew after its time begins a payment that is carried out too', async () => {
+  it('carry out a new payment when the key is used again after its 30 days', async () => {
     const [idempotencyKey, phone] = [randomUUID(), phoneFor('100')];
     const first = await create(idempotencyKey, { phone });
     await untilPaid(first.json['id']);

@@ -1,4 +1,4 @@
-// Idempotency: one key, one payment, one answer, for as long as the key is kept.
+// Idempotency: one key, one payment, one response, for as long as the key is stored.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { idTimeMs, type CollectionId } from '../../../src/domain/ids.ts';
@@ -34,7 +34,7 @@ describe('an idempotency key', () => {
       interval,
     ]);
 
-  it('brings the first answer back, byte for byte, and makes nothing new', async () => {
+  it('returns the first response again, byte for byte, and creates nothing new', async () => {
     const idempotencyKey = randomUUID();
     const first = await create(idempotencyKey);
     assert.equal(first.status, 202);
@@ -51,7 +51,7 @@ describe('an idempotency key', () => {
     assert.equal(await rowsOf(idempotencyKey), 1);
   });
 
-  it('sees the same request in any order of fields, any white space, and as a form', async () => {
+  it('recognises the same request in any order of fields, with any white space, and as a form', async () => {
     const idempotencyKey = randomUUID();
     const first = await create(idempotencyKey, { json: collectionFields({ metadata: { a: '1', b: '2' } }) });
     const spaced =
@@ -67,7 +67,7 @@ describe('an idempotency key', () => {
     }
   });
 
-  it('makes the same payment from a form as from JSON', async () => {
+  it('creates the same payment from a form as from JSON', async () => {
     const withoutOwn = ({ json }: { json: Record<string, unknown> }) => {
       const own = ['id', 'operator_reference', 'created_at', 'updated_at'];
       return Object.entries(json).filter(([name]) => !own.includes(name));
@@ -79,15 +79,15 @@ describe('an idempotency key', () => {
   });
 
   const different: readonly (readonly [string, Record<string, unknown>])[] = [
-    ['amount', { amount: 5001 }],
-    ['phone', { phone: '256772000101' }],
-    ['reference', { reference: 'inv-1' }],
-    ['currency, even the right one', { currency: 'UGX' }],
-    ['description', { description: 'Shoes' }],
-    ['metadata', { metadata: { a: '1' } }],
+    ['another amount', { amount: 5001 }],
+    ['another phone', { phone: '256772000101' }],
+    ['another reference', { reference: 'inv-1' }],
+    ['an added currency, even the right one', { currency: 'UGX' }],
+    ['an added description', { description: 'Shoes' }],
+    ['added metadata', { metadata: { a: '1' } }],
   ];
   for (const [what, fields] of different) {
-    it(`is refused with another ${what}, and the first payment stays`, async () => {
+    it(`is refused with ${what}, and the first payment stays`, async () => {
       const idempotencyKey = randomUUID();
       const first = await create(idempotencyKey);
       const error = assertError(
@@ -100,27 +100,27 @@ describe('an idempotency key', () => {
     });
   }
 
-  it('is refused while another call with it is under way, and works when that is over', async () => {
+  it('is refused while another call with it is in flight, and works afterwards', async () => {
     const idempotencyKey = randomUUID();
-    const held = await holdIdempotencyKey(testEnv.db, testEnv.merchant.id, idempotencyKey);
+    const lock = await holdIdempotencyKey(testEnv.db, testEnv.merchant.id, idempotencyKey);
     const refused = await create(idempotencyKey);
     assertError(refused, 'idempotency_key_in_flight');
     assert.equal(refused.headers.get('retry-after'), '1');
-    await held.release();
+    await lock.release();
     assert.equal((await create(idempotencyKey)).status, 202);
     assert.equal(await rowsOf(idempotencyKey), 1);
   });
 
-  it('in flight holds up no other key and no other merchant', async () => {
+  it('blocks no other key and no other merchant while it is in flight', async () => {
     const idempotencyKey = randomUUID();
     const stranger = await testEnv.addMerchant();
-    const held = await holdIdempotencyKey(testEnv.db, testEnv.merchant.id, idempotencyKey);
+    const lock = await holdIdempotencyKey(testEnv.db, testEnv.merchant.id, idempotencyKey);
     assert.equal((await create(randomUUID())).status, 202);
     assert.equal((await create(idempotencyKey, {}, stranger)).status, 202);
-    await held.release();
+    await lock.release();
   });
 
-  it('belongs to its merchant: the same text from two is two payments', async () => {
+  it('belongs to its merchant: the same key of two merchants makes two payments', async () => {
     const idempotencyKey = randomUUID();
     const stranger = await testEnv.addMerchant();
     const foreign = await create(idempotencyKey, { json: collectionFields({ amount: 7000 }) }, stranger);
@@ -133,7 +133,7 @@ describe('an idempotency key', () => {
     assert.equal((await create(other, {}, stranger)).headers.get('idempotent-replayed'), null);
   });
 
-  it('belongs to its merchant whichever of his keys is used', async () => {
+  it('belongs to its merchant whichever of their API keys is used', async () => {
     const idempotencyKey = randomUUID();
     const first = await create(idempotencyKey);
     const other = await testEnv.addKey(testEnv.merchant.id, ['collections:write']);
@@ -145,7 +145,7 @@ describe('an idempotency key', () => {
     assert.equal(again.text, first.text);
   });
 
-  it('is any 1 to 255 visible ASCII characters, taken to the letter', async () => {
+  it('is any 1 to 255 visible ASCII characters, compared exactly', async () => {
     for (const idempotencyKey of ['!', '~', '"quoted"', 'a/b?c#d%20', 'x'.repeat(255), "';DROP/**/TABLE/**/x;--"]) {
       assert.equal((await create(idempotencyKey)).status, 202, idempotencyKey);
       assert.equal(await rowsOf(idempotencyKey), 1);
@@ -159,14 +159,14 @@ describe('an idempotency key', () => {
     ['more than 255 characters', 'x'.repeat(256)],
     ['a tab in it', 'order\t1042'],
     ['a letter that is not ASCII', 'commandé'],
-    ['two of them in one', 'a, b'],
+    ['two keys in one header', 'a, b'],
   ] as const) {
     it(`is refused with ${what}`, async () => {
       assertError(await withHeader(value), 'idempotency_key_invalid');
     });
   }
 
-  it('is missed when it is not there or empty', async () => {
+  it('is reported as missing when it is absent or empty', async () => {
     assertError(await create(null), 'idempotency_key_missing');
     assertError(await withHeader(''), 'idempotency_key_missing');
     assertError(await withHeader('   '), 'idempotency_key_missing');
@@ -179,7 +179,7 @@ describe('an idempotency key', () => {
     { json: { colour: 'red' } },
     {},
   ];
-  it('is looked at before anything else of the request is read', async () => {
+  it('is checked before anything else of the request is read', async () => {
     for (const options of unreadable) {
       assertError(await create(null, options), 'idempotency_key_missing');
       const headers = { 'idempotency-key': 'a b' };
@@ -187,13 +187,13 @@ describe('an idempotency key', () => {
     }
   });
 
-  it('is not asked for where nothing is moved', async () => {
+  it('is not required where no money moves', async () => {
     const { key } = testEnv.merchant;
     assert.equal((await call(testEnv.baseUrl, 'GET', '/v1/api/collections', { key })).status, 200);
     assert.equal((await call(testEnv.baseUrl, 'GET', '/v1/api/balance', { key, idempotencyKey: 'a b' })).status, 200);
   });
 
-  it('is kept for 30 days', async () => {
+  it('is stored for 30 days', async () => {
     const idempotencyKey = randomUUID();
     const first = await create(idempotencyKey);
     await age(idempotencyKey, '29 days 23 hours');
@@ -201,7 +201,7 @@ describe('an idempotency key', () => {
     assertError(await create(idempotencyKey, { json: collectionFields({ amount: 7000 }) }), 'idempotency_key_reused');
   });
 
-  it('may be used anew after that, for another payment, and is then kept again', async () => {
+  it('may be used for another payment after that, and is then stored again', async () => {
     const idempotencyKey = randomUUID();
     const first = await create(idempotencyKey);
     await age(idempotencyKey, '30 days 1 minute');
@@ -214,14 +214,14 @@ describe('an idempotency key', () => {
     assert.equal(await rowsOf(idempotencyKey), 2);
   });
 
-  it('of each of many calls at once makes a collection that was created when its id says', async () => {
+  it('creates a collection at the time that its id states, in each of many simultaneous calls', async () => {
     const responses = await Promise.all(Array.from({ length: 50 }, () => create(randomUUID())));
     for (const { json } of responses) {
       assert.equal(Date.parse(String(json['created_at'])), idTimeMs(json['id'] as CollectionId));
     }
   });
 
-  it('keeps no failure of ours: the retry makes the payment', async () => {
+  it('stores no internal error, so that a retry creates the payment', async () => {
     const idempotencyKey = randomUUID();
     await testEnv.db.pool.query('ALTER TABLE collections RENAME TO mislaid');
     const failed = await create(idempotencyKey);

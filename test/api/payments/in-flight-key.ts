@@ -1,4 +1,4 @@
-// An idempotency key that another call is under way with, for as long as a test wants.
+// Keeps an idempotency key in flight, as if another call used it, for as long as a test needs.
 import type { Database } from '../../../src/db/database.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 

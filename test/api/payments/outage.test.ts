@@ -1,4 +1,4 @@
-// What the API does while something it needs is away: it refuses what it cannot promise, and keeps every promise made.
+// The API while a part of the service is away: it refuses what it cannot guarantee, and loses nothing it accepted.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { freePort } from '../../../src/dev/ports.ts';
@@ -9,7 +9,7 @@ import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
 
 const COLLECTIONS = '/v1/api/collections';
 
-describe('with a part away', () => {
+describe('the API during an outage', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment(API_ONLY);
@@ -20,7 +20,7 @@ describe('with a part away', () => {
     call(baseUrl, 'POST', COLLECTIONS, { key: testEnv.merchant.key, idempotencyKey, json: collectionFields(fields) });
   const get = (baseUrl: string, path: string) => call(baseUrl, 'GET', path, { key: testEnv.merchant.key });
 
-  describe('the database', () => {
+  describe('of the database', () => {
     let line: TcpLine;
     let baseUrl: string;
     before(async () => {
@@ -34,7 +34,7 @@ describe('with a part away', () => {
     });
     afterEach(() => line.mend());
 
-    const assertEverythingWaits = async () => {
+    const assertUnavailable = async () => {
       assertError(await create(baseUrl), 'service_unavailable');
       assertError(await get(baseUrl, COLLECTIONS), 'service_unavailable');
       assertError(await get(baseUrl, '/v1/api/balance'), 'service_unavailable');
@@ -45,18 +45,18 @@ describe('with a part away', () => {
       assert.equal((await get(baseUrl, '/healthz')).status, 200);
     };
 
-    it('gone, refuses payments and reads with 503, is down, and is still up', async () => {
+    it('refuses payments and reads with 503 while connections fail, and is not ready but still up', async () => {
       await line.cut();
-      await assertEverythingWaits();
+      await assertUnavailable();
     });
 
-    it('silent, does the same before long', async () => {
+    it('does the same before long while connections are silent', async () => {
       line.silence();
-      await assertEverythingWaits();
+      await assertUnavailable();
       await line.cut();
     });
 
-    it('back, is ready at once, and takes the payment that was refused', async () => {
+    it('is ready as soon as the database is back, and accepts the payment that it refused', async () => {
       const idempotencyKey = randomUUID();
       await line.cut();
       assertError(await create(baseUrl, idempotencyKey), 'service_unavailable');
@@ -66,7 +66,7 @@ describe('with a part away', () => {
       assert.deepEqual([created.status, created.headers.get('idempotent-replayed')], [202, null]);
     });
 
-    it('lost in the middle of many requests, takes no payment twice when they are sent again', async () => {
+    it('creates no payment twice when many requests are interrupted and sent again', async () => {
       const keys = Array.from({ length: 30 }, () => randomUUID());
       const sending = Promise.all(keys.map((key) => create(baseUrl, key)));
       await new Promise((resolve) => setTimeout(resolve, 15));
@@ -75,7 +75,7 @@ describe('with a part away', () => {
         if (response.status !== 202) assertError(response, 'service_unavailable');
       }
       await line.mend();
-      await eventually('all to be taken', async () => {
+      await eventually('all to be accepted', async () => {
         const responses = await Promise.all(keys.map((key) => create(baseUrl, key)));
         return responses.every(({ status }) => status === 202);
       });
@@ -88,14 +88,14 @@ describe('with a part away', () => {
     });
   });
 
-  describe('Temporal', () => {
+  describe('of Temporal', () => {
     let baseUrl: string;
     before(async () => {
       const address = `127.0.0.1:${await freePort()}`;
       ({ baseUrl } = await startAnotherServer(testEnv, { MALIPO_TEMPORAL_ADDRESS: address }));
     });
 
-    it('takes payments all the same, and is degraded rather than down', async () => {
+    it('still accepts payments, and is degraded rather than down', async () => {
       assert.equal((await create(baseUrl)).status, 202);
       const { status, json } = await get(baseUrl, '/readyz');
       assert.equal(status, 200);
@@ -103,7 +103,7 @@ describe('with a part away', () => {
       assert.deepEqual(json, { status: 'degraded', parts });
     });
 
-    it('hears callbacks all the same', async () => {
+    it('still accepts callbacks', async () => {
       const { json } = await create(baseUrl);
       const callback = { externalId: json['operator_reference'], status: 'SUCCESSFUL' };
       const response = await call(baseUrl, 'POST', '/operators/mtn-momo/callbacks', {
@@ -114,41 +114,41 @@ describe('with a part away', () => {
     });
   });
 
-  describe('whoever starts recorded work', () => {
+  describe('of the dispatcher', () => {
     const backlogIsFull = (baseUrl: string) =>
-      eventually('the bound to be reached', async () => {
+      eventually('the backlog to be full', async () => {
         const { json } = await get(baseUrl, '/readyz');
         return (json['parts'] as { backlog: string }).backlog === 'full' && json;
       });
 
-    it('refuses new payments once too many wait, and answers everything else', async () => {
-      const [kept, other] = [randomUUID(), randomUUID()];
-      const first = await create(testEnv.baseUrl, kept);
+    it('refuses new payments once too many wait, and serves everything else', async () => {
+      const [stored, other] = [randomUUID(), randomUUID()];
+      const first = await create(testEnv.baseUrl, stored);
       const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_BACKLOG_MAX_COUNT: '1' });
       assert.equal((await backlogIsFull(baseUrl))['status'], 'degraded');
       const refused = await create(baseUrl, other);
       assertError(refused, 'service_unavailable');
       assert.equal(refused.headers.get('retry-after'), '5');
-      const replayed = await create(baseUrl, kept);
+      const replayed = await create(baseUrl, stored);
       assert.deepEqual([replayed.text, replayed.headers.get('idempotent-replayed')], [first.text, 'true']);
-      assertError(await create(baseUrl, kept, { amount: 7000 }), 'idempotency_key_reused');
+      assertError(await create(baseUrl, stored, { amount: 7000 }), 'idempotency_key_reused');
       assert.equal((await get(baseUrl, `${COLLECTIONS}/${String(first.json['id'])}`)).status, 200);
       assert.equal((await get(baseUrl, COLLECTIONS)).status, 200);
-      // Nothing was kept of what was refused: where there is room, the same key makes the payment.
+      // Nothing was stored of the refused request: where there is capacity, the same key creates the payment.
       assert.equal((await create(testEnv.baseUrl, other)).headers.get('idempotent-replayed'), null);
     });
 
-    it('refuses new payments once the oldest has waited too long, and takes them again when it is started', async () => {
+    it('refuses new payments once the oldest has waited too long, and accepts them again when it is started', async () => {
       await create(testEnv.baseUrl);
       const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_BACKLOG_MAX_AGE_MS: '1' });
       await backlogIsFull(baseUrl);
       assertError(await create(baseUrl), 'service_unavailable');
       await testEnv.db.pool.query('UPDATE collections SET workflow_started_at = now()');
-      const taken = await eventually('room for new work', async () => {
+      const accepted = await eventually('capacity for new work', async () => {
         const response = await create(baseUrl);
         return response.status === 202 && response;
       });
-      assert.equal(taken.status, 202);
+      assert.equal(accepted.status, 202);
     });
   });
 });

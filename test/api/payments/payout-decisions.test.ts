@@ -1,4 +1,4 @@
-// What people decide besides releasing, what time decides, and what happens when both come at once.
+// Decisions on queued payouts: rejection, cancellation, expiry, policies, bulk releases, and two decisions at once.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { assertError } from '../responses.ts';
@@ -34,7 +34,7 @@ describe('a queued payout', () => {
     return merchant;
   }
 
-  async function ended(payout: Payout, state: 'rejected' | 'cancelled' | 'expired'): Promise<void> {
+  async function assertReturned(payout: Payout, state: 'rejected' | 'cancelled' | 'expired'): Promise<void> {
     const shown = await untilPayoutState(testEnv, payout, state);
     assert.equal(shown.approval_state, state);
     assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payout)), ['nothing > queued', `queued > ${state}`]);
@@ -42,7 +42,7 @@ describe('a queued payout', () => {
     assert.equal(await transfersAccepted(testEnv, payout), 0);
   }
 
-  it('gives its money back when an approver rejects it, and says why', async () => {
+  it('returns its money to the balance when an approver rejects it, and shows the reason', async () => {
     const merchant = await fundedMerchant();
     const payout = await requestPayout(testEnv, '000', { merchant });
     const approver = await logInAs(testEnv, merchant.id, 'approver');
@@ -50,12 +50,12 @@ describe('a queued payout', () => {
       approver.call('POST', `/v1/console/payouts/${payout.id}/reject`, { json: { reason: 'Wrong amount' } });
     const { status, json } = await reject();
     assert.deepEqual([status, json['state'], json['rejection_reason']], [200, 'rejected', 'Wrong amount']);
-    await ended(payout, 'rejected');
+    await assertReturned(payout, 'rejected');
     assert.equal((await reject()).status, 200, 'the same again changes nothing');
     assertError(await release(approver, payout), 'state_conflict');
   });
 
-  it('needs a reason to be rejected, and an approver', async () => {
+  it('needs a reason and an approver to be rejected', async () => {
     const merchant = await fundedMerchant();
     const payout = await requestPayout(testEnv, '000', { merchant });
     const path = `/v1/console/payouts/${payout.id}/reject`;
@@ -65,16 +65,16 @@ describe('a queued payout', () => {
     assertError(await maker.call('POST', path, { json: { reason: 'no' } }), 'permission_denied');
   });
 
-  it('gives its money back when who made it cancels it, and nobody else can', async () => {
+  it('returns its money to the balance when its maker cancels it, and nobody else can cancel it', async () => {
     const merchant = await fundedMerchant();
     const maker = await logInAs(testEnv, merchant.id, 'maker');
     const json = collectionFields({ phone: phoneFor('000') });
-    const asked = await maker.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
-    const payout = { ...(await toPayout(asked.json['id'], merchant, json['phone'])) };
+    const created = await maker.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
+    const payout = { ...(await toPayout(created.json['id'], merchant, json['phone'])) };
     const path = `/v1/console/payouts/${payout.id}/cancel`;
     assertError(await (await logInAs(testEnv, merchant.id, 'owner')).call('POST', path), 'permission_denied');
     assert.equal((await maker.call('POST', path)).json['state'], 'cancelled');
-    await ended(payout, 'cancelled');
+    await assertReturned(payout, 'cancelled');
     assert.equal((await maker.call('POST', path)).status, 200, 'the same again changes nothing');
   });
 
@@ -84,12 +84,12 @@ describe('a queued payout', () => {
     return { id: String(id), phone: String(phone), amount: 5000, operatorReference, workflowId: '', merchant };
   }
 
-  it('expires when nobody releases it in time, and cannot be released any more', async () => {
+  it('expires when nobody releases it in time, and cannot be released afterwards', async () => {
     const merchant = await fundedMerchant();
     await setPolicy(merchant, 'payout_expires_after_ms', 1500);
     const payout = await requestPayout(testEnv, '000', { merchant });
     const approver = await logInAs(testEnv, merchant.id, 'approver');
-    await ended(payout, 'expired');
+    await assertReturned(payout, 'expired');
     assertError(await release(approver, payout), 'state_conflict');
   });
 
@@ -101,15 +101,15 @@ describe('a queued payout', () => {
     );
   }
 
-  it('is either released or cancelled when both come at once', async () => {
+  it('is either released or cancelled when both are requested at once', async () => {
     const merchant = await fundedMerchant();
     const person = await addPerson(testEnv, merchant.id, ['maker']);
     const [maker, approver] = [await logIn(testEnv, person), await logInAs(testEnv, merchant.id, 'approver')];
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, async () => {
         const json = collectionFields({ phone: phoneFor('000'), amount: 1000 });
-        const asked = await maker.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
-        const payout = await toPayout(asked.json['id'], merchant, json['phone']);
+        const created = await maker.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
+        const payout = await toPayout(created.json['id'], merchant, json['phone']);
         const [released, cancelled] = await Promise.all([
           release(approver, payout),
           maker.call('POST', `/v1/console/payouts/${payout.id}/cancel`),
@@ -125,7 +125,7 @@ describe('a queued payout', () => {
   });
 
   describe('under a policy', () => {
-    it('of two approvers waits for the second, who is another person', async () => {
+    it('waits for a second approver, who is another person, when the policy requires two', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'two_approvers_above_minor', 5000);
       const payout = await requestPayout(testEnv, '000', { merchant, amount: 5001 });
@@ -139,14 +139,14 @@ describe('a queued payout', () => {
       assert.equal((shown['approvals'] as unknown[]).length, 2);
     });
 
-    it('of two approvers needs one for what is not above the amount', async () => {
+    it('needs one approver when its amount is not above the threshold for two', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'two_approvers_above_minor', 5000);
       const payout = await requestPayout(testEnv, '000', { merchant, amount: 5000 });
       assert.equal((await release(await logInAs(testEnv, merchant.id, 'approver'), payout)).json['state'], 'released');
     });
 
-    it('of a daily limit is not released by a person beyond it, but by another', async () => {
+    it('is not released by an approver beyond their daily limit, but by another', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'approver_daily_limit_minor', 9000);
       const [one, two] = [
@@ -159,7 +159,7 @@ describe('a queued payout', () => {
       assert.equal((await release(await logInAs(testEnv, merchant.id, 'approver'), two)).status, 200);
     });
 
-    it('of a second factor is released by nobody who has none', async () => {
+    it('is not released by an approver without a second factor when the policy requires one', async () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'second_factor_required', true);
       const payout = await requestPayout(testEnv, '000', { merchant });
@@ -169,11 +169,11 @@ describe('a queued payout', () => {
     });
   });
 
-  describe('among several', () => {
+  describe('in a bulk release', () => {
     const releaseMany = (browser: Browser, ids: readonly string[], idempotencyKey = randomUUID()) =>
       browser.call('POST', '/v1/console/payouts/release', { json: { ids }, idempotencyKey });
 
-    it('is released with them by one call, and what cannot be says why', async () => {
+    it('is released with the others by one call, which states why a payout cannot be', async () => {
       const merchant = await fundedMerchant();
       const payouts = await Promise.all([1, 2, 3].map(() => requestPayout(testEnv, '000', { merchant })));
       const own = await logInAs(testEnv, merchant.id, 'maker', 'approver');
@@ -200,7 +200,7 @@ describe('a queued payout', () => {
       for (const payout of payouts) assert.equal(await transfersAccepted(testEnv, payout), 1);
     });
 
-    it('is answered as released again to who released it, and who was refused is on record', async () => {
+    it('counts as released when the same person releases it again, and each refusal is in the audit log', async () => {
       const merchant = await fundedMerchant();
       const payout = await requestPayout(testEnv, '000', { merchant });
       const own = await logInAs(testEnv, merchant.id, 'maker', 'approver');
@@ -223,7 +223,7 @@ describe('a queued payout', () => {
       assert.equal(rows.length, 2);
     });
 
-    it('is named once, and they are a hundred at the most', async () => {
+    it('is named only once, and at most a hundred are named', async () => {
       const approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
       for (const ids of [[], ['pay_1', 'pay_1'], Array.from({ length: 101 }, (_, n) => `pay_${n}`)]) {
         assertError(await releaseMany(approver, ids), 'parameter_invalid');

@@ -1,4 +1,4 @@
-// Every row of the sandbox's payout column, from the request to the last webhook.
+// Every row of the sandbox's payout table, from the request to the last webhook.
 import assert from 'node:assert/strict';
 import type { PayoutState } from '../../../src/domain/payments/payout.ts';
 import { PAYOUT_BEHAVIOURS } from '../../../src/sandbox/behaviours.ts';
@@ -21,12 +21,13 @@ type Row = {
   readonly title: string;
   readonly state: PayoutState;
   readonly failure?: string;
-  readonly story: readonly string[];
+  readonly transitions: readonly string[];
 };
 
 const QUEUED = ['nothing > queued', 'queued > released'];
-const paid = { state: 'succeeded', story: [...QUEUED, 'released > succeeded'] } as const;
-const fails = (failure: string) => ({ state: 'failed', failure, story: [...QUEUED, 'released > failed'] }) as const;
+const paid = { state: 'succeeded', transitions: [...QUEUED, 'released > succeeded'] } as const;
+const fails = (failure: string) =>
+  ({ state: 'failed', failure, transitions: [...QUEUED, 'released > failed'] }) as const;
 
 const ROWS: readonly Row[] = [
   { row: '001', title: 'fails when the payee has no account', ...fails('payer_not_found') },
@@ -38,25 +39,25 @@ const ROWS: readonly Row[] = [
   { row: '008', title: 'succeeds once when the callback comes three times', ...paid },
   {
     row: '009',
-    title: 'is reconciling while the operator is undecided, then succeeds',
+    title: 'is reconciling while the operator is undecided, and then succeeds',
     state: 'succeeded',
-    story: [...QUEUED, 'released > reconciling', 'reconciling > succeeded'],
+    transitions: [...QUEUED, 'released > reconciling', 'reconciling > succeeded'],
   },
   {
     row: '010',
     title: 'stays reconciling, its money held, while the operator does not decide',
     state: 'reconciling',
-    story: [...QUEUED, 'released > reconciling'],
+    transitions: [...QUEUED, 'released > reconciling'],
   },
   { row: '011', title: 'succeeds when the operator is unavailable three times first', ...paid },
-  { row: '012', title: 'succeeds when the callback comes before the answer', ...paid },
+  { row: '012', title: 'succeeds when the callback comes before the operator’s answer', ...paid },
   { row: '013', title: 'fails when the callback says paid and the operator does not', ...fails('operator_rejected') },
-  { row: '014', title: 'succeeds, sent once, when the connection drops before the answer', ...paid },
+  { row: '014', title: 'succeeds, sent once, when the connection drops before the operator’s answer', ...paid },
   {
     row: '015',
-    title: 'is reversed when the provider gives the money back',
+    title: 'is reversed when the operator returns the money',
     state: 'reversed',
-    story: [...QUEUED, 'released > succeeded', 'succeeded > reversed'],
+    transitions: [...QUEUED, 'released > succeeded', 'succeeded > reversed'],
   },
   { row: '000', title: 'succeeds with any other phone', ...paid },
 ];
@@ -74,7 +75,7 @@ describe('a payout', () => {
   let testEnv: TestEnvironment;
   const payouts = new Map<string, Promise<Payout>>();
 
-  // All at once: most of their time is waiting.
+  // All at once, because they spend most of their time waiting.
   before(async () => {
     testEnv = await startTestEnvironment({
       environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '5000' },
@@ -97,32 +98,35 @@ describe('a payout', () => {
     return payout;
   }
 
-  async function outcomeOf({ row, state }: Row): Promise<{ payout: Payout; shown: ShownPayout; story: string[] }> {
+  async function outcomeOf({
+    row,
+    state,
+  }: Row): Promise<{ payout: Payout; shown: ShownPayout; transitions: string[] }> {
     const payout = await payouts.get(row)!;
     const shown = await untilPayoutState(testEnv, payout, state);
-    return { payout, shown, story: transitionsOf(await untilAllReceived(testEnv, payout)) };
+    return { payout, shown, transitions: transitionsOf(await untilAllReceived(testEnv, payout)) };
   }
 
   for (const row of ROWS) {
     it(`${row.title} (${row.row})`, async () => {
-      const { payout, shown, story } = await outcomeOf(row);
+      const { payout, shown, transitions } = await outcomeOf(row);
       assert.equal(shown.failure?.code, row.failure);
       assert.equal(shown.approval_state, 'approved');
-      assert.deepEqual(story, row.story);
+      assert.deepEqual(transitions, row.transitions);
       assert.deepEqual(await balanceOf(testEnv, payout.merchant), BALANCE[row.state]);
       assert.equal(await transfersAccepted(testEnv, payout), 1);
     });
   }
 
-  it('leaves a ledger that adds up, whatever happened', async () => {
+  it('leaves a sound ledger, whatever its outcome', async () => {
     await Promise.all(ROWS.map(outcomeOf));
     await assertLedgerIsSound(testEnv.db);
   });
 
-  it('is tried with every row that ends by itself', () => {
-    const tried = new Set(ROWS.map(({ row }) => row));
+  it('is tested with every row that becomes final by itself', () => {
+    const tested = new Set(ROWS.map(({ row }) => row));
     assert.deepEqual(
-      [...PAYOUT_BEHAVIOURS.keys()].filter((row) => !tried.has(row)),
+      [...PAYOUT_BEHAVIOURS.keys()].filter((row) => !tested.has(row)),
       ['099'],
     );
   });

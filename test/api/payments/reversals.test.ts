@@ -1,4 +1,4 @@
-// Money that goes back: the provider's own reversals, and those that an approver asks for.
+// Reversals of collections: those that the operator makes by itself, and those that an approver requests.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { assertError } from '../responses.ts';
@@ -24,7 +24,7 @@ import { logInAs, type Browser } from '../../support/people.ts';
 
 const REVERSED = ['initiated > prompted', 'prompted > succeeded', 'succeeded > reversed'];
 
-describe('a collection that was paid', () => {
+describe('a succeeded collection', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment();
@@ -50,7 +50,7 @@ describe('a collection that was paid', () => {
     });
   }
 
-  it('is reversed when the provider gives the money back, and its amount leaves the balance (015)', async () => {
+  it('is reversed when the operator returns the money, and its amount leaves the balance (015)', async () => {
     const merchant = await testEnv.addMerchant();
     const payment = await pay(testEnv, '015', { merchant });
     const shown = await untilState(testEnv, payment, 'reversed');
@@ -59,7 +59,7 @@ describe('a collection that was paid', () => {
     assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
   });
 
-  it('leaves a debt when the provider reverses it after the money was paid out', async () => {
+  it('leaves a negative balance when the operator reverses it after the money was paid out', async () => {
     const merchant = await testEnv.addMerchant();
     await switchFaults(testEnv, {});
     const payment = await pay(testEnv, '015', { merchant });
@@ -71,10 +71,10 @@ describe('a collection that was paid', () => {
     assert.deepEqual(await balanceOf(testEnv, merchant), [-payment.amount, 0]);
   });
 
-  it('is not reversed by somebody who calls back and says so', async () => {
+  it('is not reversed by a forged callback', async () => {
     const { payment, merchant } = await paid();
     await callBack(testEnv, payment.operatorReference, 'FAILED');
-    await eventually('the question that follows to be over', async () => {
+    await eventually('the recheck that follows to end', async () => {
       const { rows } = await testEnv.db.pool.query<{ count: string }>(
         'SELECT count(*) FROM operator_callbacks WHERE collection_id = $1',
         [payment.id],
@@ -85,25 +85,25 @@ describe('a collection that was paid', () => {
     assert.deepEqual(await balanceOf(testEnv, merchant), [payment.amount, 0]);
   });
 
-  it('is given back when an approver asks, and reversed when the operator confirms it', async () => {
+  it('is refunded when an approver requests it, and reversed when the operator confirms it', async () => {
     const { payment, merchant, approver } = await paid();
     const key = randomUUID();
-    const asked = await reverse(approver, payment, key);
-    assert.deepEqual([asked.status, asked.json['state']], [202, 'requested']);
+    const requested = await reverse(approver, payment, key);
+    assert.deepEqual([requested.status, requested.json['state']], [202, 'requested']);
     assert.deepEqual(
       await balanceOf(testEnv, merchant),
       [payment.amount, 0],
-      'nothing moves before the operator says so',
+      'nothing moves before the operator confirms it',
     );
     await untilState(testEnv, payment, 'reversed');
     await untilReversal(approver, payment, 'succeeded');
     assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), REVERSED);
     assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
-    assert.equal((await reverse(approver, payment, key)).text, asked.text);
+    assert.equal((await reverse(approver, payment, key)).text, requested.text);
     assertError(await reverse(approver, payment), 'state_conflict');
   });
 
-  it('is given back once, however many ask at the same time', async () => {
+  it('is refunded once, however many requests come at the same time', async () => {
     const { payment, merchant, approver } = await paid();
     const responses = await Promise.all(Array.from({ length: 5 }, () => reverse(approver, payment)));
     assert.deepEqual(responses.map(({ status }) => status).sort(), [202, 409, 409, 409, 409]);
@@ -111,9 +111,9 @@ describe('a collection that was paid', () => {
     assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
   });
 
-  it('stays paid when the operator refuses the refund', async () => {
+  it('stays succeeded when the operator refuses the refund', async () => {
     const { payment, merchant, approver } = await paid();
-    // Gone at the operator, and nobody told us: a refund of it is refused.
+    // The operator does not know the payment by this reference, so it refuses a refund.
     const reference = randomUUID();
     await testEnv.db.pool.query('ALTER TABLE collections DISABLE TRIGGER collections_check_change');
     await testEnv.db.pool.query('UPDATE collections SET operator_reference = $2 WHERE id = $1', [
@@ -127,7 +127,7 @@ describe('a collection that was paid', () => {
     assert.deepEqual(await balanceOf(testEnv, merchant), [payment.amount, 0]);
   });
 
-  it('waits with its reversal while the operator is away, and is given back once when it is there', async () => {
+  it('keeps its reversal waiting while the operator is unavailable, and is refunded once afterwards', async () => {
     const { payment, merchant, approver } = await paid();
     await switchFaults(testEnv, { down: true });
     await reverse(approver, payment);
@@ -138,7 +138,7 @@ describe('a collection that was paid', () => {
     assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
   });
 
-  it('is not given back beside others for more than there is', async () => {
+  it('is not refunded when another refund has already claimed the balance', async () => {
     const { payment, merchant, approver } = await paid();
     const second = await pay(testEnv, '000', { merchant });
     await untilState(testEnv, second, 'succeeded');
@@ -146,15 +146,15 @@ describe('a collection that was paid', () => {
     await switchFaults(testEnv, { down: true });
     const responses = await Promise.all([reverse(approver, payment), reverse(approver, second)]);
     assert.deepEqual(responses.map(({ status }) => status).sort(), [202, 402]);
-    const asked = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', {
+    const refused = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', {
       key: merchant.key,
       json: collectionFields(),
     });
-    assert.equal(asked.status, 402, 'what goes back is promised');
+    assert.equal(refused.status, 402, 'the amount of a requested refund is not available');
     await switchFaults(testEnv, {});
   });
 
-  it('is asked about again when the provider’s word on it was lost among what strangers sent', async () => {
+  it('is rechecked when the operator’s callback may be lost among forged ones', async () => {
     const { payment, merchant } = await paid();
     for (let i = 0; i < 22; i++) await callBack(testEnv, payment.operatorReference, 'FAILED');
     const { rows } = await testEnv.db.pool.query<{ is_due: boolean }>(
@@ -165,7 +165,7 @@ describe('a collection that was paid', () => {
     assert.deepEqual(await balanceOf(testEnv, merchant), [payment.amount, 0]);
   });
 
-  it('is not given back by who is no approver, nor when the money is gone, nor before it was paid', async () => {
+  it('is not refunded by anybody but an approver, nor beyond the balance, nor when it has not succeeded', async () => {
     const { payment, merchant, approver } = await paid();
     for (const role of ['maker', 'viewer', 'admin', 'developer'] as const) {
       assertError(await reverse(await logInAs(testEnv, merchant.id, role), payment), 'permission_denied');

@@ -1,4 +1,4 @@
-// Requests whose body is still under way when their session ends, or when the person loses the role: nothing comes of them.
+// Requests whose body is still arriving when their session ends or the person loses the role: they have no effect.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { addPerson, logInAs, logIn, type Browser } from '../../support/people.ts
 import { collectionFields } from '../../support/api.ts';
 import { API_ONLY } from '../responses.ts';
 
-describe('a request whose body is slow', () => {
+describe('a request whose body arrives slowly', () => {
   let testEnv: TestEnvironment;
   let owner: Browser;
   before(async () => {
@@ -19,7 +19,7 @@ describe('a request whose body is slow', () => {
   });
   after(() => testEnv.stop());
 
-  /** The answer's code and status. `meanwhile` runs when the server has the headers, and has not the body. */
+  /** The response's status and code. `meanwhile` runs when the server has the headers but not yet the body. */
   async function sendSlowly(browser: Browser, path: string, json: object, meanwhile: () => Promise<unknown>) {
     const body = JSON.stringify(json);
     const headers = {
@@ -32,7 +32,7 @@ describe('a request whose body is slow', () => {
       expect: '100-continue',
     };
     const sending = request(new URL(path, testEnv.baseUrl), { method: 'POST', headers });
-    const answer = new Promise<string>((resolve, reject) => {
+    const outcome = new Promise<string>((resolve, reject) => {
       sending.once('error', reject).once('response', (response) => {
         response.toArray().then((chunks) => {
           const { error, data } = JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as {
@@ -43,27 +43,27 @@ describe('a request whose body is slow', () => {
         }, reject);
       });
     });
-    const isAwaited = once(sending, 'continue');
+    const headersRead = once(sending, 'continue');
     sending.flushHeaders();
-    await isAwaited;
-    // Whatever the server looks at before the body, it has looked at by the time that these were answered.
+    await headersRead;
+    // By the time that these return, the server has made all its checks that come before the body.
     for (let i = 0; i < 3; i++) await owner.call('GET', '/v1/console/session');
     await meanwhile();
     sending.end(body);
-    return answer;
+    return outcome;
   }
 
   it('releases nothing once its session has ended', async () => {
     const payout = await requestPayout(testEnv, '000');
     const approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
     const logOut = () => approver.call('DELETE', '/v1/console/session');
-    const kept = { ...approver };
-    const answer = await sendSlowly(kept, '/v1/console/payouts/release', { ids: [payout.id] }, logOut);
-    assert.equal(answer, '403 permission_denied');
+    const withCookie = { ...approver };
+    const outcome = await sendSlowly(withCookie, '/v1/console/payouts/release', { ids: [payout.id] }, logOut);
+    assert.equal(outcome, '403 permission_denied');
     assert.equal((await fetchPayout(testEnv, payout)).state, 'queued');
   });
 
-  it('makes no payout once its maker is none any more, or their session has ended', async () => {
+  it('creates no payout once its maker has lost the role, or their session has ended', async () => {
     const balance = await balanceOf(testEnv, testEnv.merchant);
     const person = await addPerson(testEnv, testEnv.merchant.id, ['maker']);
     const maker = await logIn(testEnv, person);
@@ -72,20 +72,23 @@ describe('a request whose body is slow', () => {
       assert.equal((await owner.call('PATCH', `/v1/console/members/${person.id}`, change)).status, 200);
     };
     const other = await logInAs(testEnv, testEnv.merchant.id, 'maker');
-    const kept = { ...other };
+    const withCookie = { ...other };
     const logOut = () => other.call('DELETE', '/v1/console/session');
     const path = '/v1/api/payouts';
     assert.equal(await sendSlowly(maker, path, collectionFields({ amount: 1000 }), demote), '403 permission_denied');
-    assert.equal(await sendSlowly(kept, path, collectionFields({ amount: 1000 }), logOut), '403 permission_denied');
+    assert.equal(
+      await sendSlowly(withCookie, path, collectionFields({ amount: 1000 }), logOut),
+      '403 permission_denied',
+    );
     assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), balance);
   });
 
-  it('is served as any other when nothing ends meanwhile', async () => {
+  it('is served like any other when nothing ends meanwhile', async () => {
     const payout = await requestPayout(testEnv, '000');
     const approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
     const nothing = () => Promise.resolve();
-    const answer = await sendSlowly(approver, '/v1/console/payouts/release', { ids: [payout.id] }, nothing);
-    assert.equal(answer, '200 done');
+    const outcome = await sendSlowly(approver, '/v1/console/payouts/release', { ids: [payout.id] }, nothing);
+    assert.equal(outcome, '200 done');
     assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
   });
 });

@@ -1,4 +1,4 @@
-// No one person moves money out: the rule of two persons by every path there is around it.
+// The two-person rule: no single person moves money out, by any path around the rule.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,7 @@ import {
 } from '../../support/payouts.ts';
 import { addPerson, codeOf, logInAs, logIn, type Browser } from '../../support/people.ts';
 
-describe('the rule of two persons', () => {
+describe('the two-person rule', () => {
   let testEnv: TestEnvironment;
   let merchant: TestMerchant;
   before(async () => {
@@ -40,19 +40,19 @@ describe('the rule of two persons', () => {
     await testEnv.stop();
   });
 
-  async function ask(browser: Browser): Promise<string> {
+  async function createPayout(browser: Browser): Promise<string> {
     const json = collectionFields({ phone: phoneFor('000') });
     const response = await browser.call('POST', '/v1/api/payouts', { json, idempotencyKey: randomUUID() });
     assert.equal(response.status, 202, response.text);
     return String(response.json['id']);
   }
 
-  async function stillQueued(payout: Payout): Promise<void> {
+  async function assertStillQueued(payout: Payout): Promise<void> {
     assert.equal((await fetchPayout(testEnv, payout)).state, 'queued');
     assert.equal(await transfersAccepted(testEnv, payout), 0);
   }
 
-  it('holds money when a payout is made, and moves it when another person releases it', async () => {
+  it('holds money when a payout is created, and moves it when another person releases it', async () => {
     const own = await testEnv.addMerchant();
     await fund(testEnv, own, 20_000);
     const payout = await requestPayout(testEnv, '000', { merchant: own, amount: 7000 });
@@ -65,18 +65,18 @@ describe('the rule of two persons', () => {
     assert.equal(await transfersAccepted(testEnv, payout), 1);
   });
 
-  it('refuses a release by the person who created the payout in a session, though an approver', async () => {
+  it('refuses a release by the person who created the payout in a session, even as an approver', async () => {
     const both = await logInAs(testEnv, merchant.id, 'maker', 'approver');
-    const id = await ask(both);
+    const id = await createPayout(both);
     assertError(await release(both, { id }), 'approval_self');
   });
 
-  it('refuses a release by an owner of the owner’s own payout', async () => {
+  it('refuses a release by an owner who created the payout', async () => {
     const owner = await logInAs(testEnv, merchant.id, 'owner');
-    assertError(await release(owner, { id: await ask(owner) }), 'approval_self');
+    assertError(await release(owner, { id: await createPayout(owner) }), 'approval_self');
   });
 
-  it('refuses a release by the person who made the key that made the payout', async () => {
+  it('refuses a release by the person who created the API key that created the payout', async () => {
     const person = await addPerson(testEnv, merchant.id, ['maker', 'approver']);
     await testEnv.db.pool.query('UPDATE api_keys SET created_by = $2 WHERE key_sha256 = $1', [
       hashApiKey(merchant.key),
@@ -88,14 +88,14 @@ describe('the rule of two persons', () => {
       merchant.makerId,
     ]);
     assertError(await release(await logIn(testEnv, person), payout), 'approval_self');
-    await stillQueued(payout);
+    await assertStillQueued(payout);
   });
 
   for (const role of ['maker', 'viewer', 'developer', 'admin'] as const) {
-    it(`refuses a release by a ${role}`, async () => {
+    it(`refuses a release in the role ${role}`, async () => {
       const payout = await requestPayout(testEnv, '000');
       assertError(await release(await logInAs(testEnv, merchant.id, role), payout), 'permission_denied');
-      await stillQueued(payout);
+      await assertStillQueued(payout);
     });
   }
 
@@ -107,36 +107,36 @@ describe('the rule of two persons', () => {
       headers: { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() },
     });
     assert.equal(response.status, 403);
-    await stillQueued(payout);
+    await assertStillQueued(payout);
   });
 
-  it('refuses a release by an approver who was removed, in a session that was open before', async () => {
+  it('refuses a release by an approver who was removed, in a session opened before that', async () => {
     const payout = await requestPayout(testEnv, '000');
     const person = await addPerson(testEnv, merchant.id, ['approver']);
     const browser = await logIn(testEnv, person);
     const admin = await logInAs(testEnv, merchant.id, 'admin', 'approver');
     assert.equal((await admin.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assertError(await release(browser, payout), 'permission_denied');
-    await stillQueued(payout);
+    await assertStillQueued(payout);
   });
 
-  it('takes no payout of a key whose maker lost the role that makes payouts', async () => {
+  it('refuses a payout with a key whose creator lost the role that makes payouts', async () => {
     const own = await testEnv.addMerchant();
     await fund(testEnv, own, 20_000);
     await testEnv.db.pool.query(`UPDATE members SET roles = '{viewer}' WHERE user_id = $1`, [own.makerId]);
-    const asked = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', { key: own.key, json: collectionFields() });
-    assertError(asked, 'insufficient_scope');
+    const refused = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', { key: own.key, json: collectionFields() });
+    assertError(refused, 'insufficient_scope');
     assert.deepEqual(await balanceOf(testEnv, own), [20_000, 0]);
   });
 
-  it('does not know another merchant’s payout', async () => {
+  it('returns payout_not_found for another merchant’s payout', async () => {
     const payout = await requestPayout(testEnv, '000');
     const stranger = await logInAs(testEnv, (await testEnv.addMerchant()).id, 'owner');
     assertError(await release(stranger, payout), 'payout_not_found');
-    await stillQueued(payout);
+    await assertStillQueued(payout);
   });
 
-  it('is not gone around by a signal that somebody sends by hand', async () => {
+  it('ignores signals that somebody sends to the workflow manually', async () => {
     const payout = await requestPayout(testEnv, '000');
     const handle = (await temporalClient()).workflow.getHandle(payout.workflowId);
     await eventually('the workflow to wait', async () => {
@@ -145,13 +145,13 @@ describe('the rule of two persons', () => {
     });
     for (const signal of [PAYOUT_DECISION_RECORDED, 'operatorCalledBack', 'release']) await handle.signal(signal, {});
     await sleep(1500);
-    await stillQueued(payout);
+    await assertStillQueued(payout);
     assert.deepEqual((await handle.describe()).status.name, 'RUNNING');
     await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
     await untilPayoutState(testEnv, payout, 'succeeded');
   });
 
-  it('answers a replayed release with the same bytes, and sends once', async () => {
+  it('returns the same bytes for a repeated release, and sends the payout once', async () => {
     const payout = await requestPayout(testEnv, '000');
     const approver = await logInAs(testEnv, merchant.id, 'approver');
     const idempotencyKey = randomUUID();
@@ -167,7 +167,7 @@ describe('the rule of two persons', () => {
     assert.equal(await transfersAccepted(testEnv, payout), 1);
   });
 
-  it('lets one of two approvers at once release, and sends once', async () => {
+  it('lets one of two simultaneous approvers release, and sends the payout once', async () => {
     const payout = await requestPayout(testEnv, '000');
     const approvers = await Promise.all([1, 2].map(() => logInAs(testEnv, merchant.id, 'approver')));
     const responses = await Promise.all(approvers.map((approver) => release(approver, payout)));
@@ -176,7 +176,7 @@ describe('the rule of two persons', () => {
     assert.equal(await transfersAccepted(testEnv, payout), 1);
   });
 
-  it('needs a fresh second factor from whoever has one', async () => {
+  it('requires a fresh second factor of an approver who has one', async () => {
     const payout = await requestPayout(testEnv, '000');
     const person = await addPerson(testEnv, merchant.id, ['approver'], { hasSecondFactor: true });
     const browser = await logIn(testEnv, person);
@@ -193,12 +193,12 @@ describe('the rule of two persons', () => {
     assert.ok(stepped.status < 300, stepped.text);
     assert.equal((await release(browser, payout)).status, 200);
     const released = await releaseMany();
-    assert.match(released.text, /"state":"released"/, 'the refusal was not kept under the key');
+    assert.match(released.text, /"state":"released"/, 'the refusal was not stored under the key');
   });
 
-  it('is in the audit log, with who was refused', async () => {
+  it('records the creation, each refusal and the release in the audit log', async () => {
     const both = await logInAs(testEnv, merchant.id, 'maker', 'approver');
-    const id = await ask(both);
+    const id = await createPayout(both);
     await release(both, { id });
     const approver = await logInAs(testEnv, merchant.id, 'approver');
     await release(approver, { id });
@@ -219,10 +219,10 @@ describe('the rule of two persons', () => {
     );
   });
 
-  it('knows nobody without a session', async () => {
+  it('refuses a release without a session', async () => {
     const payout = await requestPayout(testEnv, '000');
     const response = await fetch(`${testEnv.baseUrl}/v1/console/payouts/${payout.id}/release`, { method: 'POST' });
     assert.equal(response.status, 403);
-    await stillQueued(payout);
+    await assertStillQueued(payout);
   });
 });
