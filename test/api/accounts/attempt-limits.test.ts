@@ -1,4 +1,4 @@
-// Limits of failed log-ins and step-ups: per account, per address and per session's person, kept in the database.
+// Limits of failed log-ins and step-ups: per account, per address and per session's person, counted in the database.
 import assert from 'node:assert/strict';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { call, type ApiResponse } from '../../support/api.ts';
@@ -28,7 +28,7 @@ describe('failed log-ins', () => {
     });
   const statuses = (responses: readonly ApiResponse[]) => responses.map(({ status }) => status);
 
-  it('are ten for an account in a quarter of an hour, from wherever they come; then even the right password waits', async () => {
+  it('are limited to ten per account in fifteen minutes, from any address; then even the right password is refused', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt(person.email, 'wrong'), 'permission_denied');
     const refused = await attempt(person.email, PASSWORD);
@@ -40,19 +40,19 @@ describe('failed log-ins', () => {
     assert.equal((await attempt(other.email, PASSWORD)).status, 201);
   });
 
-  it('are counted for an account that there is not as for one that there is', async () => {
+  it('are counted for an unknown account as for a known one', async () => {
     for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt('nobody@shop.example', 'x'), 'permission_denied');
     assertError(await attempt('Nobody@shop.example', 'x'), 'rate_limited');
   });
 
-  it('do not pass the limit together', async () => {
+  it('do not exceed the limit when they come at once', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const many = await Promise.all(Array.from({ length: 25 }, () => attempt(person.email, 'wrong')));
     assert.equal(statuses(many).filter((status) => status === 403).length, PER_ACCOUNT);
     assert.equal(statuses(many).filter((status) => status === 429).length, 15);
   });
 
-  it('are fifty for an address, whoever is tried; a right password there takes back no more than itself', async () => {
+  it('are limited to fifty per address for any accounts; a right password takes back only its own attempt', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const address = freshAddress();
     for (let n = 0; n < PER_ADDRESS - 1; n++) {
@@ -64,7 +64,7 @@ describe('failed log-ins', () => {
     assert.equal((await attempt(person.email, PASSWORD)).status, 201, 'another address is free');
   });
 
-  it('are forgotten when their window is over, and not before', async () => {
+  it('are forgotten when their window ends, and not before', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
     await testEnv.db.pool.query(
@@ -75,40 +75,43 @@ describe('failed log-ins', () => {
     assert.equal((await attempt(person.email, PASSWORD)).status, 201);
   });
 
-  it('are the same for every process, and for one that was started anew', async () => {
+  it('are counted for all processes together, including one that starts later', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
     const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_TRUSTED_PROXIES: '1' });
     assertError(await attempt(person.email, PASSWORD, freshAddress(), baseUrl), 'rate_limited');
   });
 
-  it('count a right password with a wrong code', async () => {
+  it('include a right password without the second factor’s code', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt(person.email, PASSWORD), 'permission_denied');
     assertError(await attempt(person.email, PASSWORD), 'rate_limited');
   });
 
-  it('of an account leave its sessions alone, and what a session proves has a limit of its own', async () => {
+  it('do not affect the open sessions of their account, whose own attempts have a separate limit', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
     const browser = await logIn(testEnv, person);
     for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
-    const prove = (path: string, json: object) => browser.call('POST', `${SESSION}/${path}`, { json });
+    const attemptInSession = (path: string, json: object) => browser.call('POST', `${SESSION}/${path}`, { json });
     for (let n = 0; n < PER_ACCOUNT - 1; n++)
-      assertError(await prove('step-up', { totp: '000000' }), 'permission_denied');
-    assert.equal((await prove('step-up', { totp: codeOf(person.totpSecret, 1) })).status, 200);
-    assertError(await prove('second-factor/remove', { password: 'wrong', totp: '000000' }), 'permission_denied');
+      assertError(await attemptInSession('step-up', { totp: '000000' }), 'permission_denied');
+    assert.equal((await attemptInSession('step-up', { totp: codeOf(person.totpSecret, 1) })).status, 200);
+    assertError(
+      await attemptInSession('second-factor/remove', { password: 'wrong', totp: '000000' }),
+      'permission_denied',
+    );
     const change = { current_password: PASSWORD, new_password: 'another horse, another battery' };
     for (const [path, json] of [
       ['step-up', { totp: '000000' }],
       ['password', change],
       ['second-factor', { password: PASSWORD }],
     ] as const) {
-      assertError(await prove(path, json), 'rate_limited');
+      assertError(await attemptInSession(path, json), 'rate_limited');
     }
     assert.equal((await browser.call('GET', SESSION)).status, 200);
   });
 
-  it('are swept away with their windows', async () => {
+  it('are purged once their windows have ended', async () => {
     await attempt('nobody@shop.example', 'x');
     const purge = (endedBefore: Date) =>
       purgeExpiredRecords(testEnv.db, {

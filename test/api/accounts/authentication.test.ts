@@ -1,4 +1,4 @@
-// Who gets in: keys, their state and their scopes, before anything else of a request counts.
+// Authentication by API key: the state and the scopes of a key are checked before anything else of a request.
 import assert from 'node:assert/strict';
 import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
 import type { Scope } from '../../../src/domain/accounts/api-key.ts';
@@ -35,11 +35,11 @@ describe('authentication', () => {
   for (const [method, path, scope] of ROUTES) {
     const route = `${method} ${path.replace(/col_.*/, '{id}')}`;
 
-    it(`is asked of ${route}`, async () => {
+    it(`is required for ${route}`, async () => {
       assertError(await call(testEnv.baseUrl, method, path), 'api_key_missing');
     });
 
-    it(`of ${route} wants the scope ${scope}, names it, and is content with it`, async () => {
+    it(`requires ${scope} alone for ${route}, and names it when a key lacks it`, async () => {
       const without = await testEnv.addKey(
         testEnv.merchant.id,
         ALL.filter((other) => other !== scope),
@@ -52,14 +52,14 @@ describe('authentication', () => {
     });
   }
 
-  it('takes the scheme in any letters, and spaces around the key', async () => {
+  it('accepts the scheme in any case, and spaces around the key', async () => {
     const { key } = testEnv.merchant;
     for (const header of [`Bearer ${key}`, `bearer ${key}`, `BEARER   ${key} `]) {
       assert.equal((await withHeader(header)).status, 200, header);
     }
   });
 
-  it('takes nothing else for a key', async () => {
+  it('accepts nothing else as a key', async () => {
     const { key } = testEnv.merchant;
     const basic = `Basic ${Buffer.from(`${key}:`).toString('base64')}`;
     for (const header of [key, basic, 'Bearer', `Bearer ${key} ${key}`, `Bearer "${key}"`, `Token ${key}`]) {
@@ -67,7 +67,7 @@ describe('authentication', () => {
     }
   });
 
-  it('tells a mistyped key from one of the other environment, and says nothing of whether it exists', async () => {
+  it('distinguishes a mistyped key from one of the other environment, and does not reveal whether either exists', async () => {
     const { key } = testEnv.merchant;
     const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     assertError(await withHeader(`Bearer ${mistyped}`), 'api_key_invalid');
@@ -76,14 +76,14 @@ describe('authentication', () => {
     assert.match(error.message, /live key.*test environment/);
   });
 
-  it('ends for a key at the moment it expires', async () => {
+  it('refuses a key from the moment it expires', async () => {
     const expired = await testEnv.addKey(testEnv.merchant.id, ['balance:read'], new Date(Date.now() - 1));
     const lasting = await testEnv.addKey(testEnv.merchant.id, ['balance:read'], new Date(Date.now() + 60_000));
     assertError(await withHeader(`Bearer ${expired}`), 'api_key_expired');
     assert.equal((await withHeader(`Bearer ${lasting}`)).status, 200);
   });
 
-  it('ends for a key with the very next call after it was revoked, and says revoked rather than expired', async () => {
+  it('refuses a key on the first call after it was revoked, and reports revoked rather than expired', async () => {
     const key = await testEnv.addKey(testEnv.merchant.id, ['balance:read'], new Date(Date.now() + 60_000));
     assert.equal((await withHeader(`Bearer ${key}`)).status, 200);
     const revoke = 'UPDATE api_keys SET revoked_at = now(), expires_at = now() WHERE key_sha256 = $1';
@@ -91,7 +91,7 @@ describe('authentication', () => {
     assertError(await withHeader(`Bearer ${key}`), 'api_key_revoked');
   });
 
-  it('comes before the scope, the scope before the idempotency key, and all of them before the body', async () => {
+  it('is checked before the scope, the scope before the idempotency key, and all of them before the body', async () => {
     const reader = await testEnv.addKey(testEnv.merchant.id, ['collections:read']);
     const broken = { idempotencyKey: null, raw: { type: 'text/plain', body: 'x'.repeat(100_000) } } as const;
     const create = (key: string | null) => call(testEnv.baseUrl, 'POST', '/v1/api/collections', { ...broken, key });
@@ -100,10 +100,10 @@ describe('authentication', () => {
     assertError(await create(testEnv.merchant.key), 'idempotency_key_missing');
   });
 
-  it('that is refused to a known key is in its merchant’s audit log, once in an hour for each reason', async () => {
+  it('records the refusal of a known key in its merchant’s audit log, once per hour and reason', async () => {
     const key = await testEnv.addKey(testEnv.merchant.id, ['collections:read']);
     const { id } = (await findApiKeyByHash(testEnv.db, hashApiKey(key)))!;
-    const kept = async () =>
+    const refusals = async () =>
       (
         await testEnv.db.pool.query<{ action: string; outcome: string; reason: string }>(
           `SELECT action, outcome, after->>'reason' AS reason FROM audit_entries WHERE api_key_id = $1 ORDER BY id`,
@@ -111,18 +111,18 @@ describe('authentication', () => {
         )
       ).rows;
     for (let n = 0; n < 3; n++) assertError(await withHeader(`Bearer ${key}`), 'insufficient_scope');
-    const [lacking, ...more] = await kept();
+    const [lacking, ...more] = await refusals();
     assert.deepEqual([lacking?.action, lacking?.outcome, more], ['GET /v1/api/balance', 'refused', []]);
     assert.match(lacking?.reason ?? '', /^insufficient_scope: .*balance:read/);
     await testEnv.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
     for (let n = 0; n < 3; n++) assertError(await withHeader(`Bearer ${key}`), 'api_key_revoked');
-    assert.equal((await kept()).length, 2);
+    assert.equal((await refusals()).length, 2);
     await testEnv.db.pool.query("UPDATE attempt_counters SET window_ends_at = now() WHERE subject LIKE 'refusal/%'");
     assertError(await withHeader(`Bearer ${key}`), 'api_key_revoked');
-    assert.match((await kept())[2]?.reason ?? '', /^api_key_revoked: /);
+    assert.match((await refusals())[2]?.reason ?? '', /^api_key_revoked: /);
   });
 
-  it('notes when a key was last used, to the minute', async () => {
+  it('records when a key was last used, to the minute', async () => {
     const key = await testEnv.addKey(testEnv.merchant.id, ['balance:read']);
     const lastUsed = async () =>
       (
@@ -142,14 +142,14 @@ describe('authentication', () => {
     assert.ok((await lastUsed())! >= first);
   });
 
-  it('keeps no key in the database, only its digest', async () => {
+  it('stores only the digest of a key', async () => {
     const { rows } = await testEnv.db.pool.query<{ row: string }>('SELECT api_keys::text AS row FROM api_keys');
     const secret = testEnv.merchant.key.slice('sk_test_'.length);
     assert.ok(rows.length > 0 && rows.every(({ row }) => !row.includes(secret)));
     assert.ok(rows.some(({ row }) => row.includes(hashApiKey(testEnv.merchant.key).toString('hex'))));
   });
 
-  it('keeps merchants apart: a stranger’s collection is answered as one that does not exist', async () => {
+  it('returns the same response for another merchant’s collection as for one that does not exist', async () => {
     const created = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
       key: testEnv.merchant.key,
       json: collectionFields(),
@@ -163,7 +163,7 @@ describe('authentication', () => {
     const withoutId = ({ text }: { text: string }) => text.replace(/req_[0-9a-z]{26}/, 'req_');
     assert.equal(withoutId(foreign), withoutId(unknown));
     assert.equal(withoutId(foreign), withoutId(malformed));
-    const names = (answer: { headers: Headers }) => [...answer.headers.keys()];
+    const names = (response: { headers: Headers }) => [...response.headers.keys()];
     assert.deepEqual(names(foreign), names(unknown));
   });
 });

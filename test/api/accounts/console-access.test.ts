@@ -1,4 +1,4 @@
-// Who gets in where: every route of the console by role, by origin and without a session; and the API behind a session.
+// Access to every console route by role, by origin and without a session, and to the public API with a session.
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { ROLES, type Role } from '../../../src/domain/accounts/member.ts';
@@ -9,7 +9,7 @@ import { openApiOf } from '../../support/openapi-check.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
 
-/** The roles table of the contract, by route; an owner may everything. Not listed: every role. */
+/** The roles table of the contract, by route. An owner may call every route; a route that is not listed is open to all roles. */
 const LIMITED: Readonly<Record<string, readonly Role[]>> = {
   'POST /v1/console/keys': ['admin', 'developer'],
   'POST /v1/console/keys/{id}/roll': ['admin', 'developer'],
@@ -60,7 +60,7 @@ describe('the console', () => {
   });
   after(() => testEnv.stop());
 
-  it('has the routes that are tried here', () => {
+  it('has the routes that these tests cover', () => {
     assert.ok(routes.length >= 22, `${routes.length}`);
     for (const name of Object.keys(LIMITED))
       assert.ok(
@@ -69,7 +69,7 @@ describe('the console', () => {
       );
   });
 
-  it('refuses everybody without a session, alike, and puts nobody on record', async () => {
+  it('refuses every call without a session in the same words, and records nobody', async () => {
     const texts = new Set<string>();
     for (const { method, path } of routes) {
       const response = await call(testEnv.baseUrl, method, path, {
@@ -83,7 +83,7 @@ describe('the console', () => {
     assert.equal(texts.size, 1);
   });
 
-  it('takes no API key for a session', async () => {
+  it('accepts no API key instead of a session', async () => {
     for (const { method, path } of routes) {
       const response = await call(testEnv.baseUrl, method, path, { key: testEnv.merchant.key, idempotencyKey: null });
       assertError(response, 'permission_denied');
@@ -91,14 +91,14 @@ describe('the console', () => {
   });
 
   for (const role of ROLES) {
-    it(`lets a member in the role ${role} do what that role may, and nothing else`, async () => {
+    it(`lets a member in the role ${role} call what that role may, and nothing else`, async () => {
       for (const { method, path, name } of routes) {
-        // A session that ends here is of no use to the rest.
+        // Logging out would end the session that the other calls need.
         if (name === 'DELETE /v1/console/session') continue;
         const may = role === 'owner' || LIMITED[name]?.includes(role) !== false;
         const response = await browsers[role].call(method, path);
         if (may) {
-          // Without a body most say what they lack; a step-up without a proof is refused for that.
+          // Without a body most routes name what is missing; a step-up without a password or code is refused.
           const isStepUp = name.endsWith('/step-up');
           assert.ok(response.status !== 403 || isStepUp, `${role}: ${name} ${response.text}`);
         } else {
@@ -110,7 +110,7 @@ describe('the console', () => {
     });
   }
 
-  it('changes nothing for a page that is not ours', async () => {
+  it('refuses changes from pages that are not ours', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     const foreign: readonly Record<string, string>[] = [
       { origin: 'https://evil.example' },
@@ -134,16 +134,16 @@ describe('the console', () => {
     }
   });
 
-  it('refuses a question that a route does not know', async () => {
+  it('refuses unknown query parameters', async () => {
     for (const path of ['/v1/console/members', '/v1/console/audit', '/v1/console/keys', '/v1/console/policy']) {
       assertError(await browsers.viewer.call('GET', `${path}?colour=red`), 'parameter_unknown');
     }
   });
 
-  describe('shows its audit log', () => {
+  describe('in its audit log', () => {
     const AUDIT = '/v1/console/audit';
 
-    it('newest first, in pages, of this merchant only', async () => {
+    it('lists entries newest first, in pages, of this merchant only', async () => {
       const merchant = await testEnv.addMerchant();
       const person = await addPerson(testEnv, merchant.id, ['owner']);
       const owner = await logIn(testEnv, person);
@@ -165,7 +165,7 @@ describe('the console', () => {
       assertError(await owner.call('GET', `${AUDIT}?cursor=0`), 'cursor_invalid');
     });
 
-    it('with what was refused and why, and without a secret', async () => {
+    it('shows what was refused and why, and no secret', async () => {
       const merchant = await testEnv.addMerchant();
       const viewer = await logInAs(testEnv, merchant.id, 'viewer');
       await viewer.call('POST', '/v1/console/keys', { json: { name: 'k', scopes: ['balance:read'] } });
@@ -180,7 +180,7 @@ describe('the console', () => {
   });
 });
 
-describe('the API behind a session', () => {
+describe('the public API with a session', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment(API_ONLY);
@@ -189,14 +189,14 @@ describe('the API behind a session', () => {
 
   const READS = ['/v1/api/balance', '/v1/api/collections'];
 
-  it('is read in every role', async () => {
+  it('is readable in every role', async () => {
     for (const role of ROLES) {
       const browser = await logInAs(testEnv, testEnv.merchant.id, role);
       for (const path of READS) assert.equal((await browser.call('GET', path)).status, 200, `${role} ${path}`);
     }
   });
 
-  it('is written by makers and owners, and who did is on record', async () => {
+  it('is writable by makers and owners, and records who wrote', async () => {
     for (const role of ROLES) {
       const person = await addPerson(testEnv, testEnv.merchant.id, [role]);
       const response = await (
@@ -220,7 +220,7 @@ describe('the API behind a session', () => {
     }
   });
 
-  it('shows the merchant of the session, and another’s as not there', async () => {
+  it('shows what belongs to the merchant of the session, and nothing of another', async () => {
     const stranger = await testEnv.addMerchant();
     const created = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
       key: stranger.key,
@@ -232,7 +232,7 @@ describe('the API behind a session', () => {
     assert.equal((await own.call('GET', `/v1/api/collections/${String(created.json['id'])}`)).status, 200);
   });
 
-  it('is not written from another site’s page', async () => {
+  it('refuses writes from another site’s page', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'maker');
     for (const headers of [{ origin: 'https://evil.example' }, { 'malipo-console': '' }]) {
       assertError(
@@ -242,7 +242,7 @@ describe('the API behind a session', () => {
     }
   });
 
-  it('goes by the key where there is one, and by the cookie only where there is none', async () => {
+  it('uses the key where there is one, and the cookie only where there is none', async () => {
     const { cookie } = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const stranger = await testEnv.addMerchant('KES');
     const read = (headers: Record<string, string>) => call(testEnv.baseUrl, 'GET', '/v1/api/balance', { headers });
@@ -253,7 +253,7 @@ describe('the API behind a session', () => {
     assertError(await read({ cookie: 'other=1' }), 'api_key_missing');
   });
 
-  it('answers a repeat of a person’s request as that of a key', async () => {
+  it('returns the stored response to a repeated request of a person, as to one of a key', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'maker');
     const request = { json: collectionFields(), idempotencyKey: 'order-1042' };
     const first = await browser.call('POST', '/v1/api/collections', request);

@@ -1,4 +1,4 @@
-// API keys in the console: made, listed, rolled with overlap, revoked; by whom, and who counts as their maker.
+// API keys in the console: created, listed, rolled with overlap and revoked; by whom, and who counts as their maker.
 import assert from 'node:assert/strict';
 import { newId, type UserId } from '../../../src/domain/ids.ts';
 import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
@@ -23,7 +23,7 @@ describe('API keys in the console', () => {
   });
   after(() => testEnv.stop());
 
-  const make = (browser: Browser, fields: Record<string, unknown> = {}) =>
+  const create = (browser: Browser, fields: Record<string, unknown> = {}) =>
     browser.call('POST', KEYS, { json: { name: 'Server', scopes: ['balance:read'], ...fields } });
   const roll = (browser: Browser, id: unknown, json: object = {}) =>
     browser.call('POST', `${KEYS}/${String(id)}/roll`, { json });
@@ -41,14 +41,14 @@ describe('API keys in the console', () => {
     return data.find((key) => key['id'] === id);
   };
 
-  it('are made, shown once, and work', async () => {
+  it('are created, shown once, and work', async () => {
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
-    const response = await make(admin, { scopes: ['balance:read', 'payouts:write'], expires_at: expiresAt });
+    const response = await create(admin, { scopes: ['balance:read', 'payouts:write'], expires_at: expiresAt });
     assert.equal(response.status, 201, response.text);
     const key = String(response.json['key']);
     assert.equal((await use(key)).status, 200);
-    const { key: made, ...shown } = response.json;
-    assert.equal(made, key);
+    const { key: shownKey, ...shown } = response.json;
+    assert.equal(shownKey, key);
     assert.deepEqual(shown, {
       id: shown['id'],
       name: 'Server',
@@ -73,7 +73,7 @@ describe('API keys in the console', () => {
     assert.ok(!JSON.stringify(row).includes(key));
   });
 
-  it('are made from forms too, with one scope or several', async () => {
+  it('are created from forms too, with one scope or several', async () => {
     const one = await admin.call('POST', KEYS, { form: { name: 'One', scopes: 'balance:read' } });
     assert.deepEqual([one.status, one.json['scopes']], [201, ['balance:read']]);
     const form = new URLSearchParams([
@@ -84,8 +84,8 @@ describe('API keys in the console', () => {
     assert.deepEqual((await admin.call('POST', KEYS, { form })).json['scopes'], ['balance:read', 'payouts:read']);
   });
 
-  it('are refused with everything that is wrong named', async () => {
-    const wrong = await make(admin, { name: ' ', scopes: ['money:all'], expires_at: 'soon', colour: 'red' });
+  it('are refused with every problem named', async () => {
+    const wrong = await create(admin, { name: ' ', scopes: ['money:all'], expires_at: 'soon', colour: 'red' });
     assertError(wrong, 'parameter_invalid');
     assert.deepEqual(issuesOf(wrong).sort(), [
       'colour parameter_unknown',
@@ -98,17 +98,17 @@ describe('API keys in the console', () => {
       { scopes: ['balance:read', 'balance:read'] },
       { expires_at: new Date(0).toISOString() },
     ]) {
-      assertError(await make(admin, fields), 'parameter_invalid');
+      assertError(await create(admin, fields), 'parameter_invalid');
     }
     assertError(await admin.call('POST', KEYS, { json: {} }), 'parameter_missing');
   });
 
-  it('that move money out are not for developers: neither to make, nor to roll, nor to revoke', async () => {
+  it('cannot be created, rolled or revoked by developers when they move money out', async () => {
     const developer = await logInAs(testEnv, testEnv.merchant.id, 'developer');
-    assert.equal((await make(developer)).status, 201);
-    const { id } = (await make(admin, { scopes: ['payouts:write'] })).json;
+    assert.equal((await create(developer)).status, 201);
+    const { id } = (await create(admin, { scopes: ['payouts:write'] })).json;
     for (const response of [
-      await make(developer, { scopes: ['balance:read', 'payouts:write'] }),
+      await create(developer, { scopes: ['balance:read', 'payouts:write'] }),
       await roll(developer, id),
       await developer.call('DELETE', `${KEYS}/${String(id)}`),
     ]) {
@@ -118,7 +118,7 @@ describe('API keys in the console', () => {
     assert.equal((await listed(id))?.['state'], 'active');
   });
 
-  it('are not more than a hundred in force', async () => {
+  it('are limited to a hundred active ones', async () => {
     const crowded = await testEnv.addMerchant();
     const owner = await logInAs(testEnv, crowded.id, 'owner');
     await testEnv.db.pool.query(
@@ -128,17 +128,17 @@ describe('API keys in the console', () => {
        FROM generate_series(101, 220) AS n`,
       [crowded.id],
     );
-    assertError(await make(owner), 'state_conflict');
+    assertError(await create(owner), 'state_conflict');
     await testEnv.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [
       `key_${'101'.padStart(26, '0')}`,
     ]);
-    assert.equal((await make(owner)).status, 201);
-    assertError(await make(owner), 'state_conflict');
+    assert.equal((await create(owner)).status, 201);
+    assertError(await create(owner), 'state_conflict');
   });
 
-  describe('are rolled', () => {
-    it('to a new one, and the old one is dead at once unless it is kept', async () => {
-      const old = (await make(admin)).json;
+  describe('that are rolled', () => {
+    it('are replaced by a new key, and stop working at once unless an overlap is requested', async () => {
+      const old = (await create(admin)).json;
       const rolled = await roll(admin, old['id']);
       assert.equal(rolled.status, 201, rolled.text);
       assert.equal((await use(rolled.json['key'])).status, 200);
@@ -148,8 +148,8 @@ describe('API keys in the console', () => {
       await assertAudited(testEnv, rolled, { action: 'api_key.rolled', subject_id: String(old['id']) });
     });
 
-    it('and the old one lives on as long as was asked for, and no longer than it would have', async () => {
-      const old = (await make(admin)).json;
+    it('keep working for the requested overlap, and no longer than they would have', async () => {
+      const old = (await create(admin)).json;
       await roll(admin, old['id'], { keep_old_for: DAY_SECONDS });
       assert.equal((await use(old['key'])).status, 200);
       const end = Date.parse(String((await listed(old['id']))?.['expires_at']));
@@ -157,55 +157,55 @@ describe('API keys in the console', () => {
       await testEnv.db.pool.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [old['id']]);
       assertError(await use(old['key']), 'api_key_expired');
       const expiresAt = new Date(Date.now() + 60_000).toISOString();
-      const short = (await make(admin, { expires_at: expiresAt })).json;
+      const short = (await create(admin, { expires_at: expiresAt })).json;
       const rolled = await admin.call('POST', `${KEYS}/${String(short['id'])}/roll`, { form: { keep_old_for: '600' } });
-      assert.equal(rolled.json['expires_at'], expiresAt, 'the new one ends when the old one would have');
+      assert.equal(rolled.json['expires_at'], expiresAt, 'the new key ends when the old one would have');
       assert.equal((await listed(short['id']))?.['expires_at'], expiresAt);
     });
 
-    it('for 72 hours of overlap at the most', async () => {
-      const { id } = (await make(admin)).json;
+    it('overlap for 72 hours at most', async () => {
+      const { id } = (await create(admin)).json;
       for (const keepOldFor of [-1, 1.5, 72 * 3600 + 1, '600', null]) {
         assertError(await roll(admin, id, { keep_old_for: keepOldFor }), 'parameter_invalid');
       }
       assert.equal((await roll(admin, id, { keep_old_for: 72 * 3600 })).status, 201);
     });
 
-    it('beside the old one only where there is room for both', async () => {
+    it('overlap only where the limit allows both keys', async () => {
       const merchant = await testEnv.addMerchant();
       const owner = await logInAs(testEnv, merchant.id, 'owner');
-      const { id } = (await make(owner)).json;
-      // As many as there may be but one, by the way that no limit holds for.
+      const { id } = (await create(owner)).json;
+      // One short of the limit, created in a way that the limit does not apply to.
       for (let n = 0; n < 97; n++) await testEnv.addKey(merchant.id, ['balance:read']);
       const rolled = await roll(owner, id, { keep_old_for: 60 });
       assert.equal(rolled.status, 201, rolled.text);
-      assertError(await make(owner), 'state_conflict');
+      assertError(await create(owner), 'state_conflict');
       assertError(await roll(owner, rolled.json['id'], { keep_old_for: 60 }), 'state_conflict');
-      assert.equal((await roll(owner, rolled.json['id'])).status, 201, 'one in the place of another');
+      assert.equal((await roll(owner, rolled.json['id'])).status, 201, 'one key replaces another');
       const [one, two] = [await listedOf(owner, 0), await listedOf(owner, 1)];
       await owner.call('DELETE', `${KEYS}/${two}`);
       const last = await listedOf(owner, 3);
       const both = await Promise.all([roll(owner, one, { keep_old_for: 60 }), roll(owner, last, { keep_old_for: 60 })]);
-      assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409], 'of two for one place, one has it');
+      assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409], 'one of two gets the last place');
     });
 
-    it('once, by one of two at once', async () => {
-      const { id } = (await make(admin)).json;
+    it('are rolled once when two people roll them at once', async () => {
+      const { id } = (await create(admin)).json;
       const both = await Promise.all([roll(admin, id, { keep_old_for: 60 }), roll(admin, id, { keep_old_for: 60 })]);
       assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409]);
       assertError(await roll(admin, id), 'state_conflict');
     });
 
-    it('not when they are revoked or expired', async () => {
-      const revoked = (await make(admin)).json['id'];
+    it('cannot be rolled when they are revoked or expired', async () => {
+      const revoked = (await create(admin)).json['id'];
       await admin.call('DELETE', `${KEYS}/${String(revoked)}`);
-      const expired = (await make(admin)).json['id'];
+      const expired = (await create(admin)).json['id'];
       await testEnv.db.pool.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [expired]);
       for (const id of [revoked, expired]) assertError(await roll(admin, id), 'state_conflict');
     });
 
-    it('into the hands of who rolls, who counts as the maker from then on', async () => {
-      const old = (await make(admin, { scopes: ['payouts:write'] })).json;
+    it('count from then on as made by the person who rolled them', async () => {
+      const old = (await create(admin, { scopes: ['payouts:write'] })).json;
       const person = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
       const rolled = (await roll(await logIn(testEnv, person), old['id'])).json;
       assert.equal((rolled['created_by'] as { id: string }).id, person.id);
@@ -214,9 +214,9 @@ describe('API keys in the console', () => {
     });
   });
 
-  describe('are revoked', () => {
-    it('at once, and again without effect', async () => {
-      const { id, key } = (await make(admin)).json;
+  describe('that are revoked', () => {
+    it('stop working at once, and a second revocation has no effect', async () => {
+      const { id, key } = (await create(admin)).json;
       const revoked = await admin.call('DELETE', `${KEYS}/${String(id)}`);
       assert.deepEqual([revoked.status, revoked.json['state']], [200, 'revoked']);
       await assertAudited(testEnv, revoked, {
@@ -229,17 +229,17 @@ describe('API keys in the console', () => {
       assert.deepEqual([again.status, again.json['revoked_at']], [200, revoked.json['revoked_at']]);
     });
 
-    it('also while they are kept beside their successor', async () => {
-      const old = (await make(admin)).json;
+    it('stop working even during an overlap with their successor', async () => {
+      const old = (await create(admin)).json;
       await roll(admin, old['id'], { keep_old_for: DAY_SECONDS });
       assert.equal((await admin.call('DELETE', `${KEYS}/${String(old['id'])}`)).status, 200);
       assertError(await use(old['key']), 'api_key_revoked');
     });
   });
 
-  it('of a person who was removed read on, and make no payouts any more', async () => {
+  it('can still read, but create no payouts, after their maker was removed', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['admin']);
-    const { key } = (await make(await logIn(testEnv, person), { scopes: ['balance:read', 'payouts:write'] })).json;
+    const { key } = (await create(await logIn(testEnv, person), { scopes: ['balance:read', 'payouts:write'] })).json;
     const find = () => findApiKeyByHash(testEnv.db, hashApiKey(String(key)));
     assert.equal((await find())?.maker, person.id);
     const own = await logIn(testEnv, person);
@@ -251,12 +251,12 @@ describe('API keys in the console', () => {
   it('are listed in pages, newest first', async () => {
     const merchant = await testEnv.addMerchant();
     const owner = await logInAs(testEnv, merchant.id, 'owner');
-    const made: unknown[] = [];
-    for (let n = 0; n < 4; n++) made.push((await make(owner)).json['id']);
+    const created: unknown[] = [];
+    for (let n = 0; n < 4; n++) created.push((await create(owner)).json['id']);
     const first = await owner.call('GET', `${KEYS}?limit=3`);
     const rest = await owner.call('GET', `${KEYS}?limit=3&cursor=${String(first.json['next_cursor'])}`);
     const ids = [first, rest].flatMap(({ json }) => (json['data'] as { id: string }[]).map(({ id }) => id));
-    assert.deepEqual(ids.slice(0, 4), made.reverse());
+    assert.deepEqual(ids.slice(0, 4), created.reverse());
     assert.deepEqual(
       [ids.length, first.json['has_more'], rest.json['has_more'], rest.json['next_cursor']],
       [5, true, false, null],
@@ -265,15 +265,15 @@ describe('API keys in the console', () => {
     assertError(await owner.call('GET', `${KEYS}?limit=0`), 'parameter_invalid');
   });
 
-  it('of another merchant are as those there are not', async () => {
+  it('are reported like unknown ones when they belong to another merchant', async () => {
     const stranger = await testEnv.addMerchant();
-    const { id: foreign } = (await make(await logInAs(testEnv, stranger.id, 'owner'))).json;
+    const { id: foreign } = (await create(await logInAs(testEnv, stranger.id, 'owner'))).json;
     const strip = ({ text }: { text: string }) => text.replace(/req_[0-9a-z]{26}/, 'req_');
-    const answers = [];
+    const responses = [];
     for (const id of [foreign, newId('key'), 'key_1', '%00']) {
-      answers.push(await admin.call('DELETE', `${KEYS}/${String(id)}`), await roll(admin, id));
+      responses.push(await admin.call('DELETE', `${KEYS}/${String(id)}`), await roll(admin, id));
     }
-    for (const response of answers) assertError(response, 'api_key_not_found');
-    assert.equal(new Set(answers.map(strip)).size, 1);
+    for (const response of responses) assertError(response, 'api_key_not_found');
+    assert.equal(new Set(responses.map(strip)).size, 1);
   });
 });

@@ -1,4 +1,4 @@
-// Members and invitations: who may bring in whom, who may change and remove whom, and that an owner is always left.
+// Members and invitations: who may invite, change and remove whom, and that a merchant always has an owner.
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { call, type ApiResponse } from '../../support/api.ts';
@@ -19,7 +19,7 @@ import { API_ONLY, assertError } from '../responses.ts';
 const MEMBERS = '/v1/console/members';
 const INVITATIONS = '/v1/console/invitations';
 
-describe('people of a merchant', () => {
+describe('the people of a merchant', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment(API_ONLY);
@@ -36,7 +36,7 @@ describe('people of a merchant', () => {
       json: { name: 'Brian', ...fields },
       idempotencyKey: null,
     });
-  /** Of a merchant that has no other owner or admin: then nothing waits for a second person. */
+  /** The owner of a merchant that has no other owner or admin, so that nothing waits for a second person. */
   const onlyOwner = async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     return { merchantId, owner: await logInAs(testEnv, merchantId, 'owner') };
@@ -49,8 +49,8 @@ describe('people of a merchant', () => {
     return data.find((member) => member.id === id)?.roles;
   };
 
-  describe('members', () => {
-    it('are listed to every role, as they are now', async () => {
+  describe('as members', () => {
+    it('are listed to every role, in their current state', async () => {
       const merchant = await testEnv.addMerchant();
       const person = await addPerson(testEnv, merchant.id, ['approver', 'viewer'], { hasSecondFactor: true });
       const viewer = await logInAs(testEnv, merchant.id, 'viewer');
@@ -68,7 +68,7 @@ describe('people of a merchant', () => {
       });
     });
 
-    it('get other roles from who holds those', async () => {
+    it('get only roles that the person who changes them holds', async () => {
       const { id: merchantId } = await testEnv.addMerchant();
       const person = await addPerson(testEnv, merchantId, ['viewer']);
       const admin = await logInAs(testEnv, merchantId, 'admin', 'approver', 'viewer');
@@ -94,7 +94,7 @@ describe('people of a merchant', () => {
       assert.deepEqual(await rolesOf(admin, person.id), ['viewer']);
     });
 
-    it('do not raise themselves', async () => {
+    it('cannot give themselves more roles', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['admin', 'viewer']);
       const admin = await logIn(testEnv, person);
       assertError(await change(admin, person.id, ['admin', 'approver']), 'permission_denied');
@@ -102,7 +102,7 @@ describe('people of a merchant', () => {
       assert.equal((await change(admin, person.id, ['admin'])).status, 200);
     });
 
-    it('who are owners are changed and removed by owners alone', async () => {
+    it('are changed and removed by owners alone when they are owners', async () => {
       const merchant = await testEnv.addMerchant();
       const [first, second] = [
         await addPerson(testEnv, merchant.id, ['owner']),
@@ -114,13 +114,13 @@ describe('people of a merchant', () => {
       assert.equal(
         (await change(admin, second.id, ['owner', 'admin'])).status,
         200,
-        'what stays an owner’s may be added to',
+        'an admin may add a role that leaves them an owner',
       );
       const owner = await logIn(testEnv, first);
       assert.equal((await change(owner, second.id, ['viewer'])).status, 202);
     });
 
-    it('keep an owner, whatever the last one wishes', async () => {
+    it('always include an owner, even if the last one wants to leave', async () => {
       const merchant = await testEnv.addMerchant();
       const person = await addPerson(testEnv, merchant.id, ['owner']);
       const owner = await logIn(testEnv, person);
@@ -131,7 +131,7 @@ describe('people of a merchant', () => {
       assertError(await owner.call('GET', MEMBERS), 'permission_denied');
     });
 
-    it('keep an owner when the last two leave at once', async () => {
+    it('always include an owner, even if the last two leave at once', async () => {
       for (let round = 0; round < 5; round++) {
         const merchant = await testEnv.addMerchant();
         const people = [
@@ -140,7 +140,7 @@ describe('people of a merchant', () => {
         ] as const;
         const [one, two] = [await logIn(testEnv, people[0]), await logIn(testEnv, people[1])];
         const responses = await Promise.all([remove(one, people[0].id), change(two, people[1].id, ['viewer'])]);
-        // The one who comes second is the last one.
+        // Whoever comes second is the last owner.
         assert.equal(responses.filter(({ status }) => status < 300).length, 1);
         const { rows } = await testEnv.db.pool.query(
           "SELECT 1 FROM members WHERE merchant_id = $1 AND removed_at IS NULL AND 'owner' = ANY (roles)",
@@ -150,7 +150,7 @@ describe('people of a merchant', () => {
       }
     });
 
-    it('who were removed stay in the books, and may come again', async () => {
+    it('stay on record after their removal, and may return', async () => {
       const { merchantId, owner } = await onlyOwner();
       const person = await addPerson(testEnv, merchantId, ['viewer']);
       const removed = await remove(owner, person.id);
@@ -166,7 +166,7 @@ describe('people of a merchant', () => {
       assert.deepEqual([back.status, back.json['id'], back.json['roles']], [201, person.id, ['maker']]);
     });
 
-    it('of another merchant are as those there are not', async () => {
+    it('are reported like unknown ones when they belong to another merchant', async () => {
       const stranger = await testEnv.addMerchant();
       const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
       for (const id of [stranger.makerId, newId('usr'), 'usr_1', newId('key')]) {
@@ -175,7 +175,7 @@ describe('people of a merchant', () => {
       }
     });
 
-    it('have at least one role, each once, and none there is not', async () => {
+    it('have at least one role, each once, and only known roles', async () => {
       const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
       for (const roles of [[], ['maker', 'maker'], ['king'], 'maker', null]) {
         assertError(await change(owner, testEnv.merchant.makerId, roles), 'parameter_invalid');
@@ -187,8 +187,8 @@ describe('people of a merchant', () => {
     });
   });
 
-  describe('invitations', () => {
-    it('bring in a new person, once, with the roles they name', async () => {
+  describe('with invitations', () => {
+    it('join once per invitation, with the roles that it names', async () => {
       const { owner } = await onlyOwner();
       const email = newEmail();
       const invited = await invite(owner, email.toUpperCase(), ['maker', 'developer']);
@@ -203,15 +203,15 @@ describe('people of a merchant', () => {
       const accepted = await accept({ token, name: 'Brian', password });
       assert.equal(accepted.status, 201, accepted.text);
       assert.deepEqual([accepted.json['email'], accepted.json['roles']], [email, ['maker', 'developer']]);
-      assert.deepEqual(accepted.headers.getSetCookie(), [], 'they log in by themselves');
-      const kept = await assertAudited(testEnv, accepted, { action: 'invitation.accepted', subject_id: id! });
-      assert.equal(kept.user_id, accepted.json['id']);
+      assert.deepEqual(accepted.headers.getSetCookie(), [], 'accepting does not log the person in');
+      const acceptance = await assertAudited(testEnv, accepted, { action: 'invitation.accepted', subject_id: id! });
+      assert.equal(acceptance.user_id, accepted.json['id']);
       const browser = openBrowser(testEnv.baseUrl);
       assert.equal((await browser.call('POST', '/v1/console/session', { json: { email, password } })).status, 201);
       assertError(await accept({ token, name: 'Brian', password }), 'invitation_not_found');
     });
 
-    it('ask a person who is known and has a second factor for its code too', async () => {
+    it('must give the code of a second factor that they already have', async () => {
       const shop = await testEnv.addMerchant();
       const person = await addPerson(testEnv, shop.id, ['viewer'], { hasSecondFactor: true });
       const { owner } = await onlyOwner();
@@ -222,7 +222,7 @@ describe('people of a merchant', () => {
       assert.deepEqual([accepted.status, accepted.json['id']], [201, person.id]);
     });
 
-    it('ask a person who is known for the password that they have', async () => {
+    it('must give the password that they already have', async () => {
       const stranger = await testEnv.addMerchant();
       const person = await addPerson(testEnv, stranger.id, ['owner']);
       const { owner } = await onlyOwner();
@@ -234,7 +234,7 @@ describe('people of a merchant', () => {
       assert.deepEqual([accepted.status, accepted.json['id'], accepted.json['name']], [201, person.id, 'The owner']);
     });
 
-    it('let nobody guess that password', async () => {
+    it('cannot have that password guessed', async () => {
       const stranger = await testEnv.addMerchant();
       const person = await addPerson(testEnv, stranger.id, ['owner']);
       const { owner } = await onlyOwner();
@@ -245,14 +245,14 @@ describe('people of a merchant', () => {
       await testEnv.db.pool.query('DELETE FROM attempt_counters');
     });
 
-    it('are accepted by one of two at once', async () => {
+    it('join once when two calls accept an invitation at once', async () => {
       const { owner } = await onlyOwner();
       const { token } = (await invite(owner, newEmail(), ['maker'])).json;
       const both = await Promise.all([1, 2].map(() => accept({ token, name: 'Brian', password: PASSWORD })));
       assert.equal(both.filter(({ status }) => status === 201).length, 1, both.map(({ text }) => text).join());
     });
 
-    it('need a name, and a password of 12 characters, of whomever they are for', async () => {
+    it('must give a name and a password of 12 characters, whether they are known or not', async () => {
       const { owner } = await onlyOwner();
       const known = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
       const { token } = (await invite(owner, newEmail(), ['maker'])).json;
@@ -265,13 +265,13 @@ describe('people of a merchant', () => {
       for (const [fields, code] of wrong) {
         const [ofNew, ofKnown] = [await accept({ token, ...fields }), await accept({ token: theirs, ...fields })];
         assertError(ofNew, code);
-        const said = ({ json }: ApiResponse) => ({ ...json.error, request_id: '' });
-        assert.deepEqual(said(ofKnown), said(ofNew), 'whether the address is known is not told');
+        const errorOf = ({ json }: ApiResponse) => ({ ...json.error, request_id: '' });
+        assert.deepEqual(errorOf(ofKnown), errorOf(ofNew), 'the response does not reveal whether the address is known');
       }
       assert.equal((await accept({ token, name: 'Brian', password: PASSWORD })).status, 201);
     });
 
-    it('are for roles that who invites holds', async () => {
+    it('are invited only to roles that the sender holds', async () => {
       const { id: merchantId } = await testEnv.addMerchant();
       const admin = await logInAs(testEnv, merchantId, 'admin', 'viewer');
       for (const roles of [['approver'], ['owner'], ['viewer', 'maker']]) {
@@ -280,7 +280,7 @@ describe('people of a merchant', () => {
       assert.equal((await invite(admin, newEmail(), ['admin', 'viewer'])).status, 201);
     });
 
-    it('count no more when who sent them may not grant those roles any more', async () => {
+    it('cannot join when the sender may no longer grant the roles', async () => {
       const { id: merchantId } = await testEnv.addMerchant();
       const sender = await addPerson(testEnv, merchantId, ['owner']);
       const admin = await logIn(testEnv, sender);
@@ -293,7 +293,7 @@ describe('people of a merchant', () => {
       assertError(await join(), 'invitation_not_found');
     });
 
-    it('are not for members, and one replaces the one before', async () => {
+    it('cannot be invited as members, and a new invitation replaces the earlier one', async () => {
       const merchant = await testEnv.addMerchant();
       const owner = await logInAs(testEnv, merchant.id, 'owner');
       const person = await addPerson(testEnv, merchant.id, ['viewer']);
@@ -302,10 +302,10 @@ describe('people of a merchant', () => {
       const first = (await invite(owner, email, ['maker'])).json;
       const next = await invite(owner, email, ['viewer']);
       const second = next.json;
-      const [withdrawn, made] = await auditRows(testEnv, next);
+      const [withdrawn, created] = await auditRows(testEnv, next);
       assert.deepEqual([withdrawn?.action, withdrawn?.subject_id], ['invitation.withdrawn', first['id']]);
       assert.deepEqual(withdrawn?.after, { replaced_by: second['id'] });
-      assert.equal(made?.action, 'invitation.created');
+      assert.equal(created?.action, 'invitation.created');
       const { data } = (await owner.call('GET', INVITATIONS)).json as unknown as { data: { id: string }[] };
       assert.deepEqual(
         data.map(({ id }) => id),
@@ -315,7 +315,7 @@ describe('people of a merchant', () => {
       assertError(await accept({ token: first['token'], name: 'Brian', password: PASSWORD }), 'invitation_not_found');
     });
 
-    it('are withdrawn, and expire', async () => {
+    it('cannot join with a withdrawn or expired invitation', async () => {
       const { owner } = await onlyOwner();
       const one = (await invite(owner, newEmail(), ['maker'])).json as unknown as Record<string, string>;
       const withdrawn = await owner.call('DELETE', `${INVITATIONS}/${one['id']!}`);
@@ -330,7 +330,7 @@ describe('people of a merchant', () => {
       assertError(await owner.call('DELETE', `${INVITATIONS}/${two['id']!}`), 'invitation_not_found');
     });
 
-    it('there are not, and those of another merchant, are alike', async () => {
+    it('get the same error for an unknown invitation as for one of another merchant', async () => {
       const stranger: TestMerchant = await testEnv.addMerchant();
       const foreign = (await invite(await logInAs(testEnv, stranger.id, 'owner'), newEmail(), ['maker'])).json['id'];
       const { owner } = await onlyOwner();

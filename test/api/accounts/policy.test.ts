@@ -1,4 +1,4 @@
-// The policy: proposed by one person, decided by another, and changed only then.
+// The payout policy of a merchant: one person proposes a change, another one decides, and only then it changes.
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
@@ -32,12 +32,12 @@ describe('the policy', () => {
     return [await logInAs(testEnv, id, 'owner'), await logInAs(testEnv, id, 'admin'), id] as const;
   };
 
-  it('is the default until it is changed, and every role reads it', async () => {
+  it('has its defaults until it is changed, and every role may read it', async () => {
     const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     assert.deepEqual(await read(viewer), { policy: DEFAULTS, pending: [] });
   });
 
-  it('is changed by one who proposes and another who approves', async () => {
+  it('is changed when one person proposes and another one approves', async () => {
     const [one, two] = await twoAdmins();
     const proposed = await propose(one, { second_factor_required: true, two_approvers_above: 500_000 });
     assert.equal(proposed.status, 202, proposed.text);
@@ -56,7 +56,7 @@ describe('the policy', () => {
     assert.deepEqual(await read(one), { policy: after, pending: [] });
   });
 
-  it('is not changed on the word of somebody who may propose no more', async () => {
+  it('is not changed by the proposal of a person who may no longer propose', async () => {
     const [one, two, merchantId] = await twoAdmins();
     const proposer = await addPerson(testEnv, merchantId, ['admin']);
     const { id } = (await propose(await logIn(testEnv, proposer), { approver_daily_limit: 1 })).json;
@@ -65,7 +65,7 @@ describe('the policy', () => {
     assert.deepEqual((await read(one)).policy, DEFAULTS);
   });
 
-  it('is as it was after a rejection', async () => {
+  it('stays as it was after a rejection', async () => {
     const [one, two] = await twoAdmins();
     const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
     const rejected = await decide(two, id, 'reject');
@@ -75,7 +75,7 @@ describe('the policy', () => {
     assertError(await decide(two, id, 'approve'), 'state_conflict');
   });
 
-  it('is never decided on by the person who proposed', async () => {
+  it('is never decided by the person who proposed the change', async () => {
     const [one, two, merchantId] = await twoAdmins();
     const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
     for (const verb of ['approve', 'reject'] as const) {
@@ -91,7 +91,7 @@ describe('the policy', () => {
     assert.equal((await decide(two, id, 'approve')).status, 200);
   });
 
-  it('waits for a second person where there is none, and says so', async () => {
+  it('waits for a second person where there is none, and reports it', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const owner = await logInAs(testEnv, merchantId, 'owner');
     const { id, needs_second_person: needs } = (await propose(owner, { second_factor_required: true })).json;
@@ -100,7 +100,7 @@ describe('the policy', () => {
     assert.equal((await decide(await logInAs(testEnv, merchantId, 'admin'), id, 'approve')).status, 200);
   });
 
-  it('is decided once, by one of two who decide at once', async () => {
+  it('is decided once when two people decide at the same time', async () => {
     const [one, two, merchantId] = await twoAdmins();
     const three = await logInAs(testEnv, merchantId, 'admin');
     for (const verbs of [
@@ -126,7 +126,7 @@ describe('the policy', () => {
     assert.deepEqual(policy, { ...DEFAULTS, approver_daily_limit: 7, two_approvers_above: 9 });
   });
 
-  it('has one proposal of a person waiting: the last', async () => {
+  it('has at most one waiting proposal per person, the latest', async () => {
     const [one, two] = await twoAdmins();
     const first = (await propose(one, { approver_daily_limit: 1 })).json['id'];
     const next = await propose(one, { approver_daily_limit: 2 });
@@ -140,7 +140,7 @@ describe('the policy', () => {
     assertError(await decide(two, first, 'approve'), 'state_conflict');
   });
 
-  it('is not changed by a proposal whose time is over', async () => {
+  it('is not changed by an expired proposal', async () => {
     const [one, two] = await twoAdmins();
     const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
     await testEnv.db.pool.query('UPDATE policy_changes SET expires_at = now() WHERE id = $1', [id]);
@@ -148,7 +148,7 @@ describe('the policy', () => {
     assertError(await decide(two, id, 'approve'), 'state_conflict');
   });
 
-  it('is not approved by who lost the role a moment ago', async () => {
+  it('cannot be approved by a person who has just lost the role', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const owner = await logInAs(testEnv, merchantId, 'owner');
     const person = await addPerson(testEnv, merchantId, ['admin']);
@@ -158,7 +158,7 @@ describe('the policy', () => {
     assertError(await decide(admin, id, 'approve'), 'permission_denied');
   });
 
-  it('takes forms, in which nothing at all is null', async () => {
+  it('accepts forms, in which an empty field is null', async () => {
     const [one, two] = await twoAdmins();
     const form = { second_factor_required: 'true', two_approvers_above: '', payout_expires_after_seconds: '3600' };
     const proposed = await one.call('PATCH', POLICY, { form });
@@ -172,7 +172,7 @@ describe('the policy', () => {
     assert.equal((await read(one)).policy['payout_expires_after_seconds'], 3600);
   });
 
-  it('takes changes of what it has, within bounds, and of something', async () => {
+  it('accepts changes only of known settings, within their bounds, and of at least one', async () => {
     const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     const wrong = [
       {},
@@ -187,7 +187,7 @@ describe('the policy', () => {
     assertError(await propose(owner, { colour: 'red' }), 'parameter_unknown');
   });
 
-  it('of another merchant has proposals as there are none', async () => {
+  it('returns the same error for a proposal of another merchant as for an unknown one', async () => {
     const [one] = await twoAdmins();
     const { id: foreign } = (await propose(one, { approver_daily_limit: 1 })).json;
     const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');

@@ -1,4 +1,4 @@
-// Recovery: by a token of the service's own, once, within its time, and never by anybody at a merchant.
+// Recovery of an account: by a token from the service staff, once, within 24 hours, and never by people of a merchant.
 import assert from 'node:assert/strict';
 import { newToken } from '../../../src/security/token.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
@@ -26,11 +26,11 @@ describe('a recovery', () => {
   const tryLogIn = ({ email }: TestPerson, password: string) =>
     openBrowser(testEnv.baseUrl).call('POST', SESSION, { json: { email, password } });
 
-  it('sets the password, takes the second factor away, and ends every session', async () => {
+  it('sets the password, removes the second factor, and ends every session', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
     const browsers = [await logIn(testEnv, person), await logIn(testEnv, person, 1)];
     const { token } = await start(person);
-    assert.equal((await browsers[0]!.call('GET', SESSION)).status, 200, 'nothing has happened before it is used');
+    assert.equal((await browsers[0]!.call('GET', SESSION)).status, 200, 'nothing changes before the token is used');
     const used = await use(token);
     assert.equal(used.status, 204, used.text);
     for (const browser of browsers) assertError(await browser.call('GET', SESSION), 'permission_denied');
@@ -39,7 +39,7 @@ describe('a recovery', () => {
     assert.deepEqual([back.status, back.json['has_second_factor']], [201, false]);
   });
 
-  it('is on record at every merchant of the person, from its start on', async () => {
+  it('is in the audit log of every merchant of the person, from its start', async () => {
     const other = await testEnv.addMerchant();
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     await addPerson(testEnv, other.id, ['viewer'], { email: person.email });
@@ -54,9 +54,9 @@ describe('a recovery', () => {
       ['recovery.used', person.id],
     ];
     for (const id of [testEnv.merchant.id, other.id]) {
-      const seen = rows.filter(({ merchant_id: merchantId }) => merchantId === id);
+      const own = rows.filter(({ merchant_id: merchantId }) => merchantId === id);
       assert.deepEqual(
-        seen.map(({ action, user_id: userId }) => [action, userId]),
+        own.map(({ action, user_id: userId }) => [action, userId]),
         expected,
       );
     }
@@ -66,7 +66,7 @@ describe('a recovery', () => {
     );
   });
 
-  it('works once, also for two at once', async () => {
+  it('works once, even for two calls at once', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const { token } = await start(person);
     const both = await Promise.all([use(token), use(token, 'yet another long password')]);
@@ -74,13 +74,13 @@ describe('a recovery', () => {
     assertError(await use(token), 'permission_denied');
   });
 
-  it('is the last one that was made, and is over after 24 hours', async () => {
+  it('is replaced by a later one, and expires after 24 hours', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const first = await start(person);
     const second = await start(person);
     assertError(await use(first.token), 'permission_denied');
-    const made = new Date(Date.now() - 24 * 60 * 60_000);
-    const late = (await startRecovery(testEnv.db, person.email, made))!;
+    const startedAt = new Date(Date.now() - 24 * 60 * 60_000);
+    const late = (await startRecovery(testEnv.db, person.email, startedAt))!;
     assertError(await use(second.token), 'permission_denied');
     assertError(await use(late.token), 'permission_denied');
     assert.equal((await tryLogIn(person, PASSWORD)).status, 201, 'nothing was changed');
@@ -90,14 +90,14 @@ describe('a recovery', () => {
     assert.equal(rows.length, 0);
   });
 
-  it('wants a password that can be one, and is not used up by any other', async () => {
+  it('requires an acceptable password, and is not used up by a refused one', async () => {
     const { token } = await start(await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     assertError(await use(token, 'x'.repeat(11)), 'parameter_invalid');
     assertError(await use(undefined), 'parameter_missing');
     assert.equal((await use(token)).status, 204);
   });
 
-  it('is nobody’s with any other token, which an address may try fifty times', async () => {
+  it('refuses any other token, and limits an address to fifty attempts', async () => {
     const { token } = await start(await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     for (const other of ['', 'x', '\0'.repeat(43)]) {
       const refused = await use(other);
@@ -113,14 +113,14 @@ describe('a recovery', () => {
     assert.equal(rows.length, 0, 'the right token takes back its own attempt');
   });
 
-  it('is not taken from another site, nor as a session', async () => {
+  it('is refused from another site, and its token opens no session', async () => {
     const { token } = await start(await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
     assertError(await use(token, NEW_PASSWORD, { origin: 'https://shop.example' }), 'permission_denied');
     const asSession = await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie: `malipo_session=${token}` } });
     assertError(asSession, 'permission_denied');
   });
 
-  it('leaves no enrolment of a factor behind that somebody else began', async () => {
+  it('discards a second factor whose enrolment somebody else began', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const browser = await logIn(testEnv, person);
     const begun = await browser.call('POST', `${SESSION}/second-factor`, { json: { password: PASSWORD } });

@@ -1,4 +1,4 @@
-// The second factor of a person: enrolled in two steps, removed with password and code, sealed in the database.
+// The second factor of a person: it is enrolled in two steps, removed with password and code, and stored sealed.
 import assert from 'node:assert/strict';
 import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import {
@@ -27,7 +27,7 @@ describe('a second factor', () => {
   const confirm = (browser: Browser, totp: string) => browser.call('POST', `${FACTOR}/confirm`, { json: { totp } });
   const remove = (browser: Browser, fields: object) => browser.call('POST', `${FACTOR}/remove`, { json: fields });
 
-  it('is enrolled with a secret and its first code, and asked for from then on', async () => {
+  it('is enrolled with a secret and its first code, and required from then on', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
     const browser = await logIn(testEnv, person);
     const started = await start(browser);
@@ -51,14 +51,14 @@ describe('a second factor', () => {
     assert.equal((await again(codeOf(secret, 1))).status, 201);
   });
 
-  it('is not begun without the password, nor twice', async () => {
+  it('cannot be enrolled without the password, nor twice', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await start(browser, 'wrong'), 'permission_denied');
     const careful = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     assertError(await start(await logIn(testEnv, careful)), 'state_conflict');
   });
 
-  it('is confirmed by a code of the last secret only', async () => {
+  it('is confirmed only by a code of the latest secret', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await confirm(browser, '123456'), 'state_conflict');
     const first = String((await start(browser)).json['secret']);
@@ -69,7 +69,7 @@ describe('a second factor', () => {
     assert.equal((await confirm(browser, codeOf(second))).status, 200);
   });
 
-  it('is removed with password and code, and what it had proved counts no more', async () => {
+  it('is removed with password and code, and its earlier verifications no longer count', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
     const browser = await logIn(testEnv, person, -1);
     const other = await logIn(testEnv, person);
@@ -89,7 +89,7 @@ describe('a second factor', () => {
     assertError(await remove(browser, { password: PASSWORD, totp: '123456' }), 'permission_denied');
   });
 
-  it('is sealed in the database, and its secret shown nowhere but at the start', async () => {
+  it('is sealed in the database, and its secret is shown only at the start', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const secret = String((await start(browser)).json['secret']);
     await confirm(browser, codeOf(secret));

@@ -1,4 +1,4 @@
-// Sessions: logging in, what refuses everybody alike, the cookie, stepping up, how long it lives and what ends it.
+// Sessions: logging in, uniform refusals, the cookie, stepping up, how long a session lasts and what ends it.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { call } from '../../support/api.ts';
@@ -31,7 +31,7 @@ describe('logging in', () => {
     call(testEnv.baseUrl, 'POST', SESSION, { json: fields, headers, idempotencyKey: null });
   const credentials = (person: TestPerson) => ({ email: person.email, password: PASSWORD });
 
-  it('opens a session that says whose it is and what it may do', async () => {
+  it('opens a session that shows the person and their roles', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['maker', 'viewer']);
     const browser = openBrowser(testEnv.baseUrl);
     const response = await browser.call('POST', SESSION, { json: credentials(person) });
@@ -46,7 +46,7 @@ describe('logging in', () => {
     await assertAudited(testEnv, response, { action: 'session.opened', outcome: 'done', user_id: person.id });
   });
 
-  it('takes forms, and an address in any letters', async () => {
+  it('accepts forms, and an email address in any case', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const response = await openBrowser(testEnv.baseUrl).call('POST', SESSION, {
       form: { email: ` ${person.email.toUpperCase()} `, password: PASSWORD },
@@ -54,7 +54,7 @@ describe('logging in', () => {
     assert.equal(response.status, 201, response.text);
   });
 
-  it('gives the token to this host, to HTTP and to our own pages alone, for seven days', async () => {
+  it('sets a cookie for this host, HTTP only, for our own pages alone, for seven days', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const cookie = cookieOf(await tryWith(credentials(person)))!;
     assert.equal(cookie.name, 'malipo_session');
@@ -65,7 +65,7 @@ describe('logging in', () => {
     assert.ok(seconds > 7 * 86_400 - 60 && seconds <= 7 * 86_400);
   });
 
-  it('asks for TLS, and ties the cookie to the host, wherever the service is not on one’s own machine', async () => {
+  it('sets a cookie for TLS alone, bound to the host, unless the service runs on the local machine', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     for (const publicUrl of ['https://pay.example', 'http://pay.example']) {
       const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_PUBLIC_URL: publicUrl });
@@ -87,7 +87,7 @@ describe('logging in', () => {
     }
   });
 
-  it('keeps no token in the database, only its digest', async () => {
+  it('stores only the digest of the token', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const token = browser.cookie.split('=')[1]!;
     const { rows } = await testEnv.db.pool.query<{ row: string }>('SELECT sessions::text AS row FROM sessions');
@@ -96,22 +96,30 @@ describe('logging in', () => {
     assert.ok(rows.some(({ row }) => row.includes(digest)));
   });
 
-  it('refuses everybody in the same words, whatever is wrong, and keeps the reason for the audit log', async () => {
+  it('refuses everybody in the same words, whatever is wrong, and records the reason in the audit log', async () => {
     const plain = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const careful = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const protectedPerson = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     const stranger = await testEnv.addMerchant();
-    const used = codeOf(careful.totpSecret);
-    assert.equal((await tryWith({ ...credentials(careful), totp: used })).status, 201);
+    const used = codeOf(protectedPerson.totpSecret);
+    assert.equal((await tryWith({ ...credentials(protectedPerson), totp: used })).status, 201);
     const cases: readonly (readonly [string, TestPerson | null, Record<string, unknown>])[] = [
       ['no such account', null, { email: 'nobody@shop.example', password: PASSWORD }],
       ['no such account', null, { email: 'not an address', password: '' }],
       ['wrong password', plain, { ...credentials(plain), password: 'wrong' }],
       ['wrong password', plain, { ...credentials(plain), password: '' }],
-      ['wrong password', careful, { ...credentials(careful), password: 'wrong', totp: codeOf(careful.totpSecret, 1) }],
-      ['no one-time code', careful, credentials(careful)],
-      ['wrong or used one-time code', careful, { ...credentials(careful), totp: 'abcdef' }],
-      ['wrong or used one-time code', careful, { ...credentials(careful), totp: used }],
-      ['wrong or used one-time code', careful, { ...credentials(careful), totp: codeOf(careful.totpSecret, 5) }],
+      [
+        'wrong password',
+        protectedPerson,
+        { ...credentials(protectedPerson), password: 'wrong', totp: codeOf(protectedPerson.totpSecret, 1) },
+      ],
+      ['no one-time code', protectedPerson, credentials(protectedPerson)],
+      ['wrong or used one-time code', protectedPerson, { ...credentials(protectedPerson), totp: 'abcdef' }],
+      ['wrong or used one-time code', protectedPerson, { ...credentials(protectedPerson), totp: used }],
+      [
+        'wrong or used one-time code',
+        protectedPerson,
+        { ...credentials(protectedPerson), totp: codeOf(protectedPerson.totpSecret, 5) },
+      ],
       ['not a member', plain, { ...credentials(plain), merchant_id: stranger.id }],
     ];
     const texts = new Set<string>();
@@ -130,14 +138,14 @@ describe('logging in', () => {
     assert.equal(texts.size, 1);
   });
 
-  it('says what a request lacks, and refuses what it does not know', async () => {
+  it('names what a request lacks, and refuses unknown fields', async () => {
     assertError(await tryWith({ email: 'a@b.co' }), 'parameter_missing');
     assertError(await tryWith({ email: 'a@b.co', password: 'x', colour: 'red' }), 'parameter_unknown');
     assertError(await tryWith({ email: 'a\0@b.co', password: 'x' }), 'parameter_invalid');
     assertError(await tryWith({ email: 7, password: 'x' }), 'parameter_invalid');
   });
 
-  it('is not taken from another site’s page', async () => {
+  it('is refused from another site’s page', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     for (const origin of ['https://evil.example', 'null', `${testEnv.baseUrl}.evil.example`]) {
       assertError(await tryWith(credentials(person), { origin }), 'permission_denied');
@@ -145,7 +153,7 @@ describe('logging in', () => {
     assert.equal((await tryWith(credentials(person), { origin: testEnv.baseUrl })).status, 201);
   });
 
-  it('ends the session that the browser came with', async () => {
+  it('ends the session that the browser had before', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const browser = await logIn(testEnv, person);
     const { cookie } = browser;
@@ -155,7 +163,7 @@ describe('logging in', () => {
     assertError(await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
   });
 
-  it('of a person of two merchants is to one of them, the first unless they name the other', async () => {
+  it('opens a session at one of a person’s two merchants, the first unless they name the other', async () => {
     const other = await testEnv.addMerchant('KES');
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     await addPerson(testEnv, other.id, ['maker'], { email: person.email });
@@ -174,8 +182,8 @@ describe('logging in', () => {
     assert.equal(second.merchant.id, other.id);
   });
 
-  describe('with a code', () => {
-    it('proves the second factor', async () => {
+  describe('with a one-time code', () => {
+    it('verifies the second factor', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const browser = await logIn(testEnv, person);
       const { json } = await browser.call('GET', SESSION);
@@ -183,13 +191,13 @@ describe('logging in', () => {
       assert.ok(Math.abs(Date.parse(String(json['second_factor_at'])) - Date.now()) < 10_000);
     });
 
-    it('takes it with the space that apps show', async () => {
+    it('accepts the code with the space that apps show', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const totp = codeOf(person.totpSecret).replace(/^(...)/, '$1 ');
       assert.equal((await tryWith({ ...credentials(person), totp })).status, 201);
     });
 
-    it('opens one session of two that ask with it at once', async () => {
+    it('opens one session when several attempts use the code at once', async () => {
       for (let round = 0; round < 5; round++) {
         const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
         const totp = codeOf(person.totpSecret);
@@ -198,13 +206,13 @@ describe('logging in', () => {
       }
     });
 
-    it('uses up the earlier ones too', async () => {
+    it('uses up the earlier codes too', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       assert.equal((await tryWith({ ...credentials(person), totp: codeOf(person.totpSecret, 1) })).status, 201);
       assertError(await tryWith({ ...credentials(person), totp: codeOf(person.totpSecret) }), 'permission_denied');
     });
 
-    it('does not open with a secret that belongs to another', async () => {
+    it('fails with the sealed secret of another person', async () => {
       const one = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const other = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const copy =
@@ -226,7 +234,7 @@ describe('a session', () => {
     testEnv.db.pool.query(`UPDATE sessions SET ${column} = ${column} - interval '${interval}'`);
   const look = (browser: Browser) => browser.call('GET', SESSION);
 
-  it('dies after twelve hours without use, and is kept alive by use', async () => {
+  it('ends after twelve hours without use, and continues while it is used', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     await age('last_used_at', '11 hours 59 minutes');
     assert.equal((await look(browser)).status, 200);
@@ -236,7 +244,7 @@ describe('a session', () => {
     assertError(await look(browser), 'permission_denied');
   });
 
-  it('dies after seven days, however much it is used', async () => {
+  it('ends after seven days, however much it is used', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     await testEnv.db.pool.query(
       `UPDATE sessions SET created_at = created_at - interval '7 days', expires_at = now() + interval '2 s'`,
@@ -246,7 +254,7 @@ describe('a session', () => {
     assertError(await look(browser), 'permission_denied');
   });
 
-  it('dies when the person logs out, and the browser forgets it', async () => {
+  it('ends when the person logs out, and the browser forgets it', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     const { cookie } = browser;
     const response = await browser.call('DELETE', SESSION);
@@ -260,7 +268,7 @@ describe('a session', () => {
     assertError(await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie } }), 'permission_denied');
   });
 
-  it('dies at once for a member who is removed, and does not come back with them', async () => {
+  it('ends at once when the member is removed, and does not return with them', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const browser = await logIn(testEnv, person);
     const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
@@ -270,7 +278,7 @@ describe('a session', () => {
     assertError(await look(browser), 'permission_denied');
   });
 
-  it('has the roles of this moment, not those of the log-in', async () => {
+  it('has the current roles of the member, not those of the log-in', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const browser = await logIn(testEnv, person);
     const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
@@ -278,19 +286,19 @@ describe('a session', () => {
     assert.deepEqual((await look(browser)).json['roles'], ['developer']);
   });
 
-  it('is none with a token of another form, or of nobody', async () => {
+  it('is refused with a malformed or unknown token', async () => {
     for (const token of ['', 'x', 'A'.repeat(43), '%00', `${'A'.repeat(43)}.sig`]) {
       const response = await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie: `malipo_session=${token}` } });
       assertError(response, 'permission_denied');
-      assert.deepEqual(await auditRows(testEnv, response), [], 'nobody is on record');
+      assert.deepEqual(await auditRows(testEnv, response), [], 'there is nobody to record');
     }
   });
 
-  describe('steps up', () => {
+  describe('that steps up', () => {
     const stepUp = (browser: Browser, json: Record<string, unknown>) =>
       browser.call('POST', `${SESSION}/step-up`, { json });
 
-    it('with a code: the second factor is fresh, the token new, the old one dead', async () => {
+    it('has a fresh second factor by a code, and a new token that replaces the old one', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const browser = await logIn(testEnv, person);
       await testEnv.db.pool.query(`UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour'`);
@@ -303,7 +311,7 @@ describe('a session', () => {
       assert.equal((await look(browser)).json['created_at'], response.json['created_at']);
     });
 
-    it('with the password where there is no second factor, which then is no fresher', async () => {
+    it('accepts the password of a person without a second factor, and shows no second factor', async () => {
       const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       const { cookie } = browser;
       const response = await stepUp(browser, { password: PASSWORD });
@@ -312,11 +320,11 @@ describe('a session', () => {
       assert.equal(response.json['second_factor_at'], null);
     });
 
-    it('with nothing less: a used, wrong or missing code, a wrong password, or a password in a code’s place', async () => {
+    it('refuses a used, wrong or missing code, a wrong password, and a password instead of a code', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const browser = await logIn(testEnv, person);
       const plain = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
-      const tries: readonly (readonly [Browser, Record<string, unknown>])[] = [
+      const refusals: readonly (readonly [Browser, Record<string, unknown>])[] = [
         [browser, { totp: codeOf(person.totpSecret) }],
         [browser, { totp: '000000' }],
         [browser, {}],
@@ -325,7 +333,7 @@ describe('a session', () => {
         [plain, { totp: '000000' }],
         [plain, {}],
       ];
-      for (const [who, fields] of tries) {
+      for (const [who, fields] of refusals) {
         const { cookie } = who;
         const response = await stepUp(who, fields);
         assertError(response, 'permission_denied');
@@ -335,7 +343,7 @@ describe('a session', () => {
       }
     });
 
-    it('once with one code, of two at once', async () => {
+    it('accepts a code once when two calls use it at once', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const browser = await logIn(testEnv, person);
       const totp = codeOf(person.totpSecret, 1);
@@ -347,12 +355,12 @@ describe('a session', () => {
     });
   });
 
-  describe('changes the password', () => {
+  describe('that changes the password', () => {
     const NEW_PASSWORD = 'another horse, another battery';
     const change = (browser: Browser, json: Record<string, unknown>) =>
       browser.call('POST', `${SESSION}/password`, { json });
 
-    it('and goes on under a new token, while every other session of the person ends', async () => {
+    it('continues under a new token, and ends every other session of the person', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
       const [browser, other] = [await logIn(testEnv, person), await logIn(testEnv, person)];
       const bystander = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
@@ -375,7 +383,7 @@ describe('a session', () => {
       assert.equal((await again(NEW_PASSWORD)).status, 201);
     });
 
-    it('for the present one, to one of 12 to 200 characters of any kind', async () => {
+    it('requires the current password, and a new one of 12 to 200 characters of any kind', async () => {
       const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
       assertError(
         await change(browser, { current_password: 'wrong', new_password: NEW_PASSWORD }),

@@ -1,4 +1,4 @@
-// Events, deliveries and replays at the console: listed, narrowed, looked at, and what may be sent again when.
+// Events, deliveries and replays in the console: listed, filtered and shown, and when a delivery may be sent again.
 import assert from 'node:assert/strict';
 import { createDeliveryActivities } from '../../../activities/delivery.ts';
 import { createWebhookSender } from '../../../src/webhooks/sender.ts';
@@ -20,7 +20,7 @@ import {
   openDeveloperSession,
   REPLAYS,
 } from './developer-session.ts';
-import type { DeveloperSession, Fields, Registered, ShownDelivery } from './developer-session.ts';
+import type { DeveloperSession, Fields, RegisteredEndpoint, ShownDelivery } from './developer-session.ts';
 
 const MINUTE = 60_000;
 const NEXT: Readonly<Record<Exclude<DeliveryState, 'pending' | 'withheld'>, NextStep>> = {
@@ -29,11 +29,11 @@ const NEXT: Readonly<Record<Exclude<DeliveryState, 'pending' | 'withheld'>, Next
   dead_lettered: { state: 'dead_lettered', disableEndpoint: false },
 };
 
-describe('deliveries at the console', () => {
+describe('deliveries in the console', () => {
   let testEnv: TestEnvironment;
   let developer: DeveloperSession;
   before(async () => {
-    // Nothing is sent: what is claimed here, the test itself claims.
+    // Nothing is sent: only the test itself claims deliveries.
     testEnv = await startTestEnvironment(API_ONLY);
   });
   after(() => testEnv.stop());
@@ -41,8 +41,8 @@ describe('deliveries at the console', () => {
     developer = await openDeveloperSession(testEnv);
   });
 
-  /** Brings what the merchant’s endpoints are owed to this state. */
-  async function settle(state: DeliveryState): Promise<void> {
+  /** Moves the merchant’s pending deliveries to this state. */
+  async function moveAll(state: DeliveryState): Promise<void> {
     if (state === 'pending') return;
     if (state === 'withheld') {
       await testEnv.db.pool.query(
@@ -66,10 +66,10 @@ describe('deliveries at the console', () => {
     await testEnv.db.pool.query('UPDATE endpoints SET failing_since = NULL');
   }
 
-  async function oneIn(state: DeliveryState): Promise<{ endpoint: Registered; delivery: ShownDelivery }> {
+  async function oneIn(state: DeliveryState): Promise<{ endpoint: RegisteredEndpoint; delivery: ShownDelivery }> {
     const endpoint = await developer.register();
-    await developer.happen();
-    await settle(state);
+    await developer.makeEvents();
+    await moveAll(state);
     const [delivery] = await developer.list(DELIVERIES, { endpoint_id: endpoint.id });
     assert.equal(delivery?.state, state);
     return { endpoint, delivery: delivery };
@@ -78,13 +78,13 @@ describe('deliveries at the console', () => {
   const replay = (id: string) => developer.browser.call('POST', `${DELIVERIES}/${id}/replay`);
   const replayMany = (json: Fields = {}) => developer.browser.call('POST', `${DELIVERIES}/replay`, { json });
 
-  it('are listed newest first, in pages, and narrowed by endpoint, event, state and time, together or alone', async () => {
+  it('are listed newest first, in pages, and filtered by endpoint, event, state and time, alone or together', async () => {
     const [one, other] = [await developer.register(), await developer.register()];
-    // More of each endpoint than a page has.
-    for (let n = 0; n < 4; n++) await developer.happen();
-    await settle('dead_lettered');
+    // More deliveries to each endpoint than fit on a page.
+    for (let n = 0; n < 4; n++) await developer.makeEvents();
+    await moveAll('dead_lettered');
     const between = await nextMoment();
-    await developer.happen();
+    await developer.makeEvents();
     const all = await developer.list(DELIVERIES);
     assert.deepEqual(
       all.map(({ id }) => id),
@@ -118,8 +118,8 @@ describe('deliveries at the console', () => {
     }
     for (const query of ['', '&state=dead_lettered', `&endpoint_id=${one.id}`]) {
       const ids: string[] = [];
-      for (let cursor: string | null = '', asked = 0; cursor !== null; asked++) {
-        assert.ok(asked < 10);
+      for (let cursor: string | null = '', pages = 0; cursor !== null; pages++) {
+        assert.ok(pages < 10);
         const at = cursor === '' ? '' : `&cursor=${cursor}`;
         const { json } = await developer.browser.call('GET', `${DELIVERIES}?limit=2${query}${at}`);
         ids.push(...(json['data'] as ShownDelivery[]).map(({ id }) => id));
@@ -134,7 +134,7 @@ describe('deliveries at the console', () => {
     }
   });
 
-  it('are not listed by what is no id, no state and no time', async () => {
+  it('are not listed with invalid filters', async () => {
     const query = 'endpoint_id=col_1&event_id=x&state=lost&created_from=now&colour=red&limit=0';
     const wrong = await developer.browser.call('GET', `${DELIVERIES}?${query}`);
     assertError(wrong, 'parameter_invalid');
@@ -149,11 +149,11 @@ describe('deliveries at the console', () => {
     assertError(await developer.browser.call('GET', `${DELIVERIES}?cursor=abc`), 'cursor_invalid');
   });
 
-  it('belong to events, which are listed by type and time and shown to the letter', async () => {
+  it('belong to events, which are listed by type and time and shown byte for byte', async () => {
     const endpoint = await developer.register();
-    await developer.happen('succeeded');
+    await developer.makeEvents('succeeded');
     const between = await nextMoment();
-    await developer.happen('failed');
+    await developer.makeEvents('failed');
     const all = await developer.list<Fields>(EVENTS);
     assert.deepEqual(
       all.map(({ type }) => type),
@@ -171,8 +171,8 @@ describe('deliveries at the console', () => {
     const { json } = await developer.browser.call('GET', `${EVENTS}/${String(all[1]!['id'])}`);
     const { body, deliveries, ...shown } = json;
     assert.deepEqual(shown, all[1]);
-    const told = JSON.parse(String(body)) as { id: string; type: string; data: { object: { id: string } } };
-    assert.deepEqual([told.id, told.type, told.data.object.id], [shown['id'], shown['type'], shown['object_id']]);
+    const event = JSON.parse(String(body)) as { id: string; type: string; data: { object: { id: string } } };
+    assert.deepEqual([event.id, event.type, event.data.object.id], [shown['id'], shown['type'], shown['object_id']]);
     assert.deepEqual(deliveries, await developer.list(DELIVERIES, { event_id: String(shown['id']) }));
     assert.deepEqual(
       deliveries.map(({ endpoint_id: id }) => id),
@@ -180,9 +180,9 @@ describe('deliveries at the console', () => {
     );
   });
 
-  describe('are sent again one by one', () => {
+  describe('that are replayed one by one', () => {
     for (const state of ['retrying', 'delivered', 'dead_lettered', 'withheld'] as const) {
-      it(`when ${state}: the schedule begins anew, and the attempts are counted on`, async () => {
+      it(`start their schedule again and continue their count of attempts when ${state}`, async () => {
         const { delivery } = await oneIn(state);
         const response = await replay(delivery.id);
         assert.equal(response.status, 202, response.text);
@@ -199,20 +199,20 @@ describe('deliveries at the console', () => {
       });
     }
 
-    it('when pending: it is to be sent now anyway, and stays as it is', async () => {
+    it('stay as they are when pending, because they are due anyway', async () => {
       const { delivery } = await oneIn('pending');
       const response = await replay(delivery.id);
       assert.deepEqual([response.status, response.json], [202, delivery]);
       assert.deepEqual(await auditRows(testEnv, response), []);
     });
 
-    it('by one of two at once: the other finds it pending', async () => {
+    it('are replayed once when two calls replay them at once', async () => {
       const { delivery } = await oneIn('dead_lettered');
       const both = await Promise.all([replay(delivery.id), replay(delivery.id)]);
       for (const { status, json } of both) assert.deepEqual([status, json['replay_count']], [202, 1]);
     });
 
-    it('not while the endpoint is disabled', async () => {
+    it('cannot be replayed while the endpoint is disabled', async () => {
       const { endpoint, delivery } = await oneIn('dead_lettered');
       await developer.change(endpoint, { state: 'disabled' });
       assertError(await replay(delivery.id), 'state_conflict');
@@ -220,7 +220,7 @@ describe('deliveries at the console', () => {
       assert.equal((await replay(delivery.id)).status, 202);
     });
 
-    it('not by another merchant, nor by a viewer', async () => {
+    it('cannot be replayed by another merchant, nor by a viewer', async () => {
       const { delivery } = await oneIn('dead_lettered');
       const stranger = await openDeveloperSession(testEnv);
       for (const id of [delivery.id, newId('dlv'), 'dlv_1']) {
@@ -231,10 +231,10 @@ describe('deliveries at the console', () => {
       assert.equal((await viewer.call('GET', `${DELIVERIES}/${delivery.id}`)).status, 200);
     });
 
-    it('and the workflow of before, when its time comes, sends nothing', async () => {
+    it('are not sent by the workflow from before the replay when its next attempt is due', async () => {
       const { endpoint, delivery } = await oneIn('retrying');
       assert.equal((await replay(delivery.id)).status, 202);
-      await settle('retrying');
+      await moveAll('retrying');
       const { settings, clocks } = testEnv.config;
       const sender = createWebhookSender({
         keyRing: settings.MALIPO_SECRET_KEYS,
@@ -267,13 +267,13 @@ describe('deliveries at the console', () => {
     });
   });
 
-  describe('are sent again many at a time', () => {
-    it('by what did not arrive unless it is said, of all endpoints or one, made in a time', async () => {
+  describe('that are replayed in bulk', () => {
+    it('are by default all that did not arrive, or those of an endpoint, of states or of a time range', async () => {
       const { endpoint } = await oneIn('dead_lettered');
-      await developer.happen();
-      await settle('withheld');
-      await developer.happen();
-      await settle('delivered');
+      await developer.makeEvents();
+      await moveAll('withheld');
+      await developer.makeEvents();
+      await moveAll('delivered');
       const by = { endpoint_id: endpoint.id };
       const anHourAgo = new Date(Date.now() - 60 * MINUTE).toISOString();
       const totals = new Map<Fields, number>([
@@ -313,7 +313,7 @@ describe('deliveries at the console', () => {
       }
     });
 
-    it('from forms too, and never of what is still to happen', async () => {
+    it('are chosen from forms too, and never include future ones', async () => {
       const form = new URLSearchParams([
         ['states', 'withheld'],
         ['created_to', new Date(Date.now() + 60 * MINUTE).toISOString()],
@@ -326,7 +326,7 @@ describe('deliveries at the console', () => {
       );
     });
 
-    it('not by what is no filter', async () => {
+    it('cannot be chosen with invalid filters', async () => {
       const wrong = await replayMany({ endpoint_id: 'col_1', states: ['pending'], created_from: 'x', limit: 5 });
       assertError(wrong, 'parameter_invalid');
       assert.deepEqual(issuesOf(wrong).sort(), [
@@ -347,29 +347,29 @@ describe('deliveries at the console', () => {
       assert.deepEqual(await developer.list(REPLAYS), []);
     });
 
-    it('in so many replays at once and no more, which are listed in pages, newest first', async () => {
-      const made: unknown[] = [];
-      while (made.length < MAX_RUNNING_REPLAYS - 1) made.unshift((await replayMany()).json['id']);
+    it('run in a limited number of replays, which are listed in pages, newest first', async () => {
+      const replays: unknown[] = [];
+      while (replays.length < MAX_RUNNING_REPLAYS - 1) replays.unshift((await replayMany()).json['id']);
       const one = () => replayMany();
       const both = await atOnce(testEnv, developer.merchant, [one, one]);
       assert.deepEqual(both.map(({ status }) => status).sort(), [202, 409]);
-      made.unshift(both.find(({ status }) => status === 202)!.json['id']);
+      replays.unshift(both.find(({ status }) => status === 202)!.json['id']);
       assertError(await replayMany(), 'state_conflict');
       const page = async (query: string) => (await developer.browser.call('GET', `${REPLAYS}?limit=3${query}`)).json;
       const first = await page('');
       const rest = await page(`&cursor=${String(first['next_cursor'])}`);
       const ids = [first, rest].flatMap(({ data }) => (data as Fields[]).map(({ id }) => id));
-      assert.deepEqual(ids, made);
+      assert.deepEqual(ids, replays);
       assert.equal(rest['has_more'], false);
       const stranger = await openDeveloperSession(testEnv);
       assert.deepEqual(await stranger.list(REPLAYS), []);
       assert.equal((await stranger.browser.call('POST', `${DELIVERIES}/replay`, { json: {} })).status, 202);
-      for (const id of [made[0], newId('rpl'), 'rpl_1']) {
+      for (const id of [replays[0], newId('rpl'), 'rpl_1']) {
         assertError(await stranger.browser.call('GET', `${REPLAYS}/${String(id)}`), 'replay_not_found');
       }
     });
 
-    it('at a path that is nobody’s id', async () => {
+    it('have a path that is never read as an id', async () => {
       assertError(await developer.browser.call('GET', `${DELIVERIES}/replay`), 'method_not_allowed');
       assertError(await developer.browser.call('POST', `${ENDPOINTS}/replay`), 'method_not_allowed');
     });

@@ -1,4 +1,4 @@
-// A merchant's webhooks at the console: its people, its endpoints at a receiver of ours, and what became of its events.
+// A developer's console session: registers endpoints at the test receiver, makes events and reads their deliveries.
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,8 +28,8 @@ export type ShownDelivery = {
   readonly created_at: string;
 };
 
-/** An endpoint as it was registered, with the name that its receiver has. */
-export type Registered = {
+/** An endpoint as it was registered, with the name of its receiver. */
+export type RegisteredEndpoint = {
   readonly id: string;
   readonly secret: string;
   readonly name: string;
@@ -40,19 +40,19 @@ export type DeveloperSession = {
   readonly merchant: TestMerchant;
   readonly person: TestPerson;
   readonly browser: Browser;
-  /** Registers an endpoint at the house's receiver. */
-  register(fields?: Fields): Promise<Registered>;
-  change(endpoint: Registered, fields: Fields): Promise<ApiResponse>;
+  /** Registers an endpoint at the environment's receiver. */
+  register(fields?: Fields): Promise<RegisteredEndpoint>;
+  change(endpoint: RegisteredEndpoint, fields: Fields): Promise<ApiResponse>;
   /** As GET shows it. */
-  show(endpoint: Registered): Promise<Fields>;
-  /** What the endpoint's receiver got, in order. */
-  received(endpoint: Registered): ReceivedWebhook[];
-  /** Makes the events of a collection in this state: its last one is of that type. */
-  happen(state?: Exclude<CollectionState, 'initiated'>): Promise<void>;
+  show(endpoint: RegisteredEndpoint): Promise<Fields>;
+  /** The webhooks that the endpoint's receiver got, in order. */
+  received(endpoint: RegisteredEndpoint): ReceivedWebhook[];
+  /** Creates a collection in this state, with its events: the last one is of that type. */
+  makeEvents(state?: Exclude<CollectionState, 'initiated'>): Promise<void>;
   /** The first hundred rows of a list. */
   list<Row = ShownDelivery>(path: string, query?: Readonly<Record<string, string>>): Promise<Row[]>;
   /** Waits until every delivery to the endpoint is in one of these states; returns them, oldest first. */
-  untilAll(endpoint: Registered, count: number, ...states: readonly DeliveryState[]): Promise<ShownDelivery[]>;
+  untilAll(endpoint: RegisteredEndpoint, count: number, ...states: readonly DeliveryState[]): Promise<ShownDelivery[]>;
 };
 
 /** A new merchant with no endpoint, and a developer of it who is logged in. */
@@ -80,7 +80,7 @@ export async function openDeveloperSession(testEnv: TestEnvironment): Promise<De
       return response.json;
     },
     received: ({ name }) => testEnv.receiver.all(name),
-    async happen(state = 'failed') {
+    async makeEvents(state = 'failed') {
       await makeCollection(testEnv.db, merchant.id, state);
     },
     async list<Row>(path: string, query: Readonly<Record<string, string>> = {}) {
@@ -103,16 +103,16 @@ export async function openDeveloperSession(testEnv: TestEnvironment): Promise<De
   return developer;
 }
 
-/** Makes the calls at one moment: none goes on before all of them wait for the merchant's row. */
+/** Makes the calls at the same moment: none proceeds before all of them wait for the merchant's row. */
 export async function atOnce<Value>(
   { db }: TestEnvironment,
   { id }: TestMerchant,
   calls: readonly (() => Promise<Value>)[],
 ): Promise<Value[]> {
-  let made: Promise<Value>[] = [];
+  let running: Promise<Value>[] = [];
   await db.withTransaction(async (tx) => {
     await lockMerchant(tx, id);
-    made = calls.map((call) => call());
+    running = calls.map((call) => call());
     await eventually(`${calls.length} to wait`, async () => {
       const { rows } = await db.pool.query<{ waiting: number }>(
         `SELECT count(*)::int AS waiting FROM pg_stat_activity
@@ -121,17 +121,17 @@ export async function atOnce<Value>(
       return rows[0]?.waiting === calls.length;
     });
   });
-  return Promise.all(made);
+  return Promise.all(running);
 }
 
-/** A moment after all that was made so far: times are of milliseconds. */
+/** A time after everything recorded so far, which has a resolution of milliseconds. */
 export async function nextMoment(): Promise<string> {
   const lastMs = Date.now();
   while (Date.now() <= lastMs) await sleep(1);
   return new Date().toISOString();
 }
 
-/** Which of the secrets made each signature of the request, in the order of the signatures; -1: none of them. */
+/** The index of the secret that made each signature of the webhook, in the order of the signatures; -1: none of them. */
 export function signersOf({ headers, rawBody }: ReceivedWebhook, secrets: readonly string[]): number[] {
   const pairs = String(headers['malipo-signature'])
     .split(',')

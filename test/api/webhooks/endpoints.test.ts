@@ -1,4 +1,4 @@
-// Endpoints at the console: registered, shown, changed and deleted, by whom, and what is refused.
+// Webhook endpoints in the console: registered, shown, changed and deleted, by whom, and what is refused.
 import assert from 'node:assert/strict';
 import { open } from '../../../src/security/sealing.ts';
 import { newId } from '../../../src/domain/ids.ts';
@@ -12,13 +12,13 @@ import {
   openDeveloperSession,
   type DeveloperSession,
   type Fields,
-  type Registered,
+  type RegisteredEndpoint,
 } from './developer-session.ts';
 
 const URL = 'https://shop.example/webhooks';
 const LIMIT = 16;
 
-describe('endpoints at the console', () => {
+describe('webhook endpoints in the console', () => {
   let testEnv: TestEnvironment;
   let developer: DeveloperSession;
   before(async () => {
@@ -31,7 +31,7 @@ describe('endpoints at the console', () => {
 
   const create = (fields: Fields) => developer.browser.call('POST', ENDPOINTS, { json: fields });
 
-  it('are registered for all types, with a secret that is shown this once and kept sealed', async () => {
+  it('are registered for all event types, with a secret that is shown once and stored sealed', async () => {
     const response = await create({ url: URL });
     const { secret, ...shown } = response.json;
     assert.match(String(secret), /^whsec_[A-Za-z0-9_-]{43}$/);
@@ -69,7 +69,7 @@ describe('endpoints at the console', () => {
     assert.ok(!JSON.stringify(row).includes('whsec_'));
   });
 
-  it('are registered from forms too, with one type or several or none named', async () => {
+  it('are registered from forms too, with one event type, several or none', async () => {
     const settingsOf = async (...fields: readonly [string, string][]) => {
       const form = new URLSearchParams([['url', URL], ...fields]);
       const { status, json, text } = await developer.browser.call('POST', ENDPOINTS, { form });
@@ -84,7 +84,7 @@ describe('endpoints at the console', () => {
     assert.deepEqual(two, [null, ['collection.failed', 'payout.queued']]);
   });
 
-  it('are refused with everything that is wrong named', async () => {
+  it('are refused with every problem named', async () => {
     const wrong = await create({ url: 'shop', description: ' ', event_types: ['money.lost'], secret: 'mine' });
     assertError(wrong, 'parameter_invalid');
     assert.deepEqual(issuesOf(wrong).sort(), [
@@ -100,7 +100,7 @@ describe('endpoints at the console', () => {
     assert.deepEqual(await developer.list(ENDPOINTS), []);
   });
 
-  it('are refused, new or changed, where nothing may be sent to, with the reason', async () => {
+  it('are refused with the reason, new or changed, when nothing may be sent to their URL', async () => {
     const endpoint = await developer.register();
     for (const [url, reason] of [
       ['http://shop.example/', /https/],
@@ -121,32 +121,32 @@ describe('endpoints at the console', () => {
     assert.equal((await developer.show(endpoint))['url'], endpoint.shown['url']);
   });
 
-  it('are at most sixteen, also when two are made at once; a deleted one makes room', async () => {
-    const made: Registered[] = [];
-    while (made.length < LIMIT - 1) made.push(await developer.register());
+  it('are limited to sixteen, even when two are registered at once, and a deleted one does not count', async () => {
+    const registered: RegisteredEndpoint[] = [];
+    while (registered.length < LIMIT - 1) registered.push(await developer.register());
     const one = () => create({ url: URL });
     const both = await atOnce(testEnv, developer.merchant, [one, one]);
     assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409]);
     assertError(await create({ url: URL }), 'state_conflict');
-    await developer.browser.call('DELETE', `${ENDPOINTS}/${made[0]!.id}`);
+    await developer.browser.call('DELETE', `${ENDPOINTS}/${registered[0]!.id}`);
     assert.equal((await create({ url: URL })).status, 201);
     assertError(await create({ url: URL }), 'state_conflict');
   });
 
   it('are listed in pages, newest first', async () => {
-    const made: string[] = [];
-    for (let n = 0; n < 3; n++) made.unshift((await developer.register()).id);
+    const registered: string[] = [];
+    for (let n = 0; n < 3; n++) registered.unshift((await developer.register()).id);
     const page = async (query: string) => (await developer.browser.call('GET', `${ENDPOINTS}?limit=2${query}`)).json;
     const first = await page('');
     const rest = await page(`&cursor=${String(first['next_cursor'])}`);
     const ids = [first, rest].flatMap(({ data }) => (data as { id: string }[]).map(({ id }) => id));
-    assert.deepEqual(ids, made);
+    assert.deepEqual(ids, registered);
     assert.deepEqual([first['has_more'], rest['has_more'], rest['next_cursor']], [true, false, null]);
     assertError(await developer.browser.call('GET', `${ENDPOINTS}?cursor=abc`), 'cursor_invalid');
   });
 
-  describe('are changed', () => {
-    it('in what is named and in nothing else, with both sides on record', async () => {
+  describe('that are changed', () => {
+    it('change in the named fields alone, and the audit log has both versions', async () => {
       const endpoint = await developer.register({ description: 'Till', event_types: ['payout.queued'] });
       await testEnv.db.pool.query("UPDATE endpoints SET updated_at = now() - interval '1 h' WHERE id = $1", [
         endpoint.id,
@@ -154,8 +154,8 @@ describe('endpoints at the console', () => {
       const response = await developer.change(endpoint, { url: URL });
       assert.equal(response.status, 200, response.text);
       const { updated_at: updatedAt, ...rest } = response.json;
-      const { updated_at: madeAt, ...shown } = endpoint.shown;
-      assert.ok(String(updatedAt) >= String(madeAt));
+      const { updated_at: createdAt, ...shown } = endpoint.shown;
+      assert.ok(String(updatedAt) >= String(createdAt));
       assert.deepEqual(rest, { ...shown, url: URL });
       assert.deepEqual(await developer.show(endpoint), response.json);
       const same = { description: 'Till', event_types: ['payout.queued'], state: 'enabled' };
@@ -167,7 +167,7 @@ describe('endpoints at the console', () => {
       });
     });
 
-    it('to nothing: by null, or by an empty field of a form', async () => {
+    it('lose a field by null, or by an empty field of a form', async () => {
       const settings = { description: 'Till', event_types: ['payout.queued'] };
       const byJson = await developer.register(settings);
       const byForm = await developer.register(settings);
@@ -180,7 +180,7 @@ describe('endpoints at the console', () => {
       }
     });
 
-    it('not without a field, nor to states and types that there are not', async () => {
+    it('refuse a change without a field, or to an unknown state or type', async () => {
       const endpoint = await developer.register();
       assertError(await developer.change(endpoint, {}), 'parameter_invalid');
       assertError(await developer.change(endpoint, { state: 'deleted' }), 'parameter_invalid');
@@ -189,7 +189,7 @@ describe('endpoints at the console', () => {
       assert.deepEqual(await developer.show(endpoint), endpoint.shown);
     });
 
-    it('by two at once, and each keeps what the other set', async () => {
+    it('keep the changes of several simultaneous calls', async () => {
       const endpoint = await developer.register();
       const changes = [
         { url: URL },
@@ -205,14 +205,14 @@ describe('endpoints at the console', () => {
       }
     });
 
-    it('to what they are already without a trace', async () => {
+    it('leave no audit entry when the change changes nothing', async () => {
       const endpoint = await developer.register();
       const response = await developer.change(endpoint, { state: 'enabled', description: null });
       assert.deepEqual(response.json, endpoint.shown);
       assert.deepEqual(await auditRows(testEnv, response), []);
     });
 
-    it('to disabled by a person and back, and then nothing is held against them', async () => {
+    it('are disabled and enabled again by a person, and their earlier failures no longer count', async () => {
       const endpoint = await developer.register();
       await testEnv.db.pool.query('UPDATE endpoints SET failing_since = now() WHERE id = $1', [endpoint.id]);
       const disabled = (await developer.change(endpoint, { state: 'disabled' })).json;
@@ -224,7 +224,7 @@ describe('endpoints at the console', () => {
       assert.deepEqual({ ...enabled, updated_at: null }, { ...endpoint.shown, updated_at: null });
     });
 
-    it('to another address, and what the old one did is not held against it', async () => {
+    it('get another URL, and the failures of the old one no longer count', async () => {
       const endpoint = await developer.register();
       await testEnv.db.pool.query('UPDATE endpoints SET failing_since = now() WHERE id = $1', [endpoint.id]);
       const shown = await developer.show(endpoint);
@@ -235,8 +235,8 @@ describe('endpoints at the console', () => {
     });
   });
 
-  describe('are deleted', () => {
-    it('once: then there is none, in any list or to any call, and its secrets are nowhere', async () => {
+  describe('that are deleted', () => {
+    it('are gone from every list and for every call, and their secrets are erased', async () => {
       const endpoint = await developer.register({ description: 'Till' });
       await developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json: { keep_previous_for: 60 } });
       const response = await developer.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`);
@@ -262,36 +262,36 @@ describe('endpoints at the console', () => {
       }
     });
 
-    it('by one of two at once', async () => {
+    it('are deleted once when two calls delete them at once', async () => {
       const endpoint = await developer.register();
       const both = await Promise.all([1, 2].map(() => developer.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`)));
       assert.deepEqual(both.map(({ status }) => status).sort(), [204, 404]);
     });
   });
 
-  describe('get another secret', () => {
-    const rotate = (endpoint: Registered, json: Fields = {}) =>
+  describe('whose secret is rotated', () => {
+    const rotate = (endpoint: RegisteredEndpoint, json: Fields = {}) =>
       developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json });
 
-    it('that is shown this once, and on record is only until when the old one signs', async () => {
+    it('show the new secret once, and the audit log has only the end of the old one', async () => {
       const endpoint = await developer.register();
       const before = Date.now();
-      const kept = await developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, {
+      const rotation = await developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, {
         form: { keep_previous_for: '3600' },
       });
-      assert.equal(kept.status, 200, kept.text);
-      assert.match(String(kept.json['secret']), /^whsec_/);
-      assert.notEqual(kept.json['secret'], endpoint.secret);
-      const until = String(kept.json['previous_secret_until']);
+      assert.equal(rotation.status, 200, rotation.text);
+      assert.match(String(rotation.json['secret']), /^whsec_/);
+      assert.notEqual(rotation.json['secret'], endpoint.secret);
+      const until = String(rotation.json['previous_secret_until']);
       assert.ok(Date.parse(until) >= before + 3_600_000 && Date.parse(until) <= Date.now() + 3_600_000);
-      const row = await assertAudited(testEnv, kept, {
+      const row = await assertAudited(testEnv, rotation, {
         action: 'endpoint.secret_rotated',
         subject_id: endpoint.id,
         before: { previous_secret_until: null },
         after: { previous_secret_until: until },
       });
       assert.ok(!JSON.stringify(row).includes('whsec_'));
-      const { secret, ...shown } = kept.json;
+      const { secret, ...shown } = rotation.json;
       assert.ok(secret);
       assert.deepEqual(await developer.show(endpoint), shown);
       const rotated = await rotate(endpoint);
@@ -300,14 +300,14 @@ describe('endpoints at the console', () => {
       assert.deepEqual(await oneRow(testEnv.db, previous, [endpoint.id]), { previous_secret_sealed: null });
     });
 
-    it('and an overlap that is over is shown no more', async () => {
+    it('do not show an overlap that has ended', async () => {
       const endpoint = await developer.register();
       await rotate(endpoint, { keep_previous_for: 60 });
       await testEnv.db.pool.query(`UPDATE endpoints SET previous_secret_until = now() WHERE id = $1`, [endpoint.id]);
       assert.equal((await developer.show(endpoint))['previous_secret_until'], null);
     });
 
-    it('with an overlap of a day at the most', async () => {
+    it('overlap for a day at most', async () => {
       const endpoint = await developer.register();
       for (const seconds of [-1, 1.5, 86_401, '60', null]) {
         assertError(await rotate(endpoint, { keep_previous_for: seconds }), 'parameter_invalid');
@@ -316,13 +316,13 @@ describe('endpoints at the console', () => {
     });
   });
 
-  it('of another merchant are as those there are not', async () => {
+  it('are reported like unknown ones when they belong to another merchant', async () => {
     const stranger = await openDeveloperSession(testEnv);
     const { id: foreign } = await stranger.register();
     const strip = ({ text }: { text: string }) => text.replace(/req_[0-9a-z]{26}/, 'req_');
-    const answers = [];
+    const responses = [];
     for (const id of [foreign, newId('whe'), 'whe_1', '%00']) {
-      answers.push(
+      responses.push(
         await developer.browser.call('GET', `${ENDPOINTS}/${id}`),
         await developer.browser.call('DELETE', `${ENDPOINTS}/${id}`),
         await developer.browser.call('PATCH', `${ENDPOINTS}/${id}`, { json: { state: 'disabled' } }),
@@ -330,11 +330,11 @@ describe('endpoints at the console', () => {
         await developer.browser.call('POST', `${ENDPOINTS}/${id}/test`),
       );
     }
-    for (const response of answers) assertError(response, 'endpoint_not_found');
-    assert.equal(new Set(answers.map(strip)).size, 1);
+    for (const response of responses) assertError(response, 'endpoint_not_found');
+    assert.equal(new Set(responses.map(strip)).size, 1);
   });
 
-  it('are kept by developers and admins, and seen by everybody', async () => {
+  it('are managed by developers and admins, and shown to every role', async () => {
     const { id } = await developer.register();
     for (const role of ['maker', 'approver', 'viewer'] as const) {
       const browser = await logInAs(testEnv, developer.merchant.id, role);

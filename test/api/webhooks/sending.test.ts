@@ -1,22 +1,22 @@
-// What is sent to the endpoints that people keep: which events, signed how, withheld when, and sent again.
+// What is sent to registered endpoints: which events, with which signatures, when they are withheld, and their replays.
 import assert from 'node:assert/strict';
 import { assertError } from '../responses.ts';
 import { oneRow } from '../../db/rows.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
 import { assertAudited } from '../../support/people.ts';
 import { DELIVERIES, ENDPOINTS, EVENTS, openDeveloperSession, REPLAYS, signersOf } from './developer-session.ts';
-import type { DeveloperSession, Fields, Registered } from './developer-session.ts';
+import type { DeveloperSession, Fields, RegisteredEndpoint } from './developer-session.ts';
 
-describe('what people’s endpoints get', () => {
+describe('a registered webhook endpoint', () => {
   let testEnv: TestEnvironment;
   let developer: DeveloperSession;
   before(async () => {
     testEnv = await startTestEnvironment({
       environment: {
-        // Two attempts. One at a time, so that what is sent in order arrives in order.
+        // Two attempts, one at a time, so that webhooks arrive in the order they are sent.
         MALIPO_DELIVERY_SCHEDULE_MS: '0,50',
         MALIPO_DELIVERIES_PER_ENDPOINT: '1',
-        // Collections are rows here, which nothing moves on.
+        // The collections here are rows that no workflow processes.
         MALIPO_START_GRACE_MS: '3600000',
       },
     });
@@ -26,18 +26,18 @@ describe('what people’s endpoints get', () => {
     developer = await openDeveloperSession(testEnv);
   });
 
-  const rotate = (endpoint: Registered, json: Fields = {}) =>
+  const rotate = (endpoint: RegisteredEndpoint, json: Fields = {}) =>
     developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json });
-  const typesAt = (endpoint: Registered) => developer.received(endpoint).map(({ event }) => event.type);
-  const untilReceived = (endpoint: Registered, count: number) =>
+  const typesAt = (endpoint: RegisteredEndpoint) => developer.received(endpoint).map(({ event }) => event.type);
+  const untilReceived = (endpoint: RegisteredEndpoint, count: number) =>
     eventually(
       `${count} requests`,
       () => developer.received(endpoint).length === count && developer.received(endpoint),
     );
 
-  it('is every event, signed with the secret that was shown', async () => {
+  it('gets every event, signed with the secret that was shown', async () => {
     const endpoint = await developer.register();
-    await developer.happen('succeeded');
+    await developer.makeEvents('succeeded');
     const received = await untilReceived(endpoint, 2);
     assert.deepEqual(typesAt(endpoint), ['collection.prompted', 'collection.succeeded']);
     for (const request of received) {
@@ -46,38 +46,38 @@ describe('what people’s endpoints get', () => {
     }
   });
 
-  it('is of the types that each chose', async () => {
+  it('gets only the event types that it chose', async () => {
     const all = await developer.register();
     const some = await developer.register({ event_types: ['collection.succeeded', 'collection.failed'] });
-    await developer.happen('succeeded');
-    await developer.happen('failed');
+    await developer.makeEvents('succeeded');
+    await developer.makeEvents('failed');
     await developer.untilAll(all, 3, 'delivered');
     await developer.untilAll(some, 2, 'delivered');
     assert.deepEqual(typesAt(all), ['collection.prompted', 'collection.succeeded', 'collection.failed']);
     assert.deepEqual(typesAt(some), ['collection.succeeded', 'collection.failed']);
     assert.equal((await developer.change(some, { event_types: ['collection.expired'] })).status, 200);
-    await developer.happen('failed');
+    await developer.makeEvents('failed');
     await developer.untilAll(all, 4, 'delivered');
     assert.equal((await developer.list(DELIVERIES, { endpoint_id: some.id })).length, 2);
   });
 
-  it('goes to the address that it was changed to', async () => {
+  it('gets its events at the URL that it was changed to', async () => {
     const [endpoint, elsewhere] = [await developer.register(), await developer.register()];
     await developer.change(endpoint, { url: elsewhere.shown['url'] });
     await developer.browser.call('DELETE', `${ENDPOINTS}/${elsewhere.id}`);
-    await developer.happen();
+    await developer.makeEvents();
     await developer.untilAll(endpoint, 1, 'delivered');
     assert.equal(developer.received(endpoint).length, 0);
     const [request] = developer.received(elsewhere);
     assert.deepEqual(signersOf(request!, [endpoint.secret]), [0]);
   });
 
-  it('is withheld while it is disabled, and comes with a replay: all of it, in order, with the same bytes', async () => {
+  it('gets nothing while it is disabled, and everything in order and with the same bytes in a replay', async () => {
     const endpoint = await developer.register();
-    await developer.happen();
+    await developer.makeEvents();
     await developer.untilAll(endpoint, 1, 'delivered');
     await developer.change(endpoint, { state: 'disabled' });
-    for (let made = 0; made < 5; made++) await developer.happen('succeeded');
+    for (let n = 0; n < 5; n++) await developer.makeEvents('succeeded');
     const withheld = await developer.untilAll(endpoint, 11, 'delivered', 'withheld');
     assert.equal(withheld.filter(({ state }) => state === 'withheld').length, 10);
     assert.equal(developer.received(endpoint).length, 1);
@@ -88,7 +88,7 @@ describe('what people’s endpoints get', () => {
     assert.deepEqual(
       [early['total'], early['skipped'], early['replayed']],
       [10, 10, 0],
-      'nothing goes to a disabled one',
+      'nothing is sent to a disabled endpoint',
     );
     await developer.change(endpoint, { state: 'enabled' });
     const done = await replayMany(json);
@@ -122,31 +122,27 @@ describe('what people’s endpoints get', () => {
     });
   }
 
-  it('is either sent or withheld when it happens while the endpoint is being disabled, and nothing is lost', async () => {
+  it('loses nothing while it is being disabled: each event is either sent or withheld', async () => {
     const endpoint = await developer.register();
-    const happened = Array.from({ length: 20 }, () => developer.happen());
-    await Promise.all([
-      ...happened.slice(0, 10),
-      developer.change(endpoint, { state: 'disabled' }),
-      ...happened.slice(10),
-    ]);
-    const settled = await developer.untilAll(endpoint, 20, 'delivered', 'withheld');
-    const withheld = settled.filter(({ state }) => state === 'withheld');
+    const events = Array.from({ length: 20 }, () => developer.makeEvents());
+    await Promise.all([...events.slice(0, 10), developer.change(endpoint, { state: 'disabled' }), ...events.slice(10)]);
+    const finished = await developer.untilAll(endpoint, 20, 'delivered', 'withheld');
+    const withheld = finished.filter(({ state }) => state === 'withheld');
     const arrived = () => new Set(developer.received(endpoint).map(({ event }) => event.id));
-    for (const { state, event_id: id } of settled) if (state === 'delivered') assert.ok(arrived().has(id));
+    for (const { state, event_id: id } of finished) if (state === 'delivered') assert.ok(arrived().has(id));
     await developer.change(endpoint, { state: 'enabled' });
     assert.equal((await replayMany({}))['replayed'], withheld.length);
     await developer.untilAll(endpoint, 20, 'delivered');
     assert.equal(arrived().size, 20);
   });
 
-  it('is nothing any more once it is deleted: what is owed is withheld for good', async () => {
+  it('gets nothing once it is deleted, and what it is owed is withheld for good', async () => {
     const [endpoint, other] = [await developer.register(), await developer.register()];
     testEnv.receiver.answerWith(endpoint.name, () => undefined);
-    for (let made = 0; made < 3; made++) await developer.happen();
+    for (let n = 0; n < 3; n++) await developer.makeEvents();
     await untilReceived(endpoint, 1);
     assert.equal((await developer.browser.call('DELETE', `${ENDPOINTS}/${endpoint.id}`)).status, 204);
-    await developer.happen();
+    await developer.makeEvents();
     await developer.untilAll(other, 4, 'delivered');
     const owed = await developer.untilAll(endpoint, 3, 'withheld');
     assertError(await developer.browser.call('POST', `${DELIVERIES}/${owed[0]!.id}/replay`), 'state_conflict');
@@ -157,20 +153,20 @@ describe('what people’s endpoints get', () => {
     assert.deepEqual((await replayMany({}))['skipped'], 3);
   });
 
-  describe('is signed', () => {
-    const nextSigners = async (endpoint: Registered, secrets: readonly string[]) => {
+  describe('whose secret is rotated', () => {
+    const nextSigners = async (endpoint: RegisteredEndpoint, secrets: readonly string[]) => {
       const before = developer.received(endpoint).length;
-      await developer.happen();
+      await developer.makeEvents();
       return signersOf((await untilReceived(endpoint, before + 1)).at(-1)!, secrets);
     };
 
-    it('by the new secret alone after a rotation without overlap', async () => {
+    it('gets signatures by the new secret alone after a rotation without overlap', async () => {
       const endpoint = await developer.register();
       const secrets = [endpoint.secret, String((await rotate(endpoint)).json['secret'])];
       assert.deepEqual(await nextSigners(endpoint, secrets), [1]);
     });
 
-    it('by both while a rotation overlaps, the new one first, and then by the new one alone', async () => {
+    it('gets signatures by both secrets during an overlap, the new one first, and then by the new one alone', async () => {
       const endpoint = await developer.register();
       const second = String((await rotate(endpoint, { keep_previous_for: 3600 })).json['secret']);
       assert.deepEqual(await nextSigners(endpoint, [endpoint.secret, second]), [1, 0]);
@@ -178,7 +174,7 @@ describe('what people’s endpoints get', () => {
       assert.deepEqual(await nextSigners(endpoint, [endpoint.secret, second]), [1]);
     });
 
-    it('by the last two of three: the oldest ends with the second rotation', async () => {
+    it('gets signatures by the two latest of three secrets, because a second rotation ends the oldest', async () => {
       const endpoint = await developer.register();
       const secrets = [endpoint.secret];
       for (let n = 0; n < 2; n++) {
@@ -190,10 +186,10 @@ describe('what people’s endpoints get', () => {
     });
   });
 
-  describe('in a test', () => {
-    const test = (endpoint: Registered) => developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/test`);
+  describe('that is tested', () => {
+    const test = (endpoint: RegisteredEndpoint) => developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/test`);
 
-    it('is an event of its own that shows the endpoint, whatever types it chose, and goes to no other', async () => {
+    it('gets an event that shows the endpoint, whatever types it chose, and no other endpoint gets it', async () => {
       const [endpoint, other] = [
         await developer.register({ event_types: ['payout.queued'] }),
         await developer.register(),
@@ -219,12 +215,12 @@ describe('what people’s endpoints get', () => {
       });
       const [listed] = await developer.list<Fields>(EVENTS, { type: 'endpoint.test' });
       assert.deepEqual(listed, { id: eventId, type: 'endpoint.test', created_at: at, object_id: endpoint.id });
-      await developer.happen();
+      await developer.makeEvents();
       await developer.untilAll(other, 1, 'delivered');
       assert.deepEqual(typesAt(other), ['collection.failed']);
     });
 
-    it('is refused while it is disabled', async () => {
+    it('cannot be tested while it is disabled', async () => {
       const endpoint = await developer.register();
       await developer.change(endpoint, { state: 'disabled' });
       assertError(await test(endpoint), 'state_conflict');
@@ -232,27 +228,27 @@ describe('what people’s endpoints get', () => {
     });
   });
 
-  describe('stops by itself', () => {
-    const answering = (endpoint: Registered, status: number) => {
+  describe('that fails', () => {
+    const answering = (endpoint: RegisteredEndpoint, status: number) => {
       testEnv.receiver.answerWith(endpoint.name, (_request, response) => response.writeHead(status).end());
     };
-    const auditOf = async ({ id }: Registered) =>
+    const auditOf = async ({ id }: RegisteredEndpoint) =>
       (await developer.list<Fields>('/v1/console/audit')).find(
         ({ subject_id: subject, action }) => subject === id && action === 'endpoint.disabled',
       );
 
     for (const [what, status, reason] of [
-      ['it answers 410', 410, 'answered_gone'],
-      ['all of it failed for too long', 500, 'failing'],
+      ['it answers with 410', 410, 'answered_gone'],
+      ['all its attempts have failed for too long', 500, 'failing'],
     ] as const) {
-      it(`when ${what}, which is shown and on record, until somebody enables it`, async () => {
+      it(`is disabled when ${what}, which it shows and the audit log has, until somebody enables it`, async () => {
         const endpoint = await developer.register();
         answering(endpoint, status);
         if (reason === 'failing') {
           const long = `now() - make_interval(secs => ${testEnv.config.clocks.endpointFailingLimitMs / 1000})`;
           await testEnv.db.pool.query(`UPDATE endpoints SET failing_since = ${long} WHERE id = $1`, [endpoint.id]);
         }
-        await developer.happen();
+        await developer.makeEvents();
         const shown = await eventually('it to be disabled', async () => {
           const now = await developer.show(endpoint);
           return now['state'] === 'disabled' && now;
@@ -264,7 +260,7 @@ describe('what people’s endpoints get', () => {
           [entry?.['person'], entry?.['outcome'], entry?.['before'], entry?.['after']],
           [null, 'done', { state: 'enabled' }, { state: 'disabled', disabled_reason: reason }],
         );
-        await developer.happen();
+        await developer.makeEvents();
         await developer.untilAll(endpoint, 2, 'withheld', 'dead_lettered');
         answering(endpoint, 200);
         await developer.change(endpoint, { state: 'enabled' });
@@ -276,7 +272,7 @@ describe('what people’s endpoints get', () => {
     }
   });
 
-  it('and never arrived is kept with every attempt, and sent again one by one', async () => {
+  it('has every attempt of a dead-lettered delivery on record, and gets it again in a replay', async () => {
     const endpoint = await developer.register();
     const answers = [
       { body: 'x'.repeat(20_000), headers: { 'content-length': '20000' } },
@@ -286,7 +282,7 @@ describe('what people’s endpoints get', () => {
       const { body, headers } = answers.shift() ?? answers[0] ?? { body: '', headers: {} };
       response.writeHead(500, headers).end(body);
     });
-    await developer.happen();
+    await developer.makeEvents();
     const [dead] = await developer.untilAll(endpoint, 1, 'dead_lettered');
     const { json } = await developer.browser.call('GET', `${DELIVERIES}/${dead!.id}`);
     const { attempts, ...shown } = json as Fields & { attempts: Fields[] };
@@ -308,10 +304,10 @@ describe('what people’s endpoints get', () => {
     assert.equal((attempts[1]!['response_headers'] as Fields)['x-why'], 'busy');
 
     testEnv.receiver.answerWith(endpoint.name, null);
-    const answer = await developer.browser.call('POST', `${DELIVERIES}/${dead!.id}/replay`);
-    assert.equal(answer.status, 202, answer.text);
-    assert.equal(answer.json['replay_count'], 1);
-    await assertAudited(testEnv, answer, { action: 'delivery.replayed', subject_id: dead!.id });
+    const response = await developer.browser.call('POST', `${DELIVERIES}/${dead!.id}/replay`);
+    assert.equal(response.status, 202, response.text);
+    assert.equal(response.json['replay_count'], 1);
+    await assertAudited(testEnv, response, { action: 'delivery.replayed', subject_id: dead!.id });
     const [again] = await developer.untilAll(endpoint, 1, 'delivered');
     assert.deepEqual([again!.attempt_count, again!.replay_count], [3, 1]);
     const received = developer.received(endpoint);
@@ -328,9 +324,9 @@ describe('what people’s endpoints get', () => {
     assert.equal(event.json['object_id'], id);
   });
 
-  it('is sent again after it was delivered, too, with the secret of that moment', async () => {
+  it('gets a delivered event again in a replay, signed with the current secret', async () => {
     const endpoint = await developer.register();
-    await developer.happen();
+    await developer.makeEvents();
     const [delivery] = await developer.untilAll(endpoint, 1, 'delivered');
     const secret = String((await rotate(endpoint)).json['secret']);
     await developer.browser.call('POST', `${DELIVERIES}/${delivery!.id}/replay`);

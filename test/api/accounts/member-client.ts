@@ -1,4 +1,4 @@
-// The people who rule a merchant in tests, and what they do to each other over HTTP.
+// Calls of the member and invitation routes by the logged-in members of a merchant.
 import assert from 'node:assert/strict';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import type { Role } from '../../../src/domain/accounts/member.ts';
@@ -9,14 +9,14 @@ import { addPerson, logIn, PASSWORD, type Browser, type TestPerson } from '../..
 const MEMBERS = '/v1/console/members';
 const INVITATIONS = '/v1/console/invitations';
 
-export type Administrator = { readonly person: TestPerson; readonly browser: Browser };
-type Named = { readonly id: string; readonly name: string };
-type Waiting = Record<string, unknown> & { readonly id: string; readonly waits_for: readonly Named[] };
+export type LoggedInMember = { readonly person: TestPerson; readonly browser: Browser };
+type PersonSummary = { readonly id: string; readonly name: string };
+type WaitingProposal = Record<string, unknown> & { readonly id: string; readonly waits_for: readonly PersonSummary[] };
 
-export type Administration = ReturnType<typeof administrationOf>;
+export type MemberClient = ReturnType<typeof createMemberClient>;
 
-export function administrationOf(testEnv: TestEnvironment) {
-  const addAdministrator = async (merchantId: MerchantId, ...roles: Role[]): Promise<Administrator> => {
+export function createMemberClient(testEnv: TestEnvironment) {
+  const add = async (merchantId: MerchantId, ...roles: Role[]): Promise<LoggedInMember> => {
     const person = await addPerson(testEnv, merchantId, roles);
     return { person, browser: await logIn(testEnv, person) };
   };
@@ -25,46 +25,45 @@ export function administrationOf(testEnv: TestEnvironment) {
     const { id: merchantId } = await testEnv.addMerchant();
     return {
       merchantId,
-      one: await addAdministrator(merchantId, 'owner'),
-      two: await addAdministrator(merchantId, 'owner'),
+      one: await add(merchantId, 'owner'),
+      two: await add(merchantId, 'owner'),
     };
   };
   const newEmail = () => `${newId('usr').slice(-12)}@shop.example`;
-  const invite = (by: Administrator, roles: Role[], email = newEmail()) =>
+  const invite = (by: LoggedInMember, roles: Role[], email = newEmail()) =>
     by.browser.call('POST', INVITATIONS, { json: { email, roles } });
   const accept = (fields: Record<string, unknown>) =>
     call(testEnv.baseUrl, 'POST', `${INVITATIONS}/accept`, {
       json: { name: 'Brian', password: PASSWORD, ...fields },
       idempotencyKey: null,
     });
-  const change = (by: Administrator, id: string, roles: Role[]) =>
+  const change = (by: LoggedInMember, id: string, roles: Role[]) =>
     by.browser.call('PATCH', `${MEMBERS}/${id}`, { json: { roles } });
-  const remove = (by: Administrator, id: string) => by.browser.call('DELETE', `${MEMBERS}/${id}`);
-  const decide = (by: Administrator, id: unknown, verb: 'approve' | 'reject') => {
+  const remove = (by: LoggedInMember, id: string) => by.browser.call('DELETE', `${MEMBERS}/${id}`);
+  const decide = (by: LoggedInMember, id: unknown, verb: 'approve' | 'reject') => {
     const path = String(id).startsWith('inv_') ? INVITATIONS : `${MEMBERS}/changes`;
     return by.browser.call('POST', `${path}/${String(id)}/${verb}`);
   };
-  const withdraw = (by: Administrator, id: unknown) => by.browser.call('DELETE', `${MEMBERS}/changes/${String(id)}`);
-  const membersOf = async (by: Administrator) =>
+  const withdraw = (by: LoggedInMember, id: unknown) => by.browser.call('DELETE', `${MEMBERS}/changes/${String(id)}`);
+  const list = async (by: LoggedInMember) =>
     (await by.browser.call('GET', MEMBERS)).json['data'] as {
       id: string;
       roles: Role[];
-      waiting_changes: Waiting[];
+      waiting_changes: WaitingProposal[];
     }[];
-  const rolesOf = async (by: Administrator, id: string) =>
-    (await membersOf(by)).find((member) => member.id === id)?.roles;
-  const invitationsOf = async (by: Administrator) =>
-    (await by.browser.call('GET', INVITATIONS)).json['data'] as Waiting[];
-  const waitingFor = async (by: Administrator) =>
+  const rolesOf = async (by: LoggedInMember, id: string) => (await list(by)).find((member) => member.id === id)?.roles;
+  const invitationsOf = async (by: LoggedInMember) =>
+    (await by.browser.call('GET', INVITATIONS)).json['data'] as WaitingProposal[];
+  const waitingFor = async (by: LoggedInMember) =>
     (await by.browser.call('GET', '/v1/console/session')).json['waits_for_you'];
-  const assertWaits = (response: ApiResponse, ...people: Administrator[]) => {
+  const assertWaits = (response: ApiResponse, ...people: LoggedInMember[]) => {
     assert.equal(response.status, 202, response.text);
-    const { waits_for: waitsFor, needs_second_person: needs } = response.json as unknown as Waiting;
+    const { waits_for: waitsFor, needs_second_person: needs } = response.json as unknown as WaitingProposal;
     assert.deepEqual(waitsFor.map(({ id }) => id).sort(), people.map(({ person }) => person.id).sort());
     assert.equal(needs, people.length === 0);
   };
   return {
-    addAdministrator,
+    add,
     twoOwners,
     newEmail,
     invite,
@@ -73,7 +72,7 @@ export function administrationOf(testEnv: TestEnvironment) {
     remove,
     decide,
     withdraw,
-    membersOf,
+    list,
     rolesOf,
     invitationsOf,
     waitingFor,
