@@ -1,4 +1,4 @@
-// Who may call what, written out once more from the contract: the tests hold the document and the server against it.
+// Who may call which operation, written out again from the contract: the tests compare document and server with it.
 import type { Scope } from '../../src/domain/accounts/api-key.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { Role } from '../../src/domain/accounts/member.ts';
@@ -8,7 +8,7 @@ const PEOPLE: readonly Role[] = ['owner', 'admin'];
 const KEYS: readonly Role[] = ['owner', 'admin', 'developer'];
 const RELEASES: readonly Role[] = ['owner', 'approver'];
 
-/** Section 10 of the contract: the routes behind a session and the roles that each takes. */
+/** Section 10 of the contract: the routes behind a session and the roles that may call each. */
 export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   getSession: ANY,
   logOut: ANY,
@@ -35,7 +35,7 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   releasePayout: RELEASES,
   releasePayouts: RELEASES,
   rejectPayout: RELEASES,
-  // Of whoever made the payout, whatever they are by now.
+  // Open to the payout's maker, whatever their roles are now.
   cancelPayout: ANY,
   reverseCollection: RELEASES,
   getReversal: ANY,
@@ -84,8 +84,8 @@ export const SCOPE_ROLES: Readonly<Record<Scope, readonly Role[]>> = {
   'payouts:write': ['owner', 'maker'],
 };
 
-/** What anybody may call: it tells of no merchant. */
-export const OPEN_TO_ALL: readonly string[] = [
+/** What anybody may call, because it shows nothing of a merchant. */
+export const WITHOUT_AUTHENTICATION: readonly string[] = [
   'getHealth',
   'getReadiness',
   'getOpenApi',
@@ -129,7 +129,7 @@ export const PATH_IDS: Readonly<Record<string, keyof typeof NOT_FOUND>> = {
   getReplay: 'rpl',
 };
 
-/** What is said of an id of this noun that is unknown, and of another merchant's. */
+/** The error for an unknown id of this noun, and for another merchant's. */
 export const NOT_FOUND = {
   col: 'collection_not_found',
   pay: 'payout_not_found',
@@ -144,22 +144,22 @@ export const NOT_FOUND = {
   rpl: 'replay_not_found',
 } as const satisfies Record<string, ErrorCode>;
 
-/** Ids that come in a body: the field, and what is said of one that is unknown. */
+/** Ids that come in a body: the field, and the error for an unknown one. */
 export const BODY_IDS: Readonly<Record<string, { readonly field: string; readonly refusal: ErrorCode }>> = {
   releasePayouts: { field: 'ids', refusal: 'payout_not_found' },
   logIn: { field: 'merchant_id', refusal: 'permission_denied' },
   createReplay: { field: 'endpoint_id', refusal: 'endpoint_not_found' },
 };
 
-/** Ids that a list is narrowed by, with their nouns. One that is unknown finds nothing. */
+/** Ids that a list is filtered by, with their nouns. An unknown one finds nothing. */
 export const QUERY_IDS: Readonly<Record<string, Readonly<Record<string, keyof typeof NOT_FOUND>>>> = {
   listDeliveries: { endpoint_id: 'whe', event_id: 'evt' },
 };
 
-/** Operations that are behind a session, or may be. */
+/** Operations that need a session or accept one. */
 export const BEHIND_A_SESSION: readonly string[] = [...Object.keys(CONSOLE_ROLES), ...Object.keys(API_SCOPES)];
 
-/** Whether the operation only reads. By its name, so that tests can be told apart before there is a document. */
+/** Whether the operation only reads; decided by its name, so that tests can be listed before there is a document. */
 export function isRead(operationId: string): boolean {
   return /^(get|list)/.test(operationId);
 }

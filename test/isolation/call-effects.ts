@@ -1,4 +1,4 @@
-// What a call left behind in the database, and the proof that a refused one left nothing but its entry in the audit log.
+// Checks of what a call left in the database: a refused call leaves nothing but its entry in the audit log.
 import assert from 'node:assert/strict';
 import type { Database } from '../../src/db/database.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
@@ -10,7 +10,7 @@ import type { Sample } from './samples.ts';
 import type { Headers, IsolationEnvironment } from './tenants.ts';
 
 /** A digest of the rows of every table, by table. */
-export type Dump = Readonly<Record<string, string>>;
+export type TableDigests = Readonly<Record<string, string>>;
 
 type Table = { readonly name: string; readonly of_merchants: boolean; readonly notes_use: boolean };
 
@@ -33,11 +33,11 @@ function listTables(db: Database): Promise<Table[]> {
   return tables;
 }
 
-async function dump(db: Database, ofTable: (table: Table) => string | null): Promise<Dump> {
+async function digestTables(db: Database, ofTable: (table: Table) => string | null): Promise<TableDigests> {
   const parts = (await listTables(db)).flatMap((table) => {
     const condition = ofTable(table);
     if (condition === null) return [];
-    // When a key or a session was last used is noted to the minute, by calls that are refused too.
+    // Refused calls too record when a key or a session was last used, to the minute.
     const row = table.notes_use ? `(to_jsonb(x) - 'last_used_at')::text` : 'x::text';
     return [
       `SELECT '${table.name}' AS name, count(*) || ' ' || coalesce(sum(hashtextextended(${row}, 0)), 0) AS digest
@@ -48,17 +48,17 @@ async function dump(db: Database, ofTable: (table: Table) => string | null): Pro
   return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]));
 }
 
-/** All there is but the audit log, and what keeps it from filling up. */
-function dumpWithoutAudit(db: Database): Promise<Dump> {
-  return dump(db, ({ name }) => {
+/** Everything but the audit log and the counters that limit its growth. */
+function digestWithoutAudit(db: Database): Promise<TableDigests> {
+  return digestTables(db, ({ name }) => {
     if (name === 'attempt_counters') return "x.subject NOT LIKE 'refusal/%'";
     return name === 'audit_entries' ? null : 'true';
   });
 }
 
-/** All there is, the audit log too, but for what is this merchant's and for failed attempts to prove who one is. */
-export function dumpOfOthers(db: Database, merchantId: MerchantId): Promise<Dump> {
-  return dump(db, ({ name, of_merchants: isOfMerchants }) => {
+/** Everything, the audit log included, but for this merchant's rows and for the counters of authentication attempts. */
+export function digestOfOthers(db: Database, merchantId: MerchantId): Promise<TableDigests> {
+  return digestTables(db, ({ name, of_merchants: isOfMerchants }) => {
     if (name === 'attempt_counters') return null;
     return isOfMerchants ? `merchant_id IS DISTINCT FROM '${merchantId}'` : 'true';
   });
@@ -66,7 +66,7 @@ export function dumpOfOthers(db: Database, merchantId: MerchantId): Promise<Dump
 
 export type AuditRow = Readonly<Record<string, unknown>> & { readonly outcome: string };
 
-/** Entries made after the one with this id, oldest first. */
+/** The entries after the one with this id, oldest first. */
 export async function auditAfter(db: Database, lastId: string): Promise<AuditRow[]> {
   const { rows } = await db.pool.query<AuditRow>(
     `SELECT merchant_id, user_id, api_key_id, action, outcome, subject_id,
@@ -86,25 +86,25 @@ export type Attempt = {
   readonly operationId: string;
   readonly sample: Sample;
   readonly headers: Headers;
-  /** Whose session it comes with, which the audit log then names; null: nobody's. */
+  /** The person whose session it uses, whom the audit log then names; null: nobody. */
   readonly person: TestPerson | null;
-  /** The merchant's key that it comes with, if the refusal of it is to be on record. */
+  /** The merchant's key that it uses, if its refusal must be in the audit log. */
   readonly apiKey?: { readonly id: string; readonly merchantId: MerchantId };
-  /** `permission_denied` unless it is said. */
+  /** `permission_denied` by default. */
   readonly code?: ErrorCode;
-  /** What the failure of the test names. */
+  /** What a failure of the test names. */
   readonly why: string;
 };
 
 /**
- * Makes the calls one after the other. Fails unless each is refused, all of them change nothing, and each is in the audit
- * log exactly if somebody is known to have made it.
+ * Makes the calls one after the other. Fails unless each is refused, none changes anything, and each is in the audit
+ * log exactly if its caller is known.
  */
 export async function assertRefused(
   { testEnv, published, send }: IsolationEnvironment,
   attempts: readonly Attempt[],
 ): Promise<ApiResponse[]> {
-  const [before, lastId] = [await dumpWithoutAudit(testEnv.db), await lastAuditId(testEnv.db)];
+  const [before, lastId] = [await digestWithoutAudit(testEnv.db), await lastAuditId(testEnv.db)];
   const responses: ApiResponse[] = [];
   const expected: AuditRow[] = [];
   for (const { operationId, sample, headers, person, apiKey, code = 'permission_denied', why } of attempts) {
@@ -127,12 +127,12 @@ export async function assertRefused(
     });
   }
   const where = [...new Set(attempts.map(({ operationId, why }) => `${operationId} ${why}`))].join(', ');
-  assert.deepEqual(await dumpWithoutAudit(testEnv.db), before, `something changed: ${where}`);
+  assert.deepEqual(await digestWithoutAudit(testEnv.db), before, `something changed: ${where}`);
   assert.deepEqual(await auditAfter(testEnv.db, lastId), expected, where);
   return responses;
 }
 
-/** Fails unless the call succeeds and, where it changes something in a session, is in the audit log. */
+/** Fails unless the call succeeds and, where it changes something with a session, is in the audit log. */
 export async function assertLetIn(
   { testEnv, published, send }: IsolationEnvironment,
   attempt: Attempt,

@@ -1,4 +1,4 @@
-// Holds what the isolation tests know of the API against the server's own document, so that no route can be forgotten.
+// Compares what the isolation tests know of the API with the server's own document, so that no route can be forgotten.
 import assert from 'node:assert/strict';
 import { ROLES } from '../../src/domain/accounts/member.ts';
 import {
@@ -9,7 +9,7 @@ import {
   CONSOLE_ROLES,
   isRead,
   NOT_FOUND,
-  OPEN_TO_ALL,
+  WITHOUT_AUTHENTICATION,
   PATH_IDS,
   QUERY_IDS,
 } from './access.ts';
@@ -17,7 +17,7 @@ import { looksLikeId, prefixOf, type PublishedOperation } from './published.ts';
 import { SAMPLES } from './samples.ts';
 import { startIsolationEnvironment, type IsolationEnvironment } from './tenants.ts';
 
-describe('the operations that isolation is proved of', () => {
+describe('the operations in the isolation tests', () => {
   let isolation: IsolationEnvironment;
   before(async () => {
     isolation = await startIsolationEnvironment();
@@ -30,18 +30,18 @@ describe('the operations that isolation is proved of', () => {
       .map(({ operationId }) => operationId)
       .sort();
 
-  it('are all that there are: none is unknown, and none is gone', () => {
+  it('are exactly those that the document publishes', () => {
     const called = [...BEHIND_A_SESSION, ...BEFORE_A_SESSION];
-    const known = [...called, ...OPEN_TO_ALL];
+    const known = [...called, ...WITHOUT_AUTHENTICATION];
     const published = namesOf(() => true);
     const without = (names: readonly string[], others: readonly string[]) =>
       names.filter((name) => !others.includes(name));
     assert.deepEqual(without(published, known), [], 'operations that no test of isolation calls');
-    assert.deepEqual(without(known, published), [], 'operations that there are no more');
-    assert.deepEqual(without(called, Object.keys(SAMPLES)), [], 'operations that there is no sample of');
+    assert.deepEqual(without(known, published), [], 'operations that no longer exist');
+    assert.deepEqual(without(called, Object.keys(SAMPLES)), [], 'operations without a sample');
   });
 
-  it('are on the side that their path says', () => {
+  it('are under /v1/console, under /v1/api, or open to anybody, as the contract has them', () => {
     const console = [...Object.keys(CONSOLE_ROLES), ...BEFORE_A_SESSION];
     assert.deepEqual(
       namesOf(({ path }) => path.startsWith('/v1/console/')),
@@ -53,7 +53,7 @@ describe('the operations that isolation is proved of', () => {
     );
     assert.deepEqual(
       namesOf(({ operation }) => operation.security?.length === 0),
-      [...BEFORE_A_SESSION, ...OPEN_TO_ALL].sort(),
+      [...BEFORE_A_SESSION, ...WITHOUT_AUTHENTICATION].sort(),
     );
   });
 
@@ -75,7 +75,7 @@ describe('the operations that isolation is proved of', () => {
     }
   });
 
-  it('have ids of known nouns in their paths, and nowhere else but where it is known', () => {
+  it('have ids of known nouns in their paths, and other ids only where these tests know them', () => {
     for (const operation of isolation.published.operations) {
       const { operationId, pathNames, queryNames, bodyIds } = operation;
       const noun = PATH_IDS[operationId];
@@ -88,14 +88,14 @@ describe('the operations that isolation is proved of', () => {
     }
   });
 
-  it('name the code for an id that is unknown', () => {
+  it('document the error code for an unknown id', () => {
     for (const [operationId, noun] of Object.entries(PATH_IDS)) {
       const { responses } = isolation.published.find(operationId).operation;
       assert.ok(responses['404']?.description.includes(`\`${NOT_FOUND[noun]}\``), operationId);
     }
   });
 
-  it('are named for reading exactly when they read', () => {
+  it('are named as reads exactly when they read', () => {
     const behind = (operation: PublishedOperation) => BEHIND_A_SESSION.includes(operation.operationId);
     assert.deepEqual(
       namesOf((operation) => behind(operation) && operation.method === 'GET'),

@@ -1,4 +1,4 @@
-// Another merchant's ids on every operation that takes one: the answer is that to an unknown id, to the last byte.
+// Another merchant's ids on every operation that takes one: the response is that to an unknown id, byte for byte.
 import assert from 'node:assert/strict';
 import { isId, newId } from '../../src/domain/ids.ts';
 import { assertError } from '../api/responses.ts';
@@ -7,12 +7,12 @@ import { addPerson } from '../support/people.ts';
 import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.ts';
 import { idsOf } from './merchant-ids.ts';
 import { sampleOf, type Sample } from './samples.ts';
-import { dumpOfOthers } from './call-effects.ts';
+import { digestOfOthers } from './call-effects.ts';
 import {
   startIsolationEnvironment,
   type Headers,
   type Shop,
-  type Visitor,
+  type ConsoleSession,
   type IsolationEnvironment,
 } from './tenants.ts';
 
@@ -22,22 +22,22 @@ describe('an id of another merchant', () => {
   let isolation: IsolationEnvironment;
   let ours: Shop;
   let theirs: Shop;
-  let their: Visitor;
-  /** Who asks with it, by what they ask with. */
+  let their: ConsoleSession;
+  /** The headers of each kind of caller. */
   let callers: Readonly<Record<string, Headers>>;
 
   before(async () => {
     isolation = await startIsolationEnvironment();
     const { testEnv } = isolation;
     [ours, theirs] = [await isolation.addShop(), await isolation.addShop()];
-    their = await isolation.enter(theirs, 'owner');
-    const our = await isolation.enter(ours, 'owner');
+    their = await isolation.logInAs(theirs, 'owner');
+    const our = await isolation.logInAs(ours, 'owner');
     callers = {
       'an owner': our.headers,
       'who is an owner there too': await headersOfBoth(),
       'a key': { authorization: `Bearer ${ours.merchant.key}` },
     };
-    // One of each noun is there to be asked for.
+    // Make sure that the other merchant has one of each noun.
     for (const operationId of Object.keys(PATH_IDS)) await sampleOf(operationId, { testEnv, shop: theirs, ...their });
   });
   after(() => isolation.testEnv.stop());
@@ -53,42 +53,42 @@ describe('an id of another merchant', () => {
     Object.entries(callers).filter(([who]) => who !== 'a key' || API_SCOPES[operationId] !== undefined);
 
   for (const [operationId, prefix] of Object.entries(PATH_IDS)) {
-    it(`is an unknown one to ${operationId}`, async () => {
+    it(`is treated as unknown by ${operationId}`, async () => {
       const { testEnv, send } = isolation;
       const sample = await sampleOf(operationId, { testEnv, shop: theirs, ...their });
       assert.ok(isId(prefix, sample.id ?? ''), `${operationId} has a sample of ${prefix}`);
-      const before = await dumpOfOthers(testEnv.db, ours.merchantId);
+      const before = await digestOfOthers(testEnv.db, ours.merchantId);
       for (const [who, headers] of callersOf(operationId)) {
         const unknown = await send(operationId, { ...sample, id: newId(prefix) }, headers);
         const foreign = await send(operationId, sample, headers);
         assertError(foreign, NOT_FOUND[prefix]);
         assert.deepEqual(comparable(foreign), comparable(unknown), `${operationId} for ${who}`);
       }
-      assert.deepEqual(await dumpOfOthers(testEnv.db, ours.merchantId), before, `${operationId} changed something`);
+      assert.deepEqual(await digestOfOthers(testEnv.db, ours.merchantId), before, `${operationId} changed something`);
       const own = await send(operationId, sample, their.headers);
       assert.equal(Math.floor(own.status / 100), 2, `${operationId} for its own merchant: ${own.text}`);
     });
 
-    it(`is an unknown one to ${operationId}, whatever it is the id of`, async () => {
+    it(`is treated as unknown by ${operationId}, whatever its noun`, async () => {
       const { testEnv, send } = isolation;
       const { json } = await sampleOf(operationId, { testEnv, shop: theirs, ...their });
-      const before = await dumpOfOthers(testEnv.db, ours.merchantId);
+      const before = await digestOfOthers(testEnv.db, ours.merchantId);
       for (const [noun, id] of await oneOfEach(theirs)) {
         const [foreign, unknown] = await Promise.all(
-          [id, newId(noun)].map((asked) => send(operationId, withBody(asked, json), callers['an owner']!)),
+          [id, newId(noun)].map((anyId) => send(operationId, withBody(anyId, json), callers['an owner']!)),
         );
         assertError(foreign!, NOT_FOUND[prefix]);
         assert.deepEqual(comparable(foreign!), comparable(unknown!), `${operationId} with the id of a ${noun}`);
       }
-      assert.deepEqual(await dumpOfOthers(testEnv.db, ours.merchantId), before, `${operationId} changed something`);
+      assert.deepEqual(await digestOfOthers(testEnv.db, ours.merchantId), before, `${operationId} changed something`);
     });
   }
 
-  /** An id of every noun that the merchant has, which are all that there are. */
+  /** One id of every noun that the merchant has; fails unless it has all nouns. */
   async function oneOfEach(shop: Shop): Promise<Map<Prefix, string>> {
     const { db } = isolation.testEnv;
     const own = await idsOf(db, ours.merchantId);
-    // Who is a member of both is no foreign person.
+    // The ids of people who are members of both merchants are not foreign.
     const ids = [...(await idsOf(db, shop.merchantId))].filter(
       (id) => /^[a-z]{3}_[0-9a-z]{26}$/.test(id) && !own.has(id),
     );
@@ -100,23 +100,23 @@ describe('an id of another merchant', () => {
   }
 
   for (const [operationId, { field, refusal }] of Object.entries(BODY_IDS)) {
-    it(`is an unknown one in the body of ${operationId}`, async () => {
+    it(`is treated as unknown in the body of ${operationId}`, async () => {
       const { testEnv, send } = isolation;
-      // Before a session it is the caller's own password that is sent: with nothing of theirs but the id.
-      const our = await isolation.enter(ours, 'owner');
+      // A log-in sends the caller's own credentials: nothing but the id is the other merchant's.
+      const our = await isolation.logInAs(ours, 'owner');
       const own = await sampleOf(operationId, { testEnv, shop: ours, person: our.person });
       const foreign = (await sampleOf(operationId, { testEnv, shop: theirs, ...their })).json?.[field];
-      const before = await dumpOfOthers(testEnv.db, ours.merchantId);
-      const ask = (value: unknown) => send(operationId, { json: { ...own.json, [field]: value } }, our.headers);
-      const [response, unknown] = [await ask(foreign), await ask(unknownFor(foreign))];
+      const before = await digestOfOthers(testEnv.db, ours.merchantId);
+      const sendWith = (value: unknown) => send(operationId, { json: { ...own.json, [field]: value } }, our.headers);
+      const [response, unknown] = [await sendWith(foreign), await sendWith(unknownFor(foreign))];
       assert.ok(response.text.includes(`"code":"${refusal}"`), `${operationId}: ${response.text}`);
       assert.deepEqual(comparable(response), comparable(unknown), operationId);
-      assert.deepEqual(await dumpOfOthers(testEnv.db, ours.merchantId), before, `${operationId} changed something`);
+      assert.deepEqual(await digestOfOthers(testEnv.db, ours.merchantId), before, `${operationId} changed something`);
     });
   }
 
   for (const [operationId, fields] of Object.entries(QUERY_IDS)) {
-    it(`is an unknown one in the query of ${operationId}: it finds nothing, and its own merchant’s finds something`, async () => {
+    it(`finds nothing in the query of ${operationId}, although it finds something for its own merchant`, async () => {
       const { testEnv, published } = isolation;
       const { path } = published.find(operationId);
       const foreign = await oneOfEach(theirs);
@@ -134,13 +134,13 @@ describe('an id of another merchant', () => {
     });
   }
 
-  it('is not let in beside one of our own', async () => {
+  it('is refused beside an id of our own', async () => {
     const { testEnv, send } = isolation;
-    const our = await isolation.enter(ours, 'owner');
+    const our = await isolation.logInAs(ours, 'owner');
     const idsIn = ({ json }: Sample) => json?.['ids'] as string[];
     const own = idsIn(await sampleOf('releasePayouts', { testEnv, shop: ours, ...our }));
     const foreign = idsIn(await sampleOf('releasePayouts', { testEnv, shop: theirs, ...their }));
-    const before = await dumpOfOthers(testEnv.db, ours.merchantId);
+    const before = await digestOfOthers(testEnv.db, ours.merchantId);
     const { json } = await send('releasePayouts', { json: { ids: [...own, ...foreign] } }, our.headers);
     const data = json['data'] as { payout: { state: string } | null; error: { code: string } | null }[];
     assert.deepEqual(
@@ -150,15 +150,15 @@ describe('an id of another merchant', () => {
         [undefined, 'payout_not_found'],
       ],
     );
-    assert.deepEqual(await dumpOfOthers(testEnv.db, ours.merchantId), before);
+    assert.deepEqual(await digestOfOthers(testEnv.db, ours.merchantId), before);
   });
 
-  it('is not let in as an Idempotency-Key that another merchant used', async () => {
+  it('is not in the response to an Idempotency-Key that the other merchant used', async () => {
     const { testEnv, published, send } = isolation;
-    const our = await isolation.enter(ours, 'owner');
-    const kept = published.operations.filter(({ isIdempotent }) => isIdempotent);
-    assert.ok(kept.length > 4);
-    for (const { operationId } of kept) {
+    const our = await isolation.logInAs(ours, 'owner');
+    const idempotent = published.operations.filter(({ isIdempotent }) => isIdempotent);
+    assert.ok(idempotent.length > 4);
+    for (const { operationId } of idempotent) {
       const key = `order-${operationId}`;
       const sample = await sampleOf(operationId, { testEnv, shop: theirs, ...their });
       const first = await send(operationId, sample, their.headers, key);
@@ -177,7 +177,7 @@ describe('an id of another merchant', () => {
   });
 });
 
-/** All of an answer that is not of its moment, with what was asked for left out. */
+/** Everything of a response but what differs for every request, with the requested id left out. */
 function comparable({ status, headers, text }: ApiResponse): unknown {
   const sent = [...headers].filter(([name]) => !['date', 'malipo-request-id'].includes(name));
   return { status, sent, text: text.replace(/"request_id":"req_\w+"/, '').replaceAll(/"id":"\w+"/g, '') };

@@ -1,4 +1,4 @@
-// Every list and every other read that takes no id: what it shows is the caller's own merchant's, whatever is asked for.
+// Every list and every other read without an id: it shows what belongs to the caller's own merchant, whatever the query.
 import assert from 'node:assert/strict';
 import { makeCollection } from '../db/rows.ts';
 import { addPerson } from '../support/people.ts';
@@ -13,7 +13,7 @@ type Page = { readonly data: readonly { readonly id: string }[]; readonly next_c
 
 const IDS = /\b(?!req_)[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g;
 
-/** What each parameter of a list is asked with: words that rows of both merchants have. */
+/** The values that each parameter of a list is tested with: rows of both merchants have them. */
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   limit: ['100'],
   state: ['succeeded', 'queued', 'initiated', 'pending', 'withheld'],
@@ -24,14 +24,14 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   created_from: ['2020-01-01T00:00:00.000Z'],
   created_to: ['2090-01-01T00:00:00.000Z'],
 };
-// States that only other nouns have.
+// States that the rows of a list never have.
 const NO_STATES: Readonly<Record<string, readonly string[]>> = {
   listCollections: ['queued', 'pending', 'withheld'],
   listPayouts: ['initiated', 'pending', 'withheld'],
   listDeliveries: ['succeeded', 'queued', 'initiated'],
 };
 
-describe('what is shown without an id', () => {
+describe('a read without an id', () => {
   let isolation: IsolationEnvironment;
   let ours: Shop;
   let theirs: Shop;
@@ -42,10 +42,10 @@ describe('what is shown without an id', () => {
   before(async () => {
     isolation = await startIsolationEnvironment();
     [ours, theirs] = [await isolation.addShop(), await isolation.addShop()];
-    const [our, their] = [await isolation.enter(ours, 'viewer'), await isolation.enter(theirs, 'viewer')];
+    const [our, their] = [await isolation.logInAs(ours, 'viewer'), await isolation.logInAs(theirs, 'viewer')];
     const both = await addPerson(isolation.testEnv, ours.merchantId, ['owner']);
     await addPerson(isolation.testEnv, theirs.merchantId, ['owner'], { email: both.email });
-    // By turns, so that the rows of the two lie between each other.
+    // In turns, so that the rows of the two merchants alternate.
     await fill([ours, theirs]);
     await makeCollection(isolation.testEnv.db, theirs.merchantId, 'succeeded');
     own = await idsOf(isolation.testEnv.db, ours.merchantId);
@@ -61,7 +61,7 @@ describe('what is shown without an id', () => {
   async function fill(shops: readonly Shop[]): Promise<void> {
     for (const operationId of Object.keys(SAMPLES)) {
       for (const shop of shops) {
-        const { person, headers } = await isolation.enter(shop, 'owner', {
+        const { person, headers } = await isolation.logInAs(shop, 'owner', {
           hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId),
         });
         const sample = await sampleOf(operationId, { testEnv: isolation.testEnv, shop, person });
@@ -81,8 +81,8 @@ describe('what is shown without an id', () => {
   async function walk(path: string, query: Readonly<Record<string, string>>, headers: Headers): Promise<string[]> {
     const ids: string[] = [];
     for (let cursor = query['cursor'] ?? null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-      const asked = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) });
-      const response = await call(isolation.testEnv.baseUrl, 'GET', `${path}?${asked.toString()}`, { headers });
+      const search = new URLSearchParams({ ...query, ...(cursor !== null && { cursor }) });
+      const response = await call(isolation.testEnv.baseUrl, 'GET', `${path}?${search.toString()}`, { headers });
       assert.equal(response.status, 200, response.text);
       assertOwn(response.text, path);
       const page = response.json as unknown as Page;
@@ -95,7 +95,7 @@ describe('what is shown without an id', () => {
   function queriesOf(operationId: string, names: readonly string[]): Record<string, string>[] {
     return (
       names
-        // Ids are asked for in the tests of foreign ids.
+        // The tests of foreign ids cover ids.
         .filter((name) => name !== 'cursor' && !looksLikeId(name))
         .flatMap((name) => {
           const values = QUERIES[name];
@@ -107,7 +107,7 @@ describe('what is shown without an id', () => {
   }
 
   for (const operationId of BEHIND_A_SESSION.filter((name) => name.startsWith('list'))) {
-    it(`by ${operationId} is of the caller’s merchant`, async () => {
+    it(`shows only the caller’s merchant in ${operationId}`, async () => {
       const operation = isolation.published.find(operationId);
       const { path, queryNames } = operation;
       const isPaged = queryNames.includes('cursor');
@@ -121,12 +121,12 @@ describe('what is shown without an id', () => {
           for (const id of found) assert.ok(all.includes(id), `${operationId} ${JSON.stringify(query)} shows ${id}`);
         }
       }
-      if (isPaged) await assertTheirCursorIsOnlyAMoment(operation);
+      if (isPaged) await assertForeignCursorShowsOwnRows(operation);
     });
   }
 
-  /** After a cursor of theirs come our own older rows. */
-  async function assertTheirCursorIsOnlyAMoment({ path, operationId }: PublishedOperation): Promise<void> {
+  /** After a cursor of the other merchant, a list continues with our own older rows. */
+  async function assertForeignCursorShowsOwnRows({ path, operationId }: PublishedOperation): Promise<void> {
     const { json } = await call(isolation.testEnv.baseUrl, 'GET', `${path}?limit=2`, { headers: theirHeaders });
     const cursor = json['next_cursor'];
     assert.ok(typeof cursor === 'string', `${operationId} has a second page`);
@@ -139,18 +139,18 @@ describe('what is shown without an id', () => {
 
   for (const operationId of BEHIND_A_SESSION.filter((name) => isRead(name) && PATH_IDS[name] === undefined)) {
     if (operationId.startsWith('list')) continue;
-    it(`by ${operationId} is of the caller’s merchant`, async () => {
+    it(`shows only the caller’s merchant in ${operationId}`, async () => {
       for (const [who, headers] of callersOf(operationId)) {
         const response = await isolation.send(operationId, {}, headers);
         assert.equal(response.status, 200);
-        // Which merchants a person acts for is the person's own.
+        // A person's list of merchants belongs to the person.
         const text = operationId === 'getSession' ? response.text.replaceAll(theirs.merchantId, '') : response.text;
         assertOwn(text, `${operationId} to ${who}`);
       }
     });
   }
 
-  it('as the balance is that of the caller’s merchant', async () => {
+  it('shows the caller’s merchant’s own balance', async () => {
     const { testEnv, send } = isolation;
     const shown: unknown[] = [];
     for (const { merchantId, merchant } of [ours, theirs]) {
@@ -162,6 +162,6 @@ describe('what is shown without an id', () => {
       for (const { kind, balance } of rows) assert.equal(String(json[kind]), balance, kind);
       shown.push(json['available']);
     }
-    assert.notEqual(shown[0], shown[1], 'the two can be told apart');
+    assert.notEqual(shown[0], shown[1], 'the two balances differ');
   });
 });

@@ -1,4 +1,4 @@
-// What belongs to a merchant, asked of the database: by it what an answer shows is judged.
+// The ids of everything that belongs to a merchant, from the database: the tests check responses against them.
 import type { Database } from '../../src/db/database.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 
@@ -9,7 +9,7 @@ const TABLES_WITH_IDS = `
   WHERE i.table_schema = 'public' AND t.table_type = 'BASE TABLE'
     AND i.column_name = 'id' AND m.column_name = 'merchant_id'`;
 
-/** The ids of all that is the merchant's, of its people, and its own. */
+/** The ids of everything that the merchant owns, of its people, and its own. */
 export async function idsOf(db: Database, merchantId: MerchantId): Promise<Set<string>> {
   const { rows: tables } = await db.pool.query<{ name: string }>(TABLES_WITH_IDS);
   const parts = tables.map(({ name }) => `SELECT id::text FROM ${name} WHERE merchant_id = $1`);

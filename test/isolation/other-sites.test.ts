@@ -1,4 +1,4 @@
-// Calls that another site makes a person's browser send: nothing that changes something is taken but from our own pages.
+// Calls that another site makes a person's browser send: only our own pages may change anything.
 import assert from 'node:assert/strict';
 import { BEFORE_A_SESSION, BEHIND_A_SESSION, isRead } from './access.ts';
 import { NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
@@ -7,11 +7,11 @@ import {
   startIsolationEnvironment,
   type Headers,
   type Shop,
-  type Visitor,
+  type ConsoleSession,
   type IsolationEnvironment,
 } from './tenants.ts';
 
-describe('another site', () => {
+describe('a page of another site', () => {
   let isolation: IsolationEnvironment;
   let shop: Shop;
   before(async () => {
@@ -20,13 +20,15 @@ describe('another site', () => {
   });
   after(() => isolation.testEnv.stop());
 
-  async function enter(operationId: string): Promise<{ visitor: Visitor; sample: Sample }> {
+  async function prepare(operationId: string): Promise<{ session: ConsoleSession; sample: Sample }> {
     const { testEnv } = isolation;
-    const visitor = await isolation.enter(shop, 'owner', { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
-    return { visitor, sample: await sampleOf(operationId, { testEnv, shop, person: visitor.person }) };
+    const session = await isolation.logInAs(shop, 'owner', {
+      hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId),
+    });
+    return { session, sample: await sampleOf(operationId, { testEnv, shop, person: session.person }) };
   }
 
-  /** What a browser may be made to send, each short of what our own pages send. */
+  /** Headers that another site can make a browser send; each lacks something that our own pages send. */
   function forgeries(): Record<string, Headers> {
     const origin = isolation.testEnv.baseUrl;
     const { port } = new URL(origin);
@@ -43,9 +45,9 @@ describe('another site', () => {
   }
 
   for (const operationId of BEHIND_A_SESSION.filter((name) => !isRead(name))) {
-    it(`cannot make a person call ${operationId}`, async () => {
-      const { visitor, sample } = await enter(operationId);
-      const { cookie, headers, person } = visitor;
+    it(`cannot make a person’s browser call ${operationId}`, async () => {
+      const { session, sample } = await prepare(operationId);
+      const { cookie, headers, person } = session;
       const attempts = Object.entries(forgeries()).map(([why, forged]) => ({ headers: { cookie, ...forged }, why }));
       await assertRefused(
         isolation,
@@ -56,15 +58,15 @@ describe('another site', () => {
   }
 
   for (const operationId of BEFORE_A_SESSION) {
-    it(`cannot make anybody call ${operationId}`, async () => {
-      const { visitor, sample } = await enter(operationId);
+    it(`cannot make anybody’s browser call ${operationId}`, async () => {
+      const { session, sample } = await prepare(operationId);
       const ours = isolation.testEnv.baseUrl;
-      // There is no session yet that could be misused: who says nothing of a site is taken.
+      // There is no session yet that could be misused, so a call without Origin is accepted.
       const forged = Object.entries(forgeries()).filter(([, { origin = ours }]) => origin !== ours);
       assert.ok(forged.length > 3);
       const attempts = forged.flatMap(([why, headers]) => [
         { headers, why },
-        { headers: { ...headers, cookie: visitor.cookie }, why: `${why}, with a session` },
+        { headers: { ...headers, cookie: session.cookie }, why: `${why}, with a session` },
       ]);
       await assertRefused(
         isolation,
@@ -75,9 +77,9 @@ describe('another site', () => {
   }
 
   for (const operationId of BEHIND_A_SESSION.filter(isRead)) {
-    it(`may send a person to ${operationId}, which changes nothing`, async () => {
-      const { visitor, sample } = await enter(operationId);
-      const { cookie, person } = visitor;
+    it(`may make a person’s browser call ${operationId}, which changes nothing`, async () => {
+      const { session, sample } = await prepare(operationId);
+      const { cookie, person } = session;
       await assertLetIn(isolation, { operationId, sample, person, headers: { cookie }, why: 'with the cookie alone' });
     });
   }

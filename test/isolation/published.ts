@@ -1,4 +1,4 @@
-// The operations as the server's own document names them: what the isolation tests enumerate.
+// The operations as the server's OpenAPI document lists them: the isolation tests enumerate these.
 import assert from 'node:assert/strict';
 import { openApiOf } from '../support/openapi-check.ts';
 import { operationsOf, type OpenApiDocument, type Operation } from '../api/openapi-structure.ts';
@@ -20,7 +20,7 @@ export type PublishedOperation = {
 export type Published = {
   readonly operations: readonly PublishedOperation[];
   readonly cookieName: string;
-  /** The operation of this name; fails by name where the document has none. */
+  /** The operation with this id; fails with the id where the document has none. */
   find(operationId: string): PublishedOperation;
 };
 
@@ -60,7 +60,7 @@ export async function readPublished(baseUrl: string): Promise<Published> {
   };
 }
 
-/** The noun of the id in the path, as its description says it: `col_…`. Null: it says none. */
+/** The prefix of the id in the path as its description gives it: `col_…`. Null: it gives none. */
 export function prefixOf({ operation }: PublishedOperation, name: string): string | null {
   const parameter = operation.parameters?.find((candidate) => candidate.in === 'path' && candidate.name === name);
   const { description = '' } = (parameter ?? {}) as { readonly description?: string };

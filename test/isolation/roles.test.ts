@@ -1,4 +1,4 @@
-// Every operation of the console in every single role, and with no session: let in exactly as the contract says.
+// Every console operation in every single role, and without a session: allowed exactly as the contract says.
 import assert from 'node:assert/strict';
 import { SCOPES, type Scope } from '../../src/domain/accounts/api-key.ts';
 import { ROLES, type Role } from '../../src/domain/accounts/member.ts';
@@ -6,7 +6,13 @@ import { newToken } from '../../src/security/token.ts';
 import { API_SCOPES, CONSOLE_ROLES, SCOPE_ROLES } from './access.ts';
 import { addKey, NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused, type Attempt } from './call-effects.ts';
-import { startIsolationEnvironment, ownPages, type Shop, type Visitor, type IsolationEnvironment } from './tenants.ts';
+import {
+  startIsolationEnvironment,
+  ownPages,
+  type Shop,
+  type ConsoleSession,
+  type IsolationEnvironment,
+} from './tenants.ts';
 
 describe('a session', () => {
   let isolation: IsolationEnvironment;
@@ -17,19 +23,19 @@ describe('a session', () => {
   });
   after(() => isolation.testEnv.stop());
 
-  async function enter(operationId: string, role: Role): Promise<{ visitor: Visitor; sample: Sample }> {
-    const visitor = await isolation.enter(shop, role, { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
-    const sample = await sampleOf(operationId, { testEnv: isolation.testEnv, shop, person: visitor.person });
-    return { visitor, sample };
+  async function prepare(operationId: string, role: Role): Promise<{ session: ConsoleSession; sample: Sample }> {
+    const session = await isolation.logInAs(shop, role, { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
+    const sample = await sampleOf(operationId, { testEnv: isolation.testEnv, shop, person: session.person });
+    return { session, sample };
   }
 
-  function provesRoles(operationId: string, roles: readonly Role[]): void {
-    it(`lets into ${operationId} ${roles.length === ROLES.length ? 'in any role' : `as ${roles.join(', ')}`}`, async () => {
+  function testRoles(operationId: string, roles: readonly Role[]): void {
+    it(`allows ${operationId} ${roles.length === ROLES.length ? 'in every role' : `only as ${roles.join(', ')}`}`, async () => {
       shop = await isolation.addShop();
       const refused: Attempt[] = [];
       for (const role of ROLES) {
-        const { visitor, sample } = await enter(operationId, role);
-        const attempt = { operationId, sample, headers: visitor.headers, person: visitor.person, why: `as ${role}` };
+        const { session, sample } = await prepare(operationId, role);
+        const attempt = { operationId, sample, headers: session.headers, person: session.person, why: `as ${role}` };
         if (roles.includes(role)) await assertLetIn(isolation, attempt);
         else refused.push(attempt);
       }
@@ -37,18 +43,18 @@ describe('a session', () => {
     });
   }
 
-  describe('at the console', () => {
-    for (const [operationId, roles] of Object.entries(CONSOLE_ROLES)) provesRoles(operationId, roles);
+  describe('on a console route', () => {
+    for (const [operationId, roles] of Object.entries(CONSOLE_ROLES)) testRoles(operationId, roles);
   });
 
-  describe('at the public routes, by their scopes,', () => {
-    for (const [operationId, scope] of Object.entries(API_SCOPES)) provesRoles(operationId, SCOPE_ROLES[scope]);
+  describe('on a public route, by its scope', () => {
+    for (const [operationId, scope] of Object.entries(API_SCOPES)) testRoles(operationId, SCOPE_ROLES[scope]);
   });
 
-  it('of a developer makes, rolls and revokes keys, but not those that pay out', async () => {
+  it('lets an admin create, roll and revoke keys that pay out, but not a developer', async () => {
     const { testEnv } = isolation;
     for (const [role, isLetIn] of [['developer', false] as const, ['admin', true] as const]) {
-      const { headers, person } = await isolation.enter(shop, role);
+      const { headers, person } = await isolation.logInAs(shop, role);
       const scopes: Scope[] = ['payouts:read', 'payouts:write'];
       const key = () => addKey({ testEnv, shop, person }, scopes);
       const attempts = [
@@ -56,27 +62,29 @@ describe('a session', () => {
         { operationId: 'rollApiKey', sample: { id: await key(), json: {} } },
         { operationId: 'revokeApiKey', sample: { id: await key() } },
       ];
-      const whole = attempts.map((attempt) => ({ ...attempt, headers, person, why: `of payouts:write as ${role}` }));
-      if (!isLetIn) await assertRefused(isolation, whole);
-      else for (const attempt of whole) await assertLetIn(isolation, attempt);
+      const complete = attempts.map((attempt) => ({ ...attempt, headers, person, why: `of payouts:write as ${role}` }));
+      if (!isLetIn) await assertRefused(isolation, complete);
+      else for (const attempt of complete) await assertLetIn(isolation, attempt);
     }
   });
 
   for (const operationId of Object.keys(CONSOLE_ROLES)) {
-    it(`is needed for ${operationId}, and no API key takes its place`, async () => {
+    it(`is required for ${operationId}, which accepts no API key instead`, async () => {
       const { testEnv } = isolation;
-      const owner = await isolation.enter(shop, 'owner', { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });
+      const owner = await isolation.logInAs(shop, 'owner', {
+        hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId),
+      });
       const sample = await sampleOf(operationId, { testEnv, shop, person: owner.person });
       const pages = ownPages(testEnv.baseUrl);
       const authorization = `Bearer ${await testEnv.addKey(shop.merchantId, SCOPES)}`;
-      const nobodys = {
+      const withoutSession = {
         'with nothing': {},
         'from our own pages': pages,
         'with a cookie of no session': { ...pages, cookie: `${isolation.published.cookieName}=${newToken().token}` },
         'with an API key': { authorization },
         'with an API key from our own pages': { ...pages, authorization },
       };
-      const attempts = Object.entries(nobodys).map(([why, headers]) => ({ headers, why }));
+      const attempts = Object.entries(withoutSession).map(([why, headers]) => ({ headers, why }));
       await assertRefused(
         isolation,
         attempts.map((attempt) => ({ operationId, sample, person: null, ...attempt })),
@@ -86,8 +94,8 @@ describe('a session', () => {
     });
   }
 
-  it('that was ended is none', async () => {
-    const { headers, person } = await isolation.enter(shop, 'owner');
+  it('is refused after it has ended', async () => {
+    const { headers, person } = await isolation.logInAs(shop, 'owner');
     const attempt = { operationId: 'listMembers', sample: {}, headers, why: 'after its end' };
     assert.equal((await isolation.send('logOut', {}, headers)).status, 204);
     await assertRefused(isolation, [{ ...attempt, person: null }]);

@@ -1,4 +1,4 @@
-// A sound call of every operation, with all that must be there for it to succeed.
+// A valid call of every operation, with everything that must exist for it to succeed.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { findRoles } from '../../src/db/accounts/member.ts';
@@ -31,15 +31,15 @@ export type Sample = {
   readonly json?: Readonly<Record<string, unknown>>;
 };
 
-/** Whose call it is going to be, and where. */
-export type Place = { readonly testEnv: TestEnvironment; readonly shop: Shop; readonly person: TestPerson };
+/** The person who is to make the call, and the merchant and environment. */
+export type SampleContext = { readonly testEnv: TestEnvironment; readonly shop: Shop; readonly person: TestPerson };
 
-type Prepare = (place: Place) => Sample | Promise<Sample>;
+type MakeSample = (context: SampleContext) => Sample | Promise<Sample>;
 
-const NOTHING: Prepare = () => ({});
+const NOTHING: MakeSample = () => ({});
 
-/** By operation: makes what the call needs, and says the call. */
-export const SAMPLES: Readonly<Record<string, Prepare>> = {
+/** By operation: creates what the call needs, and returns the call. */
+export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   logIn: ({ person }) => ({ json: { email: person.email, password: PASSWORD, merchant_id: person.merchantId } }),
   getSession: NOTHING,
   logOut: NOTHING,
@@ -50,29 +50,29 @@ export const SAMPLES: Readonly<Record<string, Prepare>> = {
   stepUp: () => ({ json: { password: PASSWORD } }),
   changePassword: () => ({ json: { current_password: PASSWORD, new_password: PASSWORD } }),
   startSecondFactor: () => ({ json: { password: PASSWORD } }),
-  confirmSecondFactor: async (place) => ({ json: { totp: codeOf(await startFactor(place)) } }),
+  confirmSecondFactor: async (context) => ({ json: { totp: codeOf(await startEnrolment(context)) } }),
   removeSecondFactor: ({ person }) => ({ json: { password: PASSWORD, totp: codeOf(person.totpSecret) } }),
 
   listApiKeys: NOTHING,
   createApiKey: () => ({ json: { name: 'Shop server', scopes: ['collections:read'] } }),
-  rollApiKey: async (place) => ({ id: await addKey(place, ['collections:read']), json: { keep_old_for: 60 } }),
-  revokeApiKey: async (place) => ({ id: await addKey(place, ['collections:read']) }),
+  rollApiKey: async (context) => ({ id: await addKey(context, ['collections:read']), json: { keep_old_for: 60 } }),
+  revokeApiKey: async (context) => ({ id: await addKey(context, ['collections:read']) }),
 
   listMembers: NOTHING,
-  // Who grants a role holds it: an admin takes one away and grants none.
-  changeMember: async (place) => ({ id: await addMember(place, ['admin', 'viewer']), json: { roles: ['admin'] } }),
-  removeMember: async (place) => ({ id: await addMember(place, ['viewer']) }),
-  approveMemberChange: async (place) => ({ id: await proposeMember(place, place.shop.owner) }),
-  rejectMemberChange: async (place) => ({ id: await proposeMember(place, place.shop.owner) }),
-  withdrawMemberChange: async (place) => ({ id: await proposeMember(place, await proposerFor(place)) }),
+  // Only holders of a role may grant it, so this change takes one away and grants none.
+  changeMember: async (context) => ({ id: await addMember(context, ['admin', 'viewer']), json: { roles: ['admin'] } }),
+  removeMember: async (context) => ({ id: await addMember(context, ['viewer']) }),
+  approveMemberChange: async (context) => ({ id: await proposeRoles(context, context.shop.owner) }),
+  rejectMemberChange: async (context) => ({ id: await proposeRoles(context, context.shop.owner) }),
+  withdrawMemberChange: async (context) => ({ id: await proposeRoles(context, await proposerFor(context)) }),
   listInvitations: NOTHING,
   createInvitation: () => ({ json: { email: newEmail(), roles: ['admin'] } }),
-  approveInvitation: async (place) => ({ id: (await invite(place, 'admin')).id }),
-  rejectInvitation: async (place) => ({ id: (await invite(place, 'admin')).id }),
-  withdrawInvitation: async (place) => ({ id: (await invite(place, 'viewer')).id }),
-  // What nobody needs to agree to: the token opens it at once.
-  acceptInvitation: async (place) => ({
-    json: { token: (await invite(place, 'viewer')).token, name: 'A new person', password: PASSWORD },
+  approveInvitation: async (context) => ({ id: (await invite(context, 'admin')).id }),
+  rejectInvitation: async (context) => ({ id: (await invite(context, 'admin')).id }),
+  withdrawInvitation: async (context) => ({ id: (await invite(context, 'viewer')).id }),
+  // An invitation that needs no second person: its token works at once.
+  acceptInvitation: async (context) => ({
+    json: { token: (await invite(context, 'viewer')).token, name: 'A new person', password: PASSWORD },
   }),
 
   releasePayout: async ({ testEnv, shop }) => ({ id: (await queue(testEnv.db, shop, 1000n)).id }),
@@ -84,75 +84,78 @@ export const SAMPLES: Readonly<Record<string, Prepare>> = {
   cancelPayout: async ({ testEnv, shop, person }) => ({
     id: (await queue(testEnv.db, shop, 1000n, { createdBy: person.id })).id,
   }),
-  reverseCollection: async ({ testEnv, shop }) => ({ id: await addPaid(testEnv, shop) }),
+  reverseCollection: async ({ testEnv, shop }) => ({ id: await addSucceededCollection(testEnv, shop) }),
   getReversal: async ({ testEnv, shop }) => {
-    const id = await addPaid(testEnv, shop);
+    const id = await addSucceededCollection(testEnv, shop);
     await makeReversal(testEnv.db, shop.approver, { id });
     return { id };
   },
 
   listEndpoints: NOTHING,
-  getEndpoint: async (place) => ({ id: await addEndpoint(place) }),
+  getEndpoint: async (context) => ({ id: await addEndpoint(context) }),
   createEndpoint: () => ({ json: { url: WEBHOOKS_URL } }),
-  changeEndpoint: async (place) => ({ id: await addEndpoint(place), json: { description: `Changed ${randomUUID()}` } }),
-  deleteEndpoint: async (place) => ({ id: await addEndpoint(place) }),
-  rotateEndpointSecret: async (place) => ({ id: await addEndpoint(place), json: { keep_previous_for: 60 } }),
-  testEndpoint: async (place) => ({ id: await addEndpoint(place) }),
+  changeEndpoint: async (context) => ({
+    id: await addEndpoint(context),
+    json: { description: `Changed ${randomUUID()}` },
+  }),
+  deleteEndpoint: async (context) => ({ id: await addEndpoint(context) }),
+  rotateEndpointSecret: async (context) => ({ id: await addEndpoint(context), json: { keep_previous_for: 60 } }),
+  testEndpoint: async (context) => ({ id: await addEndpoint(context) }),
   listEvents: NOTHING,
-  getEvent: async (place) => ({ id: (await addWithheld(place)).eventId }),
+  getEvent: async (context) => ({ id: (await addWithheldDelivery(context)).eventId }),
   listDeliveries: NOTHING,
-  getDelivery: async (place) => ({ id: (await addWithheld(place)).id }),
-  replayDelivery: async (place) => ({ id: (await addWithheld(place)).id }),
-  createReplay: async (place) => ({ json: { endpoint_id: await addEndpoint(place) } }),
-  listReplays: async (place) => {
-    await addReplay(place);
+  getDelivery: async (context) => ({ id: (await addWithheldDelivery(context)).id }),
+  replayDelivery: async (context) => ({ id: (await addWithheldDelivery(context)).id }),
+  createReplay: async (context) => ({ json: { endpoint_id: await addEndpoint(context) } }),
+  listReplays: async (context) => {
+    await addReplay(context);
     return {};
   },
-  getReplay: async (place) => ({ id: await addReplay(place) }),
+  getReplay: async (context) => ({ id: await addReplay(context) }),
 
   getPolicy: NOTHING,
   proposePolicyChange: () => ({ json: { payout_expires_after_seconds: 86_400 } }),
-  approvePolicyChange: async (place) => ({ id: await propose(place) }),
-  rejectPolicyChange: async (place) => ({ id: await propose(place) }),
+  approvePolicyChange: async (context) => ({ id: await proposePolicy(context) }),
+  rejectPolicyChange: async (context) => ({ id: await proposePolicy(context) }),
   listAuditEntries: NOTHING,
 
   createCollection: () => ({ json: collectionFields() }),
   listCollections: NOTHING,
-  getCollection: async ({ testEnv, shop }) => ({ id: await addPaid(testEnv, shop) }),
+  getCollection: async ({ testEnv, shop }) => ({ id: await addSucceededCollection(testEnv, shop) }),
   createPayout: () => ({ json: collectionFields() }),
   listPayouts: NOTHING,
   getPayout: async ({ testEnv, shop }) => ({ id: (await queue(testEnv.db, shop, 1000n)).id }),
   getBalance: NOTHING,
 };
 
-/** Operations that only a person with a second factor can call with success. */
+/** Operations that succeed only for a person with a second factor. */
 export const NEED_SECOND_FACTOR: readonly string[] = ['removeSecondFactor'];
 
-/** Fails by name for an operation that there is no sample of. */
-export async function sampleOf(operationId: string, place: Place): Promise<Sample> {
-  const prepare = SAMPLES[operationId];
-  if (!prepare)
-    throw new Error(`there is no sample of ${operationId}: say in test/isolation/samples.ts how to call it`);
-  return prepare(place);
+/** Fails with the operation's id where there is no sample for it. */
+export async function sampleOf(operationId: string, context: SampleContext): Promise<Sample> {
+  const makeSample = SAMPLES[operationId];
+  if (!makeSample)
+    throw new Error(`there is no sample of ${operationId}: add a call of it to test/isolation/samples.ts`);
+  return makeSample(context);
 }
 
-export async function addKey({ testEnv, shop }: Place, scopes: readonly Scope[]): Promise<string> {
+export async function addKey({ testEnv, shop }: SampleContext, scopes: readonly Scope[]): Promise<string> {
   const { merchantId, owner } = shop;
   const who = { merchantId, createdBy: owner.userId, by: actedBy(owner) };
   const what = { name: 'Till', environment: 'test', scopes, expiresAt: null, at: new Date() } as const;
   return (await createApiKey(testEnv.db, { ...who, ...what })).id;
 }
 
-function addMember({ testEnv, shop }: Place, roles: readonly Role[]): Promise<string> {
+function addMember({ testEnv, shop }: SampleContext, roles: readonly Role[]): Promise<string> {
   return makeMember(testEnv.db, shop.merchantId, roles);
 }
 
-async function addPaid({ db }: TestEnvironment, { merchantId }: Shop): Promise<CollectionId> {
+async function addSucceededCollection({ db }: TestEnvironment, { merchantId }: Shop): Promise<CollectionId> {
   return (await makeCollection(db, merchantId, 'succeeded')).id;
 }
 
-/** By the owner: as an admin it waits for whoever is to call, if they are a second person. */
-async function invite({ testEnv, shop }: Place, role: Role): Promise<{ id: string; token: string }> {
+/** Sent by the owner: an invitation of an admin then waits for the caller, if they are a second person. */
+async function invite({ testEnv, shop }: SampleContext, role: Role): Promise<{ id: string; token: string }> {
   const input = { email: newEmail(), roles: [role], by: actedBy(shop.owner), at: new Date() } as const;
   const { invitation, token } = await createInvitation(testEnv.db, input);
   return { id: invitation.id, token };
@@ -160,8 +163,8 @@ async function invite({ testEnv, shop }: Place, role: Role): Promise<{ id: strin
 
 const WEBHOOKS_URL = 'https://shop.example/webhooks';
 
-/** The merchant's newest, or one more: there is a limit to how many there are. */
-async function addEndpoint({ testEnv, shop }: Place): Promise<EndpointId> {
+/** The merchant's newest endpoint, or another one while there are few: their number is limited. */
+async function addEndpoint({ testEnv, shop }: SampleContext): Promise<EndpointId> {
   const { merchantId } = shop;
   const { items } = await listEndpoints(testEnv.db, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
   if (items[0] && items.length > 8) return items[0].id;
@@ -170,8 +173,8 @@ async function addEndpoint({ testEnv, shop }: Place): Promise<EndpointId> {
   return (await registerEndpoint(testEnv.db, { merchantId, ...endpoint, keyRing, at: new Date() })).id;
 }
 
-/** A delivery that nothing is going to move, of an event of the merchant's. */
-async function addWithheld({ testEnv, shop }: Place): Promise<{ id: DeliveryId; eventId: EventId }> {
+/** A delivery of one of the merchant's events that nothing is going to send. */
+async function addWithheldDelivery({ testEnv, shop }: SampleContext): Promise<{ id: DeliveryId; eventId: EventId }> {
   await makeCollection(testEnv.db, shop.merchantId, 'prompted');
   const { rows } = await testEnv.db.pool.query<{ id: DeliveryId; eventId: EventId }>(
     `UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL
@@ -181,8 +184,8 @@ async function addWithheld({ testEnv, shop }: Place): Promise<{ id: DeliveryId; 
   return rows[0]!;
 }
 
-/** One that is done: only so many run at a time. */
-async function addReplay({ testEnv, shop }: Place): Promise<ReplayId> {
+/** A completed replay, because only a limited number may run at a time. */
+async function addReplay({ testEnv, shop }: SampleContext): Promise<ReplayId> {
   const longAgo = new Date(0);
   const filter = { endpointId: null, states: UNDELIVERED_STATES, madeFrom: longAgo, madeBefore: longAgo };
   const { id } = await createReplay(testEnv.db, { filter, by: actedBy(shop.owner), at: new Date() });
@@ -192,28 +195,28 @@ async function addReplay({ testEnv, shop }: Place): Promise<ReplayId> {
   return id;
 }
 
-/** To make a member an admin, which waits while there is a second person. */
-async function proposeMember(place: Place, proposer: Person): Promise<string> {
-  const userId = await addMember(place, ['viewer']);
+/** A proposal to make a member an admin, which waits while there is a second person. */
+async function proposeRoles(context: SampleContext, proposer: Person): Promise<string> {
+  const userId = await addMember(context, ['viewer']);
   const input = { userId, roles: ['viewer', 'admin'], by: actedBy(proposer), at: new Date() } as const;
-  const changed = await changeMember(place.testEnv.db, input);
+  const changed = await changeMember(context.testEnv.db, input);
   assert.ok(changed.kind === 'waiting', 'the shop has a second owner or admin');
   return changed.change.id;
 }
 
-/** Whoever is to call, if they may propose; otherwise the owner, so that there is something. */
-async function proposerFor({ testEnv, shop, person }: Place): Promise<Person> {
+/** The caller, if they may propose; otherwise the owner, so that there is a proposal. */
+async function proposerFor({ testEnv, shop, person }: SampleContext): Promise<Person> {
   const roles = await findRoles(testEnv.db, shop.merchantId, person.id);
   return holdsOneOf(roles, ['admin']) ? { ...shop.owner, userId: person.id, roles } : shop.owner;
 }
 
-/** By the owner, so that whoever is to call is a second person. One by person waits at a time: each is decided on. */
-async function propose({ testEnv, shop }: Place): Promise<string> {
+/** Made by the owner, so that the caller is a second person. Only one per person may wait: each must be decided. */
+async function proposePolicy({ testEnv, shop }: SampleContext): Promise<string> {
   const input = { changes: { approver_daily_limit: 5_000_000 }, by: actedBy(shop.owner), at: new Date() };
   return (await proposePolicyChange(testEnv.db, input)).change.id;
 }
 
-async function startFactor({ testEnv, shop, person }: Place): Promise<string> {
+async function startEnrolment({ testEnv, shop, person }: SampleContext): Promise<string> {
   const { secret } = await startSecondFactor(testEnv.db, {
     verifiedHash: await passwordHash(),
     keyRing: testEnv.config.settings.MALIPO_SECRET_KEYS,

@@ -1,4 +1,4 @@
-// Every public operation with every kind of API key: let in with the scope it needs, and with nothing less.
+// Every public operation with every kind of API key: allowed with the scope that it needs, and with nothing less.
 import assert from 'node:assert/strict';
 import { findApiKeyByHash } from '../../src/db/accounts/api-key.ts';
 import { SCOPES, type Scope } from '../../src/domain/accounts/api-key.ts';
@@ -16,7 +16,7 @@ describe('a scope', () => {
   before(async () => {
     isolation = await startIsolationEnvironment();
     shop = await isolation.addShop();
-    const { person } = await isolation.enter(shop, 'owner');
+    const { person } = await isolation.logInAs(shop, 'owner');
     sample = (operationId) => sampleOf(operationId, { testEnv: isolation.testEnv, shop, person });
   });
   after(() => isolation.testEnv.stop());
@@ -31,19 +31,19 @@ describe('a scope', () => {
   }
 
   for (const [operationId, scope] of Object.entries(API_SCOPES)) {
-    it(`opens ${operationId} if it is ${scope}, and all the others together do not`, async () => {
+    it(`opens ${operationId} when it is ${scope}, and all the others together do not`, async () => {
       const call = { operationId, sample: await sample(operationId), person: null };
       const without = await keyWith(...SCOPES.filter((other) => other !== scope));
       const lacking = { ...call, ...without, code: 'insufficient_scope', why: `without ${scope}` } as const;
       const missing = { ...call, headers: {}, code: 'api_key_missing', why: 'without a key' } as const;
       const [response] = await assertRefused(isolation, [lacking, missing]);
-      assert.ok(String(response?.json.error?.['message']).includes(scope), 'the scope that was needed is named');
+      assert.ok(String(response?.json.error?.['message']).includes(scope), 'the error names the scope that is needed');
       const { headers } = await keyWith(scope);
       await assertLetIn(isolation, { ...call, headers, why: `with ${scope} alone` });
     });
 
-    it(`that a key lacks is not made good on ${operationId} by a session beside it`, async () => {
-      const { headers: session } = await isolation.enter(shop, 'owner');
+    it(`is required of a key for ${operationId}, even with a session beside it`, async () => {
+      const { headers: session } = await isolation.logInAs(shop, 'owner');
       const key = await keyWith(...SCOPES.filter((other) => other !== scope));
       const headers = { ...session, ...key.headers };
       const call = { operationId, sample: await sample(operationId), person: null, apiKey: key.apiKey, headers };

@@ -1,4 +1,4 @@
-// A house for the isolation tests, with merchants that have money and people, and calls of its operations by name.
+// The environment of the isolation tests: merchants with money and people, and calls of the operations by their ids.
 import { randomUUID } from 'node:crypto';
 import { insertSession } from '../../src/db/accounts/session.ts';
 import type { Person, Role } from '../../src/domain/accounts/member.ts';
@@ -20,17 +20,21 @@ export type Shop = PayoutShop & {
 export type Headers = Readonly<Record<string, string>>;
 
 /** A person with a session, and the headers that our own pages send in it. */
-export type Visitor = { readonly person: TestPerson; readonly cookie: string; readonly headers: Headers };
+export type ConsoleSession = { readonly person: TestPerson; readonly cookie: string; readonly headers: Headers };
 
 export type IsolationEnvironment = {
   readonly testEnv: TestEnvironment;
   readonly published: Published;
   readonly addShop: () => Promise<Shop>;
   /** A new member in this role, in a new session. */
-  readonly enter: (shop: Shop, role: Role, options?: { readonly hasSecondFactor?: boolean }) => Promise<Visitor>;
+  readonly logInAs: (
+    shop: Shop,
+    role: Role,
+    options?: { readonly hasSecondFactor?: boolean },
+  ) => Promise<ConsoleSession>;
   /** A session of somebody who is a member already. */
-  readonly openSession: (person: TestPerson) => Promise<Visitor>;
-  /** Calls an operation. With an `idempotencyKey` of its own, where it takes one, unless one is given. */
+  readonly openSession: (person: TestPerson) => Promise<ConsoleSession>;
+  /** Calls an operation. Where it takes an idempotency key and none is given, the call gets a new one. */
   readonly send: (
     operationId: string,
     sample: Sample,
@@ -42,7 +46,7 @@ export type IsolationEnvironment = {
 const FUNDS_MINOR = 10_000_000n;
 const SESSION_MS = 3_600_000;
 
-// Nothing is ever started, so that no row changes but by the call that a test makes.
+// Nothing is ever started, so that only the test's own call changes rows.
 const NOTHING_STARTS = { environment: { MALIPO_ROLES: 'api', MALIPO_TEMPORAL_ADDRESS: '127.0.0.1:1' } };
 
 export async function startIsolationEnvironment(): Promise<IsolationEnvironment> {
@@ -50,8 +54,8 @@ export async function startIsolationEnvironment(): Promise<IsolationEnvironment>
   const { db, baseUrl } = testEnv;
   const published = await readPublished(baseUrl);
 
-  // Straight into the books: a log-in takes long on purpose, and is a test of its own.
-  const openSession = async (person: TestPerson): Promise<Visitor> => {
+  // Inserted directly: a log-in is slow on purpose, and has tests of its own.
+  const openSession = async (person: TestPerson): Promise<ConsoleSession> => {
     const { token, sha256: tokenSha256 } = newToken();
     const createdAt = new Date();
     const expiresAt = new Date(createdAt.getTime() + SESSION_MS);
@@ -69,7 +73,7 @@ export async function startIsolationEnvironment(): Promise<IsolationEnvironment>
     published,
     addShop: () => addShop(testEnv),
     openSession,
-    async enter(shop, role, options = {}) {
+    async logInAs(shop, role, options = {}) {
       return openSession(await addPerson(testEnv, shop.merchantId, [role], options));
     },
     send(operationId, { id, json }, headers, idempotencyKey = randomUUID()) {

@@ -1,4 +1,4 @@
-// Whatever is sent to the API, the answer is one that the contract knows, and never a failure of ours.
+// Whatever is sent to the API, the response is one that the contract knows, and never an internal error.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../support/api.ts';
@@ -10,8 +10,8 @@ const RUNS = { numRuns: 100 };
 const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 200 }));
 const anyValue = fc.oneof(anyText, fc.integer(), fc.double(), fc.jsonValue({ maxDepth: 2 }));
 
-// Sound fields of which some are replaced, left out or added to: most requests are nearly right.
-const nearlySound = fc
+// Valid fields, some of them replaced, left out or added to: most requests are nearly valid.
+const nearlyValid = fc
   .tuple(
     fc.dictionary(fc.constantFrom('phone', 'amount', 'reference', 'currency', 'description', 'metadata'), anyValue, {
       maxKeys: 2,
@@ -25,7 +25,7 @@ const nearlySound = fc
   });
 
 const anyBody: fc.Arbitrary<CallOptions> = fc.oneof(
-  { weight: 4, arbitrary: nearlySound.map((json) => ({ json })) },
+  { weight: 4, arbitrary: nearlyValid.map((json) => ({ json })) },
   { weight: 1, arbitrary: fc.jsonValue().map((json) => ({ json })) },
   {
     weight: 2,
@@ -52,7 +52,7 @@ const anyQuery = fc.array(
   },
 );
 
-describe('whatever is sent', () => {
+describe('any request', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment(API_ONLY);
@@ -65,7 +65,7 @@ describe('whatever is sent', () => {
     assertError(response, response.json.error?.code as ErrorCode);
   }
 
-  it('as a new collection is accepted or refused for a reason', async () => {
+  it('for a new collection is accepted or refused with an error code', async () => {
     const path = '/v1/api/collections';
     await fc.assert(
       fc.asyncProperty(anyBody, async (body) => {
@@ -75,7 +75,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  it('as a question for collections is answered or refused for a reason', async () => {
+  it('for a list of collections is served or refused with an error code', async () => {
     await fc.assert(
       fc.asyncProperty(anyQuery, async (pairs) => {
         const query = new URLSearchParams(pairs);
@@ -86,7 +86,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  it('as an id of a collection is no collection', async () => {
+  it('for an arbitrary id of a collection is refused as not found', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
         const id = encodeURIComponent(text);
@@ -98,7 +98,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  it('as a callback is heard or malformed', async () => {
+  it('with a callback is accepted or refused with an error code', async () => {
     await fc.assert(
       fc.asyncProperty(anyBody, async (body) => {
         const options = { idempotencyKey: null, ...body };

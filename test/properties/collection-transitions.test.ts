@@ -1,4 +1,4 @@
-// Whatever facts come in whatever order, one after another or at once, the rows stay what they must be.
+// Transitions in any order, one after another or at once: the rows of a collection always stay consistent.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Database } from '../../src/db/database.ts';
@@ -28,7 +28,7 @@ const anyTransitions = fc.array(anyTransition, { maxLength: 8 });
 const anyAmount = fc.bigInt({ min: 1n, max: 1_000_000n });
 
 type EventContent = { readonly type: string; readonly resource_version: number; readonly body: string };
-type ToldBody = {
+type EventBody = {
   readonly data: {
     readonly object: { readonly state: CollectionState };
     readonly previous_state: CollectionState;
@@ -36,7 +36,7 @@ type ToldBody = {
   };
 };
 
-describe('facts about a collection', () => {
+describe('transitions of a collection', () => {
   let database: TestDatabase;
   let db: Database;
   let merchantId: MerchantId;
@@ -58,12 +58,12 @@ describe('facts about a collection', () => {
       )
     ).rows;
 
-  /** The states that the events tell of, in order; fails unless they are a path through the table, each told once. */
+  /** The states in the events, in order; fails unless they are a path through the table with one event per state. */
   async function pathOf(collection: Collection): Promise<CollectionState[]> {
     const events = await eventsOf(collection);
     const path: CollectionState[] = ['initiated'];
     for (const [index, { type, resource_version, body }] of events.entries()) {
-      const { object, previous_state: previous } = (JSON.parse(body) as ToldBody).data;
+      const { object, previous_state: previous } = (JSON.parse(body) as EventBody).data;
       assert.equal(resource_version, index + 1);
       assert.equal(type, `collection.${object.state}`);
       assert.equal(previous, path.at(-1));
@@ -76,7 +76,7 @@ describe('facts about a collection', () => {
     return path;
   }
 
-  /** Everything that must hold of a collection, whatever happened to it. */
+  /** Fails unless everything holds that must hold of a collection, whatever happened to it. */
   async function assertSound(collection: Collection, balanceBefore: bigint): Promise<void> {
     const stored = await getCollection(db, merchantId, collection.id);
     const path = await pathOf(collection);
@@ -93,10 +93,10 @@ describe('facts about a collection', () => {
     );
     assert.equal(owed.count, stored.version, 'one delivery for each event');
     const last = (await eventsOf(collection)).at(-1);
-    if (last) assert.equal((JSON.parse(last.body) as ToldBody).data.late === true, isLateSuccess(stored));
+    if (last) assert.equal((JSON.parse(last.body) as EventBody).data.late === true, isLateSuccess(stored));
   }
 
-  it('one after another, lead exactly where the table says', async () => {
+  it('lead exactly where the table says, one after another', async () => {
     await fc.assert(
       fc.asyncProperty(anyTransitions, anyAmount, async (transitions, amountMinor) => {
         const balanceBefore = await availableMinor();
@@ -112,7 +112,7 @@ describe('facts about a collection', () => {
     );
   });
 
-  it('told again, all of them, change nothing more', async () => {
+  it('change nothing when they are repeated', async () => {
     await fc.assert(
       fc.asyncProperty(anyTransitions, async (transitions) => {
         const balanceBefore = await availableMinor();
@@ -129,7 +129,7 @@ describe('facts about a collection', () => {
     );
   });
 
-  it('all at once, still make one path through the table, and money once', async () => {
+  it('make one path through the table and post money once when they come at the same time', async () => {
     await fc.assert(
       fc.asyncProperty(anyTransitions, anyAmount, async (transitions, amountMinor) => {
         const balanceBefore = await availableMinor();
@@ -141,7 +141,7 @@ describe('facts about a collection', () => {
     );
   });
 
-  it('leave the ledger sound over everything that happened here', async () => {
+  it('leave the ledger sound', async () => {
     assert.deepEqual(await checkLedger(db), []);
     const { sum } = await oneRow<{ sum: string }>(
       db,
@@ -151,12 +151,12 @@ describe('facts about a collection', () => {
   });
 });
 
-describe('the largest collection there can be', () => {
+describe('the largest possible collection', () => {
   it('fits into its event', async () => {
     const database = await createTestDatabase();
     const { db } = database;
     const merchantId = await makeMerchant(db);
-    // What grows the most on its way into JSON: a control character, which metadata values may hold.
+    // A control character grows the most in JSON, and metadata values may hold it.
     const metadata = Object.fromEntries(
       Array.from({ length: 20 }, (_, n) => [`${'😀'.repeat(39)}${String.fromCharCode(97 + n)}`, '\u0001'.repeat(500)]),
     );
