@@ -1,4 +1,4 @@
-// Calls the API as a merchant's server does, and holds every answer against the OpenAPI document.
+// Calls the API as a merchant's server does, and checks every response against the OpenAPI document.
 import { randomUUID } from 'node:crypto';
 import { checkResponse } from './openapi-check.ts';
 
@@ -18,7 +18,7 @@ export type CallOptions = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** One call. With a body but without `idempotencyKey`, a new one is sent; null sends none. */
+/** Makes one call. A POST without `idempotencyKey` sends a new one; null sends none. */
 export async function call(
   baseUrl: string,
   method: string,
@@ -30,17 +30,17 @@ export async function call(
   const idempotencyKey =
     options.idempotencyKey === undefined && method === 'POST' ? randomUUID() : options.idempotencyKey;
   if (idempotencyKey) headers.set('idempotency-key', idempotencyKey);
-  const response = await fetch(new URL(path, baseUrl), { method, headers, ...bodyOf(options, headers) });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  const answer = {
-    status: response.status,
-    headers: response.headers,
+  const received = await fetch(new URL(path, baseUrl), { method, headers, ...bodyOf(options, headers) });
+  const text = await received.text();
+  const isJson = received.headers.get('content-type')?.startsWith('application/json') === true;
+  const response = {
+    status: received.status,
+    headers: received.headers,
     text,
     json: (isJson ? JSON.parse(text) : {}) as ApiResponse['json'],
   };
-  await checkResponse(baseUrl, { method, path, status: answer.status, body: isJson ? answer.json : text });
-  return answer;
+  await checkResponse(baseUrl, { method, path, status: response.status, body: isJson ? response.json : text });
+  return response;
 }
 
 export type CollectionFields = {
@@ -49,7 +49,7 @@ export type CollectionFields = {
   readonly reference?: unknown;
 } & Readonly<Record<string, unknown>>;
 
-/** A well-formed collection that the sandbox pays; `fields` replace or add. */
+/** The fields of a valid collection that succeeds at the sandbox; `fields` replace or add some. */
 export function collectionFields(fields: CollectionFields = {}): Record<string, unknown> {
   return { phone: '256772000100', amount: 5000, reference: 'INV-1', ...fields };
 }

@@ -1,17 +1,17 @@
-// Certificates for TLS receivers, made on the spot: good ones, and those that no sender may trust.
+// Creates certificates for TLS receivers: valid ones, and ones that no sender may trust.
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
 export type Certificate = { readonly key: string; readonly cert: string };
 
 export type Authority = {
-  /** To be trusted. */
+  /** The certificate of the authority, for clients to trust. */
   readonly cert: string;
-  issue(wish: CertificateWish): Certificate;
+  issue(request: CertificateRequest): Certificate;
 };
 
-export type CertificateWish = {
-  /** Names and IPv4 addresses that it is for. */
+export type CertificateRequest = {
+  /** The host names and IPv4 addresses that the certificate is for. */
   readonly hosts: readonly string[];
   readonly validFrom?: Date;
   readonly validTo?: Date;
@@ -24,12 +24,12 @@ export function createAuthority(name: string): Authority {
   const cert = makeCertificate({ subject: name, issuer: name, publicKey, signer: privateKey, isAuthority: true });
   return {
     cert,
-    issue(wish) {
+    issue(request) {
       const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      const subject = wish.hosts[0] ?? '';
+      const subject = request.hosts[0] ?? '';
       return {
         key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-        cert: makeCertificate({ ...wish, subject, issuer: name, publicKey: pair.publicKey, signer: privateKey }),
+        cert: makeCertificate({ ...request, subject, issuer: name, publicKey: pair.publicKey, signer: privateKey }),
       };
     },
   };
@@ -42,7 +42,7 @@ export function selfSigned(host: string): Certificate {
   return { key, cert: makeCertificate({ ...parties, hosts: [host] }) };
 }
 
-type CertificateParts = Partial<CertificateWish> & {
+type CertificateParts = Partial<CertificateRequest> & {
   readonly subject: string;
   readonly issuer: string;
   readonly publicKey: KeyObject;
@@ -50,7 +50,7 @@ type CertificateParts = Partial<CertificateWish> & {
   readonly isAuthority?: boolean;
 };
 
-// X.509 in DER, RFC 5280: each piece is a tag, a length and what is in it.
+// X.509 in DER, RFC 5280: each element is a tag, a length and its content.
 const TAG = {
   boolean: 0x01,
   integer: 0x02,

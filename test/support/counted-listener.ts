@@ -1,35 +1,35 @@
-// A listener on every address of this machine that counts who connects, whatever they then say.
+// A listener on every address of this machine that counts connections, whatever is sent on them.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
 export type CountedListener = {
   readonly port: number;
-  /** Connections that came so far. */
+  /** The number of connections so far. */
   connections(): number;
-  /** Those that are open. */
+  /** The number of open connections. */
   open(): number;
   stop(): Promise<void>;
 };
 
-/** Gets a connection and the head of each request on it. */
+/** Serves one request: gets its connection and its head. */
 export type Serve = (socket: Socket, requestHead: string) => void;
 
 export type CountedListenerOptions = {
-  /** 200 and the end by default. */
+  /** By default: responds with 200 and closes the connection. */
   readonly serve?: Serve;
-  /** Before anything was said. */
+  /** Called on a new connection, before anything is read. */
   readonly greet?: (socket: Socket) => void;
-  /** Every address by default. */
+  /** All addresses by default. */
   readonly host?: string;
-  /** Over TLS: only who agreed on a connection is counted. */
+  /** Over TLS: only completed handshakes count. */
   readonly tls?: TlsOptions;
 };
 
 export async function startCountedListener(options: CountedListenerOptions = {}): Promise<CountedListener> {
-  const { serve = answerAndClose, greet, host, tls } = options;
+  const { serve = respondAndClose, greet, host, tls } = options;
   const sockets = new Set<Socket>();
   let connections = 0;
-  const take = (socket: Socket): void => {
+  const accept = (socket: Socket): void => {
     connections += 1;
     sockets.add(socket);
     greet?.(socket);
@@ -39,12 +39,12 @@ export async function startCountedListener(options: CountedListenerOptions = {})
     socket.on('data', (chunk: Buffer) => {
       head += chunk.toString('latin1');
       if (!head.includes('\r\n\r\n')) return;
-      const whole = head;
+      const complete = head;
       head = '';
-      serve(socket, whole);
+      serve(socket, complete);
     });
   };
-  const server = tls ? createTlsServer(tls, take) : createServer(take);
+  const server = tls ? createTlsServer(tls, accept) : createServer(accept);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port: 0, ...(host !== undefined && { host }) }, resolve);
@@ -60,6 +60,6 @@ export async function startCountedListener(options: CountedListenerOptions = {})
   };
 }
 
-function answerAndClose(socket: Socket): void {
+function respondAndClose(socket: Socket): void {
   socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
 }

@@ -1,4 +1,4 @@
-// Steps at which a test ends a server process without a word, as a power cut would: around an activity or a write.
+// Points at which a test kills a server process, as a power cut would: before or after an activity or a commit.
 import type { WorkerInterceptors } from '@temporalio/worker';
 import { Client } from 'pg';
 import { z } from 'zod';
@@ -7,19 +7,19 @@ export const crashPointSchema = z.union([
   z.object({
     moment: z.enum(['before', 'after']),
     activity: z.string(),
-    /** Of an activity that records a transition: only when it records one of this kind. */
+    /** For an activity that records a transition: only when it records one of this kind. */
     transition: z.string().optional(),
   }),
   z.object({
     moment: z.enum(['before', 'after']),
-    /** Around the moment at which what the statement of this name writes is committed. */
+    /** Around the commit of what the statement of this name writes. */
     commitOf: z.string(),
   }),
 ]);
 
 export type CrashPoint = z.infer<typeof crashPointSchema>;
 
-/** Interceptors that end this process at the crash point, if it is around an activity. */
+/** Interceptors that kill this process at the crash point, if it is around an activity. */
 export function crashingInterceptors(point: CrashPoint | null): WorkerInterceptors {
   if (point === null || !('activity' in point)) return {};
   return {
@@ -39,7 +39,7 @@ export function crashingInterceptors(point: CrashPoint | null): WorkerIntercepto
   };
 }
 
-/** Ends this process at the crash point, if it is around a commit. */
+/** Kills this process at the crash point, if it is around a commit. */
 export function crashAtCommit(point: CrashPoint | null): void {
   if (point === null || !('commitOf' in point)) return;
   const { commitOf } = point;
@@ -48,14 +48,14 @@ export function crashAtCommit(point: CrashPoint | null): void {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its own `this` below
   const query = Client.prototype.query as (...args: unknown[]) => unknown;
 
-  /** A statement outside a transaction is committed by itself, another one with its transaction. */
-  function commits(client: Client, asked: unknown): boolean {
-    if (asked === 'BEGIN') isInTransaction.add(client);
-    if (asked === 'COMMIT' || asked === 'ROLLBACK') {
+  /** Whether this query commits the statement: by itself outside a transaction, otherwise with its transaction. */
+  function commits(client: Client, statement: unknown): boolean {
+    if (statement === 'BEGIN') isInTransaction.add(client);
+    if (statement === 'COMMIT' || statement === 'ROLLBACK') {
       isInTransaction.delete(client);
-      return hasWritten.delete(client) && asked === 'COMMIT';
+      return hasWritten.delete(client) && statement === 'COMMIT';
     }
-    if (!isTheStatement(asked, commitOf)) return false;
+    if (!isTheStatement(statement, commitOf)) return false;
     if (isInTransaction.has(client)) hasWritten.add(client);
     return !isInTransaction.has(client);
   }
@@ -63,15 +63,15 @@ export function crashAtCommit(point: CrashPoint | null): void {
   Client.prototype.query = function (this: Client, ...args: unknown[]): unknown {
     if (!commits(this, args[0])) return Reflect.apply(query, this, args);
     if (point.moment === 'before') return die();
-    // The pool waits by callback, a transaction by promise.
+    // The pool passes a callback, a transaction awaits a promise.
     const callback = args.at(-1);
     if (typeof callback === 'function') return Reflect.apply(query, this, [...args.slice(0, -1), die]);
     return (Reflect.apply(query, this, args) as Promise<unknown>).then(die);
   } as typeof Client.prototype.query;
 }
 
-function isTheStatement(asked: unknown, name: string): boolean {
-  return typeof asked === 'object' && asked !== null && 'name' in asked && asked.name === name;
+function isTheStatement(statement: unknown, name: string): boolean {
+  return typeof statement === 'object' && statement !== null && 'name' in statement && statement.name === name;
 }
 
 function isAbout(argument: unknown, transition: string | undefined): boolean {

@@ -1,4 +1,4 @@
-// Webhook deliveries of a merchant as they are recorded, and endpoints that are not the receiver's own.
+// Webhook deliveries of a merchant as recorded in the database, and further endpoints.
 import { deliveryWorkflowId } from '../../workflows/contract.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { DeliveryState } from '../../src/domain/webhooks/delivery.ts';
@@ -25,7 +25,7 @@ export type StoredAttempt = {
   readonly body: Buffer | null;
 };
 
-/** Oldest first. */
+/** The deliveries of a merchant, oldest first. */
 export async function deliveriesOf(db: Database, { id }: TestMerchant): Promise<StoredDelivery[]> {
   const { rows } = await db.pool.query<StoredDelivery>(
     `SELECT d.id, d.endpoint_id AS "endpointId", e.type AS "eventType", d.state, d.attempt_count AS "attemptCount"
@@ -59,7 +59,7 @@ export async function attemptsOf(db: Database, deliveryId: DeliveryId): Promise<
   return rows;
 }
 
-/** The decision after an attempt that was not accepted. */
+/** The wait that was decided after a failed attempt. */
 export type DecidedWait = { readonly attemptNumber: number; readonly waitMs: number; readonly until: Date };
 
 const WATCH_WAITS = `
@@ -72,12 +72,12 @@ const WATCH_WAITS = `
   CREATE TRIGGER note_wait AFTER UPDATE ON deliveries FOR EACH ROW
     WHEN (NEW.state = 'retrying' AND NEW.attempt_count > OLD.attempt_count) EXECUTE FUNCTION note_wait()`;
 
-/** Has the test's own database note every wait that is decided on from now on: a row shows only the last. */
+/** Records every wait that is decided from now on in the test's own database, because a row shows only the last. */
 export async function watchWaits(db: Database): Promise<void> {
   await db.pool.query(WATCH_WAITS);
 }
 
-/** Those of one delivery, in order; `watchWaits` must have been called. */
+/** The waits of one delivery, in order; `watchWaits` must have been called before. */
 export async function decidedWaits(db: Database, deliveryId: DeliveryId): Promise<DecidedWait[]> {
   const { rows } = await db.pool.query<DecidedWait>(
     `SELECT attempt_number AS "attemptNumber", until,
@@ -88,7 +88,7 @@ export async function decidedWaits(db: Database, deliveryId: DeliveryId): Promis
   return rows;
 }
 
-/** A merchant whose events go to `url` as well as to the receiver. */
+/** Sends the merchant's events to `url` as well as to the receiver. */
 export async function addEndpoint(testEnv: TestEnvironment, { id }: TestMerchant, url: string): Promise<EndpointId> {
   const endpoint = await registerEndpoint(testEnv.db, {
     merchantId: id,

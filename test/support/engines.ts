@@ -1,4 +1,4 @@
-// PostgreSQL and Temporal for the tests: real servers, started when first asked for, once per run.
+// PostgreSQL and Temporal for the tests: real servers, started on first use, once per run.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,12 +32,12 @@ let folder: string | null = null;
 /** Log lines of the parts under test; silent unless MALIPO_TEST_LOG names a level. */
 export const testLog = createLog({ level: process.env['MALIPO_TEST_LOG'] ?? 'silent', process: 'test' });
 
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | null = null;
-  return () => (made ??= make());
+function once<Value>(start: () => Promise<Value>): () => Promise<Value> {
+  let started: Promise<Value> | null = null;
+  return () => (started ??= start());
 }
 
-/** A folder of this run, removed at its end. */
+/** A temporary folder of this run, removed at its end. */
 export function runFolder(): string {
   if (folder === null) {
     folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
@@ -52,7 +52,7 @@ export const postgres = once(async (): Promise<PostgresServer> => {
     dataDir: join(runFolder(), 'postgres'),
     fallbackDataDir: `${runFolder()}-postgres`,
     port: await freePort(),
-    // What a power cut would lose is of no interest here.
+    // Tests need no durability across a power cut.
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
     logFile: join(runFolder(), 'postgres.log'),
   });
@@ -83,7 +83,7 @@ export const temporal = once(async (): Promise<TemporalServer> => {
       namespaces: [NAMESPACE],
       logFile: join(runFolder(), 'temporal.log'),
     });
-  // The server picks a further port by itself, and ends when somebody else takes it first.
+  // The server picks another port by itself, and exits when another process takes that port first.
   const server = await start().catch(start);
   stops.push(() => server.stop());
   await prepareTemporal({ address: server.address, namespace: NAMESPACE });
@@ -95,12 +95,12 @@ const nativeRuntime = once(() => {
   return Promise.resolve();
 });
 
-/** Before anything that makes a Temporal connection: log lines of the SDK go to `testLog`. */
+/** Must run before anything that opens a Temporal connection, so that the SDK logs to `testLog`. */
 export async function prepareRuntime(): Promise<void> {
   await nativeRuntime();
 }
 
-/** A client for looking into Temporal from outside. */
+/** A client to inspect Temporal from outside the server under test. */
 export const temporalClient = once(async (): Promise<Client> => {
   await prepareRuntime();
   const connection = await NativeConnection.connect({ address: (await temporal()).address });
@@ -114,7 +114,7 @@ export const workflowBundle = once((): Promise<WorkflowBundleWithSourceMap> => {
 
 export type TestDatabase = { readonly url: string; readonly db: Database; drop(): Promise<void> };
 
-/** A database of its own with the present schema, copied from a template. */
+/** Creates a separate database with the current schema, copied from a template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await postgres();
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -131,7 +131,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     db,
     async drop() {
       await db.close();
-      // Without FORCE: a connection that somebody forgot fails the test that forgot it.
+      // Without FORCE, so that a leaked connection fails the test that leaked it.
       await administer(server, `DROP DATABASE ${name}`);
     },
   };
@@ -147,7 +147,7 @@ async function administer(server: PostgresServer, sql: string): Promise<void> {
   }
 }
 
-/** At the end of the run, in the reverse order of the starts. */
+/** Stops everything at the end of the run, in reverse order of the starts. */
 export async function stopEngines(): Promise<void> {
   for (const stop of stops.reverse()) await stop();
   if (folder !== null) rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// HMAC-SHA256 by programs that share nothing with ours.
+// Computes HMAC-SHA256 with programs that share no code with ours.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 
@@ -8,7 +8,7 @@ const PROGRAMS: readonly (readonly [program: string, argumentsFor: (secret: stri
   ['python3', (secret) => ['-c', PYTHON, secret]],
 ];
 
-/** Lowercase hex. Fails where neither OpenSSL's program nor Python is there. */
+/** The HMAC in lowercase hex. Fails where neither OpenSSL's program nor Python is installed. */
 export function foreignHmac(secret: string, message: Buffer): string {
   for (const [program, argumentsFor] of PROGRAMS) {
     const { error, status, stdout } = spawnSync(program, argumentsFor(secret), { input: message });
@@ -17,7 +17,7 @@ export function foreignHmac(secret: string, message: Buffer): string {
   return assert.fail('the signature cannot be checked: neither openssl nor python3 is on this machine');
 }
 
-/** Whether the header's pairs are one signature of the raw body for each secret, in this order, and nothing else. */
+/** Fails unless the header has exactly one signature of the raw body for each secret, in this order. */
 export function assertSigned(header: unknown, rawBody: Buffer, secrets: readonly string[]): void {
   const [time = '', ...pairs] = String(header).split(',');
   assert.match(time, /^t=\d+$/);

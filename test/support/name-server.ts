@@ -1,23 +1,23 @@
-// A name server on loopback that says of each name what a test wants it to, by real DNS over UDP.
+// A name server on loopback that answers each name as the test sets it, by real DNS over UDP.
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** What is said of a name: addresses of either family, after names it stands for; or why there are none; or nothing. */
+/** The answer for a name: addresses of either family behind optional aliases, an error, or no answer at all. */
 export type NameAnswer =
   | { readonly addresses: readonly string[]; readonly aliases?: readonly string[] }
   | 'no such name'
   | 'failure'
   | 'silence';
 
-/** `asked` counts the questions of this family before this one. */
-export type NameRule = NameAnswer | ((family: 4 | 6, asked: number) => NameAnswer | Promise<NameAnswer>);
+/** `queriesBefore` counts the earlier queries of this family. */
+export type NameRule = NameAnswer | ((family: 4 | 6, queriesBefore: number) => NameAnswer | Promise<NameAnswer>);
 
 export type NameServer = {
-  /** As resolvers are told: `address:port`. */
+  /** As resolvers are configured: `address:port`. */
   readonly address: string;
-  /** What is said of a name from now on; of other names: that there is no such name. */
+  /** Sets the answer for a name. Every other name is answered with "no such name". */
   setAnswer(name: string, rule: NameRule): void;
-  /** How many questions came about the name, of both families. */
+  /** The number of queries for the name, of both families. */
   queries(name: string): number;
   stop(): Promise<void>;
 };
@@ -30,22 +30,22 @@ const HEADER_BYTES = 12;
 const TTL_S = 0;
 
 export async function startNameServer(): Promise<NameServer> {
-  // Room for many questions at once: what is dropped is asked again much later.
+  // A large buffer for many queries at once, because resolvers repeat a dropped query only much later.
   const socket = createSocket({ type: 'udp4', recvBufferSize: 1024 * 1024 });
   const rules = new Map<string, NameRule>();
-  const asked = new Map<string, number>();
+  const counts = new Map<string, number>();
   let isStopped = false;
 
   async function answer(message: Buffer, from: RemoteInfo): Promise<void> {
     const question = readQuestion(message);
     const family = question.type === TYPE.AAAA ? 6 : 4;
     const key = `${question.name} ${family}`;
-    const before = asked.get(key) ?? 0;
-    asked.set(key, before + 1);
+    const queriesBefore = counts.get(key) ?? 0;
+    counts.set(key, queriesBefore + 1);
     const rule = rules.get(question.name) ?? 'no such name';
-    const said = typeof rule === 'function' ? await rule(family, before) : rule;
-    if (said === 'silence' || isStopped) return;
-    socket.send(writeAnswer(question, said), from.port, from.address);
+    const result = typeof rule === 'function' ? await rule(family, queriesBefore) : rule;
+    if (result === 'silence' || isStopped) return;
+    socket.send(writeAnswer(question, result), from.port, from.address);
   }
 
   socket.on('message', (message, from) => void answer(message, from));
@@ -55,7 +55,7 @@ export async function startNameServer(): Promise<NameServer> {
   return {
     address: `127.0.0.1:${socket.address().port}`,
     setAnswer: (name, rule) => void rules.set(name, rule),
-    queries: (name) => (asked.get(`${name} 4`) ?? 0) + (asked.get(`${name} 6`) ?? 0),
+    queries: (name) => (counts.get(`${name} 4`) ?? 0) + (counts.get(`${name} 6`) ?? 0),
     async stop() {
       isStopped = true;
       await new Promise<void>((resolve) => {
@@ -81,16 +81,16 @@ function readQuestion(message: Buffer): Question {
   };
 }
 
-function writeAnswer(question: Question, said: Exclude<NameAnswer, 'silence'>): Buffer {
-  if (said === 'failure') return message(question, CODE.failure, []);
-  if (said === 'no such name') return message(question, CODE.noSuchName, []);
+function writeAnswer(question: Question, answer: Exclude<NameAnswer, 'silence'>): Buffer {
+  if (answer === 'failure') return message(question, CODE.failure, []);
+  if (answer === 'no such name') return message(question, CODE.noSuchName, []);
   const records: Buffer[] = [];
   let name = question.name;
-  for (const alias of said.aliases ?? []) {
+  for (const alias of answer.aliases ?? []) {
     records.push(record(name, TYPE.CNAME, encodeName(alias)));
     name = alias;
   }
-  for (const address of said.addresses) {
+  for (const address of answer.addresses) {
     if (question.type === TYPE.A && isIPv4(address)) records.push(record(name, TYPE.A, ipv4Bytes(address)));
     if (question.type === TYPE.AAAA && isIPv6(address)) records.push(record(name, TYPE.AAAA, ipv6Bytes(address)));
   }
@@ -100,7 +100,7 @@ function writeAnswer(question: Question, said: Exclude<NameAnswer, 'silence'>): 
 function message({ id, raw }: Question, code: number, records: readonly Buffer[]): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt16BE(id, 0);
-  // An answer, recursion asked for and available.
+  // A response, with recursion desired and available.
   header.writeUInt16BE(0x8180 | code, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(records.length, 6);

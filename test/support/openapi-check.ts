@@ -1,4 +1,4 @@
-// Holds answers against the OpenAPI document that the server under test publishes.
+// Checks responses against the OpenAPI document that the server under test publishes.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -16,33 +16,33 @@ export async function openApiOf(baseUrl: string): Promise<OpenApi> {
   return (await load(baseUrl)).document;
 }
 
-/** Fails unless the document has this operation with this status and the body is as its schema says. */
+/** Fails unless the document has this operation with this status and the body matches its schema. */
 export async function checkResponse(
   baseUrl: string,
-  answer: { method: string; path: string; status: number; body: unknown },
+  received: { method: string; path: string; status: number; body: unknown },
 ): Promise<void> {
   const { document, ajv } = await load(baseUrl);
-  const pathname = new URL(answer.path, baseUrl).pathname;
-  // What is written out goes before a template.
+  const pathname = new URL(received.path, baseUrl).pathname;
+  // A literal path takes precedence over a template.
   const template = document.paths[pathname]
     ? pathname
     : Object.keys(document.paths).find((path) => matches(path, pathname));
-  const operation = template === undefined ? undefined : document.paths[template]?.[answer.method.toLowerCase()];
-  const where = `${answer.method} ${pathname} ${answer.status}`;
+  const operation = template === undefined ? undefined : document.paths[template]?.[received.method.toLowerCase()];
+  const where = `${received.method} ${pathname} ${received.status}`;
   if (template === undefined || operation === undefined) {
-    assert.ok(answer.status === 404 || answer.status === 405, `${where}: the document has no such operation`);
-    validate(ajv, { $ref: 'openapi#/components/schemas/Error' }, answer.body, where);
+    assert.ok(received.status === 404 || received.status === 405, `${where}: the document has no such operation`);
+    validate(ajv, { $ref: 'openapi#/components/schemas/Error' }, received.body, where);
     return;
   }
-  const response = operation.responses[String(answer.status)];
+  const response = operation.responses[String(received.status)];
   assert.ok(response, `${where}: the document does not name this status`);
   const schema = Object.values(response.content ?? {})[0]?.schema;
-  if (schema) validate(ajv, rootedOnce(schema), answer.body, where);
+  if (schema) validate(ajv, rootedOnce(schema), received.body, where);
 }
 
 const rootedSchemas = new WeakMap<object, object>();
 
-// Compiled once per schema object: the validator is found again by its identity.
+// Ajv finds a compiled validator by the identity of its schema object, so each schema is converted once.
 function rootedOnce(schema: object): object {
   const known = rootedSchemas.get(schema) ?? rooted(schema);
   rootedSchemas.set(schema, known);
@@ -69,7 +69,7 @@ function validate(ajv: Ajv2020, schema: object, body: unknown, where: string): v
   assert.ok(ajv.validate(schema, body), `${where}: ${ajv.errorsText()}\n${JSON.stringify(body)}`);
 }
 
-// References inside the document are to its own root.
+// The document's references are relative to its own root, which ajv knows as `openapi`.
 function rooted(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
 }

@@ -15,7 +15,7 @@ class PartsReporter extends Base {
     let current = '';
     const count = (test, outcome) => {
       const part = relative('test', test.file ?? 'test/unknown').split('/')[0];
-      if (part !== current) this.tellPart(current, totals.parts[current]);
+      if (part !== current) this.printPart(current, totals.parts[current]);
       current = part;
       const entry = (totals.parts[part] ??= { ms: 0, passed: 0, failed: 0 });
       // Hooks count with the test that follows them: the time between two ends is one test's, with all it needed.
@@ -30,13 +30,13 @@ class PartsReporter extends Base {
       console.log(`FAILED ${test.fullTitle()}: ${error?.message ?? error}`);
     });
     runner.once('end', () => {
-      this.tellPart(current, totals.parts[current]);
+      this.printPart(current, totals.parts[current]);
       if (totals.failed > 0) Base.list(this.failures);
       writeFileSync(options.reporterOptions.file, JSON.stringify(totals));
     });
   }
 
-  tellPart(name, entry) {
+  printPart(name, entry) {
     if (entry)
       console.log(
         `${entry.failed === 0 ? 'ok    ' : 'FAILED'} ${name} (${entry.passed} passed, ${entry.failed} failed)`,

@@ -1,4 +1,4 @@
-// Makes payments at a house's API and looks at what became of them from every side: API, database, sandbox, receiver.
+// Creates collections over the API and inspects them from every side: API, database, sandbox and receiver.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { collectionWorkflowId } from '../../workflows/contract.ts';
@@ -9,6 +9,7 @@ import { call, collectionFields, type CollectionFields } from './api.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from './test-environment.ts';
 import type { ReceivedEvent } from './receiver.ts';
 
+/** A collection or a payout that was created over the API. */
 export type Payment = {
   readonly id: string;
   readonly phone: string;
@@ -26,7 +27,7 @@ export type ShownCollection = Readonly<Record<string, unknown>> & {
 
 let phones = 0;
 
-/** A mobile number of MTN Uganda that nobody else uses in this run and that ends in `row`. */
+/** A mobile number of MTN Uganda that is unique in this run and ends in `row`. */
 export function phoneFor(row: string): string {
   phones += 1;
   return `25677${String(phones).padStart(4, '0')}${row}`;
@@ -38,60 +39,85 @@ export type CollectionOptions = {
   readonly idempotencyKey?: string;
 };
 
-/** Asks for a collection that the sandbox treats by `row`; fails unless it is accepted. */
+/** Creates a collection that the sandbox treats by `row`; fails unless it is accepted. */
 export async function pay(testEnv: TestEnvironment, row: string, options: CollectionOptions = {}): Promise<Payment> {
   const { merchant = testEnv.merchant, idempotencyKey = randomUUID() } = options;
   const json = collectionFields({ phone: phoneFor(row), ...options.fields });
-  const response = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
-    key: merchant.key,
-    idempotencyKey,
-    json,
-  });
+  const workflowId = collectionWorkflowId(merchant.id, idempotencyKey);
+  return createPayment(testEnv, '/v1/api/collections', { merchant, idempotencyKey, json, workflowId });
+}
+
+export type PaymentRequest = Pick<Payment, 'merchant' | 'workflowId'> & {
+  readonly idempotencyKey: string;
+  readonly json: Readonly<Record<string, unknown>>;
+};
+
+/** Creates a collection or a payout; fails unless it is accepted. */
+export async function createPayment(
+  { baseUrl }: TestEnvironment,
+  path: '/v1/api/collections' | '/v1/api/payouts',
+  { merchant, idempotencyKey, json, workflowId }: PaymentRequest,
+): Promise<Payment> {
+  const response = await call(baseUrl, 'POST', path, { key: merchant.key, idempotencyKey, json });
   assert.equal(response.status, 202, response.text);
   return {
     id: String(response.json['id']),
     phone: String(json['phone']),
     amount: Number(json['amount']),
     operatorReference: String(response.json['operator_reference']),
-    workflowId: collectionWorkflowId(merchant.id, idempotencyKey),
+    workflowId,
     merchant,
   };
 }
 
-export async function fetchPayment(testEnv: TestEnvironment, { id, merchant }: Payment): Promise<ShownCollection> {
-  const response = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${id}`, { key: merchant.key });
+/** The object at this path, as the API shows it to the merchant. */
+export async function fetchAs<Shown>(
+  { baseUrl }: TestEnvironment,
+  { key }: TestMerchant,
+  path: string,
+): Promise<Shown> {
+  const response = await call(baseUrl, 'GET', path, { key });
   assert.equal(response.status, 200, response.text);
-  return response.json as unknown as ShownCollection;
+  return response.json as unknown as Shown;
 }
 
-/** Waits until the payment is in `state` and returns it as it then is. */
+export async function fetchPayment(testEnv: TestEnvironment, { id, merchant }: Payment): Promise<ShownCollection> {
+  return fetchAs(testEnv, merchant, `/v1/api/collections/${id}`);
+}
+
+/** Waits until the collection is in `state` and returns it as the API then shows it. */
 export async function untilState(
   testEnv: TestEnvironment,
   payment: Payment,
   state: CollectionState,
   timeoutMs = 20_000,
 ): Promise<ShownCollection> {
+  return untilShownAs(payment, state, () => fetchPayment(testEnv, payment), timeoutMs);
+}
+
+/** Waits until `fetch` shows the payment in `state`, and returns what it shows; fails with the last state. */
+export async function untilShownAs<Shown extends { readonly state: string }>(
+  { phone }: Payment,
+  state: Shown['state'],
+  fetch: () => Promise<Shown>,
+  timeoutMs: number,
+): Promise<Shown> {
   let last: string | undefined;
-  return eventually(
-    `${payment.phone.slice(-3)} to be ${state}`,
-    async () => {
-      const shown = await fetchPayment(testEnv, payment);
-      last = shown.state;
-      return last === state ? shown : null;
-    },
-    timeoutMs,
-  ).catch((error: unknown) => {
-    throw new Error(`it was last seen ${last ?? 'nowhere'}`, { cause: error });
+  const look = async () => {
+    const shown = await fetch();
+    last = shown.state;
+    return last === state ? shown : null;
+  };
+  return eventually(`${phone.slice(-3)} to be ${state}`, look, timeoutMs).catch((error: unknown) => {
+    throw new Error(`its last state was ${last ?? 'unknown'}`, { cause: error });
   });
 }
 
-export async function availableBalance(testEnv: TestEnvironment, { key }: TestMerchant): Promise<unknown> {
-  const response = await call(testEnv.baseUrl, 'GET', '/v1/api/balance', { key });
-  assert.equal(response.status, 200, response.text);
-  return response.json['available'];
+export async function availableBalance(testEnv: TestEnvironment, merchant: TestMerchant): Promise<unknown> {
+  return (await fetchAs<{ available: unknown }>(testEnv, merchant, '/v1/api/balance')).available;
 }
 
-/** What its events are looked up by: a collection or a payout. */
+/** What the events of a collection or a payout are looked up by. */
 export type EventSubject = Pick<Payment, 'id' | 'merchant'>;
 
 export type StoredEvent = { readonly id: string; readonly type: string; readonly version: number };
@@ -105,7 +131,7 @@ export async function storedEvents(db: Database, paymentId: string): Promise<Sto
   return rows;
 }
 
-/** What the receiver has of a payment: once per event, in the order the events were made. Fails on a bad signature. */
+/** The payment's events at the receiver, each once, in the order they were created. Fails on an invalid signature. */
 export function receivedOnce(testEnv: TestEnvironment, { id, merchant }: EventSubject): ReceivedEvent[] {
   const received = testEnv.receiver.all(merchant.id).filter(({ event }) => event.data.object.id === id);
   for (const { isVerified, event } of received) assert.ok(isVerified, `${event.type} has a signature that verifies`);
@@ -130,7 +156,7 @@ export async function untilAllReceived(
   );
 }
 
-/** One line per event: `initiated > prompted`, with ` late` where the event says so. */
+/** One line per event: `initiated > prompted`, with ` late` where the event is marked so. */
 export function transitionsOf(events: readonly ReceivedEvent[]): string[] {
   return events.map(({ type, data }) => {
     assert.match(type, new RegExp(`^(collection|payout)\\.${data.object.state}$`));
@@ -155,13 +181,13 @@ export async function sandboxTransactions(testEnv: TestEnvironment, phone: strin
   return (await response.json()) as SandboxTransaction[];
 }
 
-/** How often the payer's phone rang. */
+/** How often the payer's phone was prompted. */
 export async function promptsRaised(testEnv: TestEnvironment, phone: string): Promise<number> {
   const transactions = await sandboxTransactions(testEnv, phone);
   return transactions.reduce((sum, transaction) => sum + transaction.promptsRaised, 0);
 }
 
-/** Presses a button at one of the pages where the sandbox lets people decide; fails when it did not count. */
+/** Presses a button on one of the sandbox's decision pages; fails when it had no effect. */
 export async function decideAtSandbox(
   testEnv: TestEnvironment,
   page: 'handset' | 'operator',
@@ -173,7 +199,7 @@ export async function decideAtSandbox(
   assert.match(String(response.headers.get('location')), /[?&]answered=/);
 }
 
-/** Sets the sandbox's fault switches; all that are not named are off. */
+/** Sets the sandbox's fault switches; every switch that is not named is off. */
 export async function switchFaults(
   testEnv: TestEnvironment,
   faults: { down?: boolean; latencyMs?: number; errorRate?: number },
@@ -186,7 +212,7 @@ export async function switchFaults(
   assert.equal(response.status, 200, await response.text());
 }
 
-/** Calls back as the operator does, or as somebody who pretends to be the operator. */
+/** Sends a callback like the operator's, or a forged one. */
 export async function callBack(testEnv: TestEnvironment, operatorReference: string, status: string): Promise<Response> {
   return fetch(new URL('/operators/mtn-momo/callbacks', testEnv.baseUrl), {
     method: 'POST',
@@ -195,12 +221,12 @@ export async function callBack(testEnv: TestEnvironment, operatorReference: stri
   });
 }
 
-/** Fails when any balance of the house is not what its payments say. */
+/** Fails when any balance differs from what the payments in the database add up to. */
 export async function assertLedgerIsSound(db: Database): Promise<void> {
   assert.deepEqual(await checkLedger(db), []);
 }
 
-/** As if the time had passed for which a dispatcher that is dead now had taken deliveries. */
+/** Ends the leases of a dispatcher that has died, as if their time had passed. */
 export async function expireLeases(db: Database): Promise<void> {
   await db.pool.query(`UPDATE deliveries SET leased_until = now() - interval '1 ms' WHERE leased_until IS NOT NULL`);
 }

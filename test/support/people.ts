@@ -1,4 +1,4 @@
-// People for tests: with a password that all share, a second factor if wanted, and a session like a browser's.
+// People for tests: they share one password, may have a second factor, and log in like a browser.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { MerchantId, UserId } from '../../src/domain/ids.ts';
@@ -13,7 +13,7 @@ export const PASSWORD = 'correct horse battery staple';
 
 let hash: Promise<string> | null = null;
 
-/** Of `PASSWORD`, made once: it takes long on purpose. */
+/** The hash of `PASSWORD`, computed once because hashing is slow on purpose. */
 export function passwordHash(): Promise<string> {
   return (hash ??= hashPassword(PASSWORD));
 }
@@ -26,11 +26,11 @@ export type TestPerson = {
   readonly totpSecret: string | null;
 };
 
-type Home = Pick<TestEnvironment, 'db' | 'config' | 'baseUrl'>;
+type ServerUnderTest = Pick<TestEnvironment, 'db' | 'config' | 'baseUrl'>;
 
-/** A member in these roles, with a second factor if wanted. */
+/** Adds a member in these roles, with a second factor if requested. */
 export async function addPerson(
-  { db, config }: Home,
+  { db, config }: ServerUnderTest,
   merchantId: MerchantId,
   roles: readonly Role[],
   options: { readonly hasSecondFactor?: boolean; readonly email?: string } = {},
@@ -50,21 +50,21 @@ export async function addPerson(
   return { id, merchantId, email, totpSecret };
 }
 
-/** The code of now, or of so many steps later: the window takes one step either way. */
+/** The current one-time code, or the one so many steps later: the server accepts one step either way. */
 export function codeOf(secret: string | null, stepsLater = 0): string {
   assert.ok(secret !== null);
   return totpCode(secret, totpStepAt(new Date()) + stepsLater);
 }
 
 export type Browser = {
-  /** The cookie as it was sent last; empty when there is none. */
+  /** The cookie that the server set last; empty when there is none. */
   cookie: string;
   readonly baseUrl: string;
-  /** A call from our own pages, with the cookie. A new cookie of the answer is kept. */
+  /** Makes a call as our own pages do, with the cookie. A cookie in the response replaces it. */
   call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
 };
 
-/** Somebody's browser at our own pages, with no session yet. */
+/** A browser on our own pages, without a session. */
 export function openBrowser(baseUrl: string): Browser {
   const browser: Browser = {
     cookie: '',
@@ -82,15 +82,15 @@ export function openBrowser(baseUrl: string): Browser {
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         headers,
       });
-      const sent = cookieOf(response);
-      if (sent !== null) browser.cookie = sent.value === '' ? '' : `${sent.name}=${sent.value}`;
+      const cookie = cookieOf(response);
+      if (cookie !== null) browser.cookie = cookie.value === '' ? '' : `${cookie.name}=${cookie.value}`;
       return response;
     },
   };
   return browser;
 }
 
-/** The cookie that the answer sets; null when it sets none. */
+/** The cookie that the response sets; null when it sets none. */
 export function cookieOf(response: ApiResponse): { name: string; value: string; attributes: string[] } | null {
   const [cookie] = response.headers.getSetCookie();
   if (cookie === undefined) return null;
@@ -99,9 +99,9 @@ export function cookieOf(response: ApiResponse): { name: string; value: string; 
   return { name, value, attributes };
 }
 
-/** A browser in which the person has logged in. */
-export async function logIn(home: Home, person: TestPerson, stepsLater = 0): Promise<Browser> {
-  const browser = openBrowser(home.baseUrl);
+/** Logs the person in and returns their browser. */
+export async function logIn(testEnv: ServerUnderTest, person: TestPerson, stepsLater = 0): Promise<Browser> {
+  const browser = openBrowser(testEnv.baseUrl);
   const totp = person.totpSecret === null ? {} : { totp: codeOf(person.totpSecret, stepsLater) };
   const response = await browser.call('POST', '/v1/console/session', {
     json: { email: person.email, password: PASSWORD, merchant_id: person.merchantId, ...totp },
@@ -110,9 +110,13 @@ export async function logIn(home: Home, person: TestPerson, stepsLater = 0): Pro
   return browser;
 }
 
-/** A new member in these roles, logged in. */
-export async function logInAs(home: Home, merchantId: MerchantId, ...roles: readonly Role[]): Promise<Browser> {
-  return logIn(home, await addPerson(home, merchantId, roles));
+/** Adds a member in these roles, logs them in and returns their browser. */
+export async function logInAs(
+  testEnv: ServerUnderTest,
+  merchantId: MerchantId,
+  ...roles: readonly Role[]
+): Promise<Browser> {
+  return logIn(testEnv, await addPerson(testEnv, merchantId, roles));
 }
 
 export type AuditRow = {
@@ -126,7 +130,7 @@ export type AuditRow = {
   readonly request_id: string | null;
 };
 
-/** The entries of the audit log that one request made, in order. */
+/** The entries that one request made in the audit log, in order. */
 export async function auditRows({ db }: Pick<TestEnvironment, 'db'>, response: ApiResponse): Promise<AuditRow[]> {
   const { rows } = await db.pool.query<AuditRow>(
     `SELECT user_id, action, outcome, subject_id, before, after, host(address) AS address, request_id

@@ -1,4 +1,4 @@
-// A merchant's webhook receiver: keeps all it got and verifies signatures by the interface document's rules, by itself.
+// A merchant's webhook receiver: stores every request, and verifies signatures with code of its own.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,18 +24,18 @@ export type ReceivedWebhook = {
   readonly receivedAtMs: number;
 };
 
-/** Answers one request; 200 by default. */
+/** Answers one request. */
 export type Respond = (received: ReceivedWebhook, response: ServerResponse) => void;
 
 export type Receiver = {
   readonly url: string;
   urlFor(name: string): string;
-  /** The secret that requests to `urlFor(name)` are signed with. */
+  /** Sets the secret that verifies requests to `urlFor(name)`. */
   trust(name: string, secret: string): void;
   /** How requests to `urlFor(name)` are answered from now on; null: 200 again. */
   answerWith(name: string, answer: Respond | null): void;
   all(name?: string): ReceivedWebhook[];
-  /** Of a payment, in the order they were received. */
+  /** The events of a payment, in the order they were received. */
   eventsOf(objectId: string): ReceivedEvent[];
   stop(): Promise<void>;
 };

@@ -1,9 +1,9 @@
-// An operator that says what the test tells it to: MTN's wire from a real HTTP server, with the words of a script.
+// An operator whose behaviour the test sets: a real HTTP server that speaks MTN's wire with scripted statuses.
 import { json, startStubOperator, type Reply } from '../operators/stub-operator.ts';
 
 export type ScriptedStatus = {
   readonly status: 'PENDING' | 'SUCCESSFUL' | 'FAILED';
-  /** What was asked for, unless the script says otherwise. */
+  /** The requested amount by default. */
   readonly amount?: string;
   readonly currency?: string;
   readonly reason?: string;
@@ -11,15 +11,15 @@ export type ScriptedStatus = {
 
 export type ScriptedOperator = {
   readonly url: string;
-  /** How it answers questions about every payment from now on. */
-  setStatus(answer: ScriptedStatus): void;
-  /** How it answers requests for prompts from now on. */
+  /** The status of every payment from now on. */
+  setStatus(status: ScriptedStatus): void;
+  /** How it answers prompt requests from now on. */
   answerPrompts(reply: Reply): void;
-  /** How it answers questions from now on; null: in the words it was told to say. */
+  /** How it answers status queries from now on; null: with the status that was set. */
   answerStatusQueries(reply: Reply | null): void;
-  /** Leaves questions without any answer, for as long as it is so. */
+  /** Leaves status queries without an answer while true. */
   ignoreStatusQueries(isSilent: boolean): void;
-  /** Requests for a prompt, and questions, with this reference. */
+  /** How many prompt requests, and how many status queries, came with this reference. */
   prompts(reference: string): number;
   statusQueries(reference: string): number;
   stop(): Promise<void>;
@@ -28,12 +28,12 @@ export type ScriptedOperator = {
 export const ACCEPTED: Reply = (response) => response.writeHead(202).end();
 export const CUT: Reply = (response) => response.destroy();
 
-/** Takes every prompt and decides nothing until it is told to. */
+/** Accepts every prompt, and keeps it pending until a status is set. */
 export async function startScriptedOperator(): Promise<ScriptedOperator> {
   const stub = await startStubOperator();
-  let answer: ScriptedStatus = { status: 'PENDING' };
+  let status: ScriptedStatus = { status: 'PENDING' };
   let answerPrompt: Reply = ACCEPTED;
-  let answerQuestion: Reply | null = null;
+  let answerStatusQuery: Reply | null = null;
 
   const referenceOf = ({ headers, path, method }: ReturnType<typeof stub.calls>[number]): string =>
     method === 'POST' ? String(headers['x-reference-id']) : (path.split('/').at(-1) ?? '');
@@ -46,34 +46,34 @@ export async function startScriptedOperator(): Promise<ScriptedOperator> {
         answerPrompt(response, received);
         return;
       }
-      if (answerQuestion) {
-        answerQuestion(response, received);
+      if (answerStatusQuery) {
+        answerStatusQuery(response, received);
         return;
       }
       const reference = referenceOf(received);
-      const asked = callsFor('POST', reference).at(-1);
-      if (asked === undefined) {
+      const promptRequest = callsFor('POST', reference).at(-1);
+      if (promptRequest === undefined) {
         json(404, { code: 'RESOURCE_NOT_FOUND', message: 'Requested resource was not found.' })(response);
         return;
       }
-      const { amount, currency } = JSON.parse(asked.body) as { amount: string; currency: string };
-      json(200, { amount, currency, externalId: reference, financialTransactionId: '4711', ...answer })(response);
+      const { amount, currency } = JSON.parse(promptRequest.body) as { amount: string; currency: string };
+      json(200, { amount, currency, externalId: reference, financialTransactionId: '4711', ...status })(response);
     },
   });
 
   return {
     url: stub.url,
     setStatus(next) {
-      answer = next;
+      status = next;
     },
     answerPrompts(reply) {
       answerPrompt = reply;
     },
     answerStatusQueries(reply) {
-      answerQuestion = reply;
+      answerStatusQuery = reply;
     },
     ignoreStatusQueries(isSilent) {
-      answerQuestion = isSilent ? () => undefined : null;
+      answerStatusQuery = isSilent ? () => undefined : null;
     },
     prompts: (reference) => callsFor('POST', reference).length,
     statusQueries: (reference) => callsFor('GET', reference).length,

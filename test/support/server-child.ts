@@ -1,4 +1,4 @@
-// Runs a house's server as a child process, which a test can kill without harm to itself.
+// Runs an environment's server as a child process, which a test can kill without harm to itself.
 import { fork } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export type ServerChild = {
   dies(limitMs?: number): Promise<void>;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
-  /** SIGTERM, and how the process then ended; it is killed when that takes longer than `limitMs`. */
+  /** Sends SIGTERM and returns how the process ended; kills it when that takes longer than `limitMs`. */
   stop(limitMs?: number): Promise<Exit>;
 };
 
@@ -29,7 +29,7 @@ const ENTRY = fileURLToPath(new URL('server-process.ts', import.meta.url));
 const STOP_LIMIT_MS = 15_000;
 const CRASH_LIMIT_MS = 30_000;
 
-/** Resolves when the server is ready. It ends with this process at the latest. */
+/** Resolves when the server is ready. The child ends with this process at the latest. */
 export async function startServerChild(
   testEnv: TestEnvironment,
   options: ServerChildOptions = {},

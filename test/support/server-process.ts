@@ -1,4 +1,4 @@
-// Entry of a server process for tests: the real server, with a crash point where the test asks for one.
+// The entry of a server process for tests: the real server, with a crash point if the test sets one.
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { startServer } from '../../src/processes/assemble-server.ts';

@@ -1,4 +1,4 @@
-// Runs what has a schedule now, rather than when its time comes.
+// Triggers scheduled workflows at once instead of waiting for their time.
 import type { ScheduleHandle } from '@temporalio/client';
 import { reconciliationScheduleId } from '../../workflows/contract.ts';
 import { temporalClient } from './engines.ts';
@@ -12,7 +12,7 @@ export async function scheduleOf(
   return client.schedule.getHandle(idFor(config.settings.MALIPO_TASK_QUEUE_PREFIX));
 }
 
-/** Runs one sweep, or what else has a schedule, now and returns how it ended. */
+/** Runs one sweep, or the workflow of another schedule, at once and returns how it ended. */
 export async function sweep(
   testEnv: TestEnvironment,
   idFor = reconciliationScheduleId,

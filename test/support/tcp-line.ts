@@ -1,14 +1,14 @@
-// A TCP line to a real server that a test can cut, or make silent, and mend again.
+// A TCP proxy to a real server that a test can cut, silence and restore.
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 export type TcpLine = {
-  /** The given address with this line in front of it. */
+  /** The given URL through this proxy. */
   readonly url: string;
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Connections stay, new ones are taken, and nothing is carried either way any more. */
+  /** Connections stay open and new ones are accepted, but nothing is forwarded either way. */
   silence(): void;
-  /** Carries new connections again, at the same address. What was silent stays so. */
+  /** Forwards new connections again, at the same address. Silent connections stay silent. */
   mend(): Promise<void>;
 };
 
@@ -19,7 +19,7 @@ export async function openTcpLine(targetUrl: string): Promise<TcpLine> {
   let server: Server | null = null;
   let port = 0;
 
-  function keep(socket: Socket, other: () => Socket | null): void {
+  function track(socket: Socket, other: () => Socket | null): void {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('close', () => {
@@ -28,19 +28,19 @@ export async function openTcpLine(targetUrl: string): Promise<TcpLine> {
     });
   }
 
-  function carry(near: Socket): void {
+  function forward(near: Socket): void {
     let far: Socket | null = null;
-    keep(near, () => far);
+    track(near, () => far);
     if (isSilent) return void near.pause();
     far = createConnection(Number(target.port), target.hostname);
-    keep(far, () => near);
+    track(far, () => near);
     near.pipe(far).pipe(near);
   }
 
   async function open(): Promise<void> {
     isSilent = false;
     if (server !== null) return;
-    const opened = createServer(carry);
+    const opened = createServer(forward);
     await new Promise<void>((resolve, reject) => {
       opened.once('error', reject);
       opened.listen(port, '127.0.0.1', resolve);

@@ -1,4 +1,4 @@
-// A whole Malipo for one test file: its own database and task queues, a sandbox operator, a merchant and a receiver.
+// A complete service for one test file: its own database and task queues, a sandbox operator, a merchant and a receiver.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
@@ -32,14 +32,14 @@ export type TestMerchant = {
   readonly id: MerchantId;
   /** Holds every scope. */
   readonly key: string;
-  /** A maker, who made the key. */
+  /** A maker, who created the key. */
   readonly makerId: UserId;
   readonly webhookSecret: string;
 };
 
 export type TestEnvironment = {
   readonly config: Config;
-  /** What a server process of this house is started with. */
+  /** The settings that a server process of this environment is started with. */
   readonly environment: Readonly<Record<string, string>>;
   readonly baseUrl: string;
   readonly db: Database;
@@ -48,22 +48,22 @@ export type TestEnvironment = {
   readonly merchant: TestMerchant;
   addMerchant(currency?: Currency): Promise<TestMerchant>;
   addKey(merchantId: MerchantId, scopes: readonly Scope[], expiresAt?: Date): Promise<string>;
-  /** Starts the server in this process; `stop` stops it too. */
+  /** Starts a server in this process; `stop` stops it too. */
   startServer(overrides?: Readonly<Record<string, string>>, options?: Partial<ServerOptions>): Promise<RunningServer>;
   stop(): Promise<void>;
 };
 
 export type TestEnvironmentOptions = {
-  /** Settings on top of the tests' own. */
+  /** Settings in addition to the tests' own. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly sandboxTimes?: Partial<SandboxTimes>;
-  /** False: no server is started; the test does it. */
+  /** False: no server is started; the test starts it. */
   readonly startsServer?: boolean;
-  /** Instead of one that is copied from the template on the run's own PostgreSQL. */
+  /** Replaces the database that is copied from the template on the run's own PostgreSQL. */
   readonly database?: TestDatabase;
 };
 
-/** Waits that make every path end within seconds, and no path end another way because the machine is slow. */
+/** Short times that end every path within seconds, but change no outcome when the machine is slow. */
 export const FAST_CLOCKS: Readonly<Record<string, string>> = {
   MALIPO_CLOCKS: 'demo',
   MALIPO_PROMPT_DEADLINE_MS: '20000',
@@ -210,17 +210,17 @@ async function removeSchedules({ settings }: Config): Promise<void> {
   const client = await temporalClient();
   for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId]) {
     const handle = client.schedule.getHandle(idFor(settings.MALIPO_TASK_QUEUE_PREFIX));
-    // A house whose worker never connected has none.
+    // An environment whose worker never connected has no schedules.
     await handle.delete().catch(() => undefined);
   }
 }
 
-type Looked<Value> = Value | null | undefined | false;
+type Found<Value> = Value | null | undefined | false;
 
 /** Polls until `look` gives a value; fails with what was waited for. */
 export async function eventually<Value>(
   what: string,
-  look: () => Looked<Value> | Promise<Looked<Value>>,
+  look: () => Found<Value> | Promise<Found<Value>>,
   timeoutMs = 20_000,
 ): Promise<Value> {
   const giveUpAtMs = Date.now() + timeoutMs;

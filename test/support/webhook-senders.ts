@@ -1,4 +1,4 @@
-// Couriers outside of any server, and what one attempt of theirs brings back.
+// Webhook senders outside of any server, and the result of one attempt.
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { createWebhookSender, type WebhookSenderOptions, type WebhookSender } from '../../src/webhooks/sender.ts';
 import type { Attempt } from '../../src/domain/webhooks/delivery.ts';
@@ -11,16 +11,16 @@ const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomBytes(32))
 export type SendOptions = {
   readonly attemptNumber?: number;
   readonly body?: string;
-  /** In force, the newest first. */
+  /** The active secrets, newest first. */
   readonly secrets?: readonly [string, ...string[]];
 };
 
 export type TestSender = WebhookSender & {
-  /** One attempt at this URL. */
+  /** Makes one attempt at this URL. */
   try(url: string, options?: SendOptions): Promise<Attempt>;
 };
 
-/** With limits that no test comes to by itself. */
+/** Opens a sender whose limits no test reaches by accident. */
 export function openTestSender(options: Partial<WebhookSenderOptions> = {}): TestSender {
   const sender = createWebhookSender({
     keyRing: KEY_RING,
