@@ -85,15 +85,22 @@ export async function startReceiver(): Promise<Receiver> {
 }
 
 function verify(header: string, rawBody: Buffer, secret: string): boolean {
-  const pairs = header.split(',').map((pair) => pair.split('='));
-  const t = pairs.find(([name]) => name === 't')?.[1];
-  const signatures = pairs.filter(([name]) => name === 'v1').map(([, value]) => value ?? '');
-  if (t === undefined || !/^[0-9]+$/.test(t) || Math.abs(Date.now() / 1000 - Number(t)) > 300) return false;
-  const expected = createHmac('sha256', secret)
-    .update(Buffer.concat([Buffer.from(`${t}.`), rawBody]))
-    .digest('hex');
+  const { time, signatures } = parseSignature(header);
+  if (!/^[0-9]+$/.test(time) || Math.abs(Date.now() / 1000 - Number(time)) > 300) return false;
+  const expected = signatureOf(secret, time, rawBody);
   return signatures.some(
     (signature) =>
       signature.length === expected.length && timingSafeEqual(Buffer.from(signature), Buffer.from(expected)),
   );
+}
+
+/** The parts of a `Malipo-Signature` header; the time is empty where the header has none. */
+export function parseSignature(header: string): { readonly time: string; readonly signatures: readonly string[] } {
+  const pairs = header.split(',').map((pair) => pair.split('='));
+  const time = pairs.find(([name]) => name === 't')?.[1] ?? '';
+  return { time, signatures: pairs.filter(([name]) => name === 'v1').map(([, value]) => value ?? '') };
+}
+
+export function signatureOf(secret: string, time: string, rawBody: Buffer): string {
+  return createHmac('sha256', secret).update(`${time}.`).update(rawBody).digest('hex');
 }

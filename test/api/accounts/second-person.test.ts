@@ -193,7 +193,7 @@ describe('a second person', () => {
     });
   });
 
-  it('is required from the start where two owners were invited: the first cannot admit a second self', async () => {
+  it('is required from the start where two owners were invited: the first cannot admit another account of their own', async () => {
     const owners = [members.newEmail(), members.newEmail()].map((email) => ({ email, ...newToken() }));
     const [first, other] = owners as [(typeof owners)[0], (typeof owners)[0]];
     const invited = owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 }));
@@ -265,7 +265,7 @@ describe('a second person', () => {
     for (const token of selves) assertError(await members.accept({ token }), 'invitation_not_found');
   });
 
-  it('cannot be removed by a person who wants to be alone without the agreement of one of the others', async () => {
+  it('cannot be removed without the agreement of one of the other owners and admins', async () => {
     const { merchantId, one, two } = await members.twoOwners();
     const admin = await members.add(merchantId, 'admin');
     for (const { person } of [two, admin]) {

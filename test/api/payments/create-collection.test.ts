@@ -254,9 +254,9 @@ describe('creating a collection', () => {
         'amount amount_out_of_bounds',
       ],
       ['a phone with a plus', SOUND_FORM.replace('256', '%2B256'), 'phone phone_invalid'],
-      ['an amount twice', `${SOUND_FORM}&amount=5000`, 'amount parameter_invalid'],
-      ['a phone twice', `${SOUND_FORM}&phone=256772000101`, 'phone phone_invalid'],
-      ['a reference a thousand times', SOUND_FORM + '&reference=x'.repeat(1000), 'reference parameter_invalid'],
+      ['an amount given twice', `${SOUND_FORM}&amount=5000`, 'amount parameter_invalid'],
+      ['a phone given twice', `${SOUND_FORM}&phone=256772000101`, 'phone phone_invalid'],
+      ['a reference given a thousand times', SOUND_FORM + '&reference=x'.repeat(1000), 'reference parameter_invalid'],
       ['a field with brackets', `${SOUND_FORM}&amount[]=1`, 'amount[] parameter_unknown'],
       ['a field inside another', SOUND_FORM.replace('phone', 'phone[a]'), 'phone phone_invalid'],
       ['a field inside an unknown one', `${SOUND_FORM}&a[b][c]=1`, 'a parameter_unknown'],
@@ -268,7 +268,7 @@ describe('creating a collection', () => {
       ],
       ['metadata that is text', `${SOUND_FORM}&metadata=order`, 'metadata parameter_invalid'],
       ['metadata both as text and by name', `${SOUND_FORM}&metadata=x&metadata[a]=b`, 'metadata parameter_invalid'],
-      ['a metadata name twice', `${SOUND_FORM}&metadata[a]=b&metadata[a]=c`, 'metadata.a parameter_invalid'],
+      ['a metadata name given twice', `${SOUND_FORM}&metadata[a]=b&metadata[a]=c`, 'metadata.a parameter_invalid'],
       ['JSON declared as a form', '{"phone":"256772000100"}', 'phone parameter_missing'],
     ];
     for (const [what, body, issue] of wrong) {

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import type { CollectionId, PayoutId } from '../../../src/domain/ids.ts';
 import type { AttestedStatus, OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
-import { recheckWorkflowId, OPERATOR_CALLED_BACK } from '../../../workflows/contract.ts';
+import { OPERATOR_CALLED_BACK, recheckWorkflowId } from '../../../workflows/contract.ts';
 import { json } from '../../operators/stub-operator.ts';
 import { temporalClient } from '../../support/engines.ts';
 import {
@@ -223,7 +223,7 @@ describe('an operator that contradicts a final payment', () => {
     await settleAll();
   });
 
-  it('reverses an old payout whose key is in use again, and the new payout’s workflow gets no signal', async () => {
+  it('can reverse an old payout whose key is in use again, and the new payout’s workflow gets no signal', async () => {
     const idempotencyKey = randomUUID();
     const old = await finalPayout(PAID, idempotencyKey);
     await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
@@ -242,7 +242,7 @@ describe('an operator that contradicts a final payment', () => {
     assert.ok(!signals.includes(OPERATOR_CALLED_BACK));
   });
 
-  it('reverses an old collection whose key is in use again', async () => {
+  it('can reverse an old collection whose key is in use again', async () => {
     operator.setStatus(PAID);
     const idempotencyKey = randomUUID();
     const old = await pay(testEnv, '000', { merchant, idempotencyKey });

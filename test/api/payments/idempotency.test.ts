@@ -201,7 +201,7 @@ describe('an idempotency key', () => {
     assertError(await create(idempotencyKey, { json: collectionFields({ amount: 7000 }) }), 'idempotency_key_reused');
   });
 
-  it('may be used for another payment after that, and is then stored again', async () => {
+  it('may be used for another payment after 30 days, and is then stored again', async () => {
     const idempotencyKey = randomUUID();
     const first = await create(idempotencyKey);
     await age(idempotencyKey, '30 days 1 minute');

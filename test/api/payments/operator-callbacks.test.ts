@@ -98,7 +98,7 @@ describe('an operator’s callback', () => {
     );
   });
 
-  it('exceeds that limit in a flood by at most the number of database connections', async () => {
+  it('is stored in a flood at most once more per database connection', async () => {
     const { id, reference } = await newPayment();
     const responses = await Promise.all(
       Array.from({ length: 150 }, (_, n) => callBack({ json: { externalId: reference, n } })),

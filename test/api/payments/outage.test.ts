@@ -50,7 +50,7 @@ describe('the API during an outage', () => {
       await assertUnavailable();
     });
 
-    it('does the same before long while connections are silent', async () => {
+    it('refuses them in the same way, and before long, while connections are silent', async () => {
       line.silence();
       await assertUnavailable();
       await line.cut();

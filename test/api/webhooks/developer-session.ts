@@ -1,6 +1,6 @@
 // A developer's console session: registers endpoints at the test receiver, makes events and reads their deliveries.
 import assert from 'node:assert/strict';
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockMerchant } from '../../../src/db/webhooks/endpoint.ts';
 import type { DeliveryState } from '../../../src/domain/webhooks/delivery.ts';
@@ -9,7 +9,7 @@ import { makeCollection } from '../../db/rows.ts';
 import type { ApiResponse } from '../../support/api.ts';
 import { eventually, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
 import { addPerson, logIn, type Browser, type TestPerson } from '../../support/people.ts';
-import type { ReceivedWebhook } from '../../support/receiver.ts';
+import { parseSignature, signatureOf, type ReceivedWebhook } from '../../support/receiver.ts';
 
 export const ENDPOINTS = '/v1/console/endpoints';
 export const EVENTS = '/v1/console/events';
@@ -133,10 +133,7 @@ export async function nextMoment(): Promise<string> {
 
 /** The index of the secret that made each signature of the webhook, in the order of the signatures; -1: none of them. */
 export function signersOf({ headers, rawBody }: ReceivedWebhook, secrets: readonly string[]): number[] {
-  const pairs = String(headers['malipo-signature'])
-    .split(',')
-    .map((pair) => pair.split('='));
-  const t = pairs.find(([name]) => name === 't')?.[1] ?? '';
-  const expected = secrets.map((secret) => createHmac('sha256', secret).update(`${t}.`).update(rawBody).digest('hex'));
-  return pairs.filter(([name]) => name === 'v1').map(([, value]) => expected.indexOf(value ?? ''));
+  const { time, signatures } = parseSignature(String(headers['malipo-signature']));
+  const expected = secrets.map((secret) => signatureOf(secret, time, rawBody));
+  return signatures.map((signature) => expected.indexOf(signature));
 }
