@@ -38,10 +38,10 @@ export function assertError(response: ApiResponse, code: ErrorCode): ErrorBody {
 }
 
 /** The headers that every response has, successful or not. */
-export function assertHeaders(answer: { readonly headers: Headers }): void {
-  assert.match(answer.headers.get('malipo-request-id') ?? '', /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
-  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
-  assert.equal(answer.headers.get('cache-control'), 'no-store');
+export function assertHeaders(response: { readonly headers: Headers }): void {
+  assert.match(response.headers.get('malipo-request-id') ?? '', /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+  assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(response.headers.get('cache-control'), 'no-store');
 }
 
 /** `param code` of every problem that the error names. */

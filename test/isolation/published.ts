@@ -33,8 +33,8 @@ type Schema = {
 export async function readPublished(baseUrl: string): Promise<Published> {
   const document = (await openApiOf(baseUrl)) as unknown as OpenApiDocument;
   const operations = operationsOf(document).map(({ method, path, operation }): PublishedOperation => {
-    const named = (place: string) =>
-      (operation.parameters ?? []).filter((parameter) => parameter.in === place).map(({ name }) => name);
+    const named = (where: string) =>
+      (operation.parameters ?? []).filter((parameter) => parameter.in === where).map(({ name }) => name);
     const body = operation.requestBody?.content['application/json']?.schema;
     return {
       operationId: operation.operationId,

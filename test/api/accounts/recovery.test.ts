@@ -123,8 +123,8 @@ describe('a recovery', () => {
   it('discards a second factor whose enrolment somebody else began', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const browser = await logIn(testEnv, person);
-    const begun = await browser.call('POST', `${SESSION}/second-factor`, { json: { password: PASSWORD } });
-    const secret = String(begun.json['secret']);
+    const enrolment = await browser.call('POST', `${SESSION}/second-factor`, { json: { password: PASSWORD } });
+    const secret = String(enrolment.json['secret']);
     await use((await start(person)).token);
     const again = openBrowser(testEnv.baseUrl);
     await again.call('POST', SESSION, { json: { email: person.email, password: NEW_PASSWORD } });

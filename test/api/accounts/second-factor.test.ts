@@ -54,8 +54,8 @@ describe('a second factor', () => {
   it('cannot be enrolled without the password, nor twice', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
     assertError(await start(browser, 'wrong'), 'permission_denied');
-    const careful = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
-    assertError(await start(await logIn(testEnv, careful)), 'state_conflict');
+    const member = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    assertError(await start(await logIn(testEnv, member)), 'state_conflict');
   });
 
   it('is confirmed only by a code of the latest secret', async () => {

@@ -169,11 +169,11 @@ describe('a second person', () => {
       const { merchantId, one, two } = await members.twoOwners();
       const third = await members.add(merchantId, 'admin');
       const { id, token } = (await members.invite(one, ['approver'])).json;
-      const { approval_token: gone } = (await members.decide(third, id, 'approve')).json;
+      const { approval_token: voidToken } = (await members.decide(third, id, 'approve')).json;
       assert.equal((await members.remove(third, third.person.id)).status, 204);
-      assertError(await members.accept({ token, approval_token: gone }), 'invitation_not_found');
+      assertError(await members.accept({ token, approval_token: voidToken }), 'invitation_not_found');
       const { approval_token: second } = (await members.decide(two, id, 'approve')).json;
-      assertError(await members.accept({ token, approval_token: gone }), 'invitation_not_found');
+      assertError(await members.accept({ token, approval_token: voidToken }), 'invitation_not_found');
       assert.equal((await members.accept({ token, approval_token: second })).status, 201);
     });
 
@@ -211,10 +211,10 @@ describe('a second person', () => {
     assertError(await members.accept({ token: self.json['token'] }), 'invitation_not_found');
     const viewer = await members.accept({ token: (await members.invite(one, ['viewer'])).json['token'] });
     members.assertWaits(await members.change(one, String(viewer.json['id']), ['approver']));
-    const awaited = (await members.invitationsOf(one)).find(({ email }) => email === other.email)!;
-    const withdrawn = await one.browser.call('DELETE', `/v1/console/invitations/${awaited.id}`);
+    const openInvitation = (await members.invitationsOf(one)).find(({ email }) => email === other.email)!;
+    const withdrawn = await one.browser.call('DELETE', `/v1/console/invitations/${openInvitation.id}`);
     assertError(withdrawn, 'permission_denied');
-    await assertAudited(testEnv, withdrawn, { outcome: 'refused', subject_id: awaited.id });
+    await assertAudited(testEnv, withdrawn, { outcome: 'refused', subject_id: openInvitation.id });
     assertError(await members.invite(one, ['viewer'], other.email), 'permission_denied');
     const two = await join(other);
     assert.deepEqual(
