@@ -98,28 +98,20 @@ describe('logging in', () => {
 
   it('refuses everybody in the same words, whatever is wrong, and records the reason in the audit log', async () => {
     const plain = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const protectedPerson = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const secured = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     const stranger = await testEnv.addMerchant();
-    const used = codeOf(protectedPerson.totpSecret);
-    assert.equal((await tryWith({ ...credentials(protectedPerson), totp: used })).status, 201);
+    const used = codeOf(secured.totpSecret);
+    assert.equal((await tryWith({ ...credentials(secured), totp: used })).status, 201);
     const cases: readonly (readonly [string, TestPerson | null, Record<string, unknown>])[] = [
       ['no such account', null, { email: 'nobody@shop.example', password: PASSWORD }],
       ['no such account', null, { email: 'not an address', password: '' }],
       ['wrong password', plain, { ...credentials(plain), password: 'wrong' }],
       ['wrong password', plain, { ...credentials(plain), password: '' }],
-      [
-        'wrong password',
-        protectedPerson,
-        { ...credentials(protectedPerson), password: 'wrong', totp: codeOf(protectedPerson.totpSecret, 1) },
-      ],
-      ['no one-time code', protectedPerson, credentials(protectedPerson)],
-      ['wrong or used one-time code', protectedPerson, { ...credentials(protectedPerson), totp: 'abcdef' }],
-      ['wrong or used one-time code', protectedPerson, { ...credentials(protectedPerson), totp: used }],
-      [
-        'wrong or used one-time code',
-        protectedPerson,
-        { ...credentials(protectedPerson), totp: codeOf(protectedPerson.totpSecret, 5) },
-      ],
+      ['wrong password', secured, { ...credentials(secured), password: 'wrong', totp: codeOf(secured.totpSecret, 1) }],
+      ['no one-time code', secured, credentials(secured)],
+      ['wrong or used one-time code', secured, { ...credentials(secured), totp: 'abcdef' }],
+      ['wrong or used one-time code', secured, { ...credentials(secured), totp: used }],
+      ['wrong or used one-time code', secured, { ...credentials(secured), totp: codeOf(secured.totpSecret, 5) }],
       ['not a member', plain, { ...credentials(plain), merchant_id: stranger.id }],
     ];
     const texts = new Set<string>();
