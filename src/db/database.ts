@@ -1,27 +1,27 @@
-// The connection pool, statements and transactions: the only door to PostgreSQL.
+// The connection pool, statements and transactions: all access to PostgreSQL goes through this file.
 import { createHash } from 'node:crypto';
 import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
 
-/** Longer names are cut by PostgreSQL, and two that are cut alike would run as one. */
+/** PostgreSQL truncates longer names, and two statements whose names it truncates alike would run as one. */
 const LONGEST_NAME = 63;
 
-/** A prepared statement: planned once per connection under its name. Write one per exported function. */
+/** A prepared statement, planned once per connection under its name. Write one per exported function. */
 export type Statement = { readonly name: string; readonly text: string };
 
-/** What a read can run on: a pool connection or a transaction. */
+/** What a read runs on: a pool connection or a transaction. */
 export type Queryable = {
   run<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
 };
 
 declare const inTransaction: unique symbol;
-/** A transaction under way. Functions that must be atomic with others ask for this type. */
+/** An open transaction. Functions that must be atomic with others take this type. */
 export type Tx = Queryable & { readonly [inTransaction]: true };
 
 const BEGIN_PART = statement('savepoint_begin', 'SAVEPOINT part');
 const KEEP_PART = statement('savepoint_keep', 'RELEASE SAVEPOINT part');
 const UNDO_PART = statement('savepoint_undo', 'ROLLBACK TO SAVEPOINT part');
 
-/** Runs `work` as a part of the transaction: when it throws, what it wrote is undone, and the rest goes on. */
+/** Runs `work` as a part of the transaction: when it throws, its writes are undone and the rest of the transaction stays. */
 export async function withSavepoint<Result>(tx: Tx, work: () => Promise<Result>): Promise<Result> {
   await tx.run(BEGIN_PART, []);
   try {
@@ -34,16 +34,16 @@ export async function withSavepoint<Result>(tx: Tx, work: () => Promise<Result>)
   }
 }
 
-/** Outside of a transaction each statement is one by itself, and is run again as that is. */
+/** Outside of `withTransaction` each statement is a transaction of its own, and is retried like one. */
 export type Database = Queryable & {
   /**
-   * Runs `work` in one transaction: committed when it returns, rolled back when it throws. A deadlock or a serialization
-   * failure runs it again from the start, so `work` touches nothing but the transaction.
+   * Runs `work` in one transaction: commits when it returns, rolls back when it throws. After a deadlock or a
+   * serialization failure it runs again from the start, so `work` must touch nothing but the transaction.
    */
   withTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   /**
-   * Runs `work` in one read-only transaction whose statements may take as long as is said here and not as the pool
-   * allows. When the signal comes, the statement under way is cancelled and `work` fails.
+   * Runs `work` in one read-only transaction whose statements have the time-out given here instead of the pool's. When
+   * the signal aborts, the running statement is cancelled and `work` fails.
    */
   withLongReads<Result>(limits: LongReadLimits, work: (db: Queryable) => Promise<Result>): Promise<Result>;
   readonly pool: Pool;
@@ -69,7 +69,7 @@ export function statement(name: string, text: string): Statement {
   return { name, text };
 }
 
-/** For a text that is put together: each of its forms is a statement of its own. */
+/** For a text that is composed at run time: each of its forms is a statement of its own. */
 export function composedStatement(prefix: string, text: string): Statement {
   return statement(`${prefix}_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`, text);
 }
@@ -80,12 +80,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     max: options.poolSize,
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,
-    // A server that went silent cannot time out its own statement.
+    // A server that has gone silent cannot time out its own statement.
     query_timeout: options.statementTimeoutMs + SILENCE_MARGIN_MS,
     idle_in_transaction_session_timeout: options.statementTimeoutMs,
     application_name: 'malipo',
   });
-  // Without a listener, a connection that breaks while idle would end the process.
+  // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', options.onIdleError);
   return {
     pool,
@@ -155,11 +155,11 @@ async function withLongReads<Result>(
   });
 }
 
-/** `work` begins the transaction; what it returns is committed, what it throws is rolled back. */
+/** `work` begins the transaction, which is committed when `work` returns and rolled back when it throws. */
 async function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // A connection that breaks between two statements says so by an event, which would end the process if nobody listened.
+  // A connection that breaks between two statements emits an event, which would end the process without a listener.
   const onLost = (error: Error) => {
     broken = error;
   };
@@ -172,13 +172,13 @@ async function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => 
     broken ??= isSilent(error) ? error : await rollBack(client);
     throw error;
   } finally {
-    // A connection whose state is unknown is not given back.
+    // A connection whose state is unknown is not returned to the pool.
     client.release(broken);
     client.off('error', onLost);
   }
 }
 
-// Asking such a server for a rollback would only wait for it once more.
+// A rollback on a silent server would only wait for it once more.
 function isSilent(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout';
 }

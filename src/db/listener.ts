@@ -1,4 +1,4 @@
-// Listens for PostgreSQL's notifications on a connection of its own, for as long as it takes.
+// Listens for PostgreSQL's notifications on a connection of its own, and reconnects until it is closed.
 import { Client } from 'pg';
 import type { Log } from '../log.ts';
 
@@ -7,8 +7,8 @@ export type Listener = { close(): Promise<void> };
 const RECONNECT_EVERY_MS = 1000;
 
 /**
- * Calls `onNotified` at each notification and after each (re)connect, since what came meanwhile went unheard. Losing the
- * connection is no error for the caller: it has a tick of its own.
+ * Calls `onNotified` at each notification and after each connect or reconnect, since notifications sent in between are
+ * lost. A lost connection is no error for the caller, who polls with a tick of its own.
  */
 export function listen(options: { url: string; channel: string; onNotified: () => void; log: Log }): Listener {
   let client: Client | null = null;

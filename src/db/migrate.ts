@@ -1,4 +1,4 @@
-// Brings a database to the present schema: numbered SQL files, each applied once, in order, in a transaction of its own.
+// Brings a database to the present schema: applies numbered SQL files once each, in order, each in its own transaction.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 
 const OWN_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
-// Any fixed number: it keeps two processes from migrating one database at the same time.
+// An arbitrary fixed number. It keeps two processes from migrating one database at the same time.
 const ADVISORY_LOCK = 7_261_544_019;
 
 type Migration = { readonly name: string; readonly sql: string; readonly sha256: string };
 
 /**
- * Applies what is missing and returns the names of what was applied. Safe to run from several processes at once.
- * Throws when an applied file was altered, or when the database holds a migration this code does not know.
+ * Applies the files that the database does not have yet, and returns their names. Safe to run from several processes at
+ * once. Throws when an applied file was altered, or when the database has a migration that this version does not know.
  */
 export async function migrate(databaseUrl: string, folder: string = OWN_FOLDER): Promise<string[]> {
   const migrations = await readMigrations(folder);

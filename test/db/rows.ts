@@ -1,4 +1,4 @@
-// Rows for the database's tests: a merchant with an endpoint, collections in any state, brought there as the service does it.
+// Rows for tests: merchants, members, endpoints, and collections that the service's own operations bring to any state.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export async function makeMerchant(db: Database): Promise<MerchantId> {
   return createMerchant(db, { name: 'Test merchant', currency: 'UGX', at: new Date() });
 }
 
-/** A person in these roles, whose password nobody knows. */
+/** A member in these roles, whose password nobody knows. */
 export async function makeMember(db: Database, merchantId: MerchantId, roles: readonly Role[]): Promise<UserId> {
   return enrolMember(db, {
     merchantId,
@@ -80,7 +80,7 @@ const STEPS: Readonly<Record<CollectionState, readonly CollectionTransitionInput
   reversed: [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: '42' }, { kind: 'returned' }],
 };
 
-/** A collection brought to `state` the way the service does it. */
+/** A collection that the service's own operations brought to `state`. */
 export async function makeCollection(
   db: Database,
   merchantId: MerchantId,
@@ -108,7 +108,7 @@ export function contextOf(db: Database, clocks: Partial<Clocks> = {}): PaymentCo
   return { db, environment: 'test', clocks: { ...TEST_CLOCKS, ...clocks } };
 }
 
-/** Records the transition; returns the collection as it then is. */
+/** Records the transition input and returns the collection after it. */
 export async function record(
   db: Database,
   ref: Pick<Collection, 'id' | 'merchantId'>,
@@ -124,7 +124,7 @@ export async function oneRow<Row>(db: Database, sql: string, values: unknown[] =
   return rows[0] as Row;
 }
 
-/** Returns when one connection of this database waits for another's lock; fails when none ever does. */
+/** Resolves when a connection to this database waits for a lock; fails when none does within ten seconds. */
 export async function untilOneWaits(db: Database): Promise<void> {
   const endsAt = Date.now() + 10_000;
   while (Date.now() < endsAt) {
@@ -136,5 +136,5 @@ export async function untilOneWaits(db: Database): Promise<void> {
     if (waiting > 0) return;
     await sleep(10);
   }
-  assert.fail('nobody waits for a lock');
+  assert.fail('no connection waits for a lock');
 }

@@ -1,4 +1,4 @@
-// The database's own rules: rows that are sound, and the means to say how a wrong one differs from them.
+// Cases for the database's own rules: a valid row of each table, and helpers that say how a wrong row differs from it.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '../../src/db/database.ts';
 import { COLLECTION_STATES, type CollectionState } from '../../src/domain/payments/collection.ts';
@@ -16,7 +16,7 @@ import { PAYOUT_STATES, type PayoutState } from '../../src/domain/payments/payou
 import { makePayout, makePerson, makeReversal, queue, recordReversal, type Shop } from './payments/payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
 
-/** By which rule a statement is refused: a constraint's name, or words of a trigger. */
+/** The rule that refuses a statement: a constraint by its name, or a trigger by its message. */
 export type Refusal = { readonly constraint: string } | { readonly says: RegExp };
 
 export type Sql = { readonly text: string; readonly values: readonly unknown[] };
@@ -24,19 +24,19 @@ export type Sql = { readonly text: string; readonly values: readonly unknown[] }
 export type RuleCase = {
   /** Completes "refuses …". */
   readonly what: string;
-  /** Run in one transaction; the last one, or the commit, is what must be refused. */
+  /** The statements of one transaction. The database must refuse the last one, or the commit. */
   readonly breaks: (fixture: RuleFixture) => readonly Sql[];
   readonly by: Refusal;
 };
 
-/** Rows to be wrong beside. */
+/** Rows that exist before each case. */
 export type RuleFixture = {
   readonly merchantId: MerchantId;
   readonly otherMerchantId: MerchantId;
   readonly endpointId: EndpointId;
   readonly otherEndpointId: EndpointId;
   readonly collections: Readonly<Record<CollectionState, CollectionId>>;
-  /** Paid, and not asked to be reversed; `collections.succeeded` is. */
+  /** Paid and without a reversal; `collections.succeeded` has one. */
   readonly refundableId: CollectionId;
   readonly otherCollectionId: CollectionId;
   readonly eventId: string;
@@ -46,9 +46,9 @@ export type RuleFixture = {
   readonly ownerId: UserId;
   readonly approverId: UserId;
   readonly otherMemberId: UserId;
-  /** Who asked for the payouts. */
+  /** The person who created the payouts. */
   readonly makerId: UserId;
-  /** Neither made nor approved any of them, and may not. */
+  /** Neither created nor approved any of the payouts, and may not. */
   readonly developerId: UserId;
   readonly payouts: Readonly<Record<PayoutState, PayoutId>>;
   readonly otherPayoutId: PayoutId;
@@ -60,27 +60,27 @@ export async function makeRuleFixture(db: Database): Promise<RuleFixture> {
   const otherMerchantId = await makeMerchant(db);
   const endpointId = await makeEndpoint(db, merchantId);
   const otherEndpointId = await makeEndpoint(db, otherMerchantId);
-  const made = {} as Record<CollectionState, CollectionId>;
-  for (const state of COLLECTION_STATES) made[state] = (await makeCollection(db, merchantId, state)).id;
+  const collections = {} as Record<CollectionState, CollectionId>;
+  for (const state of COLLECTION_STATES) collections[state] = (await makeCollection(db, merchantId, state)).id;
   const other = await makeCollection(db, otherMerchantId, 'prompted');
   const eventOf = async (id: CollectionId) =>
     (await oneRow<{ id: string }>(db, 'SELECT id FROM events WHERE collection_id = $1', [id])).id;
-  const eventId = await eventOf(made.prompted);
+  const eventId = await eventOf(collections.prompted);
   const delivery = await oneRow<{ id: string }>(db, 'SELECT id FROM deliveries WHERE event_id = $1', [eventId]);
   return {
     merchantId,
     otherMerchantId,
     endpointId,
     otherEndpointId,
-    collections: made,
+    collections,
     otherCollectionId: other.id,
     eventId,
     otherEventId: await eventOf(other.id),
     deliveryId: delivery.id,
     ownerId: await makeMember(db, merchantId, ['owner']),
     developerId: await makeMember(db, merchantId, ['developer']),
-    ...(await makeMoneyThatLeaves(db, merchantId, made.succeeded)),
-    ...(await makePayoutOfAnother(db, otherMerchantId)),
+    ...(await makeMoneyOut(db, merchantId, collections.succeeded)),
+    ...(await makePayoutOfOtherMerchant(db, otherMerchantId)),
   };
 }
 
@@ -90,8 +90,8 @@ async function makeShopOf(db: Database, merchantId: MerchantId): Promise<Shop> {
   return { merchantId, maker, approver, otherApprover: approver };
 }
 
-/** Money, a payout in each state, and a reversal of `paidId` after one that failed. */
-async function makeMoneyThatLeaves(db: Database, merchantId: MerchantId, paidId: CollectionId) {
+/** Money, a payout in each state, and a pending reversal of `paidId` after one that failed. */
+async function makeMoneyOut(db: Database, merchantId: MerchantId, paidId: CollectionId) {
   const shop = await makeShopOf(db, merchantId);
   const refundable = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 100_000n });
   const payouts = {} as Record<PayoutState, PayoutId>;
@@ -108,7 +108,7 @@ async function makeMoneyThatLeaves(db: Database, merchantId: MerchantId, paidId:
   };
 }
 
-async function makePayoutOfAnother(db: Database, otherMerchantId: MerchantId) {
+async function makePayoutOfOtherMerchant(db: Database, otherMerchantId: MerchantId) {
   const shop = await makeShopOf(db, otherMerchantId);
   await makeCollection(db, otherMerchantId, 'succeeded');
   const { id: otherPayoutId } = await queue(db, shop, 1000n);
@@ -117,8 +117,8 @@ async function makePayoutOfAnother(db: Database, otherMerchantId: MerchantId) {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A row of each table that stands alone, as it may be; a new one each time. */
-export const SOUND_ROWS = {
+/** A valid row of each table that needs no second row beside it; a new row at each call. */
+export const VALID_ROWS = {
   merchants: () => ({ id: newId('mer'), name: 'Shop', currency: 'UGX', created_at: new Date() }),
   api_keys: ({ merchantId }) => ({
     id: newId('key'),
@@ -228,7 +228,7 @@ export const SOUND_ROWS = {
     merchant_id: merchantId,
     endpoint_id: endpointId,
     states: ['dead_lettered'],
-    made_before: new Date(),
+    created_before: new Date(),
     state: 'running',
     total: 3,
     requested_by: ownerId,
@@ -306,11 +306,11 @@ export const SOUND_ROWS = {
   }),
 } as const satisfies Readonly<Record<string, (fixture: RuleFixture) => Row>>;
 
-export type SoundTable = keyof typeof SOUND_ROWS;
+export type ValidTable = keyof typeof VALID_ROWS;
 
-/** A sound row of the table with these columns replaced. */
-export function insert(fixture: RuleFixture, table: SoundTable, columns: Row = {}): Sql {
-  return insertRow(table, { ...SOUND_ROWS[table](fixture), ...columns });
+/** A valid row of the table with these columns replaced. */
+export function insert(fixture: RuleFixture, table: ValidTable, columns: Row = {}): Sql {
+  return insertRow(table, { ...VALID_ROWS[table](fixture), ...columns });
 }
 
 export function insertRow(table: string, row: Row): Sql {
@@ -326,7 +326,7 @@ export function update(table: string, id: string, assignments: string): Sql {
   return { text: `UPDATE ${table} SET ${assignments} WHERE id = $1`, values: [id] };
 }
 
-/** The move of a collection or a payout to `state`, counted and named as it must be. */
+/** Moves a collection or a payout to `state`, with the version counted up and the previous state set. */
 export function move(id: CollectionId | PayoutId, state: string, assignments = ''): Sql {
   const more = assignments === '' ? '' : `, ${assignments}`;
   const table = isId('pay', id) ? 'payouts' : 'collections';
@@ -334,9 +334,9 @@ export function move(id: CollectionId | PayoutId, state: string, assignments = '
   return { text, values: [id, state] };
 }
 
-/** One line of a table of cases: an insert of a row that is sound but for these columns. */
+/** A case per line: the insert of a row that is valid except for these columns. */
 export function wrongInserts(
-  table: SoundTable,
+  table: ValidTable,
   lines: readonly (readonly [what: string, columns: Row | ((fixture: RuleFixture) => Row), constraint: string])[],
 ): RuleCase[] {
   return lines.map(([what, columns, constraint]) => ({
@@ -346,8 +346,8 @@ export function wrongInserts(
   }));
 }
 
-/** What is written once stays: no update, no delete, no truncate. */
-export function keptForEver(
+/** The table keeps its rows: each of these statements is refused. */
+export function refusedChanges(
   table: string,
   ways: readonly ('UPDATE' | 'DELETE' | 'TRUNCATE')[],
   column = 'id',
@@ -360,6 +360,6 @@ export function keptForEver(
   return ways.map((way) => ({
     what: `to ${way.toLowerCase()} ${table}`,
     breaks: () => [{ text: texts[way], values: [] }],
-    by: { says: new RegExp(`append-only: ${way} refused`) },
+    by: { says: new RegExp(`${way} is not allowed on ${table}`) },
   }));
 }

@@ -1,4 +1,4 @@
-// The database itself refuses every row that would be wrong: each constraint and each trigger of the migrations is tried.
+// The database itself refuses every wrong row: a case for each constraint and each trigger of the migrations.
 import assert from 'node:assert/strict';
 import { DatabaseError, type PoolClient } from 'pg';
 import type { Database } from '../../src/db/database.ts';
@@ -15,10 +15,10 @@ import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
 import {
   insert,
   makeRuleFixture,
-  SOUND_ROWS,
+  VALID_ROWS,
   type RuleCase,
   type Sql,
-  type SoundTable,
+  type ValidTable,
   type RuleFixture,
 } from './rule-cases.ts';
 import { WEBHOOK_RULE_CASES } from './webhooks/webhook-rule-cases.ts';
@@ -46,8 +46,8 @@ describe('the database', () => {
   });
   after(() => database.drop());
 
-  for (const table of Object.keys(SOUND_ROWS) as SoundTable[]) {
-    it(`takes a row of ${table} that is as it should be`, async () => {
+  for (const table of Object.keys(VALID_ROWS) as ValidTable[]) {
+    it(`accepts a valid row of ${table}`, async () => {
       await inTransaction(db, (client) => client.query(toQuery(insert(fixture, table))));
     });
   }
@@ -60,14 +60,14 @@ describe('the database', () => {
     });
   }
 
-  it('has no rule that is not tried here', async () => {
+  it('has a case here for every constraint', async () => {
     const tried = new Set(CASES.flatMap(({ by }) => ('constraint' in by ? [by.constraint] : [])));
     const { rows } = await db.pool.query<{ name: string }>(
       `SELECT conname AS name FROM pg_constraint
        WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f', 'u', 'p') ORDER BY 1`,
     );
     const untried = rows.map(({ name }) => name).filter((name) => !tried.has(name));
-    assert.deepEqual(untried, OF_NO_USE_TO_TRY);
+    assert.deepEqual(untried, NEEDS_NO_CASE);
   });
 
   const tables: readonly (readonly [string, Readonly<Record<string, Partial<Record<string, string>>>>])[] = [
@@ -75,7 +75,7 @@ describe('the database', () => {
     ['payout_transitions', PAYOUT_TRANSITIONS],
   ];
   for (const [table, transitions] of tables) {
-    it(`holds in ${table} what the code has`, async () => {
+    it(`has the transitions of the code in ${table}`, async () => {
       const { rows } = await db.pool.query<{ pair: string }>(
         `SELECT from_state || ' > ' || to_state AS pair FROM ${table} ORDER BY from_state COLLATE "C", to_state COLLATE "C"`,
       );
@@ -90,15 +90,15 @@ describe('the database', () => {
   }
 });
 
-const OF_NO_USE_TO_TRY: readonly string[] = [
+const NEEDS_NO_CASE: readonly string[] = [
   'api_keys_pkey',
   // Numbered by the database.
   'audit_entries_pkey',
   'collection_transitions_pkey',
   'discrepancies_pkey',
-  // It only serves a foreign key, as do the others that end in `_key`.
+  // Serves a foreign key only, as do the others that end in `_key`.
   'endpoints_id_merchant_id_key',
-  // A trigger refuses first: an account begins at zero, and changes by transfers only.
+  // A trigger refuses such a row first: a new account has no balance, and only transfers change it.
   'ledger_accounts_balance',
   'ledger_accounts_id_currency_key',
   // Numbered by the database.
@@ -113,7 +113,7 @@ function toQuery({ text, values }: Sql): { text: string; values: unknown[] } {
   return { text, values: [...values] };
 }
 
-/** The database's refusal of the last statement or of the commit; fails when it refuses an earlier one, or none. */
+/** The error of the last statement or of the commit; fails when an earlier statement is refused, or none is. */
 async function refusalOf(db: Database, statements: readonly Sql[]): Promise<DatabaseError> {
   const [last, ...earlier] = [...statements].reverse();
   assert.ok(last);
@@ -126,7 +126,7 @@ async function refusalOf(db: Database, statements: readonly Sql[]): Promise<Data
       assert.ok(error instanceof DatabaseError, String(error));
       return error;
     }
-    return assert.fail('the database took it');
+    return assert.fail('the database accepted it');
   });
 }
 

@@ -1,4 +1,4 @@
-// Rows of discrepancies: what an operator says of a payment whose end is recorded otherwise.
+// Rows of discrepancies: an operator's status that contradicts the recorded outcome of a payment.
 import type { Discrepancy, DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
@@ -13,7 +13,7 @@ const INSERT = statement(
    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING 1`,
 );
 
-/** Keeps it, with an audit entry for the merchant to see. Repeating it changes nothing. */
+/** Stores it, with an entry in the merchant's audit log. Repeating it changes nothing. */
 export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewDiscrepancy): Promise<void> {
   const { merchantId, id } = payment;
   const { kind, operatorReceipt, foundAt: at } = found;
@@ -52,21 +52,21 @@ const FIND_OPEN = statement(
   `SELECT ${COLUMNS} FROM discrepancies WHERE settled_at IS NULL ORDER BY id LIMIT $1`,
 );
 
-/** Those that nobody settled yet, of all merchants, the oldest first, at most `limit`. */
+/** Discrepancies that nobody has settled yet, of all merchants, oldest first, at most `limit`. */
 export async function findOpenDiscrepancies(db: Queryable, limit: number): Promise<Discrepancy[]> {
   return (await db.run<DiscrepancyRow>(FIND_OPEN, [limit])).map(toDiscrepancy);
 }
 
 const SETTLE = statement(
   'discrepancy_settle',
-  `UPDATE discrepancies SET settled_at = $2, settlement = $3 WHERE id = $1 AND settled_at IS NULL
+  `UPDATE discrepancies SET settled_at = $2, settled_how = $3 WHERE id = $1 AND settled_at IS NULL
    RETURNING ${COLUMNS}, CASE WHEN collection_id IS NOT NULL THEN 'collection'
                               WHEN payout_id IS NOT NULL THEN 'payout' ELSE 'reversal' END AS noun`,
 );
 
 export type Settlement = { readonly id: string; readonly how: string; readonly at: Date };
 
-/** Notes how the service settled it, with an entry of the audit log; null when none with this id is open. */
+/** Records how a person settled it, with an entry in the audit log; null when no discrepancy with this id is open. */
 export async function putSettlement(tx: Tx, { id, how, at }: Settlement): Promise<Discrepancy | null> {
   const [row] = await tx.run<DiscrepancyRow & { noun: string }>(SETTLE, [id, at, how]);
   if (!row) return null;

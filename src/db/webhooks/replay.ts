@@ -36,12 +36,12 @@ export async function countMatching(
   return row?.count ?? 0;
 }
 
-const COLUMNS = `id, merchant_id, endpoint_id, states, made_from, made_before, state, total, replayed, skipped,
+const COLUMNS = `id, merchant_id, endpoint_id, states, created_from, created_before, state, total, replayed, skipped,
   last_delivery_id, requested_by, created_at, completed_at`;
 
 const INSERT = statement(
   'replay_insert',
-  `INSERT INTO replays (id, merchant_id, endpoint_id, states, made_from, made_before, state, total, requested_by,
+  `INSERT INTO replays (id, merchant_id, endpoint_id, states, created_from, created_before, state, total, requested_by,
                         created_at, updated_at)
    VALUES ($1, $2, $3, $4, $5, $6, 'running', $7, $8, $9, $9)`,
 );
@@ -75,8 +75,8 @@ type ReplayRow = {
   merchant_id: MerchantId;
   endpoint_id: EndpointId | null;
   states: ReplayableState[];
-  made_from: Date | null;
-  made_before: Date;
+  created_from: Date | null;
+  created_before: Date;
   state: 'running' | 'completed';
   total: number;
   replayed: number;
@@ -225,8 +225,8 @@ function toReplay(row: ReplayRow): Replay {
     merchantId: row.merchant_id,
     endpointId: row.endpoint_id,
     states: row.states,
-    madeFrom: row.made_from,
-    madeBefore: row.made_before,
+    madeFrom: row.created_from,
+    madeBefore: row.created_before,
     state: row.state,
     total: row.total,
     replayed: row.replayed,

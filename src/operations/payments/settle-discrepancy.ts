@@ -1,11 +1,12 @@
-// Notes how a person settled what an operator says otherwise of a payment.
+// Records how a person settled a discrepancy between an operator's status and the recorded outcome.
 import type { Database } from '../../db/database.ts';
 import { putSettlement, type Settlement } from '../../db/payments/discrepancy.ts';
 import type { Discrepancy } from '../../domain/payments/discrepancy.ts';
 
 /**
- * The discrepancy, from now on no fault of the ledger, with an entry in its merchant's audit log; null when none with this
- * id is open. Moves no money. Settled once: of two at the same moment, one settles it.
+ * Settles the discrepancy and returns it, with an entry in its merchant's audit log; null when no discrepancy with this id
+ * is open. The ledger check no longer reports it. Moves no money. Of two calls at the same time, one settles it and the
+ * other gets null.
  */
 export async function settleDiscrepancy(db: Database, settlement: Settlement): Promise<Discrepancy | null> {
   return db.withTransaction((tx) => putSettlement(tx, settlement));

@@ -319,7 +319,7 @@ describe('an operator that contradicts a final payment', () => {
 
   async function settleAll(): Promise<void> {
     await testEnv.db.pool.query(
-      `UPDATE discrepancies SET settled_at = now(), settlement = 'settled by a test' WHERE settled_at IS NULL`,
+      `UPDATE discrepancies SET settled_at = now(), settled_how = 'settled by a test' WHERE settled_at IS NULL`,
     );
   }
 });

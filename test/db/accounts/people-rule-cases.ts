@@ -3,7 +3,7 @@ import { newId } from '../../../src/domain/ids.ts';
 import {
   insert,
   insertRow,
-  keptForEver,
+  refusedChanges,
   wrongInserts,
   type RuleCase,
   type Sql,
@@ -71,7 +71,7 @@ const MEMBER_CASES: readonly RuleCase[] = [
     breaks: (fixture) => [changeOwner(fixture, 'removed_at = now()')],
     by: { says: /left without an owner/ },
   },
-  ...keptForEver('members', ['DELETE', 'TRUNCATE']),
+  ...refusedChanges('members', ['DELETE', 'TRUNCATE']),
 ];
 
 const INVITATION_CASES: readonly RuleCase[] = [
@@ -320,7 +320,7 @@ const AUDIT_CASES: readonly RuleCase[] = [
     ['an unknown outcome', { outcome: 'maybe' }, 'audit_entries_outcome_check'],
     ['a subject id that is too long', { subject_id: 'x'.repeat(301) }, 'audit_entries_subject_id_check'],
   ]),
-  ...keptForEver('audit_entries', ['UPDATE', 'DELETE', 'TRUNCATE'], 'action'),
+  ...refusedChanges('audit_entries', ['UPDATE', 'DELETE', 'TRUNCATE'], 'action'),
 ];
 
 export const PEOPLE_RULE_CASES: readonly RuleCase[] = [

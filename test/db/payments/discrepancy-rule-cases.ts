@@ -1,9 +1,10 @@
 // Wrong rows of discrepancies, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
-import { insert, keptForEver, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import { insert, refusedChanges, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import { assignedColumn } from './any-payment-rule-cases.ts';
 
-const SETTLED = "settled_at = now(), settlement = 'the payee sent it back'";
-const WHAT_WAS_FOUND: readonly string[] = [
+const SETTLED = "settled_at = now(), settled_how = 'the payee sent it back'";
+const FOUND_FIELDS: readonly string[] = [
   `merchant_id = '${newId('mer')}'`,
   'payout_id = NULL',
   `collection_id = '${newId('col')}'`,
@@ -17,37 +18,33 @@ const change = (assignments: string) => ({ text: `UPDATE discrepancies SET ${ass
 
 export const DISCREPANCY_RULE_CASES: readonly RuleCase[] = [
   ...wrongInserts('discrepancies', [
-    ['a merchant nobody knows', () => ({ merchant_id: newId('mer') }), 'discrepancies_merchant_id_fkey'],
+    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'discrepancies_merchant_id_fkey'],
     [
-      'a collection nobody knows',
+      'an unknown collection',
       () => ({ payout_id: null, collection_id: newId('col') }),
       'discrepancies_collection_id_fkey',
     ],
-    ['a payout nobody knows', () => ({ payout_id: newId('pay') }), 'discrepancies_payout_id_fkey'],
+    ['an unknown payout', () => ({ payout_id: newId('pay') }), 'discrepancies_payout_id_fkey'],
+    ['an unknown reversal', () => ({ payout_id: null, reversal_id: newId('rev') }), 'discrepancies_reversal_id_fkey'],
+    ['an unknown kind', { kind: 'odd' }, 'discrepancies_kind_check'],
+    ['an empty receipt', { operator_receipt: '' }, 'discrepancies_operator_receipt_check'],
+    ['an empty settlement', { settled_at: new Date(), settled_how: '' }, 'discrepancies_settled_how_check'],
+    ['a row without a payment', { payout_id: null }, 'discrepancies_of_one'],
+    ['a row with two payments', ({ reversals }) => ({ reversal_id: reversals.failed }), 'discrepancies_of_one'],
     [
-      'a reversal nobody knows',
-      () => ({ payout_id: null, reversal_id: newId('rev') }),
-      'discrepancies_reversal_id_fkey',
-    ],
-    ['a kind that there is not', { kind: 'odd' }, 'discrepancies_kind_check'],
-    ['a receipt of no length', { operator_receipt: '' }, 'discrepancies_operator_receipt_check'],
-    ['a settlement in no words', { settled_at: new Date(), settlement: '' }, 'discrepancies_settlement_check'],
-    ['what speaks of nothing', { payout_id: null }, 'discrepancies_of_one'],
-    ['what speaks of two things', ({ reversals }) => ({ reversal_id: reversals.failed }), 'discrepancies_of_one'],
-    [
-      'what speaks of a collection too',
+      'a row with a collection and a payout',
       ({ collections }) => ({ collection_id: collections.failed }),
       'discrepancies_of_one',
     ],
-    ['what is settled without words', { settled_at: new Date() }, 'discrepancies_settled'],
+    ['a settled row without a settlement', { settled_at: new Date() }, 'discrepancies_settled'],
   ]),
   {
-    what: 'one discrepancy twice of a payout',
+    what: 'the same discrepancy of a payout twice',
     breaks: (fixture) => [insert(fixture, 'discrepancies'), insert(fixture, 'discrepancies')],
     by: { constraint: 'discrepancies_once_per_payout' },
   },
   {
-    what: 'one discrepancy twice of a collection',
+    what: 'the same discrepancy of a collection twice',
     breaks: (fixture) => {
       const ofCollection = { payout_id: null, collection_id: fixture.collections.failed };
       return [insert(fixture, 'discrepancies', ofCollection), insert(fixture, 'discrepancies', ofCollection)];
@@ -55,22 +52,22 @@ export const DISCREPANCY_RULE_CASES: readonly RuleCase[] = [
     by: { constraint: 'discrepancies_once_per_collection' },
   },
   {
-    what: 'one discrepancy twice of a reversal',
+    what: 'the same discrepancy of a reversal twice',
     breaks: (fixture) => {
       const ofReversal = { payout_id: null, reversal_id: fixture.reversals.failed };
       return [insert(fixture, 'discrepancies', ofReversal), insert(fixture, 'discrepancies', ofReversal)];
     },
     by: { constraint: 'discrepancies_once_per_reversal' },
   },
-  ...WHAT_WAS_FOUND.map((assignment): RuleCase => ({
-    what: `another ${/^\w+/.exec(assignment)?.[0] ?? ''} for a discrepancy`,
+  ...FOUND_FIELDS.map((assignment): RuleCase => ({
+    what: `to change ${assignedColumn(assignment)} of a discrepancy`,
     breaks: (fixture) => [insert(fixture, 'discrepancies'), change(assignment)],
-    by: { says: /can be settled once, and not change otherwise/ },
+    by: { says: /can only be settled, and only once/ },
   })),
   {
     what: 'to settle a discrepancy twice',
     breaks: (fixture) => [insert(fixture, 'discrepancies'), change(SETTLED), change(SETTLED)],
-    by: { says: /can be settled once, and not change otherwise/ },
+    by: { says: /can only be settled, and only once/ },
   },
-  ...keptForEver('discrepancies', ['DELETE', 'TRUNCATE']),
+  ...refusedChanges('discrepancies', ['DELETE', 'TRUNCATE']),
 ];

@@ -2,7 +2,7 @@
 import { newId } from '../../../src/domain/ids.ts';
 import {
   insertRow,
-  keptForEver,
+  refusedChanges,
   update,
   wrongInserts,
   type RuleCase,
@@ -12,16 +12,16 @@ import {
 
 const ACCOUNT_CASES: readonly RuleCase[] = [
   ...wrongInserts('ledger_accounts', [
-    ['a kind there is not', { kind: 'secret', balance_minor: 0 }, 'ledger_accounts_kind_check'],
-    ['an account named for nobody', { id: 'mine' }, 'ledger_accounts_named_for_owner'],
+    ['an unknown kind', { kind: 'secret', balance_minor: 0 }, 'ledger_accounts_kind_check'],
+    ['an id that does not name the owner', { id: 'mine' }, 'ledger_accounts_named_for_owner'],
     [
-      'an account of two owners',
+      'two owners of one account',
       ({ merchantId }) => ({ id: 'operator/new/UGX', merchant_id: merchantId }),
       'ledger_accounts_one_owner',
     ],
-    ['the same account twice', { id: 'operator/mtn-momo/UGX', operator: 'mtn-momo' }, 'ledger_accounts_pkey'],
+    ['an id that exists already', { id: 'operator/mtn-momo/UGX', operator: 'mtn-momo' }, 'ledger_accounts_pkey'],
     [
-      'an account of a merchant nobody knows',
+      'an unknown merchant',
       () => {
         const merchant_id = newId('mer');
         return { id: `${merchant_id}/held`, kind: 'held', merchant_id, operator: null, balance_minor: 0 };
@@ -31,13 +31,13 @@ const ACCOUNT_CASES: readonly RuleCase[] = [
   ]),
   ...(['balance_minor = 1', 'balance_minor = balance_minor + 1', "kind = 'held'", 'balance_minor = 0'] as const).map(
     (assignment): RuleCase => ({
-      what: `to set ${assignment} by hand`,
+      what: `an UPDATE of a ledger account with ${assignment}`,
       breaks: ({ merchantId }) => [update('ledger_accounts', `${merchantId}/available`, assignment)],
-      by: { says: /a balance changes only by a transfer/ },
+      by: { says: /changes only when a transfer is posted/ },
     }),
   ),
   {
-    what: 'an account that begins with money in it',
+    what: 'a new account of a merchant that has a balance',
     breaks: ({ merchantId }) => [
       insertRow('ledger_accounts', {
         id: `${merchantId}/savings`,
@@ -47,10 +47,10 @@ const ACCOUNT_CASES: readonly RuleCase[] = [
         balance_minor: 1_000_000,
       }),
     ],
-    by: { says: /an account begins at zero/ },
+    by: { says: /a new account of a merchant starts at zero/ },
   },
   {
-    what: 'a kept balance for an operator',
+    what: 'a new account of an operator that has a stored balance',
     breaks: () => [
       insertRow('ledger_accounts', {
         id: 'operator/new/UGX',
@@ -60,9 +60,9 @@ const ACCOUNT_CASES: readonly RuleCase[] = [
         balance_minor: 0,
       }),
     ],
-    by: { says: /an account begins at zero/ },
+    by: { says: /a new account of a merchant starts at zero/ },
   },
-  ...keptForEver('ledger_accounts', ['DELETE', 'TRUNCATE']),
+  ...refusedChanges('ledger_accounts', ['DELETE', 'TRUNCATE']),
 ];
 
 /** The transfer that paid the succeeded collection, with these columns replaced. */
@@ -79,54 +79,58 @@ function transfer(fixture: RuleFixture, columns: Readonly<Record<string, unknown
   });
 }
 
-const NOT_THE_PAYMENT: readonly [string, (fixture: RuleFixture) => Record<string, unknown>][] = [
-  ['of more than was asked for', () => ({ amount_minor: 5001 })],
-  ['of less than was asked for', () => ({ amount_minor: 4999 })],
-  ['of nothing', () => ({ amount_minor: 0 })],
+const WRONG_TRANSFERS: readonly [string, (fixture: RuleFixture) => Record<string, unknown>][] = [
+  ['of more than the collection', () => ({ amount_minor: 5001 })],
+  ['of less than the collection', () => ({ amount_minor: 4999 })],
+  ['of zero', () => ({ amount_minor: 0 })],
   ['of a negative amount', () => ({ amount_minor: -5000 })],
   ['in another currency', () => ({ currency: 'KES' })],
   ['to another merchant', (fixture) => ({ credit_account_id: `${fixture.otherMerchantId}/available` })],
-  ['to what is held', (fixture) => ({ credit_account_id: `${fixture.merchantId}/held` })],
+  ['to the held account', (fixture) => ({ credit_account_id: `${fixture.merchantId}/held` })],
   ['from another merchant', (fixture) => ({ debit_account_id: `${fixture.otherMerchantId}/available` })],
   [
-    'the wrong way round',
+    'in the wrong direction',
     (fixture) => ({ debit_account_id: `${fixture.merchantId}/available`, credit_account_id: 'operator/mtn-momo/UGX' }),
   ],
   ['from an account to itself', (fixture) => ({ debit_account_id: `${fixture.merchantId}/available` })],
-  ['for a collection that is not paid', (fixture) => ({ collection_id: fixture.collections.prompted })],
+  ['for a collection that is prompted', (fixture) => ({ collection_id: fixture.collections.prompted })],
   ['for a collection that failed', (fixture) => ({ collection_id: fixture.collections.failed })],
   ['for another merchant’s collection', (fixture) => ({ collection_id: fixture.otherCollectionId })],
 ];
 
-// The checks below the trigger's hold even where the trigger does not speak.
-const UNGUARDED: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGGER ledger_transfers_check', values: [] };
+// The constraints hold even when the trigger is disabled.
+const DISABLE_CHECK: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGGER ledger_transfers_check', values: [] };
 
-const UNGUARDED_CASES: readonly [string, (fixture: RuleFixture) => Record<string, unknown>, string][] = [
-  ['a transfer of nothing', () => ({ amount_minor: 0 }), 'ledger_transfers_amount_minor_check'],
-  ['a transfer of a kind there is not', () => ({ kind: 'gift' }), 'ledger_transfers_kind_check'],
-  ['a transfer of no collection', () => ({ collection_id: null }), 'ledger_transfers_of_a_collection'],
+const CONSTRAINT_CASES: readonly [string, (fixture: RuleFixture) => Record<string, unknown>, string][] = [
+  ['a transfer of zero, with the trigger disabled', () => ({ amount_minor: 0 }), 'ledger_transfers_amount_minor_check'],
+  ['a transfer of an unknown kind, with the trigger disabled', () => ({ kind: 'gift' }), 'ledger_transfers_kind_check'],
   [
-    'a transfer of a collection nobody knows',
+    'a collection’s transfer without the collection, with the trigger disabled',
+    () => ({ collection_id: null }),
+    'ledger_transfers_of_a_collection',
+  ],
+  [
+    'a transfer for an unknown collection, with the trigger disabled',
     () => ({ collection_id: newId('col') }),
     'ledger_transfers_collection_id_fkey',
   ],
   [
-    'a transfer from an account to itself',
+    'a transfer from an account to itself, with the trigger disabled',
     () => ({ credit_account_id: 'operator/mtn-momo/UGX' }),
     'ledger_transfers_check',
   ],
   [
-    'a transfer from an account nobody has',
+    'a transfer from an unknown account, with the trigger disabled',
     (fixture) => ({ collection_id: fixture.collections.prompted, debit_account_id: 'operator/none/UGX' }),
     'ledger_transfers_debit_account_id_currency_fkey',
   ],
   [
-    'a transfer to an account nobody has',
+    'a transfer to an unknown account, with the trigger disabled',
     (fixture) => ({ collection_id: fixture.collections.prompted, credit_account_id: 'operator/none/UGX' }),
     'ledger_transfers_credit_account_id_currency_fkey',
   ],
   [
-    'to hold less than nothing',
+    'a held balance below zero, with the trigger disabled',
     (fixture) => ({
       collection_id: fixture.collections.prompted,
       debit_account_id: `${fixture.merchantId}/held`,
@@ -134,34 +138,34 @@ const UNGUARDED_CASES: readonly [string, (fixture: RuleFixture) => Record<string
     'ledger_accounts_held_not_negative',
   ],
   [
-    'a balance beyond a JSON number',
+    'a balance that is too large for a JSON number, with the trigger disabled',
     (fixture) => ({ collection_id: fixture.collections.prompted, amount_minor: '9007199254740991' }),
     'ledger_accounts_balance_range',
   ],
 ];
 
 const TRANSFER_CASES: readonly RuleCase[] = [
-  ...NOT_THE_PAYMENT.map(([what, columns]): RuleCase => ({
+  ...WRONG_TRANSFERS.map(([what, columns]): RuleCase => ({
     what: `a transfer ${what}`,
     breaks: (fixture) => [transfer(fixture, columns(fixture))],
-    by: { says: /transfer collection_paid does not pay .* as it stands/ },
+    by: { says: /transfer collection_paid does not match .*/ },
   })),
   {
-    what: 'a transfer of a collection nobody knows, before anything else',
+    what: 'a transfer for an unknown collection',
     breaks: (fixture) => [transfer(fixture, { collection_id: newId('col') })],
     by: { says: /query returned no rows/ },
   },
   {
-    what: 'to pay a collection twice',
+    what: 'a second payment of one collection',
     breaks: (fixture) => [transfer(fixture)],
     by: { constraint: 'ledger_transfers_once_per_collection' },
   },
-  ...UNGUARDED_CASES.map(([what, columns, constraint]): RuleCase => ({
+  ...CONSTRAINT_CASES.map(([what, columns, constraint]): RuleCase => ({
     what,
-    breaks: (fixture) => [UNGUARDED, transfer(fixture, columns(fixture))],
+    breaks: (fixture) => [DISABLE_CHECK, transfer(fixture, columns(fixture))],
     by: { constraint },
   })),
-  ...keptForEver('ledger_transfers', ['UPDATE', 'DELETE', 'TRUNCATE'], 'amount_minor'),
+  ...refusedChanges('ledger_transfers', ['UPDATE', 'DELETE', 'TRUNCATE'], 'amount_minor'),
 ];
 
 export const LEDGER_RULE_CASES: readonly RuleCase[] = [...ACCOUNT_CASES, ...TRANSFER_CASES];

@@ -1,40 +1,41 @@
 // Wrong rows of merchants, keys, collections and events, each with the rule that refuses it.
 import { randomUUID } from 'node:crypto';
-import { COLLECTION_STATES, COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
+import { COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
 import { newId } from '../../../src/domain/ids.ts';
-import { insert, keptForEver, move, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import { insert, move, refusedChanges, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import { illegalMoves, requestedFieldCases, wrongPaymentColumns } from './any-payment-rule-cases.ts';
 
 const OF_NOTHING = { collection_id: null, resource_version: null };
 
 const ACCESS_CASES: readonly RuleCase[] = [
   ...wrongInserts('merchants', [
-    ['an id of another form', { id: 'mer_1' }, 'merchants_id_check'],
-    ['no name', { name: '' }, 'merchants_name_check'],
-    ['a currency that is no code', { currency: 'ugx' }, 'merchants_currency_check'],
-    ['the same merchant twice', ({ merchantId }) => ({ id: merchantId }), 'merchants_pkey'],
+    ['an id of the wrong format', { id: 'mer_1' }, 'merchants_id_check'],
+    ['an empty name', { name: '' }, 'merchants_name_check'],
+    ['a currency that is not a code', { currency: 'ugx' }, 'merchants_currency_check'],
+    ['an id that exists already', ({ merchantId }) => ({ id: merchantId }), 'merchants_pkey'],
   ]),
   {
-    what: 'another currency for a merchant who has accounts',
+    what: 'another currency for a merchant that has accounts',
     breaks: ({ merchantId }) => [update('merchants', merchantId, "currency = 'KES'")],
     by: { constraint: 'collections_merchant_id_currency_fkey' },
   },
   {
-    what: 'to delete a merchant who has payments',
+    what: 'to delete a merchant that has payments',
     breaks: ({ merchantId }) => [{ text: 'DELETE FROM merchants WHERE id = $1', values: [merchantId] }],
     by: { says: /violates foreign key constraint/ },
   },
   ...wrongInserts('api_keys', [
-    ['an id of another form', { id: 'key_1' }, 'api_keys_id_check'],
-    ['a merchant nobody knows', () => ({ merchant_id: newId('mer') }), 'api_keys_merchant_id_fkey'],
-    ['no name', { name: '' }, 'api_keys_name_check'],
-    ['an environment there is not', { environment: 'staging' }, 'api_keys_environment_check'],
-    ['a hint that shows more', { hint: 'abcde' }, 'api_keys_hint_check'],
-    ['a digest of another length', { key_sha256: Buffer.alloc(31) }, 'api_keys_key_sha256_check'],
-    ['no scope', { scopes: [] }, 'api_keys_scopes_check'],
-    ['a scope there is not', { scopes: ['collections:read', 'money:all'] }, 'api_keys_scopes_check'],
+    ['an id of the wrong format', { id: 'key_1' }, 'api_keys_id_check'],
+    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'api_keys_merchant_id_fkey'],
+    ['an empty name', { name: '' }, 'api_keys_name_check'],
+    ['an unknown environment', { environment: 'staging' }, 'api_keys_environment_check'],
+    ['a hint that is too long', { hint: 'abcde' }, 'api_keys_hint_check'],
+    ['a digest of the wrong length', { key_sha256: Buffer.alloc(31) }, 'api_keys_key_sha256_check'],
+    ['an empty list of scopes', { scopes: [] }, 'api_keys_scopes_check'],
+    ['an unknown scope', { scopes: ['collections:read', 'money:all'] }, 'api_keys_scopes_check'],
   ]),
   {
-    what: 'one key twice in api_keys',
+    what: 'one digest for two API keys',
     breaks: (fixture) => {
       const key = { key_sha256: Buffer.alloc(32, 7) };
       return [insert(fixture, 'api_keys', key), insert(fixture, 'api_keys', key)];
@@ -42,14 +43,14 @@ const ACCESS_CASES: readonly RuleCase[] = [
     by: { constraint: 'api_keys_key_sha256_key' },
   },
   ...wrongInserts('idempotency_keys', [
-    ['a merchant nobody knows', () => ({ merchant_id: newId('mer') }), 'idempotency_keys_merchant_id_fkey'],
+    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'idempotency_keys_merchant_id_fkey'],
     ['a key with a space', { key: 'a b' }, 'idempotency_keys_key_check'],
     ['a key that is too long', { key: 'x'.repeat(256) }, 'idempotency_keys_key_check'],
-    ['a digest of another length', { request_sha256: Buffer.alloc(33) }, 'idempotency_keys_request_sha256_check'],
-    ['an answer that must not be kept', { response_status: 500 }, 'idempotency_keys_response_status_check'],
+    ['a digest of the wrong length', { request_sha256: Buffer.alloc(33) }, 'idempotency_keys_request_sha256_check'],
+    ['a response status that must not be stored', { response_status: 500 }, 'idempotency_keys_response_status_check'],
   ]),
   {
-    what: 'one idempotency key twice for a merchant',
+    what: 'one idempotency key twice for one merchant',
     breaks: (fixture) => [
       insert(fixture, 'idempotency_keys', { key: 'k' }),
       insert(fixture, 'idempotency_keys', { key: 'k' }),
@@ -58,29 +59,18 @@ const ACCESS_CASES: readonly RuleCase[] = [
   },
 ];
 
-const COLLECTION_ROW_CASES: readonly RuleCase[] = wrongInserts('collections', [
-  ['an id of another form', { id: 'col_1' }, 'collections_id_check'],
-  ['the same collection twice', ({ collections }) => ({ id: collections.initiated }), 'collections_pkey'],
-  ['a merchant nobody knows', () => ({ merchant_id: newId('mer') }), 'collections_merchant_id_currency_fkey'],
-  ['another currency than the merchant’s', { currency: 'KES' }, 'collections_merchant_id_currency_fkey'],
-  ['no idempotency key', { idempotency_key: '' }, 'collections_idempotency_key_check'],
-  ['an amount of nothing', { amount_minor: 0 }, 'collections_amount_minor_check'],
-  ['a negative amount', { amount_minor: -5000 }, 'collections_amount_minor_check'],
-  ['an amount beyond a JSON number', { amount_minor: '9007199254740992' }, 'collections_amount_minor_check'],
-  ['no reference', { reference: '' }, 'collections_reference_check'],
-  ['a long reference', { reference: 'x'.repeat(101) }, 'collections_reference_check'],
-  ['a phone with a plus', { phone: '+256772000100' }, 'collections_phone_check'],
-  ['an empty description', { description: '' }, 'collections_description_check'],
-  ['a long description', { description: 'x'.repeat(121) }, 'collections_description_check'],
-  ['metadata that is a list', { metadata: '[]' }, 'collections_metadata_check'],
-  ['a version before anything happened', { version: 1 }, 'collections_made_initiated'],
-  ['a state before the first', { previous_state: 'prompted' }, 'collections_made_initiated'],
-  ['a failure without failing', { failure_code: 'wrong_pin' }, 'collections_failure'],
-  ['a receipt without payment', { operator_receipt: '42' }, 'collections_receipt'],
-  ['a reversal without payment', { amount_reversed_minor: 1 }, 'collections_reversed_amount'],
-]);
+const COLLECTION_ROW_CASES: readonly RuleCase[] = [
+  ...wrongPaymentColumns('collections'),
+  ...wrongInserts('collections', [
+    ['an id that exists already', ({ collections }) => ({ id: collections.initiated }), 'collections_pkey'],
+    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'collections_merchant_id_currency_fkey'],
+    ['a reference that is too long', { reference: 'x'.repeat(101) }, 'collections_reference_check'],
+    ['a version above zero in the first state', { version: 1 }, 'collections_created_initiated'],
+    ['a previous state in the first state', { previous_state: 'prompted' }, 'collections_created_initiated'],
+  ]),
+];
 
-const WHAT_WAS_ASKED_FOR: readonly string[] = [
+const REQUESTED_FIELDS: readonly string[] = [
   `id = '${newId('col')}'`,
   'amount_minor = amount_minor + 1',
   "currency = 'KES'",
@@ -96,18 +86,7 @@ const WHAT_WAS_ASKED_FOR: readonly string[] = [
 ];
 
 const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
-  ...WHAT_WAS_ASKED_FOR.map((assignment): RuleCase => ({
-    what: `another ${/^\w+/.exec(assignment)?.[0] ?? ''} for a collection`,
-    breaks: ({ collections }) => [update('collections', collections.prompted, assignment)],
-    by: { says: /what was asked for .* cannot change/ },
-  })),
-  {
-    what: 'another merchant for a collection',
-    breaks: ({ collections, otherMerchantId }) => [
-      update('collections', collections.prompted, `merchant_id = '${otherMerchantId}'`),
-    ],
-    by: { says: /what was asked for .* cannot change/ },
-  },
+  ...requestedFieldCases('collection', ({ collections }) => collections.prompted, REQUESTED_FIELDS),
   ...(
     [
       ['initiated', 'version = version + 1'],
@@ -116,19 +95,19 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
       ['succeeded', "operator_receipt = '43'"],
     ] as const
   ).map(([state, assignment]): RuleCase => ({
-    what: `to rewrite the outcome of a collection that stays ${state}`,
+    what: `to change the outcome of a collection that stays ${state}`,
     breaks: ({ collections }) => [update('collections', collections[state], assignment)],
-    by: { says: /can change its outcome only with its state/ },
+    by: { says: /outcome of collection .* can change only together with its state/ },
   })),
   {
-    what: 'a change of state that is not counted',
+    what: 'a state change of a collection that does not count up the version',
     breaks: ({ collections }) => [
       update('collections', collections.initiated, "state = 'reconciling', previous_state = state"),
     ],
-    by: { says: /must count its state changes/ },
+    by: { says: /must count up version/ },
   },
   {
-    what: 'a change of state that does not name the state it left',
+    what: 'a state change of a collection that names another previous state',
     breaks: ({ collections }) => [
       update(
         'collections',
@@ -136,17 +115,17 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
         "state = 'reconciling', version = version + 1, previous_state = 'initiated'",
       ),
     ],
-    by: { says: /name the state it left/ },
+    by: { says: /set previous_state to the old state/ },
   },
   {
-    what: 'a collection that begins anywhere but at the beginning',
+    what: 'a collection that is created in a later state',
     breaks: (fixture) => [
       insert(fixture, 'collections', { state: 'prompted', version: 1, previous_state: 'initiated' }),
     ],
-    by: { says: /must begin as initiated/ },
+    by: { says: /must be created in state initiated/ },
   },
   {
-    what: 'a state there is not',
+    what: 'a collection in an unknown state',
     breaks: ({ collections }) => [
       { text: "INSERT INTO collection_transitions VALUES ('initiated', 'paid')", values: [] },
       move(collections.initiated, 'paid'),
@@ -154,27 +133,27 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
     by: { constraint: 'collections_known_state' },
   },
   {
-    what: 'an open prompt without an end',
+    what: 'a prompted collection whose prompt never expires',
     breaks: ({ collections }) => [move(collections.initiated, 'prompted')],
     by: { constraint: 'collections_prompt_expiry' },
   },
   {
-    what: 'a failure without a reason',
+    what: 'a failed collection without a failure code',
     breaks: ({ collections }) => [move(collections.initiated, 'failed')],
     by: { constraint: 'collections_failure' },
   },
   {
-    what: 'a success without a receipt',
+    what: 'a collection that succeeded without a receipt',
     breaks: ({ collections }) => [move(collections.prompted, 'succeeded')],
     by: { constraint: 'collections_receipt' },
   },
   {
-    what: 'a receipt of nothing',
+    what: 'an empty receipt of a collection',
     breaks: ({ collections }) => [move(collections.prompted, 'succeeded', "operator_receipt = ''")],
     by: { constraint: 'collections_operator_receipt_check' },
   },
   {
-    what: 'a reversal of a part',
+    what: 'a reversal of a part of a collection',
     breaks: ({ collections }) => [move(collections.succeeded, 'reversed', 'amount_reversed_minor = 1')],
     by: { constraint: 'collections_reversed_amount' },
   },
@@ -186,11 +165,11 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
     },
     by: { constraint: 'collections_operator_reference_key' },
   },
-  ...keptForEver('collections', ['DELETE', 'TRUNCATE']),
+  ...refusedChanges('collections', ['DELETE', 'TRUNCATE']),
 ];
 
-// What a state must have besides its name; without it another rule would refuse first.
-const BELONGINGS: Readonly<Record<string, string>> = {
+// The columns that each state needs; without them another rule would refuse the row first.
+const STATE_COLUMNS: Readonly<Record<string, string>> = {
   initiated: 'failure_code = NULL, operator_receipt = NULL',
   prompted: 'failure_code = NULL, operator_receipt = NULL, prompt_expires_at = now()',
   reconciling: 'failure_code = NULL, operator_receipt = NULL',
@@ -200,58 +179,49 @@ const BELONGINGS: Readonly<Record<string, string>> = {
   reversed: "failure_code = NULL, operator_receipt = '42', amount_reversed_minor = amount_minor",
 };
 
-function belongings(state: string): string {
-  return `${BELONGINGS[state] ?? ''}${state === 'reversed' ? '' : ', amount_reversed_minor = 0'}`;
+function columnsOf(state: string): string {
+  return `${STATE_COLUMNS[state] ?? ''}${state === 'reversed' ? '' : ', amount_reversed_minor = 0'}`;
 }
 
-/** Every pair of states that the table of transitions does not have. A return to the first state has a rule of its own. */
-const TRANSITION_CASES: readonly RuleCase[] = COLLECTION_STATES.flatMap((from) => {
-  const targets = Object.values(COLLECTION_TRANSITIONS[from]);
-  const illegal = COLLECTION_STATES.filter((to) => to !== from && !targets.includes(to));
-  return illegal.map((to): RuleCase => ({
-    what: `to move a collection from ${from} to ${to}`,
-    breaks: ({ collections }) => [move(collections[from], to, belongings(to))],
-    by: { constraint: to === 'initiated' ? 'collections_made_initiated' : 'collections_previous_state_state_fkey' },
-  }));
-});
+const TRANSITION_CASES: readonly RuleCase[] = illegalMoves(COLLECTION_TRANSITIONS).map(([from, to]) => ({
+  what: `to move a collection from ${from} to ${to}`,
+  breaks: ({ collections }) => [move(collections[from], to, columnsOf(to))],
+  by: { constraint: to === 'initiated' ? 'collections_created_initiated' : 'collections_previous_state_state_fkey' },
+}));
 
 const EVENT_CASES: readonly RuleCase[] = [
   ...wrongInserts('events', [
-    ['an id of another form', { id: 'evt_1' }, 'events_id_check'],
-    ['the same event twice', ({ eventId }) => ({ id: eventId }), 'events_pkey'],
-    [
-      'a merchant nobody knows',
-      () => ({ merchant_id: newId('mer'), type: 'x', ...OF_NOTHING }),
-      'events_merchant_id_fkey',
-    ],
-    ['a collection nobody knows', () => ({ collection_id: newId('col') }), 'events_collection_id_fkey'],
+    ['an id of the wrong format', { id: 'evt_1' }, 'events_id_check'],
+    ['an id that exists already', ({ eventId }) => ({ id: eventId }), 'events_pkey'],
+    ['an unknown merchant', () => ({ merchant_id: newId('mer'), type: 'x', ...OF_NOTHING }), 'events_merchant_id_fkey'],
+    ['an unknown collection', () => ({ collection_id: newId('col') }), 'events_collection_id_fkey'],
     ['a body that is too large', { body: 'é'.repeat(131_073) }, 'events_body_check'],
-    ['a change of no collection', OF_NOTHING, 'events_of_a_resource'],
-    ['a change without a version', { resource_version: null }, 'events_of_a_resource'],
-    ['another type with a collection', { type: 'endpoint.test' }, 'events_of_a_resource'],
+    ['a collection’s event without the collection', OF_NOTHING, 'events_of_a_resource'],
+    ['a collection’s event without a version', { resource_version: null }, 'events_of_a_resource'],
+    ['a collection in an event of another type', { type: 'endpoint.test' }, 'events_of_a_resource'],
     [
-      'one change told twice',
+      'a second event of one change',
       ({ collections }) => ({ collection_id: collections.prompted, resource_version: 1 }),
       'events_one_per_change',
     ],
   ]),
   {
-    what: 'an event for another merchant than its collection',
+    what: 'an event of another merchant than its collection',
     breaks: (fixture) => [insert(fixture, 'events', { merchant_id: fixture.otherMerchantId })],
-    by: { says: /for another merchant than what it tells of/ },
+    by: { says: /belongs to another merchant than its payment/ },
   },
   {
-    what: 'a change of state without its event',
+    what: 'a state change of a collection without its event',
     breaks: ({ collections }) => [move(collections.initiated, 'reconciling')],
     by: { says: /became reconciling without an event/ },
   },
   {
-    what: 'a change of state with the event of another',
+    what: 'a state change of a collection with the event of another state',
     breaks: (fixture) => [move(fixture.collections.initiated, 'reconciling'), insert(fixture, 'events')],
     by: { says: /became reconciling without an event/ },
   },
   {
-    what: 'a change of state with an event of another version',
+    what: 'a state change of a collection with the event of another version',
     breaks: (fixture) => [
       move(fixture.collections.initiated, 'reconciling'),
       insert(fixture, 'events', { type: 'collection.reconciling', resource_version: 2 }),
@@ -259,7 +229,7 @@ const EVENT_CASES: readonly RuleCase[] = [
     by: { says: /became reconciling without an event/ },
   },
   {
-    what: 'a success without its transfer',
+    what: 'a collection that succeeded without its transfer',
     breaks: (fixture) => [
       move(fixture.collections.prompted, 'succeeded', "operator_receipt = '42'"),
       insert(fixture, 'events', {
@@ -271,7 +241,7 @@ const EVENT_CASES: readonly RuleCase[] = [
     by: { says: /succeeded without a transfer/ },
   },
   {
-    what: 'a return without its transfer',
+    what: 'a reversed collection without its transfer',
     breaks: (fixture) => [
       move(fixture.collections.succeeded, 'reversed', 'amount_reversed_minor = amount_minor'),
       insert(fixture, 'events', {
@@ -282,11 +252,11 @@ const EVENT_CASES: readonly RuleCase[] = [
     ],
     by: { says: /was reversed without a transfer/ },
   },
-  ...keptForEver('events', ['UPDATE', 'DELETE', 'TRUNCATE']),
+  ...refusedChanges('events', ['UPDATE', 'DELETE', 'TRUNCATE']),
 ];
 
 const CALLBACK_CASES: readonly RuleCase[] = wrongInserts('operator_callbacks', [
-  ['a collection nobody knows', () => ({ collection_id: newId('col') }), 'operator_callbacks_collection_id_fkey'],
+  ['an unknown collection', () => ({ collection_id: newId('col') }), 'operator_callbacks_collection_id_fkey'],
   ['a body that is too large', { body: 'x'.repeat(65_537) }, 'operator_callbacks_body_check'],
   ['a content type that is too long', { content_type: 'x'.repeat(201) }, 'operator_callbacks_content_type_check'],
 ]);

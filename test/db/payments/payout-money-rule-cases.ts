@@ -1,11 +1,11 @@
-// What a payout must write besides its row, and how it can be wrong: transfers, events, and what operators called back.
+// Wrong transfers, events and callbacks of payouts, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../src/domain/payments/payout.ts';
 import { insert, insertRow, move, wrongInserts, type RuleCase, type Sql, type RuleFixture } from '../rule-cases.ts';
 
 type Columns = Readonly<Record<string, unknown>>;
 
-/** The one state that each movement belongs to, and from where to where it goes. */
+/** The states that each movement belongs to, and the accounts that it moves money between. */
 const MOVEMENTS = {
   payout_held: { states: ['queued'], from: 'available', to: 'held' },
   payout_voided: { states: ['failed', 'rejected', 'cancelled', 'expired'], from: 'held', to: 'available' },
@@ -19,7 +19,7 @@ function account({ merchantId }: RuleFixture, name: 'available' | 'held' | 'oper
   return name === 'operator' ? 'operator/mtn-momo/UGX' : `${merchantId}/${name}`;
 }
 
-/** The transfer as this kind of movement makes it, with these columns replaced. */
+/** The transfer of this kind of movement, with these columns replaced. */
 function transfer(fixture: RuleFixture, kind: Kind, payoutId: string, columns: Columns = {}): Sql {
   return insertRow('ledger_transfers', {
     kind,
@@ -38,19 +38,19 @@ function event(fixture: RuleFixture, payoutId: string, state: string, version: n
   return insert(fixture, 'events', { type: `payout.${state}`, ...subject, ...columns });
 }
 
-/** Every movement for a payout in every state: the right one is written already, and no other ever is. */
+/** Every movement for a payout in every state: the right one exists already, and every other one is refused. */
 const KIND_CASES: readonly RuleCase[] = PAYOUT_STATES.flatMap((state) =>
   KINDS.map((kind): RuleCase => {
     const isRight = (MOVEMENTS[kind].states as readonly PayoutState[]).includes(state);
     return {
-      what: `${kind} for a payout that is ${state}${isRight ? ', a second time' : ''}`,
+      what: `a ${isRight ? 'second ' : ''}${kind} transfer of a payout that is ${state}`,
       breaks: (fixture) => [transfer(fixture, kind, fixture.payouts[state])],
-      by: isRight ? { constraint: 'ledger_transfers_once_per_payout' } : { says: /does not pay .* as it stands/ },
+      by: isRight ? { constraint: 'ledger_transfers_once_per_payout' } : { says: /does not match the state/ },
     };
   }),
 );
 
-const NOT_THE_PAYMENT: readonly [string, (fixture: RuleFixture) => Columns][] = [
+const WRONG_TRANSFERS: readonly [string, (fixture: RuleFixture) => Columns][] = [
   ['of more than the payout', () => ({ amount_minor: 1001 })],
   ['of less than the payout', () => ({ amount_minor: 999 })],
   ['in another currency', () => ({ currency: 'KES' })],
@@ -58,34 +58,34 @@ const NOT_THE_PAYMENT: readonly [string, (fixture: RuleFixture) => Columns][] = 
   ['from another merchant', (fixture) => ({ debit_account_id: `${fixture.otherMerchantId}/held` })],
   ['to the operator', () => ({ credit_account_id: 'operator/mtn-momo/UGX' })],
   [
-    'the wrong way round',
+    'in the wrong direction',
     (fixture) => ({ debit_account_id: account(fixture, 'available'), credit_account_id: account(fixture, 'held') }),
   ],
   ['for another merchant’s payout', (fixture) => ({ payout_id: fixture.otherPayoutId })],
 ];
 
-// The checks below the trigger's hold even where the trigger does not speak.
-const UNGUARDED: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGGER ledger_transfers_check', values: [] };
+// The constraints hold even when the trigger is disabled.
+const DISABLE_CHECK: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGGER ledger_transfers_check', values: [] };
 
 const TRANSFER_CASES: readonly RuleCase[] = [
   ...KIND_CASES,
-  ...NOT_THE_PAYMENT.map(([what, columns]): RuleCase => ({
-    what: `money given back ${what}`,
+  ...WRONG_TRANSFERS.map(([what, columns]): RuleCase => ({
+    what: `a payout_voided transfer ${what}`,
     breaks: (fixture) => [transfer(fixture, 'payout_voided', fixture.payouts.rejected, columns(fixture))],
-    by: { says: /transfer payout_voided does not pay .* as it stands/ },
+    by: { says: /transfer payout_voided does not match .*/ },
   })),
   {
-    what: 'a transfer of a payout without one, even where no trigger speaks',
-    breaks: (fixture) => [UNGUARDED, transfer(fixture, 'payout_held', '', { payout_id: null })],
+    what: 'a payout’s transfer without the payout, with the trigger disabled',
+    breaks: (fixture) => [DISABLE_CHECK, transfer(fixture, 'payout_held', '', { payout_id: null })],
     by: { constraint: 'ledger_transfers_of_a_payout' },
   },
   {
-    what: 'a transfer of a payout nobody knows, even where no trigger speaks',
-    breaks: (fixture) => [UNGUARDED, transfer(fixture, 'payout_held', newId('pay'))],
+    what: 'a transfer of an unknown payout, with the trigger disabled',
+    breaks: (fixture) => [DISABLE_CHECK, transfer(fixture, 'payout_held', newId('pay'))],
     by: { constraint: 'ledger_transfers_payout_id_fkey' },
   },
   {
-    what: 'to hold more than what is available',
+    what: 'to hold more than the available balance',
     breaks: (fixture) => {
       const payout = { id: newId('pay'), amount_minor: 5_000_000 };
       return [
@@ -93,19 +93,17 @@ const TRANSFER_CASES: readonly RuleCase[] = [
         transfer(fixture, 'payout_held', payout.id, { amount_minor: payout.amount_minor }),
       ];
     },
-    by: { says: /is more than what is available/ },
+    by: { says: /exceeds the available balance/ },
   },
 ];
 
-type Made = { readonly id: string; readonly sql: Sql };
-
-function madePayout(fixture: RuleFixture): Made {
+function newPayout(fixture: RuleFixture): { readonly id: string; readonly sql: Sql } {
   const id = newId('pay');
   return { id, sql: insert(fixture, 'payouts', { id }) };
 }
 
-/** Ends that take money somewhere: from which state, what else the row must have, and which version it then is. */
-const ENDS = [
+/** Transitions that move money: from, to, the other columns that the row needs, and the version that it then has. */
+const MOVES = [
   ['queued', 'rejected', "rejection_reason = 'no', decided_by = created_by", 1],
   ['queued', 'cancelled', 'decided_by = created_by', 1],
   ['queued', 'expired', '', 1],
@@ -120,62 +118,62 @@ const COMMIT_CASES: readonly RuleCase[] = [
   {
     what: 'a new payout whose money is not held',
     breaks: (fixture) => {
-      const { id, sql } = madePayout(fixture);
+      const { id, sql } = newPayout(fixture);
       return [sql, event(fixture, id, 'queued', 0)];
     },
-    by: { says: /is queued with the transfers \{\}/ },
+    by: { says: /is queued but has the transfers \{\}/ },
   },
   {
-    what: 'a new payout that nobody is told of',
+    what: 'a new payout without its event',
     breaks: (fixture) => {
-      const { id, sql } = madePayout(fixture);
+      const { id, sql } = newPayout(fixture);
       return [sql, transfer(fixture, 'payout_held', id)];
     },
     by: { says: /became queued without an event/ },
   },
-  ...ENDS.flatMap(([from, to, assignments, version]): RuleCase[] => [
+  ...MOVES.flatMap(([from, to, assignments, version]): RuleCase[] => [
     {
-      what: `a payout that went from ${from} to ${to} without its money`,
+      what: `a payout that moves from ${from} to ${to} without its transfer`,
       breaks: (fixture) => [
         move(fixture.payouts[from], to, assignments),
         event(fixture, fixture.payouts[from], to, version),
       ],
-      by: { says: new RegExp(`is ${to} with the transfers \\{payout_held`) },
+      by: { says: new RegExp(`is ${to} but has the transfers \\{payout_held`) },
     },
     {
-      what: `a payout that went from ${from} to ${to} without telling`,
+      what: `a payout that moves from ${from} to ${to} without its event`,
       breaks: (fixture) => [move(fixture.payouts[from], to, assignments)],
       by: { says: new RegExp(`became ${to} without an event`) },
     },
   ]),
   {
-    what: 'a payout in doubt whose money is given back, even where no trigger speaks',
+    what: 'a reconciling payout whose money is given back, with the trigger disabled',
     breaks: (fixture) => [
-      UNGUARDED,
+      DISABLE_CHECK,
       move(fixture.payouts.released, 'reconciling'),
       event(fixture, fixture.payouts.released, 'reconciling', 2),
       transfer(fixture, 'payout_voided', fixture.payouts.released),
     ],
-    by: { says: /is reconciling with the transfers \{payout_held,payout_voided\}/ },
+    by: { says: /is reconciling but has the transfers \{payout_held,payout_voided\}/ },
   },
   {
-    what: 'a failed payout that is both given back and paid, even where no trigger speaks',
+    what: 'a failed payout that is both given back and paid, with the trigger disabled',
     breaks: (fixture) => [
-      UNGUARDED,
+      DISABLE_CHECK,
       move(fixture.payouts.released, 'failed', "failure_code = 'unknown'"),
       event(fixture, fixture.payouts.released, 'failed', 2),
       transfer(fixture, 'payout_voided', fixture.payouts.released),
       transfer(fixture, 'payout_paid', fixture.payouts.released),
     ],
-    by: { says: /is failed with the transfers \{payout_held,payout_paid,payout_voided\}/ },
+    by: { says: /is failed but has the transfers \{payout_held,payout_paid,payout_voided\}/ },
   },
   {
-    what: 'a payout that succeeded and was given back',
+    what: 'a payout that succeeded and is given back',
     breaks: (fixture) => [
       move(fixture.payouts.released, 'succeeded', "operator_receipt = '42'"),
       transfer(fixture, 'payout_voided', fixture.payouts.released),
     ],
-    by: { says: /transfer payout_voided does not pay .* as it stands/ },
+    by: { says: /transfer payout_voided does not match .*/ },
   },
 ];
 
@@ -184,37 +182,37 @@ const OF_NOTHING = { collection_id: null, payout_id: null, resource_version: nul
 const EVENT_CASES: readonly RuleCase[] = [
   ...wrongInserts('events', [
     [
-      'a payout nobody knows',
+      'an unknown payout',
       () => ({ type: 'payout.released', collection_id: null, payout_id: newId('pay'), resource_version: 1 }),
       'events_payout_id_fkey',
     ],
-    ['a change of no payout', { ...OF_NOTHING, type: 'payout.released' }, 'events_of_a_resource'],
-    ['a payout’s change with a collection', { type: 'payout.released' }, 'events_of_a_resource'],
+    ['a payout’s event without the payout', { ...OF_NOTHING, type: 'payout.released' }, 'events_of_a_resource'],
+    ['a payout’s event with a collection', { type: 'payout.released' }, 'events_of_a_resource'],
     [
-      'a change of two things at once',
+      'an event with a collection and a payout',
       ({ payouts }) => ({ payout_id: payouts.released, resource_version: 7 }),
       'events_of_a_resource',
     ],
     [
-      'a payout’s change without a version',
+      'a payout’s event without a version',
       ({ payouts }) => ({ ...OF_NOTHING, type: 'payout.released', payout_id: payouts.released }),
       'events_of_a_resource',
     ],
   ]),
   {
-    what: 'one change of a payout told twice',
+    what: 'a second event of one change of a payout',
     breaks: (fixture) => [event(fixture, fixture.payouts.released, 'released', 1)],
     by: { constraint: 'events_one_per_payout_change' },
   },
   {
-    what: 'an event for another merchant than its payout',
+    what: 'an event of another merchant than its payout',
     breaks: (fixture) => [
       event(fixture, fixture.payouts.queued, 'released', 1, { merchant_id: fixture.otherMerchantId }),
     ],
-    by: { says: /for another merchant than what it tells of/ },
+    by: { says: /belongs to another merchant than its payment/ },
   },
   {
-    what: 'a change of a payout with an event of another version',
+    what: 'a state change of a payout with the event of another version',
     breaks: (fixture) => [
       move(fixture.payouts.released, 'reconciling'),
       event(fixture, fixture.payouts.released, 'reconciling', 3),
@@ -224,15 +222,11 @@ const EVENT_CASES: readonly RuleCase[] = [
 ];
 
 const CALLBACK_CASES: readonly RuleCase[] = wrongInserts('operator_callbacks', [
-  ['what speaks of nothing', { collection_id: null }, 'operator_callbacks_of_one'],
-  ['what speaks of two things', ({ payouts }) => ({ payout_id: payouts.released }), 'operator_callbacks_of_one'],
+  ['a row without a payment', { collection_id: null }, 'operator_callbacks_of_one'],
+  ['a row with two payments', ({ payouts }) => ({ payout_id: payouts.released }), 'operator_callbacks_of_one'],
+  ['an unknown payout', () => ({ collection_id: null, payout_id: newId('pay') }), 'operator_callbacks_payout_id_fkey'],
   [
-    'a payout nobody knows',
-    () => ({ collection_id: null, payout_id: newId('pay') }),
-    'operator_callbacks_payout_id_fkey',
-  ],
-  [
-    'a reversal nobody knows',
+    'an unknown reversal',
     () => ({ collection_id: null, reversal_id: newId('rev') }),
     'operator_callbacks_reversal_id_fkey',
   ],

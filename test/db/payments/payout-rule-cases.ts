@@ -4,57 +4,45 @@ import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../../../src/domain/payments/payout.ts';
 import {
   insert,
-  keptForEver,
   move,
+  refusedChanges,
   update,
   wrongInserts,
   type RuleCase,
   type Sql,
   type RuleFixture,
 } from '../rule-cases.ts';
+import { assignedColumn, illegalMoves, requestedFieldCases, wrongPaymentColumns } from './any-payment-rule-cases.ts';
 
 const PAYOUT_ROW_CASES: readonly RuleCase[] = [
+  ...wrongPaymentColumns('payouts'),
   ...wrongInserts('payouts', [
-    ['an id of another form', { id: 'pay_1' }, 'payouts_id_check'],
-    ['the same payout twice', ({ payouts }) => ({ id: payouts.queued }), 'payouts_pkey'],
-    ['another currency than the merchant’s', { currency: 'KES' }, 'payouts_merchant_id_currency_fkey'],
-    ['no idempotency key', { idempotency_key: '' }, 'payouts_idempotency_key_check'],
-    ['an amount of nothing', { amount_minor: 0 }, 'payouts_amount_minor_check'],
-    ['a negative amount', { amount_minor: -1000 }, 'payouts_amount_minor_check'],
-    ['an amount beyond a JSON number', { amount_minor: '9007199254740992' }, 'payouts_amount_minor_check'],
-    ['no reference', { reference: '' }, 'payouts_reference_check'],
-    ['a phone with a plus', { phone: '+256772000100' }, 'payouts_phone_check'],
-    ['an empty description', { description: '' }, 'payouts_description_check'],
-    ['a long description', { description: 'x'.repeat(121) }, 'payouts_description_check'],
-    ['metadata that is a list', { metadata: '[]' }, 'payouts_metadata_check'],
-    ['a version before anything happened', { version: 1 }, 'payouts_made_queued'],
-    ['a state before the first', { previous_state: 'released' }, 'payouts_made_queued'],
-    ['a failure without failing', { failure_code: 'unknown' }, 'payouts_failure'],
-    ['a receipt without payment', { operator_receipt: '42' }, 'payouts_receipt'],
-    ['a receipt of nothing', { operator_receipt: '' }, 'payouts_operator_receipt_check'],
-    ['a return without payment', { amount_reversed_minor: 1 }, 'payouts_reversed_amount'],
-    ['a reason without a rejection', { rejection_reason: 'wrong person' }, 'payouts_rejection'],
-    ['a decision before there was one', ({ approverId }) => ({ decided_by: approverId }), 'payouts_decided'],
-    ['a deadline before the release', { send_deadline_at: new Date() }, 'payouts_send_deadline'],
-    ['release by nobody', { approvals_required: 0 }, 'payouts_approvals_required_check'],
-    ['release by three', { approvals_required: 3 }, 'payouts_approvals_required_check'],
+    ['an id that exists already', ({ payouts }) => ({ id: payouts.queued }), 'payouts_pkey'],
+    ['a version above zero in the first state', { version: 1 }, 'payouts_created_queued'],
+    ['a previous state in the first state', { previous_state: 'released' }, 'payouts_created_queued'],
+    ['an empty receipt', { operator_receipt: '' }, 'payouts_operator_receipt_check'],
+    ['a rejection reason without a rejection', { rejection_reason: 'wrong person' }, 'payouts_rejection'],
+    ['a deciding person without a decision', ({ approverId }) => ({ decided_by: approverId }), 'payouts_decided'],
+    ['a send deadline before the release', { send_deadline_at: new Date() }, 'payouts_send_deadline'],
+    ['zero required approvals', { approvals_required: 0 }, 'payouts_approvals_required_check'],
+    ['three required approvals', { approvals_required: 3 }, 'payouts_approvals_required_check'],
     [
-      'a maker who is no member',
+      'a maker who is not a member',
       ({ otherMemberId }) => ({ created_by: otherMemberId }),
       'payouts_merchant_id_created_by_fkey',
     ],
-    ['a key nobody has', () => ({ api_key_id: newId('key') }), 'payouts_api_key_id_fkey'],
+    ['an unknown API key', () => ({ api_key_id: newId('key') }), 'payouts_api_key_id_fkey'],
   ]),
   ...['send_begun_at', 'accepted_at'].map((column) => ({
-    what: `to forget ${column} of a payout`,
+    what: `to clear ${column} of a payout`,
     breaks: ({ payouts }: RuleFixture) => [
       update('payouts', payouts.released, `${column} = now()`),
       update('payouts', payouts.released, `${column} = NULL`),
     ],
-    by: { says: /was sent cannot be forgotten/ },
+    by: { says: /send_begun_at and accepted_at of payout .* cannot be cleared/ },
   })),
   {
-    what: 'a payout made with the key of another merchant',
+    what: 'a payout that is created with an API key of another merchant',
     breaks: (fixture) => {
       const id = newId('key');
       return [
@@ -62,7 +50,7 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
         insert(fixture, 'payouts', { api_key_id: id }),
       ];
     },
-    by: { says: /with the key of another merchant/ },
+    by: { says: /with an API key of another merchant/ },
   },
   {
     what: 'one operator reference for two payouts',
@@ -73,15 +61,15 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
     by: { constraint: 'payouts_operator_reference_key' },
   },
   {
-    what: 'two open payouts for one idempotency key',
+    what: 'two pending payouts for one idempotency key',
     breaks: (fixture) => {
       const key = { idempotency_key: 'salary-1' };
       return [insert(fixture, 'payouts', key), insert(fixture, 'payouts', key)];
     },
-    by: { constraint: 'payouts_one_open_per_key' },
+    by: { constraint: 'payouts_one_pending_per_key' },
   },
   {
-    what: 'a payout that begins anywhere but at the beginning',
+    what: 'a payout that is created in a later state',
     breaks: (fixture) => [
       insert(fixture, 'payouts', {
         state: 'released',
@@ -90,11 +78,11 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
         send_deadline_at: new Date(),
       }),
     ],
-    by: { says: /must begin as queued/ },
+    by: { says: /must be created in state queued/ },
   },
 ];
 
-const WHAT_WAS_ASKED_FOR: readonly string[] = [
+const REQUESTED_FIELDS: readonly string[] = [
   `id = '${newId('pay')}'`,
   'amount_minor = amount_minor - 1',
   "currency = 'KES'",
@@ -112,18 +100,9 @@ const WHAT_WAS_ASKED_FOR: readonly string[] = [
 ];
 
 const PAYOUT_CHANGE_CASES: readonly RuleCase[] = [
-  ...WHAT_WAS_ASKED_FOR.map((assignment): RuleCase => ({
-    what: `another ${/^\w+/.exec(assignment)?.[0] ?? ''} for a payout`,
-    breaks: ({ payouts }) => [update('payouts', payouts.queued, assignment)],
-    by: { says: /what was asked for .* cannot change/ },
-  })),
+  ...requestedFieldCases('payout', ({ payouts }) => payouts.queued, REQUESTED_FIELDS),
   {
-    what: 'another merchant for a payout',
-    breaks: ({ payouts, otherMerchantId }) => [update('payouts', payouts.queued, `merchant_id = '${otherMerchantId}'`)],
-    by: { says: /what was asked for .* cannot change/ },
-  },
-  {
-    what: 'fewer approvals for a payout than it needed',
+    what: 'to lower the number of approvals that a payout needs',
     breaks: ({ payouts }) => [
       update('payouts', payouts.queued, 'approvals_required = 2'),
       update('payouts', payouts.queued, 'approvals_required = 1'),
@@ -141,27 +120,27 @@ const PAYOUT_CHANGE_CASES: readonly RuleCase[] = [
       ['rejected', 'decided_by = created_by'],
     ] as const
   ).map(([state, assignment]): RuleCase => ({
-    what: `to set ${/^\w+/.exec(assignment)?.[0] ?? ''} of a payout that stays ${state}`,
+    what: `to set ${assignedColumn(assignment)} of a payout that stays ${state}`,
     breaks: ({ payouts }) => [update('payouts', payouts[state], assignment)],
-    by: { says: /can change its outcome only with its state/ },
+    by: { says: /outcome of payout .* can change only together with its state/ },
   })),
   {
-    what: 'a change of a payout’s state that is not counted',
+    what: 'a state change of a payout that does not count up the version',
     breaks: ({ payouts }) => [update('payouts', payouts.queued, "state = 'expired', previous_state = state")],
-    by: { says: /must count its state changes/ },
+    by: { says: /must count up version/ },
   },
   {
-    what: 'a change of a payout’s state that does not name the state it left',
+    what: 'a state change of a payout that names another previous state',
     breaks: ({ payouts }) => [
       update('payouts', payouts.released, "state = 'reconciling', version = version + 1, previous_state = 'queued'"),
     ],
-    by: { says: /name the state it left/ },
+    by: { says: /set previous_state to the old state/ },
   },
-  ...keptForEver('payouts', ['DELETE', 'TRUNCATE']),
+  ...refusedChanges('payouts', ['DELETE', 'TRUNCATE']),
 ];
 
-/** What a state must have besides its name; without it another rule would refuse first. */
-const BELONGINGS: Readonly<Record<string, string>> = {
+/** The columns that each state needs; without them another rule would refuse the row first. */
+const STATE_COLUMNS: Readonly<Record<string, string>> = {
   queued: 'send_deadline_at = NULL',
   released: 'send_deadline_at = now()',
   reconciling: 'send_deadline_at = now()',
@@ -172,48 +151,55 @@ const BELONGINGS: Readonly<Record<string, string>> = {
   expired: '',
   reversed: "send_deadline_at = now(), operator_receipt = '42', amount_reversed_minor = amount_minor",
 };
-const NAMES = ['send_deadline_at', 'operator_receipt', 'failure_code', 'rejection_reason', 'decided_by'] as const;
-/** The belongings of a state, and none of any other's. */
-function only(state: string): string {
-  const own = BELONGINGS[state] ?? '';
-  const cleared = NAMES.filter((name) => !own.includes(name)).map((name) => `${name} = NULL`);
+const CLEARED_COLUMNS = [
+  'send_deadline_at',
+  'operator_receipt',
+  'failure_code',
+  'rejection_reason',
+  'decided_by',
+] as const;
+/** The columns of one state, with those of every other state cleared. */
+function columnsOf(state: string): string {
+  const own = STATE_COLUMNS[state] ?? '';
+  const cleared = CLEARED_COLUMNS.filter((name) => !own.includes(name)).map((name) => `${name} = NULL`);
   return [own, ...cleared, ...(state === 'reversed' ? [] : ['amount_reversed_minor = 0'])].filter(Boolean).join(', ');
 }
 
-/** Every pair of states that the table of transitions does not have. A return to the first state has a rule of its own. */
-const TRANSITION_CASES: readonly RuleCase[] = PAYOUT_STATES.flatMap((from) => {
-  const targets = Object.values(PAYOUT_TRANSITIONS[from]);
-  const illegal = PAYOUT_STATES.filter((to) => to !== from && !targets.includes(to));
-  return illegal.map((to): RuleCase => {
-    const by = to === 'queued' ? 'payouts_made_queued' : to === 'released' ? null : 'payouts_previous_state_state_fkey';
-    return {
-      what: `to move a payout from ${from} to ${to}`,
-      breaks: ({ payouts }) => [move(payouts[from], to, only(to))],
-      by: by === null ? { says: /lacks approvals|payouts_previous_state_state_fkey/ } : { constraint: by },
-    };
-  });
+const TRANSITION_CASES: readonly RuleCase[] = illegalMoves(PAYOUT_TRANSITIONS).map(([from, to]) => {
+  const constraint = to === 'queued' ? 'payouts_created_queued' : 'payouts_previous_state_state_fkey';
+  return {
+    what: `to move a payout from ${from} to ${to}`,
+    breaks: ({ payouts }) => [move(payouts[from], to, columnsOf(to))],
+    by: to === 'released' ? { says: /lacks approvals|payouts_previous_state_state_fkey/ } : { constraint },
+  };
 });
 
 const OUTCOME_CASES: readonly RuleCase[] = (
   [
-    ['a release without a deadline for sending', 'queued', 'released', '', 'payouts_send_deadline'],
-    ['a failure without a reason', 'released', 'failed', '', 'payouts_failure'],
-    ['a success without a receipt', 'released', 'succeeded', '', 'payouts_receipt'],
-    ['a rejection without a reason', 'queued', 'rejected', 'decided_by = created_by', 'payouts_rejection'],
+    ['a released payout without a send deadline', 'queued', 'released', '', 'payouts_send_deadline'],
+    ['a failed payout without a failure code', 'released', 'failed', '', 'payouts_failure'],
+    ['a payout that succeeded without a receipt', 'released', 'succeeded', '', 'payouts_receipt'],
+    ['a rejected payout without a reason', 'queued', 'rejected', 'decided_by = created_by', 'payouts_rejection'],
     [
-      'an empty reason for the rejection',
+      'a rejected payout with an empty reason',
       'queued',
       'rejected',
       "decided_by = created_by, rejection_reason = ''",
       'payouts_rejection_reason_check',
     ],
-    ['a rejection by nobody', 'queued', 'rejected', "rejection_reason = 'wrong person'", 'payouts_decided'],
-    ['a cancellation by nobody', 'queued', 'cancelled', '', 'payouts_decided'],
-    ['an expiry by somebody', 'queued', 'expired', 'decided_by = created_by', 'payouts_decided'],
-    ['a return of a part', 'succeeded', 'reversed', 'amount_reversed_minor = 1', 'payouts_reversed_amount'],
+    [
+      'a rejected payout without a deciding person',
+      'queued',
+      'rejected',
+      "rejection_reason = 'wrong person'",
+      'payouts_decided',
+    ],
+    ['a cancelled payout without a deciding person', 'queued', 'cancelled', '', 'payouts_decided'],
+    ['an expired payout with a deciding person', 'queued', 'expired', 'decided_by = created_by', 'payouts_decided'],
+    ['a return of a part of a payout', 'succeeded', 'reversed', 'amount_reversed_minor = 1', 'payouts_reversed_amount'],
   ] as const
 ).map(([what, from, to, assignments, constraint]) => ({
-  what: `${what} of a payout`,
+  what,
   breaks: (fixture) => [...approveIf(fixture, from === 'queued'), move(fixture.payouts[from], to, assignments)],
   by: { constraint },
 }));
@@ -224,7 +210,7 @@ function approveIf(fixture: RuleFixture, isQueued: boolean): Sql[] {
 
 const DECISION_CASES: readonly RuleCase[] = [
   {
-    what: 'a state of a payout that there is not',
+    what: 'a payout in an unknown state',
     breaks: ({ payouts }) => [
       { text: "INSERT INTO payout_transitions VALUES ('queued', 'paid')", values: [] },
       move(payouts.queued, 'paid'),
@@ -232,12 +218,12 @@ const DECISION_CASES: readonly RuleCase[] = [
     by: { constraint: 'payouts_known_state' },
   },
   {
-    what: 'a cancellation by another than the maker',
+    what: 'a cancellation by another person than the maker',
     breaks: ({ payouts, approverId }) => [move(payouts.queued, 'cancelled', `decided_by = '${approverId}'`)],
     by: { constraint: 'payouts_cancelled_by_maker' },
   },
   {
-    what: 'a decision by who is no member',
+    what: 'a decision by a person who is not a member',
     breaks: ({ payouts, otherMemberId }) => [
       move(payouts.queued, 'rejected', `rejection_reason = 'no', decided_by = '${otherMemberId}'`),
     ],
@@ -247,7 +233,7 @@ const DECISION_CASES: readonly RuleCase[] = [
 
 const RELEASE = ['released', 'send_deadline_at = now()'] as const;
 
-/** What somebody with the roles of an owner could do to the members. */
+/** The UPDATE that an owner could cause. */
 function changeMember({ merchantId }: RuleFixture, userId: string, assignments: string): Sql {
   const text = `UPDATE members SET ${assignments} WHERE merchant_id = $1 AND user_id = $2`;
   return { text, values: [merchantId, userId] };
@@ -260,7 +246,7 @@ const RELEASE_CASES: readonly RuleCase[] = [
     by: { says: /lacks approvals/ },
   },
   {
-    what: 'a release by one where two are needed',
+    what: 'a release with one approval where two are needed',
     breaks: (fixture) => [
       insert(fixture, 'payout_approvals'),
       update('payouts', fixture.payouts.queued, 'approvals_required = 2'),
@@ -269,7 +255,7 @@ const RELEASE_CASES: readonly RuleCase[] = [
     by: { says: /lacks approvals/ },
   },
   {
-    what: 'a release by who approved and was removed since',
+    what: 'a release whose approver was removed after the approval',
     breaks: (fixture) => [
       insert(fixture, 'payout_approvals'),
       changeMember(fixture, fixture.approverId, 'removed_at = now()'),
@@ -278,7 +264,7 @@ const RELEASE_CASES: readonly RuleCase[] = [
     by: { says: /lacks approvals/ },
   },
   {
-    what: 'a release by who approved and lost the role since',
+    what: 'a release whose approver lost the role after the approval',
     breaks: (fixture) => [
       insert(fixture, 'payout_approvals'),
       changeMember(fixture, fixture.approverId, "roles = ARRAY['maker']"),
@@ -294,27 +280,27 @@ const approvalBy =
 
 const APPROVAL_CASES: readonly RuleCase[] = [
   {
-    what: 'an approval by who made the payout',
+    what: 'an approval by the person who created the payout',
     breaks: approvalBy('makerId'),
-    by: { says: /cannot be approved by who made it/ },
+    by: { says: /cannot be approved by the person who created it/ },
   },
   {
-    what: 'an approval by the maker as an owner too',
+    what: 'an approval by the maker who is an owner too',
     breaks: (fixture) => [
       changeMember(fixture, fixture.makerId, "roles = ARRAY['owner']"),
       ...approvalBy('makerId')(fixture),
     ],
-    by: { says: /cannot be approved by who made it/ },
+    by: { says: /cannot be approved by the person who created it/ },
   },
   {
-    what: 'an approval by a member who is no approver',
+    what: 'an approval by a member who is not an approver',
     breaks: approvalBy('developerId'),
-    by: { says: /can be approved by an approver only/ },
+    by: { says: /can be approved only by an owner or an approver/ },
   },
   {
     what: 'an approval by an owner of another merchant',
     breaks: approvalBy('otherMemberId'),
-    by: { says: /can be approved by an approver only/ },
+    by: { says: /can be approved only by an owner or an approver/ },
   },
   {
     what: 'an approval by an approver who was removed',
@@ -322,32 +308,32 @@ const APPROVAL_CASES: readonly RuleCase[] = [
       changeMember(fixture, fixture.approverId, 'removed_at = now()'),
       insert(fixture, 'payout_approvals'),
     ],
-    by: { says: /can be approved by an approver only/ },
+    by: { says: /can be approved only by an owner or an approver/ },
   },
   ...PAYOUT_STATES.filter((state) => state !== 'queued').map((state): RuleCase => ({
     what: `an approval of a payout that is ${state}`,
     breaks: (fixture) => [
       insert(fixture, 'payout_approvals', { payout_id: fixture.payouts[state], user_id: fixture.ownerId }),
     ],
-    by: { says: /is not open to approval/ },
+    by: { says: /is not queued, has expired or belongs to another merchant/ },
   })),
   {
-    what: 'an approval when the time is over',
+    what: 'an approval after the payout expired',
     breaks: (fixture) => [insert(fixture, 'payout_approvals', { approved_at: new Date(Date.now() + 8 * 86_400_000) })],
-    by: { says: /is not open to approval/ },
+    by: { says: /is not queued, has expired or belongs to another merchant/ },
   },
   {
     what: 'an approval of another merchant’s payout',
     breaks: (fixture) => [insert(fixture, 'payout_approvals', { payout_id: fixture.otherPayoutId })],
-    by: { says: /is not open to approval/ },
+    by: { says: /is not queued, has expired or belongs to another merchant/ },
   },
   {
-    what: 'an approval of a payout nobody knows, before anything else',
+    what: 'an approval of an unknown payout',
     breaks: (fixture) => [insert(fixture, 'payout_approvals', { payout_id: newId('pay') })],
     by: { says: /query returned no rows/ },
   },
   {
-    what: 'one person’s approval twice',
+    what: 'a second approval by the same person',
     breaks: (fixture) => [insert(fixture, 'payout_approvals'), insert(fixture, 'payout_approvals')],
     by: { constraint: 'payout_approvals_pkey' },
   },
@@ -357,14 +343,14 @@ const APPROVAL_CASES: readonly RuleCase[] = [
       ['user_id', newId('usr'), 'payout_approvals_merchant_id_user_id_fkey'],
     ] as const
   ).map(([column, value, constraint]): RuleCase => ({
-    what: `an approval with a ${column} that nobody has, even where no trigger speaks`,
+    what: `an approval with an unknown ${column}, with the trigger disabled`,
     breaks: (fixture) => [
       { text: 'ALTER TABLE payout_approvals DISABLE TRIGGER payout_approvals_check', values: [] },
       insert(fixture, 'payout_approvals', { [column]: value }),
     ],
     by: { constraint },
   })),
-  ...keptForEver('payout_approvals', ['UPDATE', 'DELETE', 'TRUNCATE'], 'payout_id'),
+  ...refusedChanges('payout_approvals', ['UPDATE', 'DELETE', 'TRUNCATE'], 'payout_id'),
 ];
 
 export const PAYOUT_RULE_CASES: readonly RuleCase[] = [

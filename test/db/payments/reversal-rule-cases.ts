@@ -1,11 +1,11 @@
 // Wrong rows of reversals, each with the rule that refuses it.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
-import { insert, keptForEver, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import { insert, refusedChanges, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import { requestedFieldCases } from './any-payment-rule-cases.ts';
 
-const WHAT_WAS_ASKED_FOR: readonly string[] = [
+const REQUESTED_FIELDS: readonly string[] = [
   `id = '${newId('rev')}'`,
-  `merchant_id = '${newId('mer')}'`,
   `collection_id = '${newId('col')}'`,
   `operator_reference = '${randomUUID()}'`,
   `requested_by = '${newId('usr')}'`,
@@ -15,21 +15,21 @@ const WHAT_WAS_ASKED_FOR: readonly string[] = [
 
 export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ...wrongInserts('reversals', [
-    ['an id of another form', { id: 'rev_1' }, 'reversals_id_check'],
-    ['a merchant nobody knows', () => ({ merchant_id: newId('mer') }), 'reversals_merchant_id_fkey'],
-    ['a collection nobody knows', () => ({ collection_id: newId('col') }), 'reversals_collection_id_fkey'],
-    ['a failure without failing', { failure_code: 'unknown' }, 'reversals_failure'],
+    ['an id of the wrong format', { id: 'rev_1' }, 'reversals_id_check'],
+    ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'reversals_merchant_id_fkey'],
+    ['an unknown collection', () => ({ collection_id: newId('col') }), 'reversals_collection_id_fkey'],
+    ['a failure code without a failure', { failure_code: 'unknown' }, 'reversals_failure'],
     [
-      'who asks without being a member',
+      'a requester who is not a member',
       ({ otherMemberId }) => ({ requested_by: otherMemberId }),
       'reversals_merchant_id_requested_by_fkey',
     ],
     [
-      'a second one while the first is under way',
+      'a second reversal beside one that is pending',
       ({ collections }) => ({ collection_id: collections.succeeded }),
       'reversals_one_at_a_time',
     ],
-    ['the same reversal twice', ({ reversals }) => ({ id: reversals.failed }), 'reversals_pkey'],
+    ['an id that exists already', ({ reversals }) => ({ id: reversals.failed }), 'reversals_pkey'],
   ]),
   {
     what: 'a second reversal after one that succeeded',
@@ -51,39 +51,35 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
     by: { constraint: 'reversals_operator_reference_key' },
   },
   {
-    what: 'a reversal that begins anywhere but at the beginning',
+    what: 'a reversal that is created in a later state',
     breaks: (fixture) => [insert(fixture, 'reversals', { state: 'succeeded' })],
-    by: { says: /must begin as requested/ },
+    by: { says: /must be created in state requested/ },
   },
   {
     what: 'a reversal of another merchant’s collection',
     breaks: (fixture) => [insert(fixture, 'reversals', { collection_id: fixture.otherCollectionId })],
-    by: { says: /is for another merchant than its collection/ },
+    by: { says: /belongs to another merchant than its collection/ },
   },
   {
-    what: 'a state of a reversal that there is not',
+    what: 'a reversal in an unknown state',
     breaks: ({ reversals }) => [update('reversals', reversals.requested, "state = 'paid'")],
     by: { constraint: 'reversals_state_check' },
   },
   {
-    what: 'a reversal that failed for no reason',
+    what: 'a failed reversal without a failure code',
     breaks: ({ reversals }) => [update('reversals', reversals.requested, "state = 'failed'")],
     by: { constraint: 'reversals_failure' },
   },
-  ...WHAT_WAS_ASKED_FOR.map((assignment): RuleCase => ({
-    what: `another ${/^\w+/.exec(assignment)?.[0] ?? ''} for a reversal`,
-    breaks: ({ reversals }) => [update('reversals', reversals.requested, assignment)],
-    by: { says: /what was asked for with reversal .* cannot change/ },
-  })),
+  ...requestedFieldCases('reversal', ({ reversals }) => reversals.requested, REQUESTED_FIELDS),
   ...['requested', 'reconciling', 'succeeded'].map((state): RuleCase => ({
     what: `to move a reversal from failed to ${state}`,
     breaks: ({ reversals }) => [update('reversals', reversals.failed, `state = '${state}', failure_code = NULL`)],
-    by: { says: /has ended/ },
+    by: { says: /is final/ },
   })),
   {
     what: 'a reversal that succeeded while its collection is not reversed',
     breaks: ({ reversals }) => [update('reversals', reversals.requested, "state = 'succeeded'")],
-    by: { says: /succeeded and its collection is not reversed/ },
+    by: { says: /succeeded but its collection is not reversed/ },
   },
-  ...keptForEver('reversals', ['DELETE', 'TRUNCATE']),
+  ...refusedChanges('reversals', ['DELETE', 'TRUNCATE']),
 ];

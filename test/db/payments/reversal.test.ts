@@ -192,7 +192,7 @@ describe('money that goes back', () => {
       await record(db, paid, RETURNED);
       assert.equal(await bookRefund(db, reversal), false);
       assert.equal((await checkLedger(db)).length, 1);
-      await db.pool.query(`UPDATE discrepancies SET settled_at = now(), settlement = 'settled by a test'`);
+      await db.pool.query(`UPDATE discrepancies SET settled_at = now(), settled_how = 'settled by a test'`);
       assert.equal((await recordReversal(db, reversal, REFUNDED)).state, 'succeeded');
       assert.deepEqual([await available(), await reversedEvents(paid)], [0n, 1]);
     });
@@ -208,7 +208,7 @@ describe('money that goes back', () => {
       assert.equal((await recordReversal(db, reversal, REFUNDED)).state, 'succeeded');
       // The provider's word first means that money left twice, which is said and not booked.
       const { rowCount } = await db.pool.query(
-        `UPDATE discrepancies SET settled_at = now(), settlement = 'by a test' WHERE settled_at IS NULL`,
+        `UPDATE discrepancies SET settled_at = now(), settled_how = 'by a test' WHERE settled_at IS NULL`,
       );
       assert.ok(rowCount === 0 || rowCount === 1);
       assert.deepEqual([await available(), await reversedEvents(paid)], [0n, 1]);

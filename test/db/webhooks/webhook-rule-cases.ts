@@ -3,7 +3,7 @@ import { newId } from '../../../src/domain/ids.ts';
 import {
   insert,
   insertRow,
-  keptForEver,
+  refusedChanges,
   update,
   wrongInserts,
   type RuleCase,
@@ -103,7 +103,7 @@ const DELIVERY_CASES: readonly RuleCase[] = [
   {
     what: 'a delivery of another merchant’s event',
     breaks: (fixture) => [delivery(fixture, { event_id: fixture.otherEventId })],
-    by: { says: /for another merchant than its event/ },
+    by: { says: /another merchant than its event/ },
   },
   {
     what: 'a delivery of an unknown event',
@@ -133,7 +133,7 @@ const ATTEMPT_CASES: readonly RuleCase[] = [
     breaks: (fixture) => [insert(fixture, 'delivery_attempts'), insert(fixture, 'delivery_attempts')],
     by: { constraint: 'delivery_attempts_pkey' },
   },
-  ...keptForEver('delivery_attempts', ['UPDATE', 'DELETE', 'TRUNCATE'], 'error'),
+  ...refusedChanges('delivery_attempts', ['UPDATE', 'DELETE', 'TRUNCATE'], 'error'),
 ];
 
 const REPLAY_CASES: readonly RuleCase[] = [

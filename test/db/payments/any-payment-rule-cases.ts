@@ -1,0 +1,57 @@
+// The rules that collections, payouts and reversals share, as cases for each of them.
+import { newId } from '../../../src/domain/ids.ts';
+import { update, wrongInserts, type RuleCase, type RuleFixture } from '../rule-cases.ts';
+
+/** Columns of a collection or a payout that are wrong by themselves. */
+export function wrongPaymentColumns(table: 'collections' | 'payouts'): RuleCase[] {
+  return wrongInserts(table, [
+    ['an id of the wrong format', { id: table === 'collections' ? 'col_1' : 'pay_1' }, `${table}_id_check`],
+    ['another currency than the merchant’s', { currency: 'KES' }, `${table}_merchant_id_currency_fkey`],
+    ['an empty idempotency key', { idempotency_key: '' }, `${table}_idempotency_key_check`],
+    ['an amount of zero', { amount_minor: 0 }, `${table}_amount_minor_check`],
+    ['a negative amount', { amount_minor: -1000 }, `${table}_amount_minor_check`],
+    [
+      'an amount that is too large for a JSON number',
+      { amount_minor: '9007199254740992' },
+      `${table}_amount_minor_check`,
+    ],
+    ['an empty reference', { reference: '' }, `${table}_reference_check`],
+    ['a phone with a plus', { phone: '+256772000100' }, `${table}_phone_check`],
+    ['an empty description', { description: '' }, `${table}_description_check`],
+    ['a description that is too long', { description: 'x'.repeat(121) }, `${table}_description_check`],
+    ['metadata that is a list', { metadata: '[]' }, `${table}_metadata_check`],
+    ['a failure code without a failure', { failure_code: 'unknown' }, `${table}_failure`],
+    ['a receipt without a payment', { operator_receipt: '42' }, `${table}_receipt`],
+    ['a reversed amount without a reversal', { amount_reversed_minor: 1 }, `${table}_reversed_amount`],
+  ]);
+}
+
+type Noun = 'collection' | 'payout' | 'reversal';
+
+/** What was requested stays as it was: each of these assignments is refused, and so is another merchant. */
+export function requestedFieldCases(
+  noun: Noun,
+  idOf: (fixture: RuleFixture) => string,
+  assignments: readonly string[],
+): RuleCase[] {
+  return [...assignments, `merchant_id = '${newId('mer')}'`].map((assignment) => ({
+    what: `to change ${assignedColumn(assignment)} of a ${noun}`,
+    breaks: (fixture) => [update(`${noun}s`, idOf(fixture), assignment)],
+    by: { says: new RegExp(`requested fields of ${noun} .* cannot change`) },
+  }));
+}
+
+export function assignedColumn(assignment: string): string {
+  return /^\w+/.exec(assignment)?.[0] ?? '';
+}
+
+/** Every pair of states without a transition. A move back to the first state is refused by a rule of its own. */
+export function illegalMoves<State extends string>(
+  transitions: Readonly<Record<State, Readonly<Partial<Record<string, State>>>>>,
+): (readonly [from: State, to: State])[] {
+  const states = Object.keys(transitions) as State[];
+  return states.flatMap((from) => {
+    const targets = Object.values(transitions[from]);
+    return states.filter((to) => to !== from && !targets.includes(to)).map((to) => [from, to] as const);
+  });
+}
