@@ -1,4 +1,4 @@
-// Transactions: all or nothing, tried again after a deadlock, and no harm from a connection that breaks.
+// Transactions: they commit as a whole or not at all, run again after a deadlock, and survive lost connections.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toDomainError } from '../../src/api/errors.ts';
@@ -30,7 +30,7 @@ describe('a transaction', () => {
 
   const sum = async () => (await db.run<{ sum: number }>(READ, []))[0]?.sum;
 
-  it('is committed when its work returns, and gives what that returned', async () => {
+  it('commits when its work returns, and returns the same value', async () => {
     const result = await db.withTransaction(async (tx) => {
       await tx.run(ADD, [1]);
       return 'done';
@@ -39,7 +39,7 @@ describe('a transaction', () => {
     assert.equal(await sum(), 1);
   });
 
-  it('leaves nothing when its work throws', async () => {
+  it('rolls back when its work throws', async () => {
     const work = async (tx: Tx) => {
       await tx.run(ADD, [1]);
       throw new Error('no');
@@ -49,7 +49,7 @@ describe('a transaction', () => {
     assert.equal(db.pool.idleCount, db.pool.totalCount);
   });
 
-  it('runs again from the start when it was the victim of a deadlock', async () => {
+  it('runs again from the start when a deadlock ended it', async () => {
     let tries = 0;
     const both = (first: number, second: number) => async (tx: Tx) => {
       tries += 1;
@@ -63,7 +63,7 @@ describe('a transaction', () => {
   });
 
   for (const code of ['40P01', '40001']) {
-    it(`is tried four times in all when the database says ${code} each time`, async () => {
+    it(`is tried four times in all when the database reports ${code} each time`, async () => {
       let tries = 0;
       const work = async (tx: Tx) => {
         tries += 1;
@@ -76,7 +76,7 @@ describe('a transaction', () => {
     });
   }
 
-  it('of a single statement is tried four times too', async () => {
+  it('is tried four times in all when it is a single statement too', async () => {
     await db.pool.query(`
       CREATE SEQUENCE tries;
       CREATE FUNCTION count_and_fail(code text) RETURNS void LANGUAGE plpgsql AS
@@ -87,7 +87,7 @@ describe('a transaction', () => {
     assert.deepEqual(rows, [{ tries: 4 }]);
   });
 
-  it('is tried once when the error would come again', async () => {
+  it('is tried once when the error is not one to retry', async () => {
     let tries = 0;
     const work = async (tx: Tx) => {
       tries += 1;
@@ -98,7 +98,7 @@ describe('a transaction', () => {
   });
 });
 
-describe('a connection that is lost', () => {
+describe('a lost connection', () => {
   let database: TestDatabase;
   let line: TcpLine;
   let db: Database;
@@ -121,7 +121,7 @@ describe('a connection that is lost', () => {
     await database.drop();
   });
 
-  /** What it fails with is known for what it is: the caller is told to come back, and not that we made a mistake. */
+  /** The work fails with service_unavailable: the caller may retry, and the log has no internal error. */
   const assertAway = (work: Promise<unknown>, message: RegExp) =>
     assert.rejects(work, (error: Error) => {
       assert.match(error.message, message);
@@ -130,7 +130,7 @@ describe('a connection that is lost', () => {
     });
   const ping = () => db.run(statement('test_ping', 'SELECT 1'), []);
 
-  it('between two statements fails the transaction, and neither the process nor the pool', async () => {
+  it('fails the transaction when it breaks between two statements, and neither the process nor the pool', async () => {
     const work = async (tx: Tx) => {
       await tx.run(statement('test_one', 'SELECT 1'), []);
       await line.cut();
@@ -143,7 +143,7 @@ describe('a connection that is lost', () => {
     assert.equal(db.pool.totalCount, 1);
   });
 
-  it('while it was idle is reported and replaced', async () => {
+  it('is reported and replaced when it breaks while idle', async () => {
     await ping();
     await line.cut();
     await sleep(50);
@@ -152,7 +152,7 @@ describe('a connection that is lost', () => {
     await ping();
   });
 
-  it('by a server that falls silent is given up after the time-out', async () => {
+  it('is given up after the time-out when the server falls silent', async () => {
     await ping();
     line.silence();
     const startedMs = Date.now();
@@ -165,7 +165,7 @@ describe('a connection that is lost', () => {
     await ping();
   });
 
-  it('makes a new one fail soon when the server takes it and says nothing', async () => {
+  it('fails soon when the server accepts it and stays silent', async () => {
     line.silence();
     await assertAway(ping(), /timeout/);
   });

@@ -1,8 +1,7 @@
-// Stored secrets are sealed anew by the first key, so that an older one can be taken away.
+// Stored secrets are resealed with the first key, so that an older key can be removed.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { createReconciliationActivities } from '../../activities/reconciliation.ts';
-import type { Database } from '../../src/db/database.ts';
 import { REAL_CLOCKS } from '../../src/domain/clocks.ts';
 import { findEndpointLocked, rotateEndpointSecret } from '../../src/db/webhooks/endpoint.ts';
 import { setPendingTotp } from '../../src/db/accounts/user.ts';
@@ -12,8 +11,8 @@ import { createLog } from '../../src/log.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { resealSecrets } from '../../src/operations/reseal-secrets.ts';
-import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { makeMerchant, oneRow, untilOneWaits } from './rows.ts';
+import { useDatabasePerCase } from './use-database.ts';
 
 const OLD = { name: 'old_key', key: createSecretKey(randomBytes(32)) };
 const NEW = { name: 'new', key: createSecretKey(randomBytes(32)) };
@@ -27,15 +26,11 @@ type Sealed = {
 };
 
 describe('stored secrets', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabasePerCase();
   let merchantId: MerchantId;
   beforeEach(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     merchantId = await makeMerchant(db);
   });
-  afterEach(() => database.drop());
 
   async function addEndpoint(): Promise<{ id: EndpointId; secret: string }> {
     const endpoint = { url: 'https://shop.example/', description: null, eventTypes: null };
@@ -66,7 +61,7 @@ describe('stored secrets', () => {
       }),
     );
 
-  it('of every kind open with the new key alone once they were sealed anew, and are then left alone', async () => {
+  it('open with the new key alone once they are resealed, whatever their kind, and are then left as they are', async () => {
     const endpoint = await addEndpoint();
     await rotate(endpoint.id, 'whsec_second', OLD_RING);
     const [enrolled, pending, neither] = [await addPerson('AAAA'), await addPerson(null), await addPerson(null)];
@@ -95,7 +90,7 @@ describe('stored secrets', () => {
     assert.deepEqual(await sealedOf(endpoint.id), row);
   });
 
-  it('are taken up so many at a time', async () => {
+  it('are resealed in batches of at most the limit', async () => {
     for (let n = 0; n < 3; n++) await addEndpoint();
     const reseal = () => resealSecrets(db, { keyRing: BOTH, limit: 2 });
     assert.deepEqual(
@@ -108,7 +103,7 @@ describe('stored secrets', () => {
     );
   });
 
-  it('that are replaced at the same moment stay as they were replaced', async () => {
+  it('keep a rotation that happens during the reseal', async () => {
     const { id, secret } = await addEndpoint();
     let resealing: Promise<unknown> | undefined;
     const rotated = seal('whsec_rotated', id, OLD_RING);
@@ -125,7 +120,7 @@ describe('stored secrets', () => {
     assert.equal(open((await sealedOf(id)).secret_sealed, id, [NEW]), 'whsec_rotated');
   });
 
-  it('that cannot be opened are left, counted, and in nobody’s way', async () => {
+  it('are left and counted when they cannot be opened, and do not block the others', async () => {
     const [lost, altered, sound] = [await addEndpoint(), await addEndpoint(), await addEndpoint()];
     const set = (id: EndpointId, sealed: string) =>
       db.pool.query('UPDATE endpoints SET secret_sealed = $2 WHERE id = $1', [id, sealed]);
@@ -155,8 +150,8 @@ describe('stored secrets', () => {
       return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     }
 
-    it('are all sealed anew, and the log says when the older keys can go', async () => {
-      // More than one batch.
+    it('are all resealed, and the log says when the older keys can be removed', async () => {
+      // More secrets than one batch takes.
       await addEndpoint();
       await db.pool.query(
         `INSERT INTO endpoints (id, merchant_id, url, state, secret_sealed, created_at, updated_at)
@@ -179,7 +174,7 @@ describe('stored secrets', () => {
       assert.deepEqual(await sweep([NEW]), []);
     });
 
-    it('are told of in the log as long as they cannot be opened', async () => {
+    it('are reported in the log as long as they cannot be opened', async () => {
       await addEndpoint();
       const [line] = await sweep([NEW]);
       assert.deepEqual([line?.['level'], line?.['unopenable']], ['error', 1]);
@@ -193,7 +188,7 @@ describe('stored secrets', () => {
       );
     });
 
-    it('of before a rotation are erased when their time is over', async () => {
+    it('are erased after a rotation once their time is over', async () => {
       const { id } = await addEndpoint();
       await rotate(id, 'whsec_second', OLD_RING);
       await sweep(OLD_RING);

@@ -118,10 +118,39 @@ export async function record(
   return recordCollectionTransition(contextOf(db), { ref, transition, at });
 }
 
+/** How many rows this has: a table, with a WHERE clause or without. */
+export async function countRows(db: Database, from: string, values: unknown[] = []): Promise<number> {
+  return (await oneRow<{ count: number }>(db, `SELECT count(*)::int AS count FROM ${from}`, values)).count;
+}
+
 export async function oneRow<Row>(db: Database, sql: string, values: unknown[] = []): Promise<Row> {
   const { rows } = await db.pool.query(sql, values);
   assert.equal(rows.length, 1, sql);
   return rows[0] as Row;
+}
+
+/**
+ * Runs `sql` in an open transaction of another connection, calls `begin` and waits until it is blocked, runs `meanwhile`,
+ * and commits. Returns what `begin` then resolves to.
+ */
+export async function whileLocked<Result>(
+  db: Database,
+  { sql, values }: { readonly sql: string; readonly values: unknown[] },
+  begin: () => Promise<Result>,
+  meanwhile = (): Promise<unknown> => Promise.resolve(),
+): Promise<Result> {
+  const client = await db.pool.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(sql, values);
+    const result = begin();
+    await untilOneWaits(db);
+    await meanwhile();
+    await client.query('COMMIT');
+    return await result;
+  } finally {
+    client.release(true);
+  }
 }
 
 /** Resolves when a connection to this database waits for a lock; fails when none does within ten seconds. */

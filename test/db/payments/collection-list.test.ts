@@ -1,10 +1,10 @@
-// Lists of collections cost one index range at any depth, with whichever filters.
+// Lists of collections read one index range at any depth, with whichever filters.
 import assert from 'node:assert/strict';
 import { listCollections, type CollectionFilter } from '../../../src/db/payments/collection.ts';
 import type { Database, Queryable, Statement } from '../../../src/db/database.ts';
 import { lowestIdAt, type CollectionId, type MerchantId } from '../../../src/domain/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { makeMerchant } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
 
 const ROWS_PER_MERCHANT = 20_000;
 const SECOND = 1000;
@@ -23,46 +23,42 @@ type Plan = {
 };
 
 describe('a list of collections', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabase();
   let merchantId: MerchantId;
 
   before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     merchantId = await makeMerchant(db);
-    // Interleaved in time with another merchant's, as rows are in real life.
+    // Interleaved in time with the rows of another merchant, as in production.
     await insertMany(db, merchantId, 0);
     await insertMany(db, await makeMerchant(db), 1);
     await db.pool.query('ANALYZE collections');
   });
-  after(() => database.drop());
 
   const atRow = (row: number) => new Date(FIRST_AT_MS + row * 2 * SECOND);
   const idAtRow = (row: number) => lowestIdAt('col', atRow(row).getTime());
 
-  // What one filter alone finds is one range of its own index.
+  // A single filter reads one range of its own index.
   const single: readonly [string, CollectionFilter][] = [
     ['without a filter', {}],
-    ['far down', { before: idAtRow(100) }],
+    ['far down the list', { before: idAtRow(100) }],
     ['by state', { states: ['initiated'] }],
-    ['by state, far down', { states: ['initiated'], before: idAtRow(100) }],
-    ['by a reference that many have', { reference: 'INV-7' }],
-    ['by a reference that nobody has', { reference: 'none' }],
-    ['by a reference, far down', { reference: 'INV-7', before: idAtRow(1000) }],
+    ['by state, far down the list', { states: ['initiated'], before: idAtRow(100) }],
+    ['by a common reference', { reference: 'INV-7' }],
+    ['by an unknown reference', { reference: 'none' }],
+    ['by reference, far down the list', { reference: 'INV-7', before: idAtRow(1000) }],
     ['by phone', { phone: '256772000007' }],
-    ['by phone, far down', { phone: '256772000007', before: idAtRow(1000) }],
-    ['from a moment on', { createdFrom: atRow(10_000) }],
-    ['up to a moment', { createdTo: atRow(10_000) }],
-    ['between two moments', { createdFrom: atRow(5000), createdTo: atRow(6000) }],
+    ['by phone, far down the list', { phone: '256772000007', before: idAtRow(1000) }],
+    ['from a time on', { createdFrom: atRow(10_000) }],
+    ['up to a time', { createdTo: atRow(10_000) }],
+    ['between two times', { createdFrom: atRow(5000), createdTo: atRow(6000) }],
     [
-      'between two moments, from a place in the middle',
+      'between two times, from the middle of the list',
       { createdFrom: atRow(10), createdTo: atRow(19_000), before: idAtRow(9000) },
     ],
   ];
   for (const [what, filter] of single) {
     for (const mode of ['force_custom_plan', 'force_generic_plan'] as const) {
-      it(`${what} is one index range (${mode})`, async () => {
+      it(`reads one index range ${what} (${mode})`, async () => {
         const plan = await explain(db, merchantId, filter, mode);
         assert.deepEqual(nodesOf(plan), ['Limit', 'Index Scan'], JSON.stringify(plan));
         assert.equal(removedBy(plan), 0);
@@ -76,7 +72,7 @@ describe('a list of collections', () => {
     ['state and phone', { states: ['initiated'], phone: '256772000007' }],
     ['reference and phone', { reference: 'INV-7', phone: '256772000007' }],
     [
-      'everything',
+      'all filters',
       {
         states: ['initiated'],
         reference: 'INV-7',
@@ -88,7 +84,7 @@ describe('a list of collections', () => {
     ],
   ];
   for (const [what, filter] of combined) {
-    it(`by ${what} walks an index in its order and sorts nothing`, async () => {
+    it(`walks an index in order and sorts nothing by ${what}`, async () => {
       for (const mode of ['force_custom_plan', 'force_generic_plan'] as const) {
         const plan = await explain(db, merchantId, filter, mode);
         assert.deepEqual(nodesOf(plan), ['Limit', 'Index Scan'], JSON.stringify(plan));
@@ -107,27 +103,27 @@ async function insertMany(db: Database, merchantId: MerchantId, offset: number):
        operator_reference, metadata, created_at, updated_at, prompt_deadline_at)
      SELECT id, $2, id, 'initiated', 5000, 'UGX', 'INV-' || n % 50, (256772000000 + n % 50)::text, 'mtn-momo',
        gen_random_uuid(), '{}', now(), now(), now()
-     FROM unnest($1::text[]) WITH ORDINALITY AS made (id, n)`,
+     FROM unnest($1::text[]) WITH ORDINALITY AS ids (id, n)`,
     [ids, merchantId],
   );
 }
 
-/** The plan of the very statement that the list runs, carried out. */
+/** The plan of the statement that the list runs, after running it. */
 async function explain(
   db: Database,
   merchantId: MerchantId,
   filter: CollectionFilter,
   mode: 'force_custom_plan' | 'force_generic_plan',
 ): Promise<Plan> {
-  const asked: { statement: Statement; values: readonly unknown[] }[] = [];
+  const statements: { statement: Statement; values: readonly unknown[] }[] = [];
   const recorder: Queryable = {
     run(statement, values) {
-      asked.push({ statement, values });
+      statements.push({ statement, values });
       return Promise.resolve([]);
     },
   };
   await listCollections(recorder, merchantId, filter, LIMIT);
-  const [{ statement, values }] = asked as [(typeof asked)[0]];
+  const [{ statement, values }] = statements as [(typeof statements)[0]];
   const client = await db.pool.connect();
   try {
     await client.query(`SET plan_cache_mode = ${mode}`);

@@ -1,12 +1,10 @@
-// Operators that contradict how a payment ended: kept once, shown until it is settled, and never booked by itself.
+// Operators that contradict a recorded outcome: recorded once, reported until it is settled, and never posted by itself.
 import assert from 'node:assert/strict';
-import type { Database } from '../../../src/db/database.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import type { Reversal } from '../../../src/domain/payments/reversal.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getBalance } from '../../../src/queries/payments/get-balance.ts';
 import { getCollection } from '../../../src/queries/payments/get-collection.ts';
 import { getPayout } from '../../../src/queries/payments/get-payout.ts';
 import { getReversal } from '../../../src/queries/payments/get-reversal.ts';
@@ -15,10 +13,9 @@ import { listDiscrepancies } from '../../../src/queries/payments/list-discrepanc
 import { markAccepted } from '../../../src/db/payments/payment-progress.ts';
 import { recordDiscrepancy } from '../../../src/operations/payments/record-discrepancy.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import {
-  askBack,
-  bookRefund,
+  balanceOf,
+  confirmRefund,
   makePayout,
   makeReversal,
   makeShop,
@@ -26,33 +23,28 @@ import {
   recordPayout,
   recordReversal,
   release,
+  requestReversal,
   type Shop,
 } from './payout-rows.ts';
-import { makeCollection, record, TEST_CLOCKS, untilOneWaits } from '../rows.ts';
+import { makeCollection, record, TEST_CLOCKS, whileLocked } from '../rows.ts';
+import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '4711' };
 const DECLINED: OperatorStatus = { kind: 'declined', failureCode: 'operator_rejected' };
 
-describe('an operator that contradicts how a payment ended', () => {
-  let database: TestDatabase;
-  let db: Database;
+describe('an operator’s contradiction of a recorded outcome', () => {
+  const db = useDatabasePerCase();
   let shop: Shop;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     shop = await makeShop(db, 100_000n);
   });
-  afterEach(() => database.drop());
 
-  const hear = ({ id }: Pick<Payout, 'id'>, status: OperatorStatus) =>
+  const reportPayout = ({ id }: Pick<Payout, 'id'>, status: OperatorStatus) =>
     recordDiscrepancy(db, { ref: { kind: 'payout', id, merchantId: shop.merchantId }, status, at: new Date() });
-  const noticeCollection = ({ id }: Collection, status: OperatorStatus) =>
+  const reportCollection = ({ id }: Collection, status: OperatorStatus) =>
     recordDiscrepancy(db, { ref: { kind: 'collection', id, merchantId: shop.merchantId }, status, at: new Date() });
-  const balance = async () => {
-    const { availableMinor, heldMinor } = await getBalance(db, shop.merchantId);
-    return [availableMinor, heldMinor];
-  };
+  const balance = () => balanceOf(db, shop.merchantId);
   const found = async () => {
     const { items } = await listAuditEntries(db, shop.merchantId, null, 100);
     return items.flatMap(({ action, subjectId, after }) =>
@@ -60,10 +52,10 @@ describe('an operator that contradicts how a payment ended', () => {
     );
   };
 
-  it('by having paid what failed is on record once, however often it says so, and moves no money', async () => {
+  it('is recorded once for a failed payout that the operator paid, however often it says so, and moves no money', async () => {
     const payout = await makePayout(db, shop, 'failed');
     const before = await balance();
-    for (let i = 0; i < 3; i++) assert.equal(await hear(payout, PAID), 'paid_after_failed');
+    for (let i = 0; i < 3; i++) assert.equal(await reportPayout(payout, PAID), 'paid_after_failed');
     assert.deepEqual(await balance(), before);
     assert.deepEqual(await getPayout(db, shop.merchantId, payout.id), payout);
     assert.deepEqual(await found(), [
@@ -71,15 +63,15 @@ describe('an operator that contradicts how a payment ended', () => {
     ]);
   });
 
-  it('by not having paid what is booked as paid is on record too', async () => {
+  it('is recorded for a payout that is posted as paid and that the operator declined', async () => {
     const payout = await makePayout(db, shop, 'succeeded');
-    assert.equal(await hear(payout, DECLINED), 'declined_after_paid');
+    assert.equal(await reportPayout(payout, DECLINED), 'declined_after_paid');
     assert.equal((await checkLedger(db)).length, 1);
   });
 
-  it('is a fault of the ledger until somebody wrote down how it was settled', async () => {
+  it('is a fault in the ledger check until a person records how it was settled', async () => {
     const payout = await makePayout(db, shop, 'failed');
-    await hear(payout, PAID);
+    await reportPayout(payout, PAID);
     const [fault, ...others] = await checkLedger(db);
     assert.deepEqual([fault?.subject, others], [payout.id, []]);
     assert.match(fault!.fault, /the operator says that it was paid \(its receipt: 4711\)$/);
@@ -89,15 +81,15 @@ describe('an operator that contradicts how a payment ended', () => {
     const settle = (id: string) => settleDiscrepancy(db, { id, how: 'the payee sent it back', at: new Date() });
     assert.equal(await settle(String(BigInt(open!.id) + 1n)), null);
     assert.equal((await checkLedger(db)).length, 1);
-    // Of several who settle it at once, one does, and one is on record.
+    // When several people settle it at once, one of them does, and one entry is recorded.
     const answers = await Promise.all([1, 2, 3].map(() => settle(open!.id)));
     assert.deepEqual(
       answers.filter((answer) => answer !== null),
       [open],
     );
     assert.deepEqual([await checkLedger(db), await listDiscrepancies(db, 10)], [[], []]);
-    await hear(payout, PAID);
-    assert.deepEqual(await checkLedger(db), [], 'what is settled stays so');
+    await reportPayout(payout, PAID);
+    assert.deepEqual(await checkLedger(db), [], 'a settled discrepancy stays settled');
     const { items } = await listAuditEntries(db, merchantId, null, 100);
     const settled = items.filter(({ action }) => action.endsWith('.discrepancy_settled'));
     assert.deepEqual(
@@ -113,11 +105,11 @@ describe('an operator that contradicts how a payment ended', () => {
     );
   });
 
-  it('by a payer’s money that was taken for a collection that failed is on record, and nothing is credited', async () => {
+  it('is recorded for a failed collection that the operator charged, and credits nothing', async () => {
     const { merchantId } = shop;
     const collection = await makeCollection(db, merchantId, 'failed');
     const before = await balance();
-    for (let i = 0; i < 2; i++) assert.equal(await noticeCollection(collection, PAID), 'paid_after_failed');
+    for (let i = 0; i < 2; i++) assert.equal(await reportCollection(collection, PAID), 'paid_after_failed');
     assert.deepEqual(await found(), [
       ['collection.discrepancy_found', collection.id, { kind: 'paid_after_failed', operator_receipt: '4711' }],
     ]);
@@ -125,53 +117,58 @@ describe('an operator that contradicts how a payment ended', () => {
     assert.deepEqual([fault?.subject, others], [collection.id, []]);
     assert.deepEqual([await balance(), await getCollection(db, merchantId, collection.id)], [before, collection]);
     const [open] = await listDiscrepancies(db, 10);
-    await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer by hand', at: new Date() });
+    await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer manually', at: new Date() });
     const { items } = await listAuditEntries(db, merchantId, null, 1);
     assert.deepEqual([items[0]?.action, items[0]?.subjectId], ['collection.discrepancy_settled', collection.id]);
   });
 
-  it('by a collection that is booked as paid and was not is on record too', async () => {
+  it('is recorded for a collection that is posted as paid and that the operator declined', async () => {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
-    assert.equal(await noticeCollection(collection, DECLINED), 'declined_after_paid');
+    assert.equal(await reportCollection(collection, DECLINED), 'declined_after_paid');
     assert.equal((await checkLedger(db)).length, 1);
   });
 
-  it('is not one that says what a collection’s own course has room for', async () => {
+  it('is not recorded for statuses that the collection’s own transitions allow for', async () => {
     const { merchantId } = shop;
     const expired = await makeCollection(db, merchantId, 'expired');
     const reversed = await makeCollection(db, merchantId, 'reversed');
     const failed = await makeCollection(db, merchantId, 'failed');
     const RETURNED: OperatorStatus = { kind: 'returned', operatorReceipt: '4711' };
-    const said = [
+    const reports = [
       [expired, PAID],
       [reversed, PAID],
       [reversed, DECLINED],
       [failed, DECLINED],
       [failed, RETURNED],
     ] as const;
-    for (const [collection, status] of said) assert.equal(await noticeCollection(collection, status), null);
+    for (const [collection, status] of reports) assert.equal(await reportCollection(collection, status), null);
     assert.deepEqual(await found(), []);
   });
 
-  it('is listed the oldest first, as many as are asked for', async () => {
+  it('is listed oldest first, up to the limit', async () => {
     const first = await makePayout(db, shop, 'failed');
     const second = await makeCollection(db, shop.merchantId, 'failed');
-    await hear(first, PAID);
-    await noticeCollection(second, PAID);
+    await reportPayout(first, PAID);
+    await reportCollection(second, PAID);
     const subjects = async (limit: number) => (await listDiscrepancies(db, limit)).map(({ subject }) => subject);
     assert.deepEqual([await subjects(1), await subjects(10)], [[first.id], [first.id, second.id]]);
   });
 
-  it('is not one that agrees, or speaks of what has not ended', async () => {
+  it('is not recorded when the status agrees or the payment is still pending', async () => {
     const failed = await makePayout(db, shop, 'failed');
     const succeeded = await makePayout(db, shop, 'succeeded');
     const released = await makePayout(db, shop, 'released');
-    const said = [hear(failed, DECLINED), hear(succeeded, PAID), hear(released, PAID), hear(released, DECLINED)];
-    assert.deepEqual(await Promise.all(said), [null, null, null, null]);
+    const reports = [
+      reportPayout(failed, DECLINED),
+      reportPayout(succeeded, PAID),
+      reportPayout(released, PAID),
+      reportPayout(released, DECLINED),
+    ];
+    assert.deepEqual(await Promise.all(reports), [null, null, null, null]);
     assert.deepEqual([await checkLedger(db), await found()], [[], []]);
   });
 
-  it('by a refund that failed here and was paid there is on record, and the collection stays paid', async () => {
+  it('is recorded for a failed refund that the operator paid, and the collection stays paid', async () => {
     const paid = await makeCollection(db, shop.merchantId, 'succeeded');
     const reversal = await makeReversal(db, shop.approver, paid);
     await recordReversal(db, reversal, { kind: 'declined', failureCode: 'operator_rejected' });
@@ -185,11 +182,11 @@ describe('an operator that contradicts how a payment ended', () => {
     assert.equal((await found())[0]?.[0], 'reversal.discrepancy_found');
   });
 
-  it('by a refund of what the provider gave back itself is on record as it is recorded', async () => {
+  it('is recorded together with a refund of money that the provider had given back by itself', async () => {
     const paid = await makeCollection(db, shop.merchantId, 'succeeded');
     const reversal = await makeReversal(db, shop.approver, paid);
     await record(db, paid, { kind: 'returned' });
-    assert.equal(await bookRefund(db, reversal), false);
+    assert.equal(await confirmRefund(db, reversal), false);
     const [fault] = await checkLedger(db);
     assert.match(
       `${fault?.subject} ${fault?.fault}`,
@@ -198,23 +195,19 @@ describe('an operator that contradicts how a payment ended', () => {
   });
 });
 
-describe('that the operator never had it', () => {
-  let database: TestDatabase;
-  let db: Database;
+describe('a payment that the operator never accepted', () => {
+  const db = useDatabase();
   let shop: Shop;
 
   before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     shop = await makeShop(db, 100_000n);
   });
-  after(() => database.drop());
 
-  const neverAccepted = (askedAt: Date) => ({ kind: 'never_accepted', queriedAtMs: askedAt.getTime() }) as const;
+  const neverAccepted = (queriedAt: Date) => ({ kind: 'never_accepted', queriedAtMs: queriedAt.getTime() }) as const;
   const late = ({ sendDeadlineAt }: { sendDeadlineAt: Date | null }, ms = 0) =>
     new Date(sendDeadlineAt!.getTime() + TEST_CLOCKS.notFoundGraceMs + ms);
 
-  // Sent so long ago that all the moments of these tests are over: ids go on from the latest one was made at.
+  // Sent so long ago that all times of these tests are in the past: ids continue from the latest time one was created for.
   const LONG_AGO = { clocks: { payoutSendDeadlineMs: -TEST_CLOCKS.notFoundGraceMs - 10_000 } };
 
   async function released(): Promise<Payout> {
@@ -225,54 +218,49 @@ describe('that the operator never had it', () => {
 
   async function requested(): Promise<Reversal> {
     const paid = await makeCollection(db, shop.merchantId, 'succeeded');
-    const asked = await askBack(db, shop.approver, paid.id, LONG_AGO);
-    assert.ok(asked.kind === 'created');
-    return asked.reversal;
+    const created = await requestReversal(db, shop.approver, paid.id, LONG_AGO);
+    assert.ok(created.kind === 'created');
+    return created.reversal;
   }
 
-  it('gives a payout’s money back once no send can be on its way, by our clock and not by who says so', async () => {
+  it('fails and frees the held money once no send can be on its way, at the query and by our clock', async () => {
     const payout = await released();
     const [early, due] = [late(payout, -1), late(payout)];
-    for (const [askedAt, at] of [
+    for (const [queriedAt, at] of [
       [early, due],
       [due, early],
       [late(payout, 86_400_000), early],
     ] as const) {
-      assert.equal((await recordPayout(db, payout, neverAccepted(askedAt), at)).state, 'released');
+      assert.equal((await recordPayout(db, payout, neverAccepted(queriedAt), at)).state, 'released');
     }
     const failed = await recordPayout(db, payout, neverAccepted(due), due);
     assert.deepEqual([failed.state, failed.failureCode], ['failed', 'operator_unavailable']);
   });
 
-  it('is not recorded of a payout that it had, noted before or in the same moment', async () => {
+  it('does not fail when the operator’s acceptance is recorded before or at the same moment', async () => {
     const payout = await released();
     const { id, merchantId } = payout;
-    const client = await db.pool.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query('UPDATE payouts SET accepted_at = now() WHERE id = $1', [id]);
-      const recording = recordPayout(db, payout, neverAccepted(late(payout)), late(payout));
-      await untilOneWaits(db);
-      await client.query('COMMIT');
-      assert.equal((await recording).state, 'released');
-    } finally {
-      client.release();
-    }
-    assert.equal((await recordPayout(db, payout, neverAccepted(late(payout)), late(payout))).state, 'released');
+    const accept = { sql: 'UPDATE payouts SET accepted_at = now() WHERE id = $1', values: [id] };
+    const recordNeverAccepted = () => recordPayout(db, payout, neverAccepted(late(payout)), late(payout));
+    assert.equal((await whileLocked(db, accept, recordNeverAccepted)).state, 'released');
+    assert.equal((await recordNeverAccepted()).state, 'released');
     assert.equal((await getPayout(db, merchantId, id)).state, 'released');
   });
 
-  it('is recorded of a refund by the same rules', async () => {
+  it('fails by the same rules when it is a refund', async () => {
     const reversal = await requested();
     const [early, due] = [late(reversal, -1), late(reversal)];
     assert.equal((await recordReversal(db, reversal, neverAccepted(early), due)).state, 'requested');
     assert.equal((await recordReversal(db, reversal, neverAccepted(due), early)).state, 'requested');
     assert.equal((await recordReversal(db, reversal, neverAccepted(due), due)).failureCode, 'operator_unavailable');
 
-    const taken = await requested();
-    const { id, merchantId } = taken;
+    const accepted = await requested();
+    const { id, merchantId } = accepted;
     await markAccepted(db, { kind: 'reversal', id, merchantId }, new Date());
-    assert.equal((await recordReversal(db, taken, neverAccepted(late(taken)), late(taken))).state, 'requested');
+    assert.equal(
+      (await recordReversal(db, accepted, neverAccepted(late(accepted)), late(accepted))).state,
+      'requested',
+    );
     assert.equal((await getReversal(db, merchantId, id)).state, 'requested');
   });
 });

@@ -1,4 +1,4 @@
-// The ledger under many hands: balances are the sum of their entries, whoever posts at the same time.
+// The ledger under concurrent postings: balances are the sum of their entries, and the ledger check finds what is not.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, type Database } from '../../../src/db/database.ts';
@@ -11,18 +11,12 @@ import { getBalance } from '../../../src/queries/payments/get-balance.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
 import { makeCollection, makeMerchant, oneRow, record } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
 
 const PAID = { kind: 'paid', operatorReceipt: '42' } as const;
 
 describe('the ledger', () => {
-  let database: TestDatabase;
-  let db: Database;
-
-  before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
-  });
-  after(() => database.drop());
+  const db = useDatabase();
 
   const prompted = (merchantId: MerchantId, amounts: readonly bigint[]) =>
     Promise.all(amounts.map((amountMinor) => makeCollection(db, merchantId, 'prompted', { amountMinor })));
@@ -36,12 +30,12 @@ describe('the ledger', () => {
       ).deadlocks,
     );
 
-  it('begins at zero in the merchant’s currency', async () => {
+  it('starts at zero in the merchant’s currency', async () => {
     const merchantId = await createMerchant(db, { name: 'Shop', currency: 'KES', at: new Date() });
     assert.deepEqual(await getBalance(db, merchantId), { availableMinor: 0n, heldMinor: 0n, currency: 'KES' });
   });
 
-  it('counts every one of many payments that are recorded at once for one merchant', async () => {
+  it('counts every payment when many are recorded at once for one merchant', async () => {
     const merchantId = await makeMerchant(db);
     const amounts = Array.from({ length: 200 }, (_, index) => BigInt(100 + index));
     const collections = await prompted(merchantId, amounts);
@@ -52,18 +46,18 @@ describe('the ledger', () => {
     assert.deepEqual(await checkLedger(db), []);
   });
 
-  it('never waits for itself: payments of several merchants at once make no deadlock', async () => {
+  it('has no deadlocks when payments of several merchants are recorded at once', async () => {
     const before = await deadlocks();
     const merchants = await Promise.all(Array.from({ length: 5 }, () => makeMerchant(db)));
     const batches = await Promise.all(merchants.map((id) => prompted(id, Array<bigint>(20).fill(1000n))));
-    // One by one from each merchant in turn, so that all of them are written to at any time.
+    // One payment of each merchant in turn, so that all merchants are written to at any time.
     const interleaved = Array.from({ length: 20 }, (_, turn) => batches.map((batch) => batch[turn]!)).flat();
     await Promise.all(interleaved.map((collection) => record(db, collection, PAID)));
     for (const id of merchants) assert.equal((await getBalance(db, id)).availableMinor, 20_000n);
     assert.equal(await deadlocks(), before);
   });
 
-  it('is paid once by a payment that many record at the same time', async () => {
+  it('is credited once for a payment that many callers record at the same time', async () => {
     const merchantId = await makeMerchant(db);
     const [collection] = await prompted(merchantId, [7000n]);
     const moved = await Promise.all(Array.from({ length: 20 }, () => record(db, collection!, PAID)));
@@ -71,7 +65,7 @@ describe('the ledger', () => {
     assert.equal((await getBalance(db, merchantId)).availableMinor, 7000n);
   });
 
-  it('takes an outcome from one side only when two sides disagree at the same time', async () => {
+  it('posts one outcome when two callers report different ones at the same time', async () => {
     const merchantId = await makeMerchant(db);
     const collections = await prompted(merchantId, Array<bigint>(20).fill(100n));
     const moved = await Promise.all(
@@ -82,7 +76,7 @@ describe('the ledger', () => {
         ]),
       ),
     );
-    // Both sides are told of the one outcome that stands.
+    // Both callers get the one outcome that was recorded.
     assert.ok(moved.every(([one, other]) => one.state === other.state && one.version === 2));
     const paid = moved.filter(([{ state }]) => state === 'succeeded').length;
     assert.equal((await getBalance(db, merchantId)).availableMinor, BigInt(paid) * 100n);
@@ -95,9 +89,19 @@ describe('the ledger', () => {
   });
 });
 
-describe('the check of the ledger', () => {
-  /** A pool that allows far less time than the check takes while somebody holds the table. */
-  async function withHeldLedger(work: (hasty: Database, letGo: () => Promise<void>) => Promise<void>): Promise<void> {
+describe('the ledger check', () => {
+  let database: TestDatabase;
+  let db: Database;
+  before(async () => {
+    database = await createTestDatabase();
+    db = database.db;
+  });
+  after(() => database.drop());
+
+  /** A pool whose statement time-out is far shorter than the check takes while another connection locks the table. */
+  async function withLockedLedger(
+    work: (hasty: Database, unlock: () => Promise<void>) => Promise<void>,
+  ): Promise<void> {
     const hasty = openDatabase({
       url: database.url,
       poolSize: 2,
@@ -105,7 +109,7 @@ describe('the check of the ledger', () => {
       connectTimeoutMs: 10_000,
       onIdleError: () => undefined,
     });
-    const holder = await database.db.pool.connect();
+    const holder = await db.pool.connect();
     try {
       await holder.query('BEGIN');
       await holder.query('LOCK TABLE ledger_transfers');
@@ -119,18 +123,18 @@ describe('the check of the ledger', () => {
     }
   }
 
-  it('has time of its own, longer than the pool allows a statement', async () => {
-    await withHeldLedger(async (hasty, letGo) => {
+  it('has a time-out of its own, longer than the pool’s statement time-out', async () => {
+    await withLockedLedger(async (hasty, unlock) => {
       const checks = Promise.all([checkLedger(hasty), checkRecentPayments(hasty, new Date(0))]);
-      // More than the statement's and the silent server's time-outs of the pool.
-      await Promise.all([checks, sleep(2000).then(letGo)]);
+      // Longer than the pool's time-outs for statements and for silent servers.
+      await Promise.all([checks, sleep(2000).then(unlock)]);
       assert.deepEqual(await checks, [[], []]);
       assert.deepEqual((await hasty.pool.query('SHOW statement_timeout')).rows, [{ statement_timeout: '100ms' }]);
     });
   });
 
-  it('ends at once when it is told to', async () => {
-    await withHeldLedger(async (hasty) => {
+  it('ends at once when its signal aborts', async () => {
+    await withLockedLedger(async (hasty) => {
       const stopping = new AbortController();
       const check = checkLedger(hasty, stopping.signal);
       setTimeout(() => {
@@ -141,40 +145,32 @@ describe('the check of the ledger', () => {
     });
   });
 
-  let database: TestDatabase;
-  before(async () => {
-    database = await createTestDatabase();
-  });
-  after(() => database.drop());
+  const faulty = async () => (await checkLedger(db)).map(({ subject }) => subject).sort();
 
-  const faulty = async () => (await checkLedger(database.db)).map(({ subject }) => subject).sort();
-
-  /** What somebody with all powers over the database could do. */
+  /** Changes rows past all constraints and triggers, as a superuser could. */
   async function tamper(sql: string, values: unknown[]): Promise<void> {
-    const client = await database.db.pool.connect();
+    const client = await db.pool.connect();
     try {
       await client.query('SET session_replication_role = replica');
       await client.query(sql, values);
     } finally {
-      // A connection with such powers serves nobody else.
+      // No other case may get this connection.
       client.release(true);
     }
   }
 
   it('finds a balance that is not the sum of its entries', async () => {
-    const merchantId = await makeMerchant(database.db);
+    const merchantId = await makeMerchant(db);
     const account = `${merchantId}/available`;
     await tamper('UPDATE ledger_accounts SET balance_minor = 1 WHERE id = $1', [account]);
-    assert.deepEqual(await checkLedger(database.db), [
-      { subject: account, fault: 'balance is 1 but its entries sum to 0' },
-    ]);
+    assert.deepEqual(await checkLedger(db), [{ subject: account, fault: 'balance is 1 but its entries sum to 0' }]);
     await tamper('UPDATE ledger_accounts SET balance_minor = 0 WHERE id = $1', [account]);
   });
 
-  it('finds money without a success, and a success without money', async () => {
-    const merchantId = await makeMerchant(database.db);
-    const unpaid = await makeCollection(database.db, merchantId, 'prompted');
-    const paid = await makeCollection(database.db, merchantId, 'succeeded');
+  it('finds a transfer without a success, and a success without a transfer', async () => {
+    const merchantId = await makeMerchant(db);
+    const unpaid = await makeCollection(db, merchantId, 'prompted');
+    const paid = await makeCollection(db, merchantId, 'succeeded');
     const become = (state: string, receipt: string | null, id: string) =>
       tamper('UPDATE collections SET state = $1, operator_receipt = $2 WHERE id = $3', [state, receipt, id]);
     await become('succeeded', '42', unpaid.id);
@@ -182,7 +178,7 @@ describe('the check of the ledger', () => {
     const subjects = await faulty();
     assert.deepEqual(subjects, [unpaid.id, paid.id].sort());
     const recent = async (since: number) =>
-      (await checkRecentPayments(database.db, new Date(since))).map(({ subject }) => subject).sort();
+      (await checkRecentPayments(db, new Date(since))).map(({ subject }) => subject).sort();
     assert.deepEqual(await recent(unpaid.createdAt.getTime()), subjects);
     assert.deepEqual(await recent(Date.now() + 60_000), []);
     await become('prompted', null, unpaid.id);
@@ -190,10 +186,10 @@ describe('the check of the ledger', () => {
     assert.deepEqual(await faulty(), []);
   });
 
-  it('finds a return without its money, and the money of a return that is none', async () => {
-    const merchantId = await makeMerchant(database.db);
-    const paid = await makeCollection(database.db, merchantId, 'succeeded');
-    const returned = await makeCollection(database.db, merchantId, 'reversed');
+  it('finds a reversal without its transfer, and the transfer of a reversal that is not recorded', async () => {
+    const merchantId = await makeMerchant(db);
+    const paid = await makeCollection(db, merchantId, 'succeeded');
+    const returned = await makeCollection(db, merchantId, 'reversed');
     const become = (state: string, amountReversed: number, id: string) =>
       tamper('UPDATE collections SET state = $1, amount_reversed_minor = $2 WHERE id = $3', [
         state,
@@ -208,13 +204,13 @@ describe('the check of the ledger', () => {
     assert.deepEqual(await faulty(), []);
   });
 
-  it('is content with payouts in every state', async () => {
-    const shop = await makeShop(database.db, 1_000_000n);
-    for (const state of PAYOUT_STATES) await makePayout(database.db, shop, state);
-    assert.deepEqual(await checkLedger(database.db), []);
+  it('accepts payouts in every state', async () => {
+    const shop = await makeShop(db, 1_000_000n);
+    for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
+    assert.deepEqual(await checkLedger(db), []);
   });
 
-  const lies: readonly (readonly [PayoutState, string, string])[] = [
+  const falseRows: readonly (readonly [PayoutState, string, string])[] = [
     ['queued', 'rejected', "rejection_reason = 'no', decided_by = created_by, version = 1, previous_state = 'queued'"],
     ['rejected', 'queued', 'rejection_reason = NULL, decided_by = NULL, version = 0, previous_state = NULL'],
     ['released', 'succeeded', "operator_receipt = '42'"],
@@ -223,12 +219,12 @@ describe('the check of the ledger', () => {
     ['succeeded', 'reversed', 'amount_reversed_minor = amount_minor'],
     ['reversed', 'succeeded', 'amount_reversed_minor = 0'],
   ];
-  for (const [state, claimed, assignments] of lies) {
-    it(`finds a payout that is ${state} by its money and ${claimed} by its row`, async () => {
-      const shop = await makeShop(database.db, 1000n);
-      const { id } = await makePayout(database.db, shop, state);
+  for (const [state, claimed, assignments] of falseRows) {
+    it(`finds a payout that is ${state} by its transfers and ${claimed} by its row`, async () => {
+      const shop = await makeShop(db, 1000n);
+      const { id } = await makePayout(db, shop, state);
       const { original } = await oneRow<{ original: unknown }>(
-        database.db,
+        db,
         'SELECT to_json(payouts) AS original FROM payouts WHERE id = $1',
         [id],
       );
@@ -242,13 +238,13 @@ describe('the check of the ledger', () => {
     });
   }
 
-  it('finds a payout that took another amount than its own', async () => {
-    const shop = await makeShop(database.db, 1000n);
-    const { id, createdAt } = await makePayout(database.db, shop, 'queued');
+  it('finds a payout whose transfer has another amount', async () => {
+    const shop = await makeShop(db, 1000n);
+    const { id, createdAt } = await makePayout(db, shop, 'queued');
     await tamper('UPDATE payouts SET amount_minor = amount_minor - 1 WHERE id = $1', [id]);
     assert.deepEqual(await faulty(), [id]);
     const recent = async (sinceMs: number) =>
-      (await checkRecentPayments(database.db, new Date(sinceMs))).map(({ subject }) => subject);
+      (await checkRecentPayments(db, new Date(sinceMs))).map(({ subject }) => subject);
     assert.deepEqual(await recent(createdAt.getTime()), [id]);
     assert.deepEqual(await recent(createdAt.getTime() + 1), []);
   });

@@ -1,20 +1,13 @@
-// What operators call back with is kept for the payment it speaks of, whichever kind, and for nothing else.
+// Callbacks of operators are stored for the payment that they name, of whichever kind, and for nothing else.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../../../src/db/database.ts';
 import { recordOperatorCallback } from '../../../src/operations/payments/record-operator-callback.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { makePayout, makeReversal, makeShop } from './payout-rows.ts';
 import { makeCollection, oneRow } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
 
 describe('an operator’s callback', () => {
-  let database: TestDatabase;
-  let db: Database;
-  before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
-  });
-  after(() => database.drop());
+  const db = useDatabase();
 
   const call = (operatorReference: string) =>
     recordOperatorCallback(db, {
@@ -25,14 +18,14 @@ describe('an operator’s callback', () => {
       sourceAddress: '127.0.0.1',
       receivedAt: new Date(),
     });
-  const kept = () =>
+  const stored = () =>
     oneRow<Record<string, number>>(
       db,
       `SELECT count(collection_id)::int AS collections, count(payout_id)::int AS payouts,
               count(reversal_id)::int AS reversals, count(*)::int AS all FROM operator_callbacks`,
     );
 
-  it('is kept for the collection, the payout or the refund that its reference names', async () => {
+  it('is stored for the collection, payout or reversal that its reference names', async () => {
     const shop = await makeShop(db, 10_000n);
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
     const payout = await makePayout(db, shop, 'released');
@@ -41,16 +34,16 @@ describe('an operator’s callback', () => {
       const called = await call(payment.operatorReference);
       assert.deepEqual(called, { payment: { kind, ...payment }, isKept: true });
     }
-    assert.deepEqual(await kept(), { collections: 1, payouts: 1, reversals: 1, all: 3 });
+    assert.deepEqual(await stored(), { collections: 1, payouts: 1, reversals: 1, all: 3 });
   });
 
-  it('with a reference that we never gave out is kept nowhere', async () => {
-    const before = await kept();
+  it('is not stored when its reference is unknown', async () => {
+    const before = await stored();
     assert.equal(await call(randomUUID()), null);
-    assert.deepEqual(await kept(), before);
+    assert.deepEqual(await stored(), before);
   });
 
-  it('is kept twenty times for one payout, and its moves go on being answered', async () => {
+  it('is stored at most twenty times for one payout, and later ones are still accepted', async () => {
     const shop = await makeShop(db, 10_000n);
     const payout = await makePayout(db, shop, 'released');
     const answers = [];

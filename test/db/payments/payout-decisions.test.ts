@@ -1,15 +1,13 @@
-// Decisions of people on payouts: who may, what each leaves behind, and what is left as it was.
+// Decisions of people on payouts: who may make them, what each one records, and what it leaves as it was.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../../../src/db/database.ts';
 import { newId, type PayoutId } from '../../../src/domain/ids.ts';
 import type { Person } from '../../../src/domain/accounts/member.ts';
 import { isReleasedByOthers } from '../../../src/domain/payments/release.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getBalance } from '../../../src/queries/payments/get-balance.ts';
 import { getPayout } from '../../../src/queries/payments/get-payout.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import {
+  balanceOf,
   codeOr,
   decide,
   makePerson,
@@ -22,30 +20,22 @@ import {
   type Shop,
 } from './payout-rows.ts';
 import { oneRow } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
 
 const DAY = 86_400_000;
 const REJECT = { kind: 'reject', reason: 'wrong person' } as const;
 const CANCEL = { kind: 'cancel' } as const;
 
 describe('a decision on a payout', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabase();
   let shop: Shop;
 
-  before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
-  });
   beforeEach(async () => {
     shop = await makeShop(db, 100_000n);
   });
-  after(() => database.drop());
 
   const stateOf = async (id: PayoutId) => (await getPayout(db, shop.merchantId, id)).state;
-  const balance = async () => {
-    const { availableMinor, heldMinor } = await getBalance(db, shop.merchantId);
-    return [availableMinor, heldMinor];
-  };
+  const balance = () => balanceOf(db, shop.merchantId);
   const auditOf = async (id: PayoutId) =>
     (
       await db.pool.query<{ action: string; user_id: string; outcome: string }>(
@@ -56,7 +46,7 @@ describe('a decision on a payout', () => {
   const approvalsOf = async (id: PayoutId) =>
     (await getPayout(db, shop.merchantId, id)).approvals.map(({ userId }) => userId);
 
-  it('to release sends it on with who agreed, and leaves the money held', async () => {
+  it('releases the payout with its approval and leaves the money held', async () => {
     const { id } = await queue(db, shop, 1000n);
     const at = new Date();
     const released = await release(db, shop.approver, id, { at });
@@ -72,7 +62,7 @@ describe('a decision on a payout', () => {
     assert.deepEqual(await auditOf(id), [{ action: 'payout.released', ...done }]);
   });
 
-  it('to reject gives the money back and says why', async () => {
+  it('rejects the payout with a reason and gives the money back', async () => {
     const { id } = await queue(db, shop, 1000n);
     const rejected = await decide(db, shop.approver, id, REJECT);
     assert.deepEqual(rejected, await getPayout(db, shop.merchantId, id));
@@ -87,7 +77,7 @@ describe('a decision on a payout', () => {
     );
   });
 
-  it('to cancel is the maker’s, and gives the money back', async () => {
+  it('cancels the payout for its maker only and gives the money back', async () => {
     const { id } = await queue(db, shop, 1000n);
     assert.equal(await codeOr(decide(db, shop.approver, id, CANCEL)), 'permission_denied');
     const cancelled = await decide(db, shop.maker, id, CANCEL);
@@ -99,7 +89,7 @@ describe('a decision on a payout', () => {
     );
   });
 
-  it('made again by the same person changes nothing and answers the same', async () => {
+  it('changes nothing and returns the same when the same person repeats it', async () => {
     const rejected = await queue(db, shop, 1000n);
     const first = await decide(db, shop.approver, rejected.id, REJECT);
     assert.deepEqual(await decide(db, shop.approver, rejected.id, REJECT), first);
@@ -110,7 +100,7 @@ describe('a decision on a payout', () => {
     assert.deepEqual(await balance(), [100_000n, 0n]);
   });
 
-  it('that was made already is not made over, whoever asks', async () => {
+  it('returns state_conflict after another decision, whoever makes it', async () => {
     const { id } = await queue(db, shop, 1000n);
     await decide(db, shop.approver, id, REJECT);
     assert.equal(await codeOr(decide(db, shop.approver, id, { kind: 'reject', reason: 'other' })), 'state_conflict');
@@ -120,14 +110,14 @@ describe('a decision on a payout', () => {
     assert.equal(await stateOf(id), 'rejected');
   });
 
-  it('to release is never the maker’s, whatever roles they hold, and leaves nothing behind', async () => {
+  it('refuses a release by the maker, whatever roles they hold, and records nothing', async () => {
     const owner = await makePerson(db, shop.merchantId, ['owner', 'approver']);
     const { id } = await queue(db, { ...shop, maker: owner }, 1000n);
     assert.equal(await codeOr(release(db, owner, id)), 'approval_self');
     assert.deepEqual([await stateOf(id), await approvalsOf(id), await auditOf(id)], ['queued', [], []]);
   });
 
-  it('is an approver’s or an owner’s, by the books and not by what a session says', async () => {
+  it('requires the role of approver or owner in the database, whatever the session says', async () => {
     const { id } = await queue(db, shop, 1000n);
     for (const role of ['admin', 'developer', 'maker', 'viewer'] as const) {
       const person: Person = { ...(await makePerson(db, shop.merchantId, [role])), roles: ['owner'] };
@@ -138,7 +128,7 @@ describe('a decision on a payout', () => {
     assert.equal(await stateOf(id), 'released');
   });
 
-  it('on another merchant’s payout is answered as on one that does not exist', async () => {
+  it('returns payout_not_found for another merchant’s payout as for an unknown one', async () => {
     const other = await makeShop(db, 1000n);
     const { id } = await queue(db, other, 1000n);
     for (const subject of [id, newId('pay'), 'pay_1' as PayoutId]) {
@@ -149,14 +139,14 @@ describe('a decision on a payout', () => {
     assert.equal((await getPayout(db, other.merchantId, id)).state, 'queued');
   });
 
-  it('to release comes too late when the time is over, though nobody recorded that yet', async () => {
+  it('refuses a release from the expiry on, even before the expiry is recorded', async () => {
     const { id, expiresAt } = await queue(db, shop, 1000n, SOON_OVER);
     assert.equal(await codeOr(release(db, shop.approver, id, { at: expiresAt })), 'state_conflict');
     await release(db, shop.approver, id, { at: new Date(expiresAt.getTime() - 1) });
     assert.equal(await stateOf(id), 'released');
   });
 
-  it('under an idempotency key is made once and answered the same', async () => {
+  it('acts once under an idempotency key and replays the stored response', async () => {
     const [first, second] = [await queue(db, shop, 1000n), await queue(db, shop, 1000n)];
     const idempotencyKey = randomUUID();
     const { answer } = await release(db, shop.approver, first.id, { idempotencyKey });
@@ -172,7 +162,7 @@ describe('a decision on a payout', () => {
     assert.equal(await stateOf(second.id), 'queued');
   });
 
-  it('needs two people above the amount of the policy', async () => {
+  it('needs two approvers above the amount of the policy', async () => {
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 1000n });
     const { id, approvalsRequired } = await queue(db, shop, 1001n);
     assert.equal(approvalsRequired, 2);
@@ -187,7 +177,7 @@ describe('a decision on a payout', () => {
     );
   });
 
-  it('needs two where the policy became stricter since, and still two where it became looser', async () => {
+  it('needs two approvers when the policy became stricter after creation, and still when it became looser', async () => {
     const before = await queue(db, shop, 2000n);
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 1000n });
     const after = await queue(db, shop, 2000n);
@@ -200,7 +190,7 @@ describe('a decision on a payout', () => {
     assert.deepEqual([await stateOf(before.id), await stateOf(after.id)], ['released', 'released']);
   });
 
-  it('counts once for each person: a repeat adds nothing, also at the edge of the daily limit', async () => {
+  it('counts once for each person: a repeated approval adds nothing, even at the daily limit', async () => {
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n, approverDailyLimitMinor: 1000n });
     const { id } = await queue(db, shop, 1000n);
     for (let i = 0; i < 3; i++) {
@@ -211,7 +201,7 @@ describe('a decision on a payout', () => {
     assert.equal((await auditOf(id)).length, 1);
   });
 
-  it('counts for the daily limit of who made it for 24 hours, and for nobody else', async () => {
+  it('counts towards the daily limit of its approver for 24 hours, and towards nobody else’s', async () => {
     await setPolicy(db, shop.merchantId, { approverDailyLimitMinor: 1000n });
     const at = new Date(Date.now() - DAY);
     const later = (ms: number) => new Date(at.getTime() + ms);
@@ -223,7 +213,7 @@ describe('a decision on a payout', () => {
     assert.equal(await stateOf(id), 'released');
   });
 
-  it('by the operator’s word comes after people’s: nothing settles what is still queued', async () => {
+  it('is made by people only: no operator status changes a queued payout', async () => {
     const payout = await queue(db, shop, 1000n);
     const transitions = [
       { kind: 'paid', operatorReceipt: '42' },
@@ -236,7 +226,7 @@ describe('a decision on a payout', () => {
     assert.deepEqual(await balance(), [99_000n, 1000n]);
   });
 
-  it('leaves in the database what the workflow is to be told', async () => {
+  it('marks the payout for the dispatcher, which signals its workflow', async () => {
     const { id } = await queue(db, shop, 1000n);
     await db.pool.query('UPDATE payouts SET workflow_started_at = now() WHERE id = $1', [id]);
     await release(db, shop.approver, id);
@@ -249,7 +239,7 @@ describe('a decision on a payout', () => {
     assert.ok(row.check_due_at);
   });
 
-  it('of every kind leaves the ledger sound', async () => {
+  it('leaves the ledger sound in all cases above', async () => {
     assert.deepEqual(await checkLedger(db), []);
   });
 });

@@ -1,37 +1,23 @@
-// Money that payouts hold: never more than there is, once per idempotency key, whoever asks at the same time.
+// Money that payouts hold: never more than the balance, and once per idempotency key, whatever is requested at the same time.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../../../src/db/database.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { CreatedPayout } from '../../../src/operations/payments/create-payout.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import { getBalance } from '../../../src/queries/payments/get-balance.ts';
 import { getPayout } from '../../../src/queries/payments/get-payout.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
-import { ask, codeOr, makeShop, queue, recordPayout, SOON_OVER } from './payout-rows.ts';
-import { makeCollection, makeEndpoint, oneRow } from '../rows.ts';
-
-type Answered = Exclude<Awaited<ReturnType<typeof ask>>, never>;
+import { balanceOf, codeOr, makeShop, requestPayout, queue, recordPayout, SOON_OVER } from './payout-rows.ts';
+import { countRows, makeCollection, makeEndpoint, oneRow } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
 
 const isKind =
   (kind: CreatedPayout['kind']) =>
-  (answered: unknown): answered is Answered =>
-    typeof answered === 'object' && answered !== null && 'kind' in answered && answered.kind === kind;
+  (result: unknown): result is CreatedPayout =>
+    typeof result === 'object' && result !== null && 'kind' in result && result.kind === kind;
 
-describe('payouts that are asked for at once', () => {
-  let database: TestDatabase;
-  let db: Database;
+describe('concurrent requests for payouts', () => {
+  const db = useDatabase();
 
-  before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
-  });
-  after(() => database.drop());
-
-  const balance = async (merchantId: MerchantId) => {
-    const { availableMinor, heldMinor } = await getBalance(db, merchantId);
-    return [availableMinor, heldMinor];
-  };
   const heldByQueued = async (merchantId: MerchantId) =>
     BigInt(
       (
@@ -42,18 +28,12 @@ describe('payouts that are asked for at once', () => {
         )
       ).sum,
     );
-  const eventsOf = async (merchantId: MerchantId) =>
-    (
-      await oneRow<{ count: number }>(
-        db,
-        `SELECT count(*)::int AS count FROM events WHERE merchant_id = $1 AND type LIKE 'payout.%'`,
-        [merchantId],
-      )
-    ).count;
+  const eventsOf = (merchantId: MerchantId) =>
+    countRows(db, `events WHERE merchant_id = $1 AND type LIKE 'payout.%'`, [merchantId]);
 
-  it('are held as far as the money goes, and the others are told that it does not', async () => {
+  it('hold money as far as the balance goes, and return 402 beyond it', async () => {
     const shop = await makeShop(db, 50_000n);
-    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(db, shop, 1000n)));
+    const answers = await Promise.all(Array.from({ length: 200 }, () => requestPayout(db, shop, 1000n)));
     assert.equal(answers.filter(isKind('created')).length, 50);
     const refused = answers.filter(isKind('refused'));
     assert.equal(refused.length, 150);
@@ -61,92 +41,80 @@ describe('payouts that are asked for at once', () => {
       assert.equal(answer.status, 402);
       assert.match(answer.body, /"code":"balance_insufficient".*"request_id":"req_test"/);
     }
-    assert.deepEqual(await balance(shop.merchantId), [0n, 50_000n]);
+    assert.deepEqual(await balanceOf(db, shop.merchantId), [0n, 50_000n]);
     assert.equal(await heldByQueued(shop.merchantId), 50_000n);
     assert.equal(await eventsOf(shop.merchantId), 50);
     assert.deepEqual(await checkLedger(db), []);
   });
 
-  it('in different amounts take no more than there is, and none is refused that would still fit', async () => {
+  it('hold no more than the balance in different amounts, and refuse none that still fits', async () => {
     const shop = await makeShop(db, 60_000n);
     const amounts = Array.from({ length: 200 }, (_, index) => BigInt(100 + ((index * 7919) % 1900)));
-    const answers = await Promise.all(amounts.map((amountMinor) => ask(db, shop, amountMinor)));
-    const [available, held] = await balance(shop.merchantId);
-    assert.ok(available! >= 0n, `${available}`);
-    assert.equal(available! + held!, 60_000n);
+    const answers = await Promise.all(amounts.map((amountMinor) => requestPayout(db, shop, amountMinor)));
+    const [available, held] = await balanceOf(db, shop.merchantId);
+    assert.ok(available >= 0n, `${available}`);
+    assert.equal(available + held, 60_000n);
     assert.equal(held, await heldByQueued(shop.merchantId));
     const refused = amounts.filter((_, index) => answers[index]?.kind === 'refused');
     assert.ok(refused.length > 0 && refused.length < amounts.length);
-    for (const amount of refused) assert.ok(amount > available!, `${amount} of ${available}`);
+    for (const amount of refused) assert.ok(amount > available, `${amount} of ${available}`);
     assert.deepEqual(await checkLedger(db), []);
   });
 
-  it('of two merchants do not take from each other', async () => {
+  it('take nothing from the balance of another merchant', async () => {
     const rich = await makeShop(db, 20_000n);
     const poor = await makeShop(db, 0n);
     const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => ask(db, index % 2 === 0 ? rich : poor, 1000n)),
+      Array.from({ length: 40 }, (_, index) => requestPayout(db, index % 2 === 0 ? rich : poor, 1000n)),
     );
-    assert.deepEqual(await balance(rich.merchantId), [0n, 20_000n]);
-    assert.deepEqual(await balance(poor.merchantId), [0n, 0n]);
+    assert.deepEqual(await balanceOf(db, rich.merchantId), [0n, 20_000n]);
+    assert.deepEqual(await balanceOf(db, poor.merchantId), [0n, 0n]);
     assert.equal(answers.filter(isKind('created')).length, 20);
   });
 
-  it('and collections that are paid meanwhile leave the sum of both', async () => {
+  it('leave the right sum while collections are paid at the same time', async () => {
     const shop = await makeShop(db, 10_000n);
     const paying = Array.from({ length: 20 }, () => makeCollection(db, shop.merchantId, 'succeeded'));
-    const query = Array.from({ length: 60 }, () => ask(db, shop, 1000n));
-    const [answers] = await Promise.all([Promise.all(query), Promise.all(paying)]);
+    const requests = Array.from({ length: 60 }, () => requestPayout(db, shop, 1000n));
+    const [answers] = await Promise.all([Promise.all(requests), Promise.all(paying)]);
     const created = BigInt(answers.filter(isKind('created')).length);
     assert.ok(created >= 10n);
-    assert.deepEqual(await balance(shop.merchantId), [110_000n - created * 1000n, created * 1000n]);
+    assert.deepEqual(await balanceOf(db, shop.merchantId), [110_000n - created * 1000n, created * 1000n]);
     assert.deepEqual(await checkLedger(db), []);
   });
 
-  it('take the last unit, and not one more', async () => {
+  it('hold the last unit of the balance, and not one more', async () => {
     const shop = await makeShop(db, 1000n);
-    assert.equal((await ask(db, shop, 1001n)).kind, 'refused');
-    assert.equal((await ask(db, shop, 1000n)).kind, 'created');
-    assert.equal((await ask(db, shop, 100n)).kind, 'refused');
-    assert.deepEqual(await balance(shop.merchantId), [0n, 1000n]);
+    assert.equal((await requestPayout(db, shop, 1001n)).kind, 'refused');
+    assert.equal((await requestPayout(db, shop, 1000n)).kind, 'created');
+    assert.equal((await requestPayout(db, shop, 100n)).kind, 'refused');
+    assert.deepEqual(await balanceOf(db, shop.merchantId), [0n, 1000n]);
   });
 
-  it('are kept as they were asked for, and told to the merchant’s endpoint', async () => {
+  it('store the payout as it was requested, with a delivery to the merchant’s endpoint', async () => {
     const shop = await makeShop(db, 1000n);
     await makeEndpoint(db, shop.merchantId);
     const payout = await queue(db, shop, 1000n);
     assert.deepEqual(await getPayout(db, shop.merchantId, payout.id), payout);
-    const told = await oneRow<{ type: string; state: string }>(
+    const delivery = await oneRow<{ type: string; state: string }>(
       db,
       `SELECT type, deliveries.state FROM deliveries JOIN events ON events.id = event_id WHERE payout_id = $1`,
       [payout.id],
     );
-    assert.deepEqual(told, { type: 'payout.queued', state: 'pending' });
+    assert.deepEqual(delivery, { type: 'payout.queued', state: 'pending' });
   });
 });
 
 describe('a payout’s idempotency key', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabase();
 
-  before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
-  });
-  after(() => database.drop());
+  const countOf = (merchantId: MerchantId) => countRows(db, 'payouts WHERE merchant_id = $1', [merchantId]);
 
-  const countOf = async (merchantId: MerchantId) =>
-    (
-      await oneRow<{ count: number }>(db, 'SELECT count(*)::int AS count FROM payouts WHERE merchant_id = $1', [
-        merchantId,
-      ])
-    ).count;
-
-  it('makes one payout of many calls at once', async () => {
+  it('creates one payout for many requests at once', async () => {
     const shop = await makeShop(db, 100_000n);
     const idempotencyKey = randomUUID();
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => codeOr(ask(db, shop, 1000n, { idempotencyKey }))),
+      Array.from({ length: 50 }, () => codeOr(requestPayout(db, shop, 1000n, { idempotencyKey }))),
     );
     const created = answers.filter(isKind('created'));
     assert.equal(created.length, 1);
@@ -158,58 +126,64 @@ describe('a payout’s idempotency key', () => {
     assert.equal((await getBalance(db, shop.merchantId)).heldMinor, 1000n);
   });
 
-  it('is for one request: another amount under it is refused, and takes nothing', async () => {
+  it('belongs to one request: another amount under it is refused and holds nothing', async () => {
     const shop = await makeShop(db, 100_000n);
     const idempotencyKey = randomUUID();
-    await ask(db, shop, 1000n, { idempotencyKey });
-    assert.equal(await codeOr(ask(db, shop, 1001n, { idempotencyKey })), 'idempotency_key_reused');
+    await requestPayout(db, shop, 1000n, { idempotencyKey });
+    assert.equal(await codeOr(requestPayout(db, shop, 1001n, { idempotencyKey })), 'idempotency_key_reused');
     assert.equal(await countOf(shop.merchantId), 1);
   });
 
-  it('is the merchant’s own: two merchants may use the same', async () => {
+  it('belongs to one merchant: two merchants may use the same key', async () => {
     const [one, other] = [await makeShop(db, 1000n), await makeShop(db, 1000n)];
     const idempotencyKey = randomUUID();
-    assert.equal((await ask(db, one, 1000n, { idempotencyKey })).kind, 'created');
-    assert.equal((await ask(db, other, 1000n, { idempotencyKey })).kind, 'created');
+    assert.equal((await requestPayout(db, one, 1000n, { idempotencyKey })).kind, 'created');
+    assert.equal((await requestPayout(db, other, 1000n, { idempotencyKey })).kind, 'created');
   });
 
-  it('keeps the answer that there was too little, though money came since', async () => {
+  it('replays a refusal for lack of money even after money came in', async () => {
     const shop = await makeShop(db, 999n);
     const idempotencyKey = randomUUID();
-    const first = await ask(db, shop, 1000n, { idempotencyKey });
+    const first = await requestPayout(db, shop, 1000n, { idempotencyKey });
     assert.deepEqual([first.kind, first.answer.status], ['refused', 402]);
     await makeCollection(db, shop.merchantId, 'succeeded');
-    const second = await ask(db, shop, 1000n, { idempotencyKey, requestId: 'req_other' });
+    const second = await requestPayout(db, shop, 1000n, { idempotencyKey, requestId: 'req_other' });
     assert.deepEqual(second, { kind: 'replayed', answer: first.answer });
     assert.equal(await countOf(shop.merchantId), 0);
-    assert.equal((await ask(db, shop, 1000n)).kind, 'created');
+    assert.equal((await requestPayout(db, shop, 1000n)).kind, 'created');
   });
 
-  it('keeps its answer whatever became of the payout', async () => {
+  it('replays its response whatever became of the payout', async () => {
     const shop = await makeShop(db, 1000n);
     const idempotencyKey = randomUUID();
-    const first = await ask(db, shop, 1000n, { ...SOON_OVER, idempotencyKey });
+    const first = await requestPayout(db, shop, 1000n, { ...SOON_OVER, idempotencyKey });
     assert.ok(first.kind === 'created');
     await recordPayout(db, first.payout, { kind: 'approval_expired' }, first.payout.expiresAt);
-    assert.deepEqual(await ask(db, shop, 1000n, { idempotencyKey }), { kind: 'replayed', answer: first.answer });
+    assert.deepEqual(await requestPayout(db, shop, 1000n, { idempotencyKey }), {
+      kind: 'replayed',
+      answer: first.answer,
+    });
   });
 
-  it('is answered while no work is taken on, and kept for nothing that was turned away then', async () => {
+  it('replays its response while no new work is accepted, and stores nothing for a request refused then', async () => {
     const shop = await makeShop(db, 2000n);
     const [known, fresh] = [randomUUID(), randomUUID()];
-    await ask(db, shop, 1000n, { idempotencyKey: known });
+    await requestPayout(db, shop, 1000n, { idempotencyKey: known });
     const busy = { isAcceptingWork: false } as const;
-    assert.equal((await ask(db, shop, 1000n, { ...busy, idempotencyKey: known })).kind, 'replayed');
-    assert.equal(await codeOr(ask(db, shop, 1000n, { ...busy, idempotencyKey: fresh })), 'service_unavailable');
-    assert.equal((await ask(db, shop, 1000n, { idempotencyKey: fresh })).kind, 'created');
+    assert.equal((await requestPayout(db, shop, 1000n, { ...busy, idempotencyKey: known })).kind, 'replayed');
+    assert.equal(
+      await codeOr(requestPayout(db, shop, 1000n, { ...busy, idempotencyKey: fresh })),
+      'service_unavailable',
+    );
+    assert.equal((await requestPayout(db, shop, 1000n, { idempotencyKey: fresh })).kind, 'created');
   });
 
-  it('that is forgotten serves no second payout while the first one is open, and does afterwards', async () => {
+  it('creates no second payout after its time is over while the first one is pending, and does afterwards', async () => {
     const shop = await makeShop(db, 2000n);
     const idempotencyKey = randomUUID();
     const payout = await queue(db, shop, 1000n, { ...SOON_OVER, idempotencyKey });
     await db.pool.query("UPDATE idempotency_keys SET created_at = created_at - interval '31 days'");
-    const again = () => ask(db, shop, 1000n, { idempotencyKey });
+    const again = () => requestPayout(db, shop, 1000n, { idempotencyKey });
     assert.equal(await codeOr(again()), 'idempotency_key_reused');
     assert.equal((await getBalance(db, shop.merchantId)).heldMinor, 1000n);
     await recordPayout(db, payout, { kind: 'approval_expired' }, payout.expiresAt);

@@ -1,41 +1,36 @@
-// Lists of payouts: which ones each filter finds, newest first, and page after page.
+// Lists of payouts: what each filter finds, newest first, and page by page.
 import assert from 'node:assert/strict';
-import type { Database } from '../../../src/db/database.ts';
 import { listPayouts as listRows, type PayoutFilter } from '../../../src/db/payments/payout.ts';
 import { PAYOUT_STATES, statesOfApproval, type Payout, type PayoutState } from '../../../src/domain/payments/payout.ts';
 import { listPayouts } from '../../../src/queries/payments/list-payouts.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { makePayout, makeShop, queue, type Shop } from './payout-rows.ts';
+import { useDatabase } from '../use-database.ts';
 
 const OTHER_PHONE = '256772000101';
 
 describe('a list of payouts', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabase();
   let shop: Shop;
   /** Oldest first: one in each state, then two that differ by reference and phone. */
-  const made: Payout[] = [];
+  const payouts: Payout[] = [];
 
   before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     shop = await makeShop(db, 100_000n);
-    for (const state of PAYOUT_STATES) made.push(await makePayout(db, shop, state));
-    made.push(await queue(db, shop, 1000n, { reference: 'SAL-2' }));
-    made.push(await queue(db, shop, 1000n, { reference: 'SAL-2', phone: OTHER_PHONE }));
+    for (const state of PAYOUT_STATES) payouts.push(await makePayout(db, shop, state));
+    payouts.push(await queue(db, shop, 1000n, { reference: 'SAL-2' }));
+    payouts.push(await queue(db, shop, 1000n, { reference: 'SAL-2', phone: OTHER_PHONE }));
     const other = await makeShop(db, 100_000n);
     for (let i = 0; i < 3; i++) await queue(db, other, 1000n, { reference: 'SAL-2', phone: OTHER_PHONE });
   });
-  after(() => database.drop());
 
   const page = (filter: PayoutFilter, limit = 100) => listRows(db, shop.merchantId, filter, limit);
-  const expected = (fits: (payout: Payout) => boolean) => made.filter(fits).reverse();
+  const expected = (fits: (payout: Payout) => boolean) => payouts.filter(fits).reverse();
   const isIn =
     (...states: PayoutState[]) =>
     ({ state }: Payout) =>
       states.includes(state);
 
-  it('has all of the merchant’s and nobody else’s, newest first, as they are fetched one by one', async () => {
+  it('has all payouts of the merchant and of nobody else, newest first, as they are fetched one by one', async () => {
     assert.deepEqual(
       await page({}),
       expected(() => true),
@@ -43,18 +38,18 @@ describe('a list of payouts', () => {
   });
 
   for (const state of PAYOUT_STATES) {
-    it(`finds by state what is ${state}`, async () => {
+    it(`finds the payouts that are ${state}`, async () => {
       assert.deepEqual(await page({ states: [state] }), expected(isIn(state)));
     });
   }
 
-  it('finds by the state of approval whatever has any of its states', async () => {
+  it('finds the payouts in any state of an approval state', async () => {
     const states = statesOfApproval('approved');
     assert.equal(states.length, 5);
     assert.deepEqual(await page({ states }), expected(isIn(...states)));
   });
 
-  it('finds nothing by no state at all', async () => {
+  it('finds nothing for an empty list of states', async () => {
     assert.deepEqual(await page({ states: [] }), []);
   });
 
@@ -62,14 +57,14 @@ describe('a list of payouts', () => {
     const byReference = expected(({ reference }) => reference === 'SAL-2');
     assert.deepEqual(await page({ reference: 'SAL-2' }), byReference);
     assert.equal(byReference.length, 2);
-    assert.deepEqual(await page({ phone: OTHER_PHONE }), made.slice(-1));
+    assert.deepEqual(await page({ phone: OTHER_PHONE }), payouts.slice(-1));
     assert.deepEqual(await page({ reference: 'SAL-1', phone: OTHER_PHONE }), []);
-    assert.deepEqual(await page({ reference: 'SAL-2', phone: OTHER_PHONE, states: ['queued'] }), made.slice(-1));
+    assert.deepEqual(await page({ reference: 'SAL-2', phone: OTHER_PHONE, states: ['queued'] }), payouts.slice(-1));
     assert.deepEqual(await page({ reference: 'SAL-2', phone: OTHER_PHONE, states: ['released'] }), []);
   });
 
-  it('finds by time from a moment on, and up to it', async () => {
-    const at = made[4]!.createdAt;
+  it('finds the payouts created from a time on, or before it', async () => {
+    const at = payouts[4]!.createdAt;
     assert.deepEqual(
       await page({ createdFrom: at }),
       expected(({ createdAt }) => createdAt >= at),
@@ -81,7 +76,7 @@ describe('a list of payouts', () => {
     assert.deepEqual(await page({ createdFrom: at, createdTo: at }), []);
   });
 
-  it('goes on page by page to the end, and holds still while new ones come', async () => {
+  it('goes on page by page to the end and stays stable while new payouts are created', async () => {
     const seen: Payout[] = [];
     let before: PayoutFilter = {};
     for (let pages = 1; ; pages++) {
@@ -98,7 +93,7 @@ describe('a list of payouts', () => {
     );
   });
 
-  it('that ends with a full page has no next one', async () => {
+  it('has no next page after a full last page', async () => {
     const { items, nextBefore } = await listPayouts(db, shop.merchantId, { reference: 'SAL-2' }, 2);
     assert.deepEqual([items.length, nextBefore], [2, null]);
   });

@@ -1,16 +1,14 @@
-// People, clocks and the operator acting on one payout at the same time: one of them wins, and money moves once.
+// People, clocks and the operator acting on one payout at the same time: one of them wins, and the money moves once.
 import assert from 'node:assert/strict';
-import type { Database } from '../../../src/db/database.ts';
 import type { Clocks } from '../../../src/domain/clocks.ts';
 import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
 import { changeMember } from '../../../src/operations/accounts/change-member.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getBalance } from '../../../src/queries/payments/get-balance.ts';
 import { getPayout } from '../../../src/queries/payments/get-payout.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import {
   actedBy,
+  balanceOf,
   codeOr,
   decide,
   makePerson,
@@ -22,7 +20,8 @@ import {
   SOON_OVER,
   type Shop,
 } from './payout-rows.ts';
-import { oneRow, untilOneWaits } from '../rows.ts';
+import { countRows, oneRow, whileLocked } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
 
 const TIMES = 15;
 const REJECT = { kind: 'reject', reason: 'wrong person' } as const;
@@ -30,21 +29,16 @@ const CANCEL = { kind: 'cancel' } as const;
 const PAID = { kind: 'paid', operatorReceipt: '42' } as const;
 const DECLINED = { kind: 'declined', failureCode: 'payer_not_found' } as const;
 
-describe('a payout that several act on at once', () => {
-  let database: TestDatabase;
-  let db: Database;
+describe('a payout with concurrent actions', () => {
+  const db = useDatabase();
   let shop: Shop;
 
-  before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
-  });
   beforeEach(async () => {
     shop = await makeShop(db, 100_000n);
   });
-  // Whatever happened: the balance is what the states say, each change was told once, and the ledger is sound.
+  // After every case: the balance matches the states, each change has one event, and the ledger is sound.
   afterEach(async () => {
-    const { availableMinor, heldMinor } = await getBalance(db, shop.merchantId);
+    const [available, heldBalance] = await balanceOf(db, shop.merchantId);
     const { held, gone } = await oneRow<{ held: string; gone: string }>(
       db,
       `SELECT coalesce(sum(amount_minor) FILTER (WHERE state IN ('queued', 'released', 'reconciling')), 0) AS held,
@@ -52,22 +46,17 @@ describe('a payout that several act on at once', () => {
        FROM payouts WHERE merchant_id = $1`,
       [shop.merchantId],
     );
-    assert.deepEqual([heldMinor, availableMinor], [BigInt(held), 100_000n - BigInt(held) - BigInt(gone)]);
-    const { untold } = await oneRow<{ untold: number }>(
-      db,
-      `SELECT count(*)::int AS untold FROM payouts p WHERE merchant_id = $1
-         AND version + 1 <> (SELECT count(*) FROM events WHERE payout_id = p.id)`,
-      [shop.merchantId],
-    );
-    assert.equal(untold, 0);
+    assert.deepEqual([heldBalance, available], [BigInt(held), 100_000n - BigInt(held) - BigInt(gone)]);
+    const withoutTheirEvents = `payouts p WHERE merchant_id = $1
+      AND version + 1 <> (SELECT count(*) FROM events WHERE payout_id = p.id)`;
+    assert.equal(await countRows(db, withoutTheirEvents, [shop.merchantId]), 0);
     assert.deepEqual(await checkLedger(db), []);
   });
-  after(() => database.drop());
 
   const now = (payout: Payout) => getPayout(db, shop.merchantId, payout.id);
   const expire = (payout: Payout) => recordPayout(db, payout, { kind: 'approval_expired' }, payout.expiresAt);
 
-  /** Runs all acts at once on each of several payouts; what each payout then is, and how its acts were answered. */
+  /** Runs all acts at once on each of several payouts; returns each payout afterwards, with the results of its acts. */
   async function race(
     state: 'queued' | 'released',
     acts: readonly ((payout: Payout) => Promise<unknown>)[],
@@ -75,16 +64,16 @@ describe('a payout that several act on at once', () => {
   ): Promise<{ payout: Payout; answers: unknown[] }[]> {
     const payouts: Payout[] = [];
     for (let i = 0; i < TIMES; i++) {
-      const made = await queue(db, shop, 1000n, fields);
-      if (state === 'released') await release(db, shop.approver, made.id);
-      payouts.push(made);
+      const payout = await queue(db, shop, 1000n, fields);
+      if (state === 'released') await release(db, shop.approver, payout.id);
+      payouts.push(payout);
     }
     return Promise.all(
-      payouts.map(async (made, index) => {
-        // Not always the same one first.
+      payouts.map(async (payout, index) => {
+        // Alternate which act starts first.
         const order = index % 2 === 0 ? acts : [...acts].reverse();
-        const answers = await Promise.all(order.map((act) => codeOr(act(made))));
-        return { payout: await now(made), answers };
+        const answers = await Promise.all(order.map((act) => codeOr(act(payout))));
+        return { payout: await now(payout), answers };
       }),
     );
   }
@@ -93,23 +82,23 @@ describe('a payout that several act on at once', () => {
 
   const pairs: readonly (readonly [string, readonly ((payout: Payout) => Promise<unknown>)[], PayoutState[]])[] = [
     [
-      'released and cancelled',
+      'released or cancelled',
       [({ id }) => release(db, shop.approver, id), ({ id }) => decide(db, shop.maker, id, CANCEL)],
       ['released', 'cancelled'],
     ],
     [
-      'released and rejected',
+      'released or rejected',
       [({ id }) => release(db, shop.approver, id), ({ id }) => decide(db, shop.otherApprover, id, REJECT)],
       ['released', 'rejected'],
     ],
     [
-      'rejected and cancelled',
+      'rejected or cancelled',
       [({ id }) => decide(db, shop.approver, id, REJECT), ({ id }) => decide(db, shop.maker, id, CANCEL)],
       ['rejected', 'cancelled'],
     ],
   ];
   for (const [what, acts, ends] of pairs) {
-    it(`is ${what} by one of two only, and the other is told`, async () => {
+    it(`is either ${what}, and the slower of the two gets state_conflict`, async () => {
       for (const { payout, answers } of await race('queued', acts)) {
         assert.ok(ends.includes(payout.state), payout.state);
         assert.deepEqual([payout.version, refusals(answers)], [1, 1]);
@@ -117,7 +106,7 @@ describe('a payout that several act on at once', () => {
     });
   }
 
-  it('is released or runs out, and never both', async () => {
+  it('is released or expires, and never both', async () => {
     const acts = [({ id, createdAt }: Payout) => release(db, shop.approver, id, { at: createdAt }), expire];
     for (const { payout, answers } of await race('queued', acts, SOON_OVER)) {
       assert.ok(['released', 'expired'].includes(payout.state), payout.state);
@@ -125,7 +114,7 @@ describe('a payout that several act on at once', () => {
     }
   });
 
-  it('ends once when everybody ends it', async () => {
+  it('becomes final once when everybody decides at the same time', async () => {
     const acts = [
       ({ id }: Payout) => decide(db, shop.maker, id, CANCEL),
       ({ id }: Payout) => decide(db, shop.approver, id, REJECT),
@@ -134,10 +123,10 @@ describe('a payout that several act on at once', () => {
       expire,
     ];
     for (const { payout } of await race('queued', acts, SOON_OVER)) assert.equal(payout.version, 1);
-    assert.equal((await getBalance(db, shop.merchantId)).availableMinor, 100_000n);
+    assert.deepEqual(await balanceOf(db, shop.merchantId), [100_000n, 0n]);
   });
 
-  it('is paid or given back, and neither twice, whatever the operator is heard to say', async () => {
+  it('is paid or given back, and neither twice, whatever outcomes the operator reports', async () => {
     const transitions: PayoutOutcomeInput[] = [PAID, DECLINED, PAID, DECLINED, { kind: 'outcome_unknown' }];
     const acts = transitions.map((transition) => (payout: Payout) => recordPayout(db, payout, transition));
     for (const { payout } of await race('released', acts)) {
@@ -146,7 +135,7 @@ describe('a payout that several act on at once', () => {
     }
   });
 
-  it('that two approve where one is enough is released by the first of them', async () => {
+  it('is released by the first of two approvers when one approval is enough', async () => {
     const acts = [shop.approver, shop.otherApprover].map(
       (person) =>
         ({ id }: Payout) =>
@@ -158,7 +147,7 @@ describe('a payout that several act on at once', () => {
     }
   });
 
-  it('that two approve where two are needed is released once, by both', async () => {
+  it('is released once by both approvers when two approvals are needed', async () => {
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
     for (let i = 0; i < TIMES; i++) {
       const made = await queue(db, shop, 1000n);
@@ -171,7 +160,7 @@ describe('a payout that several act on at once', () => {
     }
   });
 
-  it('that three approve where two are needed is released by two of them', async () => {
+  it('is released by two of three approvers when two approvals are needed', async () => {
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
     const third = await makePerson(db, shop.merchantId, ['owner']);
     for (let i = 0; i < TIMES; i++) {
@@ -183,7 +172,7 @@ describe('a payout that several act on at once', () => {
     }
   });
 
-  it('that one person approves many times at once has one approval, and waits for the second person', async () => {
+  it('has one approval of a person who approves many times at once, and waits for a second person', async () => {
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
     const made = await queue(db, shop, 1000n);
     await Promise.all(Array.from({ length: 10 }, () => release(db, shop.approver, made.id)));
@@ -191,7 +180,7 @@ describe('a payout that several act on at once', () => {
     assert.deepEqual([payout.state, payout.version, payout.approvals.length], ['queued', 0, 1]);
   });
 
-  it('never takes an approver beyond the daily limit, however many are released at once', async () => {
+  it('never takes an approver beyond the daily limit, however many are released at the same time', async () => {
     await setPolicy(db, shop.merchantId, { approverDailyLimitMinor: 10_000n });
     const made: Payout[] = [];
     for (let i = 0; i < 20; i++) made.push(await queue(db, shop, 1500n));
@@ -202,50 +191,33 @@ describe('a payout that several act on at once', () => {
   });
 });
 
-describe('an approver who is removed', () => {
-  let database: TestDatabase;
-  let db: Database;
+describe('an approver who may no longer approve', () => {
+  const db = useDatabase();
   let shop: Shop;
 
-  before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
-  });
   beforeEach(async () => {
     shop = await makeShop(db, 100_000n);
   });
-  after(() => database.drop());
 
   const stateOf = async ({ id }: Payout) => (await getPayout(db, shop.merchantId, id)).state;
-
-  /** Changes the approver, lets `work` begin, and only then commits. */
-  async function whileChanging<Result>(assignment: string, work: () => Promise<Result>): Promise<Result> {
-    const client = await db.pool.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query(`UPDATE members SET ${assignment} WHERE user_id = $1`, [shop.approver.userId]);
-      const working = work();
-      await untilOneWaits(db);
-      await client.query('COMMIT');
-      return await working;
-    } finally {
-      client.release(true);
-    }
-  }
 
   for (const [what, assignment] of [
     ['is removed', 'removed_at = now()'],
     ['loses the role', "roles = ARRAY['maker']"],
   ] as const) {
-    it(`and ${what} while releasing, releases nothing`, async () => {
+    it(`releases nothing when the approver ${what} during the release`, async () => {
       const payout = await queue(db, shop, 1000n);
-      const answer = await whileChanging(assignment, () => codeOr(release(db, shop.approver, payout.id)));
+      const change = {
+        sql: `UPDATE members SET ${assignment} WHERE user_id = $1`,
+        values: [shop.approver.userId],
+      };
+      const answer = await whileLocked(db, change, () => codeOr(release(db, shop.approver, payout.id)));
       assert.equal(answer, 'permission_denied');
       assert.equal(await stateOf(payout), 'queued');
     });
   }
 
-  it('at the same time has released before, or releases nothing', async () => {
+  it('has released before a removal at the same time, or releases nothing', async () => {
     const owner = await makePerson(db, shop.merchantId, ['owner']);
     for (let i = 0; i < 10; i++) {
       const approver = await makePerson(db, shop.merchantId, ['approver']);
@@ -258,7 +230,7 @@ describe('an approver who is removed', () => {
     }
   });
 
-  it('no longer counts for what waits for a second approval', async () => {
+  it('no longer counts for a payout that waits for a second approval', async () => {
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
     const payout = await queue(db, shop, 1000n);
     const owner = await makePerson(db, shop.merchantId, ['owner']);
@@ -270,7 +242,7 @@ describe('an approver who is removed', () => {
     assert.equal(await stateOf(payout), 'released');
   });
 
-  it('after a release has released it', async () => {
+  it('has released a payout when the removal comes after the release', async () => {
     const payout = await queue(db, shop, 1000n);
     const owner = await makePerson(db, shop.merchantId, ['owner']);
     await release(db, shop.approver, payout.id);

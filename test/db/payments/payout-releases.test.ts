@@ -1,32 +1,25 @@
-// Several payouts released by one call: all of it or nothing, each once, whoever comes beside it and whatever breaks off.
+// Several payouts released by one call: in one transaction and each once, whatever runs beside it and wherever it breaks.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../../../src/db/database.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { getPayout } from '../../../src/queries/payments/get-payout.ts';
 import type { ReleasedPayouts } from '../../../src/operations/payments/release-payout.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { codeOr, makeShop, queue, releaseMany, setPolicy, type Shop } from './payout-rows.ts';
-import { oneRow, untilOneWaits } from '../rows.ts';
+import { oneRow, whileLocked } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
 
 describe('a release of several payouts', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabase();
   let shop: Shop;
   let payouts: Payout[];
   let ids: string[];
 
-  before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
-  });
   beforeEach(async () => {
     shop = await makeShop(db, 100_000n);
     payouts = [];
     for (let i = 0; i < 5; i++) payouts.push(await queue(db, shop, 1000n));
     ids = payouts.map(({ id }) => id);
   });
-  after(() => database.drop());
 
   /** State and version of each: version 1 is released once. */
   const snapshot = async () =>
@@ -38,60 +31,46 @@ describe('a release of several payouts', () => {
     );
   const RELEASED = Array.from({ length: 5 }, () => 'released 1 1');
   const QUEUED = Array.from({ length: 5 }, () => 'queued 0 0');
-  const said = ({ answer }: ReleasedPayouts) =>
+  const resultsOf = ({ answer }: ReleasedPayouts) =>
     (
       JSON.parse(answer.body) as {
         data: { id: string; payout: { state: string } | null; error: { code: string } | null }[];
       }
     ).data.map(({ payout, error }) => payout?.state ?? error?.code);
 
-  /** Keeps the fourth payout from everybody while `work` runs; what `work` returns is awaited after it is let go. */
-  async function whileOneIsLocked<Result>(work: () => Promise<{ answer: Promise<Result> }>): Promise<Result> {
-    const client = await db.pool.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query('SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', [ids[3]]);
-      const { answer } = await work();
-      await client.query('ROLLBACK');
-      return await answer;
-    } finally {
-      client.release();
-    }
-  }
+  const lockOnFourth = () => ({ sql: 'SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', values: [ids[3]] });
 
-  it('is in flight for a second call with the same key, which then is answered with what the first kept', async () => {
+  it('returns idempotency_key_in_flight to a second call with the same key, and replays its response later', async () => {
     const idempotencyKey = randomUUID();
-    const first = await whileOneIsLocked(async () => {
-      const answer = releaseMany(db, shop.approver, ids, { idempotencyKey });
-      await untilOneWaits(db);
-      const second = await codeOr(releaseMany(db, shop.approver, ids, { idempotencyKey }));
-      assert.equal(second, 'idempotency_key_in_flight');
-      return { answer };
+    const send = () => releaseMany(db, shop.approver, ids, { idempotencyKey });
+    const first = await whileLocked(db, lockOnFourth(), send, async () => {
+      assert.equal(await codeOr(send()), 'idempotency_key_in_flight');
     });
-    assert.deepEqual([first.kind, said(first)], ['approved', payouts.map(() => 'released')]);
-    const third = await releaseMany(db, shop.approver, ids, { idempotencyKey });
-    assert.deepEqual(third, { kind: 'replayed', answer: first.answer });
+    assert.deepEqual([first.kind, resultsOf(first)], ['approved', payouts.map(() => 'released')]);
+    assert.deepEqual(await send(), { kind: 'replayed', answer: first.answer });
     assert.deepEqual(await snapshot(), RELEASED);
   });
 
-  it('that dies in the middle leaves nothing released and its key free: the repeat releases each once', async () => {
+  it('releases nothing and frees its key when its connection dies: a repeat releases each payout once', async () => {
     const idempotencyKey = randomUUID();
-    await whileOneIsLocked(async () => {
-      const answer = assert.rejects(releaseMany(db, shop.approver, ids, { idempotencyKey }));
-      await untilOneWaits(db);
-      await db.pool.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return { answer };
-    });
+    const send = () => releaseMany(db, shop.approver, ids, { idempotencyKey });
+    await whileLocked(
+      db,
+      lockOnFourth(),
+      () => assert.rejects(send()),
+      () =>
+        db.pool.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        ),
+    );
     assert.deepEqual(await snapshot(), QUEUED);
-    const repeat = await releaseMany(db, shop.approver, ids, { idempotencyKey });
-    assert.deepEqual([repeat.kind, said(repeat)], ['approved', payouts.map(() => 'released')]);
+    const repeat = await send();
+    assert.deepEqual([repeat.kind, resultsOf(repeat)], ['approved', payouts.map(() => 'released')]);
     assert.deepEqual(await snapshot(), RELEASED);
   });
 
-  it('by two people in opposite order releases each once, and neither waits for the other for ever', async () => {
+  it('releases each payout once, without a deadlock, when two people send the ids in opposite orders', async () => {
     await Promise.all([
       releaseMany(db, shop.approver, ids),
       releaseMany(db, shop.otherApprover, [...ids].reverse()),
@@ -100,12 +79,12 @@ describe('a release of several payouts', () => {
     assert.deepEqual(await snapshot(), RELEASED);
   });
 
-  it('says of each what became of it, leaves nothing of what is refused, and tells of those it approved alone', async () => {
+  it('reports the result of each payout, records nothing of refused ones, and returns the approved ones', async () => {
     await setPolicy(db, shop.merchantId, { approverDailyLimitMinor: 3000n });
     await releaseMany(db, shop.approver, [ids[0]!]);
     const released = await releaseMany(db, shop.approver, [...ids, 'pay_unknown']);
     assert.ok(released.kind === 'approved');
-    assert.deepEqual(said(released), [
+    assert.deepEqual(resultsOf(released), [
       'released',
       'released',
       'released',

@@ -1,4 +1,4 @@
-// Payouts and reversals for the database's tests: a shop with money and people, and what they do, as the service does it.
+// Payouts and reversals for tests: a shop with money and people, and what they do through the service's own operations.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../src/db/database.ts';
@@ -14,6 +14,7 @@ import type { ReversalTransitionInput } from '../../../src/domain/payments/rever
 import { createPayout, type CreatedPayout, type CreatePayout } from '../../../src/operations/payments/create-payout.ts';
 import { createReversal, type CreateReversal } from '../../../src/operations/payments/create-reversal.ts';
 import { decidePayout, type DecidePayout } from '../../../src/operations/payments/decide-payout.ts';
+import { getBalance } from '../../../src/queries/payments/get-balance.ts';
 import { getPayout } from '../../../src/queries/payments/get-payout.ts';
 import { recordPayoutTransition } from '../../../src/operations/payments/record-payout-transition.ts';
 import { recordReversalTransition } from '../../../src/operations/payments/record-reversal-transition.ts';
@@ -27,7 +28,7 @@ import {
 } from '../../../src/operations/payments/release-payout.ts';
 import { contextOf, makeCollection, makeMember, makeMerchant } from '../rows.ts';
 
-/** A merchant with money, who has one person that asks for payouts and two that may release them. */
+/** A merchant with money, one person who requests payouts and two who may release them. */
 export type Shop = {
   readonly merchantId: MerchantId;
   readonly maker: Person;
@@ -51,7 +52,6 @@ export async function makePerson(db: Database, merchantId: MerchantId, roles: re
   return { userId, merchantId, merchantCurrency: 'UGX', roles, hasSecondFactor: false, secondFactorAt: null };
 }
 
-/** What the merchant asks for beyond the second person. */
 export async function setPolicy(
   db: Database,
   merchantId: MerchantId,
@@ -66,15 +66,26 @@ export async function setPolicy(
   );
 }
 
+/** The available and the held balance. */
+export async function balanceOf(db: Database, merchantId: MerchantId): Promise<[available: bigint, held: bigint]> {
+  const { availableMinor, heldMinor } = await getBalance(db, merchantId);
+  return [availableMinor, heldMinor];
+}
+
 export function actedBy(person: Person): ActedBy {
   return { person, address: '127.0.0.1', requestId: 'req_test' };
 }
 
 type WithClocks = { readonly clocks?: Partial<Clocks> };
-type Asked = Partial<CreatePayout> & WithClocks & { readonly reference?: string; readonly phone?: string };
+type RequestFields = Partial<CreatePayout> & WithClocks & { readonly reference?: string; readonly phone?: string };
 
-/** Asks for a payout of so much; the answer as it comes. */
-export function ask(db: Database, shop: Shop, amountMinor: bigint, fields: Asked = {}): Promise<CreatedPayout> {
+/** Requests a payout of this amount, which may be refused. */
+export function requestPayout(
+  db: Database,
+  shop: Shop,
+  amountMinor: bigint,
+  fields: RequestFields = {},
+): Promise<CreatedPayout> {
   const { reference = 'SAL-1', phone = '256772000100', clocks, ...input } = fields;
   return createPayout(contextOf(db, clocks), {
     merchantId: shop.merchantId,
@@ -90,9 +101,14 @@ export function ask(db: Database, shop: Shop, amountMinor: bigint, fields: Asked
   });
 }
 
-/** A payout that waits to be released; fails when there is too little money for it. */
-export async function queue(db: Database, shop: Shop, amountMinor: bigint, fields: Asked = {}): Promise<Payout> {
-  const created = await ask(db, shop, amountMinor, fields);
+/** A queued payout; fails when there is too little money for it. */
+export async function queue(
+  db: Database,
+  shop: Shop,
+  amountMinor: bigint,
+  fields: RequestFields = {},
+): Promise<Payout> {
+  const created = await requestPayout(db, shop, amountMinor, fields);
   assert.ok(created.kind === 'created', created.answer.body);
   return created.payout;
 }
@@ -142,20 +158,20 @@ export function recordPayout(
 }
 
 /**
- * For a payout that a test lets run out. The moment it does is a little ahead of the clock, and never far: ids of this
- * process go on from the latest moment that one was made at.
+ * For a payout that a test lets expire. Its expiry is only a little ahead of the clock, because the ids of this process
+ * continue from the latest time that an id was created for.
  */
 export const SOON_OVER = { clocks: { payoutExpiryMs: 200 } } as const;
 
-/** What the operator says of a released payout on its way to each state. */
-const STATUSES: Readonly<Partial<Record<PayoutState, readonly PayoutOutcomeInput[]>>> = {
+/** The outcomes that bring a released payout to each state. */
+const OUTCOMES: Readonly<Partial<Record<PayoutState, readonly PayoutOutcomeInput[]>>> = {
   reconciling: [{ kind: 'outcome_unknown' }],
   succeeded: [{ kind: 'paid', operatorReceipt: '42' }],
   failed: [{ kind: 'declined', failureCode: 'payer_not_found' }],
   reversed: [{ kind: 'paid', operatorReceipt: '42' }, { kind: 'returned' }],
 };
 
-/** A payout of the shop, brought to `state` the way the service does it. */
+/** A payout of the shop that the service's own operations brought to `state`. */
 export async function makePayout(db: Database, shop: Shop, state: PayoutState, amountMinor = 1000n): Promise<Payout> {
   const payout = await queue(db, shop, amountMinor, state === 'expired' ? SOON_OVER : {});
   const { id } = payout;
@@ -163,13 +179,13 @@ export async function makePayout(db: Database, shop: Shop, state: PayoutState, a
   else if (state === 'cancelled') await decide(db, shop.maker, id, { kind: 'cancel' });
   else if (state === 'expired') await recordPayout(db, payout, { kind: 'approval_expired' }, payout.expiresAt);
   else if (state !== 'queued') await release(db, shop.approver, id);
-  for (const transition of STATUSES[state] ?? []) await recordPayout(db, payout, transition);
-  const made = await getPayout(db, shop.merchantId, id);
-  assert.equal(made.state, state);
-  return made;
+  for (const transition of OUTCOMES[state] ?? []) await recordPayout(db, payout, transition);
+  const reached = await getPayout(db, shop.merchantId, id);
+  assert.equal(reached.state, state);
+  return reached;
 }
 
-export function askBack(
+export function requestReversal(
   db: Database,
   person: Person,
   collectionId: string,
@@ -184,13 +200,13 @@ export function askBack(
   });
 }
 
-/** A reversal that is being sent. */
+/** A reversal in the state requested. */
 export async function makeReversal(
   db: Database,
   person: Person,
   collection: Pick<Collection, 'id'>,
 ): Promise<Reversal> {
-  const created = await askBack(db, person, collection.id);
+  const created = await requestReversal(db, person, collection.id);
   assert.ok(created.kind === 'created', created.answer.body);
   return created.reversal;
 }
@@ -204,13 +220,13 @@ export async function recordReversal(
   return (await recordReversalTransition(contextOf(db), { ref, transition, at })).reversal;
 }
 
-/** Records that the operator refunded; whether the money that went back is posted. */
-export async function bookRefund(db: Database, ref: Reversal): Promise<boolean> {
+/** Records that the operator confirmed the refund; returns whether the refund was posted. */
+export async function confirmRefund(db: Database, ref: Reversal): Promise<boolean> {
   const input = { ref, transition: { kind: 'refunded' }, at: new Date() } as const;
   return (await recordReversalTransition(contextOf(db), input)).isPosted;
 }
 
-/** The code that a call is refused with, or what it gave. Anything else that is thrown fails the test. */
+/** The call's value, or the code of the domain error that it throws. Any other error fails the test. */
 export async function codeOr<Value>(call: Promise<Value>): Promise<Value | ErrorCode> {
   try {
     return await call;

@@ -1,7 +1,6 @@
-// What the sweep does to rows: gives overdue work back, asks the expired again for a while, and removes what is old.
+// What the sweep does to rows: it requeues stale work, rechecks expired collections for a while, and removes old records.
 import assert from 'node:assert/strict';
 import { createReconciliationActivities } from '../../../activities/reconciliation.ts';
-import type { Database } from '../../../src/db/database.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { listUnstarted, markStarted, measureBacklog } from '../../../src/db/work.ts';
@@ -10,36 +9,33 @@ import type { Work, WorkKind } from '../../../src/domain/work.ts';
 import { recordOperatorCallback } from '../../../src/operations/payments/record-operator-callback.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { requeueStaleWork } from '../../../src/operations/requeue-stale-work.ts';
-import { createTestDatabase, testLog, type TestDatabase } from '../../support/engines.ts';
-import { makePayout, makeReversal, makeShop, queue, recordReversal, release as releasePayout } from './payout-rows.ts';
+import { testLog } from '../../support/engines.ts';
+import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
 import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from '../rows.ts';
+import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const NOTHING = { collection: 0, payout: 0, reversal: 0, delivery: 0 };
 const CLOCKS = { ...REAL_CLOCKS, overdueAfterMs: 10 * MINUTE, lateCheckEveryMs: 60 * MINUTE, lateCheckForMs: 7 * DAY };
 
-describe('work', () => {
-  let database: TestDatabase;
-  let db: Database;
+describe('recorded work', () => {
+  const db = useDatabasePerCase();
   let merchantId: MerchantId;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     merchantId = await makeMerchant(db);
   });
-  afterEach(() => database.drop());
 
   const inMs = (ms: number) => new Date(Date.now() + ms);
-  const release = (at: Date, limit = 100) => requeueStaleWork(db, { at, clocks: CLOCKS, limit });
+  const requeue = (at: Date, limit = 100) => requeueStaleWork(db, { at, clocks: CLOCKS, limit });
   const dueAt = async (id: string) =>
     (await oneRow<{ check_due_at: Date | null }>(db, 'SELECT check_due_at FROM collections WHERE id = $1', [id]))
       .check_due_at;
   const listed = (kind: WorkKind): Promise<Work[]> => listUnstarted(db, kind, inMs(1000), 100);
   const unstarted = async () => (await listed('collection')).map(({ id }) => id);
 
-  it('is unstarted from its recording until it is marked, and counts as backlog for as long', async () => {
+  it('is unstarted, and counts as backlog, until it is marked as started', async () => {
     const { id } = await makeCollection(db, merchantId);
     assert.deepEqual(await unstarted(), [id]);
     assert.equal((await measureBacklog(db, 10)).count, 1);
@@ -48,13 +44,13 @@ describe('work', () => {
     assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
   });
 
-  it('is not listed while it is so young that who recorded it still starts it', async () => {
+  it('is not listed while it is so young that its creator still starts it', async () => {
     const { id } = await makeCollection(db, merchantId);
     assert.deepEqual(await listUnstarted(db, 'collection', inMs(-1000), 100), []);
     assert.equal((await listed('collection'))[0]?.id, id);
   });
 
-  it('is counted as backlog up to the limit only, and by the age of the oldest', async () => {
+  it('is counted as backlog up to the limit, with the age of the oldest', async () => {
     for (let i = 0; i < 5; i++) {
       await makeCollection(db, merchantId, 'initiated', { createdAt: inMs(-MINUTE), updatedAt: inMs(-MINUTE) });
     }
@@ -63,51 +59,51 @@ describe('work', () => {
     assert.ok(oldestAgeMs >= MINUTE && oldestAgeMs < 2 * MINUTE, `${oldestAgeMs}`);
   });
 
-  it('is given back when its check is due, and looked at again after the next wait', async () => {
+  it('is requeued when its check is due, and checked again after the next wait', async () => {
     const { id } = await makeCollection(db, merchantId, 'reconciling');
-    assert.deepEqual(await release(new Date()), NOTHING);
+    assert.deepEqual(await requeue(new Date()), NOTHING);
     const at = inMs(2 * MINUTE);
-    assert.deepEqual(await release(at), { ...NOTHING, collection: 1 });
+    assert.deepEqual(await requeue(at), { ...NOTHING, collection: 1 });
     assert.deepEqual(await unstarted(), [id]);
     assert.equal((await dueAt(id))?.getTime(), at.getTime() + 10 * MINUTE);
   });
 
-  it('counts as backlog no more once the sweep gave it back, whatever its state and age', async () => {
+  it('no longer counts as backlog once the sweep requeued it, whatever its state and age', async () => {
     for (const state of ['initiated', 'reconciling', 'expired'] as const) {
       await makeCollection(db, merchantId, state);
       await markStarted(db, 'collection', await listed('collection'), new Date());
     }
-    assert.deepEqual(await release(inMs(10 * MINUTE)), { ...NOTHING, collection: 3 });
+    assert.deepEqual(await requeue(inMs(10 * MINUTE)), { ...NOTHING, collection: 3 });
     assert.equal((await unstarted()).length, 3);
     assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
   });
 
-  it('is given back by one of two sweeps at the same time', async () => {
+  it('is requeued by one of several sweeps at the same time', async () => {
     for (let i = 0; i < 20; i++) await makeCollection(db, merchantId, 'reconciling');
-    const released = await Promise.all([1, 2, 3].map(() => release(inMs(2 * MINUTE))));
+    const released = await Promise.all([1, 2, 3].map(() => requeue(inMs(2 * MINUTE))));
     assert.equal(
       released.reduce((sum, { collection }) => sum + collection, 0),
       20,
     );
   });
 
-  it('that expired is asked for again now and then, and one last time when the wait is over', async () => {
+  it('is rechecked now and then after it expired, and one last time when the wait is over', async () => {
     const { id } = await makeCollection(db, merchantId, 'expired');
     const first = inMs(2 * MINUTE);
-    await release(first);
+    await requeue(first);
     assert.equal((await dueAt(id))?.getTime(), first.getTime() + 60 * MINUTE);
-    assert.deepEqual(await release(inMs(8 * DAY)), { ...NOTHING, collection: 1 });
+    assert.deepEqual(await requeue(inMs(8 * DAY)), { ...NOTHING, collection: 1 });
     assert.equal(await dueAt(id), null);
-    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
+    assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
   });
 
-  it('that is settled for good is never given back', async () => {
+  it('is never requeued once it is final', async () => {
     await makeCollection(db, merchantId, 'succeeded');
     await makeCollection(db, merchantId, 'failed');
-    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
+    assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
   });
 
-  it('of a collection that failed is given back once after callbacks, however many there were', async () => {
+  it('is requeued once after callbacks for a failed collection, however many there were', async () => {
     const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
     await markStarted(db, 'collection', await listed('collection'), new Date());
     const call = () =>
@@ -119,82 +115,77 @@ describe('work', () => {
         sourceAddress: '127.0.0.1',
         receivedAt: new Date(),
       });
-    // More than are kept: the row remembers that somebody called.
+    // More callbacks than are stored: the collection's row records that one came.
     for (let i = 0; i < 25; i++) await call();
-    assert.deepEqual(await release(inMs(1000)), { ...NOTHING, collection: 1 });
+    assert.deepEqual(await requeue(inMs(1000)), { ...NOTHING, collection: 1 });
     assert.deepEqual(await unstarted(), [id]);
     await markStarted(db, 'collection', await listed('collection'), new Date());
-    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
+    assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
     await call();
-    assert.deepEqual(await release(inMs(1000)), { ...NOTHING, collection: 1 });
+    assert.deepEqual(await requeue(inMs(1000)), { ...NOTHING, collection: 1 });
   });
 
-  it('of a delivery is given back when its next attempt is overdue and was started before', async () => {
+  it('is requeued for a delivery whose workflow was started and whose next attempt is overdue', async () => {
     await makeEndpoint(db, merchantId);
     await makeCollection(db, merchantId, 'prompted');
     await db.pool.query("UPDATE deliveries SET state = 'retrying', workflow_started_at = now()");
-    assert.equal((await release(inMs(5 * MINUTE))).delivery, 0);
-    assert.equal((await release(inMs(11 * MINUTE))).delivery, 1);
-    assert.equal((await release(inMs(11 * MINUTE))).delivery, 0);
+    assert.equal((await requeue(inMs(5 * MINUTE))).delivery, 0);
+    assert.equal((await requeue(inMs(11 * MINUTE))).delivery, 1);
+    assert.equal((await requeue(inMs(11 * MINUTE))).delivery, 0);
   });
 
-  it('of a payout waits for a workflow from its making, and again once people decided', async () => {
+  it('waits for a workflow from a payout’s creation on, and again once people decided', async () => {
     const shop = await makeShop(db, 10_000n);
     const payout = await queue(db, shop, 1000n);
     const waiting = async () => (await listed('payout')).map(({ id }) => id);
     assert.deepEqual(await waiting(), [payout.id]);
     await markStarted(db, 'payout', [{ kind: 'payout', ...payout }], new Date());
     assert.deepEqual(await waiting(), []);
-    await releasePayout(db, shop.approver, payout.id);
+    await release(db, shop.approver, payout.id);
     assert.deepEqual(await waiting(), [payout.id]);
-    // Its workflow was told of what was before the release: that says nothing of the release.
+    // This marks the signal for the row before the release: the release still waits.
     await markStarted(db, 'payout', [{ kind: 'payout', ...payout }], new Date());
     assert.deepEqual(await waiting(), [payout.id]);
     await markStarted(db, 'payout', await listed('payout'), new Date());
     assert.deepEqual(await waiting(), []);
   });
 
-  it('of a payout is given back when it is overdue, and never once it ended', async () => {
+  it('is requeued for an overdue payout, and never once the payout is final', async () => {
     const shop = await makeShop(db, 10_000n);
     for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
     await db.pool.query('UPDATE payouts SET workflow_started_at = now()');
-    assert.deepEqual(await release(inMs(2 * MINUTE)), { ...NOTHING, payout: 2 });
-    assert.deepEqual(await release(inMs(8 * DAY)), { ...NOTHING, payout: 3 });
+    assert.deepEqual(await requeue(inMs(2 * MINUTE)), { ...NOTHING, payout: 2 });
+    assert.deepEqual(await requeue(inMs(8 * DAY)), { ...NOTHING, payout: 3 });
     const given = await listed('payout');
     assert.equal(given.length, 3);
   });
 
-  it('of a reversal waits for a workflow, and is given back until the refund ended', async () => {
+  it('waits for a workflow of a reversal, and is requeued until the reversal is final', async () => {
     const shop = await makeShop(db, 10_000n);
     const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
     const waiting = async () => (await listed('reversal')).map(({ id }) => id);
     assert.deepEqual(await waiting(), [reversal.id]);
     await markStarted(db, 'reversal', [{ kind: 'reversal', ...reversal }], new Date());
     assert.deepEqual(await waiting(), []);
-    assert.deepEqual(await release(inMs(6 * MINUTE)), { ...NOTHING, reversal: 1 });
+    assert.deepEqual(await requeue(inMs(6 * MINUTE)), { ...NOTHING, reversal: 1 });
     assert.deepEqual(await waiting(), [reversal.id]);
     await markStarted(db, 'reversal', [{ kind: 'reversal', ...reversal }], new Date());
     await recordReversal(db, reversal, { kind: 'refunded' });
-    assert.deepEqual(await release(inMs(30 * DAY)), NOTHING);
+    assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
   });
 
-  it('is released at most so many at a time', async () => {
+  it('is requeued in batches of at most the limit', async () => {
     for (let i = 0; i < 5; i++) await makeCollection(db, merchantId, 'reconciling');
     const counts = [];
-    for (let i = 0; i < 3; i++) counts.push((await release(inMs(2 * MINUTE), 2)).collection);
+    for (let i = 0; i < 3; i++) counts.push((await requeue(inMs(2 * MINUTE), 2)).collection);
     assert.deepEqual(counts, [2, 2, 1]);
   });
 });
 
 describe('the sweep', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await createTestDatabase();
-  });
-  after(() => database.drop());
+  const db = useDatabase();
 
-  it('gives back all that is overdue, were it thousands, each once', async () => {
-    const { db } = database;
+  it('requeues everything overdue, even thousands, each once', async () => {
     const OVERDUE = 1700;
     const { id } = await makeCollection(db, await makeMerchant(db), 'reconciling');
     const client = await db.pool.connect();
@@ -224,15 +215,9 @@ describe('the sweep', () => {
 });
 
 describe('the removal of old records', () => {
-  let database: TestDatabase;
-  let db: Database;
-  before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
-  });
-  after(() => database.drop());
+  const db = useDatabase();
 
-  it('takes keys and callbacks that are older than their time, some at a time, and no younger ones', async () => {
+  it('removes keys and callbacks past their retention in batches, and no younger ones', async () => {
     const merchantId = await makeMerchant(db);
     const { id } = await makeCollection(db, merchantId);
     const days = [29, 31, 32, 33].map((age) => new Date(Date.now() - age * DAY));
