@@ -70,12 +70,12 @@ describe('stored secrets', () => {
     const row = await sealedOf(endpoint.id);
     assert.equal(open(row.secret_sealed, endpoint.id, [NEW]), 'whsec_second');
     assert.equal(open(row.previous_secret_sealed!, endpoint.id, [NEW]), endpoint.secret);
-    const { rows } = await db.pool.query<{ id: string; kept: string | null; pending: string | null }>(
-      'SELECT id, totp_secret_sealed AS kept, totp_pending_sealed AS pending FROM users',
+    const { rows } = await db.pool.query<{ id: string; current: string | null; pending: string | null }>(
+      'SELECT id, totp_secret_sealed AS current, totp_pending_sealed AS pending FROM users',
     );
-    const opened = rows.map(({ id, kept, pending: waiting }) => [
+    const opened = rows.map(({ id, current, pending: waiting }) => [
       id,
-      kept === null ? null : open(kept, id, [NEW]),
+      current === null ? null : open(current, id, [NEW]),
       waiting === null ? null : open(waiting, id, [NEW]),
     ]);
     assert.deepEqual(
@@ -121,16 +121,16 @@ describe('stored secrets', () => {
   });
 
   it('are left and counted when they cannot be opened, and do not block the others', async () => {
-    const [lost, altered, sound] = [await addEndpoint(), await addEndpoint(), await addEndpoint()];
+    const [lost, altered, intact] = [await addEndpoint(), await addEndpoint(), await addEndpoint()];
     const set = (id: EndpointId, sealed: string) =>
       db.pool.query('UPDATE endpoints SET secret_sealed = $2 WHERE id = $1', [id, sealed]);
     await set(lost.id, seal(lost.secret, lost.id, [{ name: 'lost', key: OLD.key }]));
-    await set(altered.id, seal(altered.secret, sound.id, OLD_RING));
+    await set(altered.id, seal(altered.secret, intact.id, OLD_RING));
     const before = [await sealedOf(lost.id), await sealedOf(altered.id)];
     const result = await resealSecrets(db, { keyRing: BOTH, limit: 100 });
     assert.deepEqual(result, { resealed: 1, left: 2, unopenable: 2 });
     assert.deepEqual([await sealedOf(lost.id), await sealedOf(altered.id)], before);
-    assert.equal(open((await sealedOf(sound.id)).secret_sealed, sound.id, [NEW]), sound.secret);
+    assert.equal(open((await sealedOf(intact.id)).secret_sealed, intact.id, [NEW]), intact.secret);
   });
 
   describe('in the sweep', () => {

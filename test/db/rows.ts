@@ -14,6 +14,7 @@ import type { KeyRing } from '../../src/security/sealing.ts';
 import { createMerchant } from '../../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
 import { recordCollectionTransition } from '../../src/operations/payments/record-collection-transition.ts';
+import { recordOperatorCallback } from '../../src/operations/payments/record-operator-callback.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 
 export const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomBytes(32)) }];
@@ -116,6 +117,18 @@ export async function record(
   at = new Date(),
 ): Promise<Collection> {
   return recordCollectionTransition(contextOf(db), { ref, transition, at });
+}
+
+/** Records a callback of the operator for this reference; null when no payment has it. */
+export function callBack(db: Database, operatorReference: string): ReturnType<typeof recordOperatorCallback> {
+  return recordOperatorCallback(db, {
+    operator: 'mtn-momo',
+    operatorReference,
+    body: '{}',
+    contentType: 'application/json',
+    sourceAddress: '127.0.0.1',
+    receivedAt: new Date(),
+  });
 }
 
 /** How many rows this has: a table, with a WHERE clause or without. */

@@ -1,4 +1,5 @@
 // The rules that collections, payouts and reversals share, as cases for each of them.
+import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import { update, wrongInserts, type RuleCase, type RuleFixture } from '../rule-cases.ts';
 
@@ -25,6 +26,20 @@ export function wrongPaymentColumns(table: 'collections' | 'payouts'): RuleCase[
     ['a reversed amount without a reversal', { amount_reversed_minor: 1 }, `${table}_reversed_amount`],
   ]);
 }
+
+/** Assignments to the columns that a request for a collection or a payout fills. */
+export const PAYMENT_FIELDS: readonly string[] = [
+  'amount_minor = amount_minor + 1',
+  "currency = 'KES'",
+  "reference = 'INV-2'",
+  "phone = '256772000101'",
+  "operator = 'other'",
+  `operator_reference = '${randomUUID()}'`,
+  "idempotency_key = 'other'",
+  "description = 'other'",
+  `metadata = '{"a":"b"}'`,
+  "created_at = created_at - interval '1 day'",
+];
 
 type Noun = 'collection' | 'payout' | 'reversal';
 

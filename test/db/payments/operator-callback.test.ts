@@ -1,23 +1,13 @@
 // Callbacks of operators are stored for the payment that they name, of whichever kind, and for nothing else.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { recordOperatorCallback } from '../../../src/operations/payments/record-operator-callback.ts';
 import { makePayout, makeReversal, makeShop } from './payout-rows.ts';
-import { makeCollection, oneRow } from '../rows.ts';
+import { callBack, makeCollection, oneRow } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 
 describe('an operator’s callback', () => {
   const db = useDatabase();
 
-  const call = (operatorReference: string) =>
-    recordOperatorCallback(db, {
-      operator: 'mtn-momo',
-      operatorReference,
-      body: '{}',
-      contentType: 'application/json',
-      sourceAddress: '127.0.0.1',
-      receivedAt: new Date(),
-    });
   const stored = () =>
     oneRow<Record<string, number>>(
       db,
@@ -31,7 +21,7 @@ describe('an operator’s callback', () => {
     const payout = await makePayout(db, shop, 'released');
     const reversal = await makeReversal(db, shop.approver, collection);
     for (const [kind, payment] of Object.entries({ collection, payout, reversal })) {
-      const called = await call(payment.operatorReference);
+      const called = await callBack(db, payment.operatorReference);
       assert.deepEqual(called, { payment: { kind, ...payment }, isKept: true });
     }
     assert.deepEqual(await stored(), { collections: 1, payouts: 1, reversals: 1, all: 3 });
@@ -39,7 +29,7 @@ describe('an operator’s callback', () => {
 
   it('is not stored when its reference is unknown', async () => {
     const before = await stored();
-    assert.equal(await call(randomUUID()), null);
+    assert.equal(await callBack(db, randomUUID()), null);
     assert.deepEqual(await stored(), before);
   });
 
@@ -47,7 +37,7 @@ describe('an operator’s callback', () => {
     const shop = await makeShop(db, 10_000n);
     const payout = await makePayout(db, shop, 'released');
     const answers = [];
-    for (let i = 0; i < 22; i++) answers.push((await call(payout.operatorReference))?.isKept);
+    for (let i = 0; i < 22; i++) answers.push((await callBack(db, payout.operatorReference))?.isKept);
     assert.deepEqual(answers, [...Array<boolean>(20).fill(true), false, false]);
   });
 });

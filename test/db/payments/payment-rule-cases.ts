@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { insert, move, refusedChanges, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
-import { illegalMoves, requestedFieldCases, wrongPaymentColumns } from './any-payment-rule-cases.ts';
+import { illegalMoves, PAYMENT_FIELDS, requestedFieldCases, wrongPaymentColumns } from './any-payment-rule-cases.ts';
 
 const OF_NOTHING = { collection_id: null, resource_version: null };
 
@@ -71,17 +71,8 @@ const COLLECTION_ROW_CASES: readonly RuleCase[] = [
 ];
 
 const REQUESTED_FIELDS: readonly string[] = [
+  ...PAYMENT_FIELDS,
   `id = '${newId('col')}'`,
-  'amount_minor = amount_minor + 1',
-  "currency = 'KES'",
-  "reference = 'INV-2'",
-  "phone = '256772000101'",
-  "operator = 'other'",
-  `operator_reference = '${randomUUID()}'`,
-  "idempotency_key = 'other'",
-  "description = 'other'",
-  `metadata = '{"a":"b"}'`,
-  "created_at = created_at - interval '1 day'",
   "prompt_deadline_at = prompt_deadline_at + interval '1 day'",
 ];
 

@@ -150,12 +150,12 @@ describe('a payout with concurrent actions', () => {
   it('is released once by both approvers when two approvals are needed', async () => {
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
     for (let i = 0; i < TIMES; i++) {
-      const made = await queue(db, shop, 1000n);
+      const queued = await queue(db, shop, 1000n);
       const people = [shop.approver, shop.otherApprover];
-      const answers = await Promise.all(people.map((person) => release(db, person, made.id)));
+      const answers = await Promise.all(people.map((person) => release(db, person, queued.id)));
       const states = answers.map((answer) => (answer.kind === 'approved' ? answer.payout.state : 'replayed'));
       assert.deepEqual(states.sort(), ['queued', 'released']);
-      const payout = await now(made);
+      const payout = await now(queued);
       assert.deepEqual([payout.state, payout.version, payout.approvals.length], ['released', 1, 2]);
     }
   });
@@ -164,29 +164,29 @@ describe('a payout with concurrent actions', () => {
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
     const third = await makePerson(db, shop.merchantId, ['owner']);
     for (let i = 0; i < TIMES; i++) {
-      const made = await queue(db, shop, 1000n);
+      const queued = await queue(db, shop, 1000n);
       const people = [shop.approver, shop.otherApprover, third];
-      const answers = await Promise.all(people.map((person) => codeOr(release(db, person, made.id))));
+      const answers = await Promise.all(people.map((person) => codeOr(release(db, person, queued.id))));
       assert.equal(refusals(answers), 1);
-      assert.deepEqual((await now(made)).approvals.length, 2);
+      assert.deepEqual((await now(queued)).approvals.length, 2);
     }
   });
 
   it('has one approval of a person who approves many times at once, and waits for a second person', async () => {
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n });
-    const made = await queue(db, shop, 1000n);
-    await Promise.all(Array.from({ length: 10 }, () => release(db, shop.approver, made.id)));
-    const payout = await now(made);
+    const queued = await queue(db, shop, 1000n);
+    await Promise.all(Array.from({ length: 10 }, () => release(db, shop.approver, queued.id)));
+    const payout = await now(queued);
     assert.deepEqual([payout.state, payout.version, payout.approvals.length], ['queued', 0, 1]);
   });
 
   it('never takes an approver beyond the daily limit, however many are released at the same time', async () => {
     await setPolicy(db, shop.merchantId, { approverDailyLimitMinor: 10_000n });
-    const made: Payout[] = [];
-    for (let i = 0; i < 20; i++) made.push(await queue(db, shop, 1500n));
-    const answers = await Promise.all(made.map(({ id }) => codeOr(release(db, shop.approver, id))));
+    const queued: Payout[] = [];
+    for (let i = 0; i < 20; i++) queued.push(await queue(db, shop, 1500n));
+    const answers = await Promise.all(queued.map(({ id }) => codeOr(release(db, shop.approver, id))));
     assert.equal(answers.filter((answer) => answer === 'permission_denied').length, 14);
-    const states = await Promise.all(made.map(async (payout) => (await now(payout)).state));
+    const states = await Promise.all(queued.map(async (payout) => (await now(payout)).state));
     assert.equal(states.filter((state) => state === 'released').length, 6);
   });
 });

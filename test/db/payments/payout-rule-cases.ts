@@ -12,7 +12,13 @@ import {
   type Sql,
   type RuleFixture,
 } from '../rule-cases.ts';
-import { assignedColumn, illegalMoves, requestedFieldCases, wrongPaymentColumns } from './any-payment-rule-cases.ts';
+import {
+  assignedColumn,
+  illegalMoves,
+  PAYMENT_FIELDS,
+  requestedFieldCases,
+  wrongPaymentColumns,
+} from './any-payment-rule-cases.ts';
 
 const PAYOUT_ROW_CASES: readonly RuleCase[] = [
   ...wrongPaymentColumns('payouts'),
@@ -83,19 +89,10 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
 ];
 
 const REQUESTED_FIELDS: readonly string[] = [
+  ...PAYMENT_FIELDS,
   `id = '${newId('pay')}'`,
-  'amount_minor = amount_minor - 1',
-  "currency = 'KES'",
-  "reference = 'SAL-2'",
-  "phone = '256772000101'",
-  "operator = 'other'",
-  `operator_reference = '${randomUUID()}'`,
-  "idempotency_key = 'other'",
-  "description = 'other'",
-  `metadata = '{"a":"b"}'`,
   `created_by = '${newId('usr')}'`,
   `api_key_id = '${newId('key')}'`,
-  "created_at = created_at - interval '1 day'",
   "expires_at = expires_at + interval '1 day'",
 ];
 

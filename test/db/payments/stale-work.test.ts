@@ -6,12 +6,11 @@ import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { listUnstarted, markStarted, measureBacklog } from '../../../src/db/work.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
-import { recordOperatorCallback } from '../../../src/operations/payments/record-operator-callback.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { requeueStaleWork } from '../../../src/operations/requeue-stale-work.ts';
 import { testLog } from '../../support/engines.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
-import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from '../rows.ts';
+import { callBack, KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from '../rows.ts';
 import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 
 const MINUTE = 60_000;
@@ -106,15 +105,7 @@ describe('recorded work', () => {
   it('is requeued once after callbacks for a failed collection, however many there were', async () => {
     const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
     await markStarted(db, 'collection', await listed('collection'), new Date());
-    const call = () =>
-      recordOperatorCallback(db, {
-        operator: 'mtn-momo',
-        operatorReference,
-        body: '{}',
-        contentType: 'application/json',
-        sourceAddress: '127.0.0.1',
-        receivedAt: new Date(),
-      });
+    const call = () => callBack(db, operatorReference);
     // More callbacks than are stored: the collection's row records that one came.
     for (let i = 0; i < 25; i++) await call();
     assert.deepEqual(await requeue(inMs(1000)), { ...NOTHING, collection: 1 });
