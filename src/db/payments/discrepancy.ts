@@ -64,10 +64,10 @@ const SETTLE = statement(
                               WHEN payout_id IS NOT NULL THEN 'payout' ELSE 'reversal' END AS noun`,
 );
 
-export type Settlement = { readonly id: string; readonly how: string; readonly at: Date };
+export type SettleDiscrepancy = { readonly id: string; readonly how: string; readonly at: Date };
 
 /** Records how a person settled it, with an entry in the audit log; null when no discrepancy with this id is open. */
-export async function putSettlement(tx: Tx, { id, how, at }: Settlement): Promise<Discrepancy | null> {
+export async function markDiscrepancySettled(tx: Tx, { id, how, at }: SettleDiscrepancy): Promise<Discrepancy | null> {
   const [row] = await tx.run<DiscrepancyRow & { noun: string }>(SETTLE, [id, at, how]);
   if (!row) return null;
   const action = `${row.noun}.discrepancy_settled`;

@@ -1,6 +1,6 @@
 // Records how a person settled a discrepancy between an operator's status and the recorded outcome.
 import type { Database } from '../../db/database.ts';
-import { putSettlement, type Settlement } from '../../db/payments/discrepancy.ts';
+import { markDiscrepancySettled, type SettleDiscrepancy } from '../../db/payments/discrepancy.ts';
 import type { Discrepancy } from '../../domain/payments/discrepancy.ts';
 
 /**
@@ -8,6 +8,6 @@ import type { Discrepancy } from '../../domain/payments/discrepancy.ts';
  * is open. The ledger check no longer reports it. Moves no money. Of two calls at the same time, one settles it and the
  * other gets null.
  */
-export async function settleDiscrepancy(db: Database, settlement: Settlement): Promise<Discrepancy | null> {
-  return db.withTransaction((tx) => putSettlement(tx, settlement));
+export async function settleDiscrepancy(db: Database, settlement: SettleDiscrepancy): Promise<Discrepancy | null> {
+  return db.withTransaction((tx) => markDiscrepancySettled(tx, settlement));
 }
