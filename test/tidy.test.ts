@@ -61,7 +61,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/operations',
     'src/queries',
     'src/config.ts',
-    'type src/db/database.ts',
+    'src/temporal/setup.ts',
+    'src/db/database.ts',
     'type src/log.ts',
   ],
   'src/admin': [

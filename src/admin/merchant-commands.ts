@@ -1,4 +1,4 @@
-// The commands of `npm run merchant`, each as the text that it prints.
+// The commands of `npm run merchant` about merchants and people. Each returns the text that it prints.
 import { isId, type MerchantId } from '../domain/ids.ts';
 import type { Role } from '../domain/accounts/member.ts';
 import type { Currency } from '../domain/money.ts';
@@ -9,14 +9,14 @@ import { decideMemberChange } from '../operations/accounts/decide-member-change.
 import { listInvitations } from '../queries/accounts/list-invitations.ts';
 import { listMembers } from '../queries/accounts/list-members.ts';
 import { startRecovery } from '../operations/accounts/start-recovery.ts';
-import { onServer } from './on-server.ts';
+import { withServerDatabase } from './server-database.ts';
 
-export function createOwned(options: {
+export function createMerchantWithOwners(options: {
   readonly name: string;
   readonly currency: Currency;
   readonly email: readonly string[];
 }): Promise<string> {
-  return onServer(async ({ db, baseUrl }) => {
+  return withServerDatabase(async ({ db, baseUrl }) => {
     const owners = options.email.map((email) => ({ email, ...newToken() }));
     const invited = owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 }));
     const { name, currency } = options;
@@ -33,39 +33,40 @@ already, with the password they have, and keeps their name:
 
   curl -sS ${baseUrl}/v1/console/invitations/accept \\
     --data-urlencode 'token=…' --data-urlencode 'name=…' --data-urlencode 'password=…'
-${owners.length === 1 ? `\n${ALONE}` : ''}`;
+${owners.length === 1 ? `\n${SINGLE_OWNER_WARNING}` : ''}`;
   });
 }
 
-const ALONE = `An only owner can let in a second self, and then move money alone. With a second owner or admin, that takes
+const SINGLE_OWNER_WARNING = `\
+An only owner can let in a second self, and then move money alone. With a second owner or admin, that takes
 two: let the owner invite one first of all, or name two owners here.
 `;
 
-export function showWaiting({ merchant }: { readonly merchant: string }): Promise<string> {
-  return onServer(async ({ db }) => {
+export function showWaitingChanges({ merchant }: { readonly merchant: string }): Promise<string> {
+  return withServerDatabase(async ({ db }) => {
     const at = new Date();
     const merchantId = merchant as MerchantId;
     const members = await listMembers(db, merchantId, at);
     if (members.length === 0) throw new Error(`there is no merchant ${merchantId} with people`);
     const changes = members.flatMap(({ waiting }) =>
       waiting.map(({ change, agreement: { people } }) => {
+        const { id, member, before, proposedBy } = change;
         const after = change.after === null ? 'to be removed' : rolesText(change.after);
-        return `${change.id}  ${change.member.name}: ${rolesText(change.before)} → ${after}; ${byWhom(change.proposedBy.name, people)}`;
+        return `${id}  ${member.name}: ${rolesText(before)} → ${after}; ${waitText(proposedBy.name, people)}`;
       }),
     );
     const invitations = (await listInvitations(db, merchantId, at)).flatMap(({ invitation, approval }) => {
       if (approval.state !== 'waiting') return [];
       const { id, email, roles, createdBy } = invitation;
-      return [
-        `${id}  ${email} invited as ${rolesText(roles)}; ${byWhom(createdBy?.name ?? '', approval.agreement.people)}`,
-      ];
+      const wait = waitText(createdBy?.name ?? '', approval.agreement.people);
+      return [`${id}  ${email} invited as ${rolesText(roles)}; ${wait}`];
     });
     const lines = [...changes, ...invitations];
     return lines.length === 0 ? 'nothing waits\n' : `${lines.join('\n')}\n`;
   });
 }
 
-function byWhom(proposer: string, people: readonly { readonly name: string }[]): string {
+function waitText(proposer: string, people: readonly { readonly name: string }[]): string {
   const names = people.map(({ name }) => name).join(', ');
   return `proposed by ${proposer}, waits for ${names === '' ? 'nobody there is' : names}`;
 }
@@ -74,8 +75,8 @@ function rolesText(roles: readonly Role[]): string {
   return roles.join(' and ');
 }
 
-export function approveWaiting(options: { readonly merchant: string; readonly change: string }): Promise<string> {
-  return onServer(async ({ db }) => {
+export function approveWaitingChange(options: { readonly merchant: string; readonly change: string }): Promise<string> {
+  return withServerDatabase(async ({ db }) => {
     const by = { serviceFor: options.merchant as MerchantId };
     const input = { id: options.change, decision: 'approved', by, at: new Date() } as const;
     if (isId('mch', options.change)) {
@@ -95,7 +96,7 @@ token       ${decided.approvalToken}
 }
 
 export function recoverPerson({ email }: { readonly email: string }): Promise<string> {
-  return onServer(async ({ db, baseUrl }) => {
+  return withServerDatabase(async ({ db, baseUrl }) => {
     const recovery = await startRecovery(db, email, new Date());
     if (!recovery) throw new Error(`nobody is known as ${email}`);
     const { userId, name, merchants, token } = recovery;

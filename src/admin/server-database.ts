@@ -1,11 +1,14 @@
-// Runs a command on the server's own configuration and database.
+// Opens the server's own database for one staff command.
 import { loadConfig } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
 
 type Server = { readonly db: Database; readonly baseUrl: string };
 
-/** What `run` returns. Throws what it throws, and when the configuration is not usable; the database is closed in any case. */
-export async function onServer(run: (server: Server) => Promise<string>): Promise<string> {
+/**
+ * Returns what `run` returns. Throws what `run` throws, or a ConfigError when the server's configuration is not usable. The
+ * database is closed in any case.
+ */
+export async function withServerDatabase(run: (server: Server) => Promise<string>): Promise<string> {
   const { settings } = loadConfig(process.env);
   const db = openDatabase({
     url: settings.MALIPO_DATABASE_URL.reveal(),

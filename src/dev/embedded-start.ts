@@ -1,0 +1,188 @@
+// The embedded start: engines, demo merchant and our own processes, one demonstration, and the stop of all of it.
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { loadConfig, loadStartSettings } from '../config.ts';
+import { openDatabase } from '../db/database.ts';
+import { prepareTemporal } from '../temporal/setup.ts';
+import type { SupervisedChild } from './child-process.ts';
+import { runDemoCollection } from './demo-collection.ts';
+import { seedDemoMerchant, type DemoMerchant } from './demo-merchant.ts';
+import { demoSecrets } from './demo-secrets.ts';
+import { processEntry, receiverEntry, startOwnProcess, type ChildPlan } from './embedded-children.ts';
+import { HOST, portFor, startEngines, type EngineOptions, type Engines } from './embedded-engines.ts';
+import { findProjectRoot } from './project-root.ts';
+import { openRunRecord } from './run-record.ts';
+import { printSummary, writeDemoSettings } from './start-summary.ts';
+import type { Environment } from './supervised-process.ts';
+
+type StartOptions = EngineOptions & { readonly prepareDatabase: PrepareDatabase };
+/** Migrates the database at `url`; returns the names of the migrations that were applied. */
+type PrepareDatabase = (url: string) => Promise<readonly string[]>;
+type Started = { readonly engines: Engines; readonly children: SupervisedChild[] };
+type Ports = { readonly http: number; readonly metrics: number; readonly sandbox: number; readonly receiver: number };
+
+const NAMESPACE = 'malipo-test';
+const DEMO_LIMIT_MS = 60_000;
+
+/**
+ * Runs everything until SIGINT, SIGTERM, SIGHUP or the unexpected end of an engine, then stops what it started. Rejects when
+ * the start fails or an engine ends; no child process is left in any case.
+ */
+export async function runEmbedded(environment: Environment, prepareDatabase: PrepareDatabase): Promise<void> {
+  const report = reporter();
+  const { settings, isExplicit } = loadStartSettings(environment);
+  const dataDir = resolve(findProjectRoot(), settings.MALIPO_DATA_DIR);
+  mkdirSync(dataDir, { recursive: true });
+  const record = await openRunRecord({ dataDir, report });
+  const engineOptions = { dataDir, settings, isExplicit, environment, namespace: NAMESPACE, record, report };
+  const stopped = stopOnSignal();
+  const starting = startAll({ ...engineOptions, prepareDatabase });
+  try {
+    const started = await Promise.race([starting, stopped]);
+    if (started === 'stop') {
+      // Stopped during the start: the run record knows every child process, so endChildren ends them below.
+      starting.catch(() => undefined);
+      return;
+    }
+    await Promise.race([stopped, started.engines.failed]);
+    report('stopping');
+    for (const child of [...started.children].reverse()) await child.stop();
+    await started.engines.stop();
+  } finally {
+    await record.endChildren();
+    record.close();
+    report('stopped; nothing of it runs any more');
+  }
+}
+
+/** Prints a line with the seconds since now. */
+function reporter(): (line: string) => void {
+  const startedAtMs = Date.now();
+  return (line) => {
+    const seconds = ((Date.now() - startedAtMs) / 1000).toFixed(1).padStart(6);
+    process.stdout.write(`${seconds} s  ${line}\n`);
+  };
+}
+
+function stopOnSignal(): Promise<'stop'> {
+  return new Promise((resolveStop) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        resolveStop('stop');
+      });
+    }
+  });
+}
+
+async function startAll(options: StartOptions): Promise<Started> {
+  const { dataDir, report } = options;
+  const engines = await startEngines(options);
+  // Its rejection is handled once everything runs. Until then the failing start reports the same reason.
+  engines.failed.catch(() => undefined);
+  const ports = {
+    http: await portFor(options, 'the API', 'MALIPO_HTTP_PORT'),
+    metrics: await portFor(options, 'the metrics', 'MALIPO_METRICS_PORT'),
+    sandbox: await portFor(options, 'the sandbox operator', 'MALIPO_SANDBOX_PORT'),
+    receiver: await portFor(options, 'the demo receiver', 'MALIPO_RECEIVER_PORT'),
+  };
+  const serverSettings = settingsFor(options, engines, ports);
+  const demo = await prepare(options, serverSettings, ports);
+  const children: SupervisedChild[] = [];
+  for (const plan of childPlans(options, { serverSettings, ports, demo })) {
+    children.push(await startOwnProcess(plan, options));
+  }
+  const addresses = {
+    baseUrl: serverSettings.MALIPO_PUBLIC_URL,
+    sandboxUrl: serverSettings.MALIPO_MTN_MOMO_BASE_URL,
+    inboxUrl: `http://${HOST}:${ports.receiver}/`,
+  };
+  const summary = { file: join(dataDir, 'demo.env'), namespace: NAMESPACE, engines, demo, ...addresses };
+  writeDemoSettings(summary);
+  await runDemoCollection({ ...addresses, apiKey: demo.apiKey, report, timeoutMs: DEMO_LIMIT_MS });
+  printSummary(summary);
+  return { engines, children };
+}
+
+function settingsFor({ dataDir, settings, environment }: EngineOptions, engines: Engines, ports: Ports) {
+  return {
+    ...environment,
+    ...demoSecrets(join(dataDir, 'secrets.json')),
+    MALIPO_ENVIRONMENT: 'test',
+    MALIPO_CLOCKS: settings.MALIPO_CLOCKS,
+    MALIPO_DATABASE_URL: engines.databaseUrl,
+    MALIPO_TEMPORAL_ADDRESS: engines.temporalAddress,
+    MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,
+    MALIPO_HTTP_PORT: String(ports.http),
+    MALIPO_METRICS_PORT: String(ports.metrics),
+    MALIPO_PUBLIC_URL: `http://${HOST}:${ports.http}`,
+    MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${ports.sandbox}`,
+    MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
+    MALIPO_RATE_LIMIT_PER_SECOND: environment['MALIPO_RATE_LIMIT_PER_SECOND'] ?? '1000',
+  };
+}
+
+async function prepare(
+  { dataDir, report, prepareDatabase }: StartOptions,
+  serverSettings: Environment,
+  ports: Ports,
+): Promise<DemoMerchant> {
+  const { settings, temporalNamespace } = loadConfig(serverSettings);
+  const url = settings.MALIPO_DATABASE_URL.reveal();
+  const applied = await prepareDatabase(url);
+  report(applied.length === 0 ? 'the database is up to date' : `the database is migrated (${applied.length} files)`);
+  await prepareTemporal({ address: settings.MALIPO_TEMPORAL_ADDRESS, namespace: temporalNamespace });
+  const db = openDatabase({
+    url,
+    poolSize: 2,
+    statementTimeoutMs: 10_000,
+    connectTimeoutMs: 10_000,
+    onIdleError: () => undefined,
+  });
+  try {
+    return await seedDemoMerchant({
+      db,
+      file: join(dataDir, 'demo-merchant.json'),
+      webhookUrl: `http://${HOST}:${ports.receiver}/webhooks`,
+      keyRing: settings.MALIPO_SECRET_KEYS,
+    });
+  } finally {
+    await db.close();
+  }
+}
+
+function childPlans(
+  { dataDir, settings }: EngineOptions,
+  run: { serverSettings: Environment; ports: Ports; demo: DemoMerchant },
+): ChildPlan[] {
+  const { ports, demo, serverSettings } = run;
+  // In the demonstration a prompt expires, and a late payment arrives, within seconds.
+  const sandboxTimes =
+    settings.MALIPO_CLOCKS === 'demo'
+      ? { MALIPO_SANDBOX_PROMPT_EXPIRY_MS: '5000', MALIPO_SANDBOX_UNDECIDED_MS: '12000' }
+      : {};
+  return [
+    {
+      name: 'the webhook receiver',
+      entry: receiverEntry(),
+      env: { MALIPO_WEBHOOK_SECRET: demo.webhookSecret, PORT: String(ports.receiver) },
+      ready: { url: `http://${HOST}:${ports.receiver}/` },
+    },
+    {
+      name: 'the sandbox operator',
+      entry: processEntry('sandbox'),
+      env: {
+        ...sandboxTimes,
+        ...serverSettings,
+        MALIPO_SANDBOX_PORT: String(ports.sandbox),
+        MALIPO_SANDBOX_DATA_FILE: join(dataDir, 'sandbox.jsonl'),
+      },
+      ready: 'message',
+    },
+    {
+      name: 'the server',
+      entry: processEntry('server'),
+      env: serverSettings,
+      ready: { url: `http://${HOST}:${ports.http}/readyz` },
+    },
+  ];
+}

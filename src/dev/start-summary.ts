@@ -1,0 +1,74 @@
+// What the embedded start leaves for its user: the settings in demo.env, and the summary on the terminal.
+import { DEMO_PHONE } from './demo-collection.ts';
+import type { DemoMerchant } from './demo-merchant.ts';
+import { peopleSettings } from './demo-people.ts';
+import type { Engines } from './embedded-engines.ts';
+import { writePrivateFile } from './private-file.ts';
+
+export type StartSummary = {
+  /** Path of demo.env. */
+  readonly file: string;
+  readonly namespace: string;
+  readonly engines: Engines;
+  readonly demo: DemoMerchant;
+  readonly baseUrl: string;
+  readonly sandboxUrl: string;
+  readonly inboxUrl: string;
+};
+
+/** Writes demo.env, which a shell can source. */
+export function writeDemoSettings({ file, engines, demo, baseUrl, sandboxUrl, inboxUrl }: StartSummary): void {
+  const values = {
+    MALIPO_BASE_URL: baseUrl,
+    MALIPO_API_KEY: demo.apiKey,
+    MALIPO_SANDBOX_URL: sandboxUrl,
+    MALIPO_TEMPORAL_ADDRESS: engines.temporalAddress,
+    MALIPO_TEMPORAL_UI_URL: engines.temporalUiUrl ?? '',
+    MALIPO_DATABASE_URL: engines.databaseUrl,
+    MALIPO_WEBHOOK_SECRET: demo.webhookSecret,
+    MALIPO_WEBHOOK_INBOX_URL: inboxUrl,
+    ...peopleSettings(demo.people),
+  };
+  // Values that a shell reads unchanged stay unquoted.
+  const lines = Object.entries(values).map(
+    ([name, value]) => `${name}=${/^[\w:/.,@%+-]*$/.test(value) ? value : `'${value}'`}\n`,
+  );
+  writePrivateFile(file, lines.join(''));
+}
+
+export function printSummary({ file, namespace, engines, demo, baseUrl, sandboxUrl, inboxUrl }: StartSummary): void {
+  process.stdout.write(`
+  Malipo runs.
+
+  API           ${baseUrl}           reference: ${baseUrl}/docs
+  Temporal UI   ${engines.temporalUiUrl ?? 'that of your own cluster'}   (namespace ${namespace})
+  Sandbox       ${sandboxUrl}/sandbox   (the last three digits of a phone decide how it ends)
+  Handset       ${sandboxUrl}/sandbox/handset   (approve a prompt by hand; a phone that ends in 099 waits for it)
+  Webhooks      ${inboxUrl}          what the demo receiver got, as JSON
+  Test key      ${demo.apiKey}
+  All of it     ${file}   (source it in a shell)
+
+  The next collection:
+
+    curl -sS ${baseUrl}/v1/api/collections \\
+      -H 'Authorization: Bearer ${demo.apiKey}' \\
+      -H "Idempotency-Key: $(date +%s)-$RANDOM" \\
+      -d phone=${DEMO_PHONE} -d amount=5000 -d reference=INV-1
+
+  Log in as the maker, or as the approver, whose second factor is in ${file} too:
+
+    . ${file}
+    curl -sS -c maker.jar ${baseUrl}/v1/console/session -H 'Origin: ${baseUrl}' -H 'Malipo-Console: 1' \\
+      --data-urlencode "email=$MALIPO_MAKER_EMAIL" --data-urlencode "password=$MALIPO_MAKER_PASSWORD" \\
+      -d "totp=$(node docs/examples/totp.mjs "$MALIPO_MAKER_TOTP_SECRET")"
+    curl -sS -b maker.jar ${baseUrl}/v1/console/session
+
+  The command line of who receives webhooks, here as that maker, with the approver where two are needed:
+
+    set -a; . ${file}; set +a
+    npm run -s malipo -- trigger payout.succeeded
+
+  Ctrl-C stops all of it; the next start finds its data.
+
+`);
+}
