@@ -1,4 +1,4 @@
-// The log: JSON lines on standard output, with everything secret or personal taken out.
+// The log: JSON lines on standard output, without secrets or personal data.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type Log = Logger;
@@ -18,7 +18,7 @@ const REDACTED = [
 export function createLog(options: {
   readonly level: string;
   readonly process: string;
-  /** Instead of standard output. */
+  /** In place of standard output. */
   readonly destination?: DestinationStream;
 }): Log {
   const settings = {
@@ -33,12 +33,12 @@ export function createLog(options: {
   return options.destination ? pino(settings, options.destination) : pino(settings);
 }
 
-// Deeper, or in a ring, says nothing more.
+// A longer chain of causes, or a circular one, is cut here.
 const MAX_CAUSES = 5;
 
 /**
- * What is written of an error: these fields by name and no others. A database's error has the whole refused row in its
- * `detail`, and what other libraries hang onto theirs is requests and answers.
+ * Logs these fields of an error and no others. A database error has the whole refused row in `detail`, and other
+ * libraries attach requests and responses to their errors.
  */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' && error !== null ? 'not an Error' : error;

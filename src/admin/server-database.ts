@@ -5,8 +5,8 @@ import { openDatabase, type Database } from '../db/database.ts';
 type Server = { readonly db: Database; readonly baseUrl: string };
 
 /**
- * Returns what `run` returns. Throws what `run` throws, or a ConfigError when the server's configuration is not usable. The
- * database is closed in any case.
+ * Returns what `run` returns. Throws what `run` throws, or a ConfigError when the server's configuration is not usable.
+ * The database is closed in any case.
  */
 export async function withServerDatabase(run: (server: Server) => Promise<string>): Promise<string> {
   const { settings } = loadConfig(process.env);

@@ -1,4 +1,4 @@
-// Starts one of our own Node programs as a child, waits until it is ready, and starts it again when it dies unbidden.
+// Starts one of our own Node programs as a child, waits until it is ready, and restarts it when it dies unexpectedly.
 import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { READY_MESSAGE } from './parent-link.ts';
@@ -13,21 +13,24 @@ import {
 export type ChildEvent =
   | { readonly type: 'started'; readonly pid: number }
   | { readonly type: 'ready'; readonly pid: number }
-  /** It ended unbidden, or was ended because it did not become ready. It is started again after `restartInMs`. */
+  /** It ended unexpectedly, or was ended because it did not become ready. It is restarted after `restartInMs`. */
   | { readonly type: 'died'; readonly pid: number | undefined; readonly reason: string; readonly restartInMs: number }
   | { readonly type: 'stopped'; readonly pid: number };
 
 export type ChildOptions = {
-  /** For messages: "the server". */
+  /** For messages, such as "the server". */
   readonly name: string;
   readonly entry: string;
   readonly args?: readonly string[];
-  /** Options of Node itself; by default ours, so that a child of a process run by tsx can read TypeScript too. */
+  /**
+   * Options of Node itself; by default those of this process, so that a child of a process run by tsx reads TypeScript
+   * too.
+   */
   readonly execArgv?: readonly string[];
   /** All of its environment: nothing is inherited. */
   readonly env: Environment;
   readonly logFile: string;
-  /** `message`: it calls `reportReady`. With a URL: that answers with a 2xx. */
+  /** `message`: the child calls `reportReady`. `url`: this address responds with a 2xx. */
   readonly ready: 'message' | { readonly url: string };
   readonly readyLimitMs?: number;
   readonly stopLimitMs?: number;
@@ -38,21 +41,24 @@ export type ChildOptions = {
 };
 
 export type SupervisedChild = {
-  /** Undefined while it is down. */
+  /** Undefined while the child is down. */
   pid(): number | undefined;
-  /** SIGTERM, SIGKILL after `stopLimitMs`, and no restart. Resolves when the process is gone. */
+  /** Sends SIGTERM, and SIGKILL after `stopLimitMs`; no restart follows. Resolves when the process is gone. */
   stop(): Promise<void>;
 };
 
 type Settings = Required<ChildOptions>;
-type Attempt = { readonly process: SupervisedProcess; readonly saidReady: Promise<void> };
+type Attempt = { readonly process: SupervisedProcess; readonly reportedReady: Promise<void> };
 
 const URL_POLL_MS = 100;
 const URL_LIMIT_MS = 2_000;
-// A child that ran this long was well: its next death starts again with the shortest wait.
-const WELL_AFTER_MS = 60_000;
+// After a child has run this long, its next restart begins with the shortest wait again.
+const HEALTHY_AFTER_MS = 60_000;
 
-/** Resolves when the child is ready. Rejects with the end of its log when it is not: only what once worked is restarted. */
+/**
+ * Resolves when the child is ready. Rejects with the end of its log when the first start fails: only a child that was
+ * ready once is restarted.
+ */
 export async function startChild(options: ChildOptions): Promise<SupervisedChild> {
   const settings = withDefaults(options);
   const state: State = { current: undefined, isStopping: false, wake: new AbortController() };
@@ -96,7 +102,7 @@ async function superviseFrom(readyAtMs: number, settings: Settings, state: State
     reason ??= await endOf(state.current);
     if (isStopping(state)) return;
     state.current = undefined;
-    if (Date.now() - upSinceMs > WELL_AFTER_MS) restartInMs = settings.firstRestartMs;
+    if (Date.now() - upSinceMs > HEALTHY_AFTER_MS) restartInMs = settings.firstRestartMs;
     settings.onEvent({ type: 'died', pid, reason, restartInMs });
     await sleep(restartInMs, undefined, { signal: state.wake.signal }).catch(() => undefined);
     if (isStopping(state)) return;
@@ -106,7 +112,7 @@ async function superviseFrom(readyAtMs: number, settings: Settings, state: State
   }
 }
 
-// A function, because the compiler takes a field it has once seen to be false for false ever after.
+// A function, because the compiler keeps treating a field as false after it was checked once.
 function isStopping(state: State): boolean {
   return state.isStopping;
 }
@@ -115,22 +121,22 @@ async function endOf(process: SupervisedProcess | undefined): Promise<string> {
   return process ? describeExit(await process.exited) : 'it is not running';
 }
 
-/** Undefined when it became ready; else why not, and then it has ended. */
+/** Undefined when the child became ready; otherwise the reason why not, and the child has ended. */
 async function bringUp(settings: Settings, state: State): Promise<string | undefined> {
   const attempt = await launch(settings);
   const child = attempt.process;
   state.current = child;
   settings.onEvent({ type: 'started', pid: child.pid });
   if (state.isStopping) await child.stop('SIGKILL', 0);
-  const givenUp = new AbortController();
+  const waitEnded = new AbortController();
   const problem = await Promise.race([
-    waitUntilReady(attempt, settings, givenUp.signal),
+    waitUntilReady(attempt, settings, waitEnded.signal),
     child.exited.then((exit: Exit) => `it ${describeExit(exit)} before it was ready`),
     sleep(settings.readyLimitMs, `it was not ready within ${settings.readyLimitMs / 1_000} s`, {
-      signal: givenUp.signal,
+      signal: waitEnded.signal,
     }),
   ]).finally(() => {
-    givenUp.abort();
+    waitEnded.abort();
   });
   if (problem === undefined) {
     settings.onEvent({ type: 'ready', pid: child.pid });
@@ -141,19 +147,20 @@ async function bringUp(settings: Settings, state: State): Promise<string | undef
 }
 
 async function launch({ name, entry, args, execArgv, env, logFile }: Settings): Promise<Attempt> {
-  let saidReady: Promise<void> | undefined;
+  let reportedReady: Promise<void> | undefined;
   const process = await superviseChild(name, logFile, (log) => {
-    // Detached: Ctrl-C goes to the parent alone, which stops its children in order. The channel tells them of its death.
+    // Detached: Ctrl-C reaches the parent alone, which stops its children in order. The closed channel tells them when
+    // it dies.
     const child = fork(entry, args, {
       execArgv: [...execArgv],
       env,
       detached: true,
       stdio: ['ignore', log.fd, log.fd, 'ipc'],
     });
-    saidReady = readyMessageOf(child);
+    reportedReady = readyMessageOf(child);
     return child;
   });
-  return { process, saidReady: saidReady ?? Promise.reject(new Error(`${name} has no channel`)) };
+  return { process, reportedReady: reportedReady ?? Promise.reject(new Error(`${name} has no channel`)) };
 }
 
 function readyMessageOf(child: ChildProcess): Promise<void> {
@@ -166,14 +173,14 @@ function readyMessageOf(child: ChildProcess): Promise<void> {
 
 async function waitUntilReady(attempt: Attempt, { ready }: Settings, signal: AbortSignal): Promise<undefined> {
   if (ready === 'message') {
-    await attempt.saidReady;
+    await attempt.reportedReady;
     return undefined;
   }
-  while (!signal.aborted && !(await answers(ready.url))) await sleep(URL_POLL_MS);
+  while (!signal.aborted && !(await isResponding(ready.url))) await sleep(URL_POLL_MS);
   return undefined;
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isResponding(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(URL_LIMIT_MS) });
     await response.body?.cancel();

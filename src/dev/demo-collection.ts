@@ -1,4 +1,4 @@
-// Drives one collection through from outside, as a merchant's server would: request, prompt, payment, webhook.
+// Runs one collection from outside, as a merchant's server would: request, prompt, payment, webhook.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -11,24 +11,24 @@ export type DemoCollectionOptions = {
   readonly timeoutMs: number;
 };
 
-/** The payer's number: the sandbox operator pays whatever ends in none of its special digits. */
+/** The payer's number. Its last three digits have no row in the sandbox operator's table, so the collection is paid. */
 export const DEMO_PHONE = '256772000100';
 
 const acceptedSchema = z.object({ id: z.string(), state: z.string() });
 const inboxSchema = z.array(z.object({ verified: z.boolean(), raw_body: z.string() }));
 const eventSchema = z.object({ type: z.string(), data: z.object({ object: z.object({ id: z.string() }) }) });
 
-/** Resolves when the receiver has the signed event of the success; rejects when that takes too long. */
+/** Resolves when the receiver has the signed event of the success; rejects after `timeoutMs`. */
 export async function runDemoCollection(options: DemoCollectionOptions): Promise<void> {
   const { report } = options;
   const id = await requestCollection(options);
   report(`collection ${id}: accepted (202); the sandbox operator raises the prompt`);
   const giveUpAtMs = Date.now() + options.timeoutMs;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   while (Date.now() < giveUpAtMs) {
     for (const event of await eventsOf(id, options.inboxUrl)) {
-      if (told.has(event.type)) continue;
-      told.add(event.type);
+      if (reported.has(event.type)) continue;
+      reported.add(event.type);
       report(`webhook received: ${event.type}, signature ${event.verified ? 'verified by the receiver' : 'NOT VALID'}`);
       if (event.type === 'collection.succeeded' && event.verified) {
         report(`balance: ${await readBalance(options)}`);

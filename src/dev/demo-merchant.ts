@@ -1,4 +1,4 @@
-// The demo merchant of the embedded start: made once, kept in a file that only this user can read.
+// The demo merchant of the embedded start: created once, and kept in a file that only this user can read.
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Database } from '../db/database.ts';
@@ -23,7 +23,7 @@ const demoSchema = z.object({
   people: demoPeopleSchema,
 });
 
-/** A file of before there were people. */
+/** The file of an older version, which had no people. */
 const oldDemoSchema = demoSchema.extend({ people: demoPeopleSchema.optional() });
 
 export type DemoMerchant = z.infer<typeof demoSchema>;
@@ -37,13 +37,13 @@ export type SeedOptions = {
 };
 
 /**
- * The demo merchant with its people, a key that works and an endpoint at `webhookUrl`; that of an earlier start when it is
- * there, with what it lacks added.
+ * Returns the demo merchant with its people, a valid key and an endpoint at `webhookUrl`. A merchant of an earlier
+ * start is reused, and what it lacks is added.
  */
 export async function seedDemoMerchant(options: SeedOptions): Promise<DemoMerchant> {
   const known = await readKnown(options);
-  const peopled = known ? await withPeople(known, options) : await createDemo(options);
-  const demo = peopled.webhookUrl === options.webhookUrl ? peopled : await moveEndpoint(peopled, options);
+  const complete = known ? await withPeople(known, options) : await createDemo(options);
+  const demo = complete.webhookUrl === options.webhookUrl ? complete : await moveEndpoint(complete, options);
   if (demo !== known) writePrivateFile(options.file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
 }
@@ -51,9 +51,9 @@ export async function seedDemoMerchant(options: SeedOptions): Promise<DemoMercha
 async function readKnown({ db, file }: SeedOptions): Promise<OldDemoMerchant | null> {
   if (!existsSync(file)) return null;
   const demo = oldDemoSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-  // The file may be older than the database, which somebody removed.
-  const asked = { text: demo.apiKey, environment: 'test', scope: null, action: 'npm start', at: new Date() } as const;
-  const isValid = await authenticateApiKey(db, { ...asked, address: null, requestId: null }).then(
+  // The database may have been removed since the file was written.
+  const request = { text: demo.apiKey, environment: 'test', scope: null, action: 'npm start', at: new Date() } as const;
+  const isValid = await authenticateApiKey(db, { ...request, address: null, requestId: null }).then(
     () => true,
     () => false,
   );
@@ -69,10 +69,11 @@ async function createDemo(options: SeedOptions): Promise<DemoMerchant> {
   return { merchantId, apiKey, webhookUrl, webhookSecret: secret, people };
 }
 
-// The key of before makes no payouts, as nobody made it: another one takes its place here, and it stays good for the rest.
+// The older key has no maker, so it cannot create payouts. A new key replaces it here; the older one stays valid for
+// the rest.
 async function withPeople(known: OldDemoMerchant, { db, keyRing }: SeedOptions): Promise<DemoMerchant> {
   const { people } = known;
-  // The same object where nothing was lacking.
+  // The same object tells the caller that nothing was added.
   if (people) return known as DemoMerchant;
   const merchantId = known.merchantId as MerchantId;
   const added = await addDemoPeople(db, merchantId, keyRing);
@@ -93,12 +94,12 @@ async function createKey(db: Database, merchantId: MerchantId, createdBy: UserId
   return key;
 }
 
-// The receiver's port was taken this time: the old address would only collect failures.
+// The receiver has another port this time; an endpoint at the old address would only collect failed deliveries.
 async function moveEndpoint(known: DemoMerchant, options: SeedOptions): Promise<DemoMerchant> {
   const merchantId = known.merchantId as MerchantId;
   const { items } = await listEndpoints(options.db, merchantId, null, MAX_ENDPOINTS_PER_MERCHANT);
   for (const { id, url } of items) {
-    // Those that people registered themselves are theirs to move.
+    // Endpoints that people registered themselves stay as they are.
     if (url === known.webhookUrl) await deleteEndpoint(options.db, { merchantId, id, by: null, at: new Date() });
   }
   const { secret } = await register(merchantId, options);

@@ -1,4 +1,4 @@
-// The demo merchant's two people, as no payout leaves with fewer: one who makes, and one who approves.
+// The demo merchant's two people: a maker and an approver, because a payout needs both.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Database } from '../db/database.ts';
@@ -17,15 +17,15 @@ export type DemoPeople = z.infer<typeof demoPeopleSchema>;
 
 const PASSWORD_BYTES = 15;
 
-/** Two new people with passwords and second factors of their own, and the maker's id. */
+/** Adds two people with their own passwords and second factors; returns them and the maker's id. */
 export async function addDemoPeople(
   db: Database,
   merchantId: MerchantId,
   keyRing: KeyRing,
 ): Promise<{ readonly people: DemoPeople; readonly makerId: UserId }> {
-  const enrol = async (name: string, word: string, roles: readonly Role[]) => {
-    // Of their own at every try: whom a start cut short left behind has a password that nobody knows.
-    const email = `${word}-${randomBytes(3).toString('hex')}@demo.example`;
+  const enrol = async (name: string, emailPrefix: string, roles: readonly Role[]) => {
+    // A new address each time: an interrupted start may have left a person whose password was never saved.
+    const email = `${emailPrefix}-${randomBytes(3).toString('hex')}@demo.example`;
     const person: DemoPerson = {
       email,
       password: randomBytes(PASSWORD_BYTES).toString('base64url'),
@@ -50,15 +50,15 @@ export async function addDemoPeople(
   return { people: { maker: maker.person, approver: approver.person }, makerId: maker.id };
 }
 
-/** The lines of `demo.env` that tell how to log in. */
+/** The values in `demo.env` with which to log in. */
 export function peopleSettings({ maker, approver }: DemoPeople): Record<string, string> {
   return { ...settingsOf('MAKER', maker), ...settingsOf('APPROVER', approver) };
 }
 
-function settingsOf(word: string, { email, password, totpSecret }: DemoPerson): Record<string, string> {
+function settingsOf(person: string, { email, password, totpSecret }: DemoPerson): Record<string, string> {
   return {
-    [`MALIPO_${word}_EMAIL`]: email,
-    [`MALIPO_${word}_PASSWORD`]: password,
-    [`MALIPO_${word}_TOTP_SECRET`]: totpSecret,
+    [`MALIPO_${person}_EMAIL`]: email,
+    [`MALIPO_${person}_PASSWORD`]: password,
+    [`MALIPO_${person}_TOTP_SECRET`]: totpSecret,
   };
 }

@@ -1,4 +1,4 @@
-// Secrets that the embedded start makes for itself once: the key for secrets at rest and the sandbox's credentials.
+// Secrets that the embedded start generates once: the key for secrets at rest and the sandbox's credentials.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -7,8 +7,8 @@ import { writePrivateFile } from './private-file.ts';
 const secretsSchema = z.record(z.string(), z.string());
 
 /**
- * Settings for server and sandbox alike, the same at every start on this data folder. A folder of an older version gets
- * what it does not have yet and keeps what it has.
+ * Settings for both server and sandbox, the same at every start on this data folder. Missing secrets are added to the
+ * file of an older version; existing ones are kept.
  */
 export function demoSecrets(file: string): Record<string, string> {
   const known = existsSync(file) ? secretsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : {};

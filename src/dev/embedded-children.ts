@@ -1,4 +1,4 @@
-// Our own processes of the embedded start: server, sandbox operator and demo receiver, started again when they die.
+// Our own processes of the embedded start: server, sandbox operator and demo receiver, restarted when they die.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild, type ChildEvent, type SupervisedChild } from './child-process.ts';
@@ -22,7 +22,7 @@ export function receiverEntry(): string {
   return join(findProjectRoot(), 'docs', 'examples', 'webhook-receiver.mjs');
 }
 
-/** Starts the child and keeps it running; each death and restart is told. */
+/** Starts the child and keeps it running; reports each death and restart. */
 export function startOwnProcess(
   plan: ChildPlan,
   context: { readonly dataDir: string; readonly record: RunRecord; readonly report: Report },

@@ -28,14 +28,14 @@ export type EngineOptions = {
 export type Engines = {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
-  /** Of our own Temporal server; a cluster of somebody else's has its own. */
+  /** Undefined with an external Temporal cluster, whose UI is elsewhere. */
   readonly temporalUiUrl: string | undefined;
-  /** Rejects with what happened when an engine ends unbidden. */
+  /** Rejects when an engine ends unexpectedly. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 };
 
-/** The port for one part of the embedded start, told when it is not the usual one. */
+/** Chooses the port for one part of the embedded start; reports it when it is not the usual one. */
 export function portFor(options: EngineOptions, name: string, setting: PortName): Promise<number> {
   const { settings, isExplicit, report } = options;
   return choosePort({
@@ -50,7 +50,7 @@ export function portFor(options: EngineOptions, name: string, setting: PortName)
 
 export async function startEngines(options: EngineOptions): Promise<Engines> {
   mkdirSync(join(options.dataDir, 'log'), { recursive: true });
-  // The Temporal server may have to be built first: a database that waits for it would only be in the way of Ctrl-C.
+  // Temporal first: it may have to be built, and a database that waits meanwhile would only delay Ctrl-C.
   const temporal = await startTemporal(options);
   const postgres = await startPostgres(options);
   await postgres.ensureDatabase(DATABASE);
@@ -75,7 +75,7 @@ async function startPostgres(options: EngineOptions): Promise<PostgresServer> {
   report(`starting PostgreSQL on port ${port}`);
   return startPostgresServer({
     dataDir: join(dataDir, 'postgres'),
-    // For root, where PostgreSQL's own account cannot enter the folder of the project.
+    // For root, when PostgreSQL's account cannot enter the project's folder.
     fallbackDataDir: join('/var/lib/malipo', createHash('sha256').update(dataDir).digest('hex').slice(0, 16)),
     host: HOST,
     port,

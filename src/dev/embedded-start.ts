@@ -25,8 +25,8 @@ const NAMESPACE = 'malipo-test';
 const DEMO_LIMIT_MS = 60_000;
 
 /**
- * Runs everything until SIGINT, SIGTERM, SIGHUP or the unexpected end of an engine, then stops what it started. Rejects when
- * the start fails or an engine ends; no child process is left in any case.
+ * Runs everything until SIGINT, SIGTERM, SIGHUP or the unexpected end of an engine, then stops what it started. Rejects
+ * when the start fails or an engine ends; no child process is left in any case.
  */
 export async function runEmbedded(environment: Environment, prepareDatabase: PrepareDatabase): Promise<void> {
   const report = reporter();

@@ -1,4 +1,4 @@
-// A log file that a child process writes to directly, and what it wrote last, for the message when it fails.
+// A log file that a child process writes to directly, and its last lines for the error message when the child fails.
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -7,7 +7,7 @@ const TAIL_LINES = 15;
 const LARGEST_LOG_BYTES = 20 * 1_024 * 1_024;
 
 export type LogFile = {
-  /** To hand to a child as its standard output and error. */
+  /** For a child's standard output and error. */
   readonly fd: number;
   readonly path: string;
   /** The last lines written since the file was opened, or a note that there are none. */
@@ -16,7 +16,7 @@ export type LogFile = {
   close(): void;
 };
 
-/** Opens the file for appending; one that has grown too large is kept as `.1` and begun anew. */
+/** Opens the file for appending; a file that is too large is renamed to `.1` first. */
 export function openLogFile(path: string): LogFile {
   mkdirSync(dirname(path), { recursive: true });
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LARGEST_LOG_BYTES) renameSync(path, `${path}.1`);

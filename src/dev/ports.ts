@@ -1,23 +1,24 @@
-// Chooses the ports that embedded servers listen on: the usual one, or a free one when it is taken, said by name.
+// Chooses the ports that embedded servers listen on: the usual port, or a free one, reported by name, when that is
+// taken.
 import { createServer } from 'node:net';
 
-export type PortWish = {
-  /** What listens there, as a person would say it: "the API". */
+export type PortRequest = {
+  /** What listens there, for messages: "the API". */
   readonly name: string;
   readonly host: string;
   readonly preferred: number;
-  /** The setting that chooses this port, for the message: MALIPO_PORT. */
+  /** The setting that chooses this port, for messages: MALIPO_PORT. */
   readonly setting: string;
-  /** Whether somebody chose the port; then it is that port or an error. */
+  /** Whether the setting is set; then a port that is taken is an error. */
   readonly isExplicit: boolean;
   readonly report: (line: string) => void;
 };
 
 /**
- * The preferred port when it can be listened on, else a free one, which is reported. Another process may still take the
- * port before its server does: listening has the last word.
+ * Returns the preferred port when it is free, otherwise another free port, which it reports. Another process may still
+ * take the port before the server listens on it.
  */
-export async function choosePort({ name, host, preferred, setting, isExplicit, report }: PortWish): Promise<number> {
+export async function choosePort({ name, host, preferred, setting, isExplicit, report }: PortRequest): Promise<number> {
   const obstacle = await obstacleTo(preferred, host);
   if (obstacle === undefined) return preferred;
   if (isExplicit) {
@@ -30,13 +31,13 @@ export async function choosePort({ name, host, preferred, setting, isExplicit, r
   return port;
 }
 
-/** Throws an error that names the port and what wanted it, when it cannot be listened on. */
+/** Throws an error with the port and `name` when it is not possible to listen on the port. */
 export async function requireFreePort(name: string, port: number, host: string): Promise<void> {
   const obstacle = await obstacleTo(port, host);
   if (obstacle !== undefined) throw new Error(`port ${port} on ${host} for ${name} ${obstacle}`);
 }
 
-/** A port that nothing listens on at this moment. */
+/** Returns a port on which nothing listens at this moment. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   return listenOnce(0, host);
 }

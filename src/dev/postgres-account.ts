@@ -1,4 +1,5 @@
-// The account PostgreSQL runs as: our own, or, because it refuses to run as root, another one that can reach its files.
+// The account that PostgreSQL runs as: ours, or another that can reach its files, because PostgreSQL refuses to run as
+// root.
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { chmodSync, chownSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,8 +9,9 @@ const USER = 'postgres';
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Undefined when we are not root: PostgreSQL then runs as ourselves. For root: whoever owns `existingCluster` when there is
- * one, since PostgreSQL insists on owning its data; else the user `postgres`, which is created when it is missing.
+ * Returns undefined when this process is not root: PostgreSQL then runs as the same account. For root, returns the
+ * owner of `existingCluster` if it exists, since PostgreSQL must own its data, and otherwise the user `postgres`, which
+ * is created when it is missing.
  */
 export function accountForPostgres(existingCluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -20,33 +22,36 @@ export function accountForPostgres(existingCluster: string): Account | undefined
 
 /** Whether the account can enter the folder, which all folders above it have to allow. */
 export function canEnter(folder: string, account: Account | undefined): boolean {
-  // Looking with the account's own rights is the only check that knows groups, access lists and mounts.
+  // Only a try with the account's own rights takes groups, access lists and mounts into account.
   return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], account).status === 0;
 }
 
-/** Whether the account can start the program with the libraries it needs; otherwise why not. */
+/** Undefined when the account can start the program with its libraries; otherwise the reason why not. */
 export function obstacleToRunning(binary: string, account: Account | undefined): string | undefined {
   const { status, error, stderr } = run(binary, ['--version'], account);
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
 }
 
-/** Makes the folder, entered but not listed by other accounts when PostgreSQL's is another one; keeps one that is there. */
-export function makeFolderFor(folder: string, account: Account | undefined): void {
-  const firstMade = mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (account === undefined || firstMade === undefined) return;
-  for (let made = folder; ; made = dirname(made)) {
-    chmodSync(made, 0o711);
-    if (made === firstMade) return;
+/**
+ * Creates the folder unless it exists. When PostgreSQL runs as another account, other accounts may enter the new folder
+ * but not list it.
+ */
+export function createFolderFor(folder: string, account: Account | undefined): void {
+  const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (account === undefined || firstCreated === undefined) return;
+  for (let created = folder; ; created = dirname(created)) {
+    chmodSync(created, 0o711);
+    if (created === firstCreated) return;
   }
 }
 
-/** A folder that only the account can use. */
-export function makePrivateFolder(folder: string, account: Account | undefined): void {
+/** Creates a folder that only the account can use. */
+export function createPrivateFolder(folder: string, account: Account | undefined): void {
   mkdirSync(folder, { mode: 0o700 });
   if (account) chownSync(folder, account.uid, account.gid);
 }
 
-/** Whether nobody but us can have put anything there: a real folder, ours, and not writable for others. */
+/** Whether no other account can have written there: a real folder, owned by us, and not writable for others. */
 export function isSafelyOurs(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;

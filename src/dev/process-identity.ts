@@ -1,16 +1,16 @@
-// Tells a process from a later one with the same number, and ends a process only while it is still that very one.
+// Identifies processes by number and start time, so that a later process with the same number is never ended.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process number together with when it began, which no other process with that number shares. */
+/** A process number and its start time: together they are unique. */
 export type ProcessIdentity = { readonly pid: number; readonly startedAt: string };
 
 const POLL_MS = 25;
-// A process under SIGKILL may stay in the kernel for a while, for instance in a disk write.
+// After SIGKILL a process may stay in the kernel for a while, for example during a disk write.
 const KILL_LIMIT_MS = 5_000;
 
-/** When the process began, as a text to compare and nothing else; undefined when it does not run (a zombie does not). */
+/** When the process started, as an opaque text to compare; undefined when it does not run (a zombie does not run). */
 export function startOfProcess(pid: number): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   return process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
@@ -25,17 +25,17 @@ export function isRunning({ pid, startedAt }: ProcessIdentity): boolean {
   return startOfProcess(pid) === startedAt;
 }
 
-/** The program and its arguments; empty when the process does not run. On macOS split at spaces, as `ps` shows no better. */
+/** The program and its arguments; empty when the process does not run. On macOS split at spaces, as `ps` shows them. */
 export function commandLineOf(pid: number): string[] {
   if (process.platform !== 'linux') {
-    return askPs(pid, 'args')?.split(' ') ?? [];
+    return readPs(pid, 'args')?.split(' ') ?? [];
   }
   return readIfThere(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
 }
 
 /**
- * Sends `signal`, and SIGKILL after `limitMs`, but only while the number still belongs to this very process. Returns
- * whether anything had to be ended. Throws when the process outlives SIGKILL or may not be signalled.
+ * Sends `signal`, and SIGKILL after `limitMs`, but only while the number still belongs to the identified process.
+ * Returns whether the process still ran. Throws when it outlives SIGKILL or may not be signalled.
  */
 export async function endProcess(
   identity: ProcessIdentity,
@@ -68,8 +68,9 @@ function sendSignal(identity: ProcessIdentity, signal: NodeJS.Signals): void {
   }
 }
 
-// proc(5): the name in brackets may hold spaces, so fields are counted from the last bracket: state is the 3rd field and
-// the start, in clock ticks since boot, the 22nd. The boot id keeps a start from being taken for one before a reboot.
+// proc(5): the name in brackets may contain spaces, so fields are counted from the last bracket: the state is field 3,
+// the start time in clock ticks since boot is field 22. The boot id distinguishes start times from those before a
+// reboot.
 function startFromProc(pid: number): string | undefined {
   const stat = readIfThere(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
@@ -84,11 +85,11 @@ function bootId(): string {
 }
 
 function startFromPs(pid: number): string | undefined {
-  const state = askPs(pid, 'stat');
-  return state === undefined || state.startsWith('Z') ? undefined : askPs(pid, 'lstart');
+  const state = readPs(pid, 'stat');
+  return state === undefined || state.startsWith('Z') ? undefined : readPs(pid, 'lstart');
 }
 
-function askPs(pid: number, column: 'stat' | 'lstart' | 'args'): string | undefined {
+function readPs(pid: number, column: 'stat' | 'lstart' | 'args'): string | undefined {
   const { stdout } = spawnSync('ps', ['-ww', '-o', `${column}=`, '-p', String(pid)], {
     encoding: 'utf8',
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
@@ -100,7 +101,7 @@ function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    // ESRCH: the process ended between the opening and the reading.
+    // ESRCH: the process ended between opening and reading.
     if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }

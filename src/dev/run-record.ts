@@ -1,31 +1,35 @@
-// One run per data folder: a record of the supervisor and its children, to refuse a second run and to clear up after a killed one.
+// One run per data folder: a record of the supervisor and its children, to refuse a second run and clean up after a
+// killed one.
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from './process-identity.ts';
 
-/** SIGTERM ends most servers well; PostgreSQL wants SIGINT, as SIGTERM makes it wait for its clients to leave. */
+/** PostgreSQL needs SIGINT: on SIGTERM it waits for its clients to disconnect. */
 type StopSignal = 'SIGTERM' | 'SIGINT';
 
 export type RunRecord = {
-  /** Notes a child that must not outlive the run. Call it as soon as the process exists: what is not noted is not ended. */
+  /**
+   * Records a child that must not outlive the run. Call it as soon as the process exists: only recorded children are
+   * ended.
+   */
   add(child: { readonly name: string; readonly pid: number; readonly stopSignal?: StopSignal }): void;
-  /** Forgets a child that was stopped. */
+  /** Removes a child that was stopped. */
   remove(pid: number): void;
   /**
-   * Ends all noted children, the last one first: for a stop in the middle of a start, when they cannot be stopped one by
-   * one. A child that the start, still under way, notes from then on is ended at once.
+   * Ends all recorded children, the last one first: for a stop during the start, when they cannot be stopped one by
+   * one. A child that the start still adds afterwards is ended at once.
    */
   endChildren(): Promise<void>;
-  /** Ends the record after a clean stop. */
+  /** Removes the record after a clean stop. */
   close(): void;
 };
 
 export type RunRecordOptions = {
   readonly dataDir: string;
   readonly report: (line: string) => void;
-  /** How long a leftover may take to stop before it is killed. */
+  /** How long a leftover process may take to stop before it is killed. */
   readonly leftoverLimitMs?: number;
 };
 
@@ -39,8 +43,8 @@ type Content = z.infer<typeof contentSchema>;
 const MAX_TRIES = 5;
 
 /**
- * Claims the data folder for this process. Throws, naming the process, while another run has it. What a killed run left
- * behind is ended first, and only what is provably that run's: process number and start must both be as recorded.
+ * Claims the data folder for this process. Throws, naming the other process, while another run has it. Processes that a
+ * killed run left behind are ended first, but only if both process number and start time are as recorded.
  */
 export async function openRunRecord({
   dataDir,
@@ -102,7 +106,7 @@ function ownIdentity(): ProcessIdentity {
   return own;
 }
 
-// A hard link is made only where no file is, so of two starts at once exactly one gets the name.
+// Creating a hard link fails if the file exists, so exactly one of several concurrent starts gets the name.
 function claim(file: string, content: Content): boolean {
   const temporary = writeBeside(file, content);
   try {
@@ -116,7 +120,7 @@ function claim(file: string, content: Content): boolean {
   }
 }
 
-// Moved aside first and looked at again: between reading and removing, another start may have put its own record there.
+// Moved aside and read again, because another start may have written its own record since the first read.
 function discard(file: string, stale: Content | undefined): void {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -140,7 +144,7 @@ async function endLeftovers(
   }
 }
 
-// Last started, first ended: the servers go before the database they use. Returns those that were still there.
+// The last started is ended first, so servers end before the database they use. Returns those that still ran.
 async function endInReverse(children: Content['children'], limitMs: number): Promise<Content['children']> {
   const ended: Content['children'] = [];
   for (const child of children.toReversed()) {

@@ -1,4 +1,4 @@
-// A child process of ours: started apart from the terminal's Ctrl-C, logging to a file, with its end as a promise.
+// A child process of ours: out of reach of the terminal's Ctrl-C, logging to a file, with its exit as a promise.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { openLogFile, type LogFile } from './log-file.ts';
 
@@ -7,18 +7,18 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Exit = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why the process could not even be started. */
+  /** Why the process could not be started. */
   readonly error?: Error;
 };
 
 export type SupervisedProcess = {
   readonly pid: number;
   readonly exited: Promise<Exit>;
-  /** How it ended; undefined while it runs. */
+  /** How the process ended; undefined while it runs. */
   exit(): Exit | undefined;
-  /** The last lines of what it logged. */
+  /** The last lines of its log. */
   logTail(): string;
-  /** Sends `signal`, and SIGKILL after `limitMs`; resolves when it has ended, at once when it had. */
+  /** Sends `signal`, and SIGKILL after `limitMs`; resolves when the process has ended, at once if it had already. */
   stop(signal: NodeJS.Signals, limitMs: number): Promise<Exit>;
 };
 
@@ -31,14 +31,14 @@ export type LaunchOptions = {
   /** All of its environment: nothing is inherited. */
   readonly env: Environment;
   readonly cwd?: string;
-  /** Absent: the account we run as. */
+  /** By default the account of this process. */
   readonly account?: Account | undefined;
   readonly logFile: string;
 };
 
 /**
- * Starts a program. It leads a session of its own, so that Ctrl-C reaches only the parent, which then stops its children
- * in the right order.
+ * Starts a program in a session of its own, so that Ctrl-C reaches only the parent, which then stops its children in
+ * the right order.
  */
 export async function launchProcess({
   command,
@@ -59,7 +59,7 @@ export async function launchProcess({
   );
 }
 
-/** Watches the child that `start` makes with the log file. Rejects when it could not be started at all. */
+/** Watches the child that `start` creates with the log file. Rejects when it could not be started. */
 export async function superviseChild(
   name: string,
   logFile: string,
@@ -102,7 +102,7 @@ function exitOf(child: ChildProcess): Promise<Exit> {
     child.once('exit', (code, signal) => {
       resolve({ code, signal });
     });
-    // Also emitted for a signal or a message that could not be sent, which says nothing about the process's end.
+    // Also emitted for a signal or a message that could not be sent, when the process may still run.
     child.on('error', (error) => {
       if (child.pid === undefined) resolve({ code: null, signal: null, error });
     });

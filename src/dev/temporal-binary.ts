@@ -1,4 +1,4 @@
-// Finds a Temporal server to run: named by a setting, on the PATH, in the user's cache, or built once with Go.
+// Finds a Temporal server to run: from a setting, the PATH or the user's cache, or built once with Go.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -14,12 +14,12 @@ export type TemporalBinaryOptions = {
   /** Where go.mod and go.sum are. */
   readonly sourceDir?: string;
   readonly progressEveryMs?: number;
-  /** Called with Go's process when it has to build, so that a stop in the middle can end it. */
+  /** Called with the process number of a Go build, so that a stop during the build can end it. */
   readonly onSpawn?: (pid: number) => void;
 };
 
 const PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
-// CLI 1.5.0 was the first with server 1.29. A CLI that was built from its module does not know its own version.
+// CLI 1.5.0 was the first with server 1.29. A CLI that Go built from its module does not know its own version.
 const OLDEST_CLI = '1.5.0';
 const OLDEST_SERVER = { major: 1, minor: 29 };
 const VERSION_LIMIT_MS = 20_000;
@@ -28,8 +28,8 @@ const BUILD_IS_ABANDONED_AFTER_MS = 60 * 60_000;
 const ERROR_LINES = 15;
 
 /**
- * The path of a `temporal` program whose server is new enough. The first call on a machine may build it, which takes
- * minutes; the result is kept in the user's cache folder (MALIPO_CACHE_DIR), outside the project.
+ * Returns the path of a `temporal` program whose server is new enough. The first call on a machine may build it, which
+ * takes minutes; the result is kept in the user's cache folder (MALIPO_CACHE_DIR), outside the project.
  */
 export async function resolveTemporalBinary(options: TemporalBinaryOptions): Promise<string> {
   const { env, report } = options;
@@ -54,7 +54,7 @@ export async function resolveTemporalBinary(options: TemporalBinaryOptions): Pro
   return buildWithGo({ ...options, go, sourceDir, folder });
 }
 
-/** One folder for each pinned state of the sources, so that an update of go.mod builds anew. */
+/** One folder for each version of go.mod and go.sum, so that an update of them causes a new build. */
 function cacheFolder(sourceDir: string, env: Environment): string {
   const hash = createHash('sha256');
   for (const name of ['go.mod', 'go.sum']) hash.update(readFileSync(join(sourceDir, name)));
@@ -64,7 +64,7 @@ function cacheFolder(sourceDir: string, env: Environment): string {
 }
 
 function problemWith(binary: string): string | undefined {
-  // Without HOME it reads no settings of the user.
+  // Without HOME it does not read the user's settings.
   const { stdout, status, error } = spawnSync(binary, ['--version'], {
     encoding: 'utf8',
     env: {},
@@ -95,8 +95,8 @@ function isExecutable(file: string): boolean {
 
 type Build = TemporalBinaryOptions & { readonly go: string; readonly sourceDir: string; readonly folder: string };
 
-// Each build writes a file of its own and renames it at the end: builds at the same time only waste effort, and a killed one
-// leaves nothing that could be taken for the program.
+// Each build writes its own file and renames it at the end: concurrent builds do not disturb each other, and a killed
+// build leaves no file under the program's name.
 async function buildWithGo({ folder, ...build }: Build): Promise<string> {
   const { go, sourceDir, report } = build;
   mkdirSync(folder, { recursive: true });
@@ -119,7 +119,7 @@ async function buildWithGo({ folder, ...build }: Build): Promise<string> {
 
 type GoRun = Omit<Build, 'folder'> & { readonly output: string };
 
-/** Undefined when the build succeeded, else the end of what Go said. */
+/** Undefined when the build succeeded, otherwise the end of Go's output. */
 async function runGo({
   go,
   sourceDir,
@@ -130,7 +130,7 @@ async function runGo({
   progressEveryMs = 15_000,
 }: GoRun): Promise<string | undefined> {
   const startedAt = Date.now();
-  // -buildvcs=false: Go otherwise refuses in a clone that another account owns. -v: one line per package, as progress.
+  // -buildvcs=false: otherwise Go refuses to build in a clone that another account owns. -v: prints a line per package.
   const args = ['build', '-v', '-buildvcs=false', '-ldflags', '-s -w', '-o', output, PACKAGE];
   const child = spawn(go, args, { cwd: sourceDir, env, stdio: ['ignore', 'ignore', 'pipe'] });
   if (child.pid !== undefined) onSpawn?.(child.pid);

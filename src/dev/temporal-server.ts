@@ -1,4 +1,4 @@
-// Runs a Temporal development server as a child process, set up for low cost, and says when it really answers.
+// Runs a Temporal development server as a child process with low-cost settings, and waits until it is ready.
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,19 +9,19 @@ import { describeExit, launchProcess, type Exit, type SupervisedProcess } from '
 export type TemporalServerOptions = {
   /** The `temporal` program. */
   readonly binary: string;
-  /** Absent: in memory, and lost at the end. */
+  /** Without it the data are in memory and lost at the end. */
   readonly databaseFile?: string;
   readonly host: string;
   readonly port: number;
-  /** Absent: no web UI. */
+  /** Without it there is no web UI. */
   readonly uiPort?: number;
-  /** Made at the start when they are missing; `default` is always there. */
+  /** Created at the start when they are missing; `default` always exists. */
   readonly namespaces: readonly string[];
   readonly logFile: string;
-  /** Tests may trade what a power cut would lose for speed. */
+  /** Tests use `off`: it is faster, and data may be lost in a power cut. */
   readonly synchronous?: 'normal' | 'off';
   readonly readyLimitMs?: number;
-  /** Called as soon as the process exists, long before it answers. */
+  /** Called as soon as the process exists, long before it is ready. */
   readonly onSpawn?: (pid: number) => void;
 };
 
@@ -30,7 +30,7 @@ export type TemporalServer = {
   readonly address: string;
   readonly uiUrl: string | undefined;
   readonly pid: number;
-  /** Resolves when the process has ended, wanted or not. */
+  /** Resolves when the process has ended, for any reason. */
   readonly exited: Promise<Exit>;
   stop(): Promise<void>;
 };
@@ -38,12 +38,11 @@ export type TemporalServer = {
 const STOP_LIMIT_MS = 15_000;
 const POLL_MS = 100;
 
-// Partitions of a task queue only forward to one another on a small machine; an eagerly started activity saves a round
-// through matching. Some servers refuse a workflow id within the reuse interval after its last start; the database is what
-// keeps a payment from being made twice. The time shift is how far ahead the server claims to have read its timers, so how
-// late a new timer or retry may come: a second by default, in which a short workflow also costs a third more CPU. Fairness
-// gives each webhook endpoint its turn when more retries are due than can be made at once. The last one would ask a server
-// on the internet for its newest version.
+// One partition per task queue: on a small machine more of them only forward tasks to one another. Eager activities
+// save a round trip through matching. Some servers refuse to reuse a workflow id within the reuse interval; here the
+// database prevents a second payment. The time shift is how late a new timer or retry may fire: one second by default,
+// which also costs a short workflow a third more CPU. Fairness gives each webhook endpoint its turn when more retries
+// are due than can be sent at once. The version check would query a server on the internet.
 const DYNAMIC_CONFIG = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
@@ -54,8 +53,9 @@ const DYNAMIC_CONFIG = {
   'frontend.enableServerVersionCheck': false,
 } as const;
 
-// Nothing is inherited: without HOME the server neither reads the user's Temporal settings nor writes a cluster id to them.
-// GOGC: a larger heap for markedly less time in the garbage collector. The last two keep server and UI from calling home.
+// Nothing is inherited: without HOME the server neither reads nor writes the user's Temporal settings. GOGC: a larger
+// heap, and much less time in the garbage collector. The last two keep server and UI from calling servers on the
+// internet.
 const ENVIRONMENT = {
   PATH: '/usr/bin:/bin',
   GOGC: '400',
@@ -63,10 +63,10 @@ const ENVIRONMENT = {
   TEMPORAL_DISABLE_NEWS_FETCH: 'true',
 } as const;
 
-/** Resolves when the server answers for each of the namespaces; rejects with the end of its log when it does not. */
+/** Resolves when the server responds for each of the namespaces; otherwise rejects with the end of its log. */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {
   const { binary, databaseFile, host, port, uiPort, logFile, onSpawn } = options;
-  // Asked beforehand, because whoever has the port might answer in our server's place.
+  // Checked first: another server on this port would answer the readiness check.
   await requireFreePort('the Temporal server', port, host);
   if (uiPort !== undefined) await requireFreePort('the Temporal web UI', uiPort, host);
   if (databaseFile !== undefined) prepareDatabaseFile(databaseFile);
@@ -102,7 +102,7 @@ function argumentsFor({
   const file = ['--db-filename', databaseFile ?? ''];
   const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', `synchronous=${synchronous}`];
   return [
-    // The log level stays at its default, warn: naming it makes the server log every broken connection of its own shutdown.
+    // No log level: if it is set, even to the default, the server logs every broken connection of its own shutdown.
     ...['server', 'start-dev', '--disable-config-file', '--disable-config-env'],
     ...['--ip', host, '--port', String(port)],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
@@ -112,8 +112,8 @@ function argumentsFor({
   ];
 }
 
-// The server writes its tables only into a file that is not there yet. Killed while it did so, it would never start on that
-// file again, so a file that no server was ever ready with is moved aside.
+// The server creates its tables only in a new file. A server killed meanwhile leaves a file on which none can start, so
+// a file with which no server was ever ready is moved aside.
 function prepareDatabaseFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (!existsSync(file) || existsSync(markerOf(file))) return;
@@ -141,7 +141,7 @@ async function waitUntilReady(
     const exit = server.exit();
     if (exit) throw new Error(failureText(`it ${describeExit(exit)}`, logFile, server));
     try {
-      await askForNamespaces(address, namespaces);
+      await checkNamespaces(address, namespaces);
       return;
     } catch (error) {
       missing = error instanceof Error ? error.message : String(error);
@@ -151,7 +151,7 @@ async function waitUntilReady(
   throw new Error(failureText(`not within ${readyLimitMs / 1_000} s (${missing})`, logFile, server));
 }
 
-async function askForNamespaces(address: string, namespaces: readonly string[]): Promise<void> {
+async function checkNamespaces(address: string, namespaces: readonly string[]): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: '2s' });
   try {
     for (const namespace of namespaces) await connection.workflowService.describeNamespace({ namespace });

@@ -1,12 +1,14 @@
-// Begins and ends listening for HTTP requests.
+// Starts and stops listening for HTTP requests.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const CLOSE_IDLE_EVERY_MS = 100;
-/** Kept alive longer than the usual proxy keeps its side, so that no request meets a connection just closed. */
+/**
+ * Connections are kept alive longer than common proxies keep them, so that no request arrives on a closing connection.
+ */
 export const HTTP_LIMITS = { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 75_000 };
 
-/** The port that it listens on. */
+/** Starts listening; returns the port. */
 export async function listenOn(server: Server, port: number, host: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -15,7 +17,9 @@ export async function listenOn(server: Server, port: number, host: string): Prom
   return (server.address() as AddressInfo).port;
 }
 
-/** Lets requests finish; a connection that falls idle meanwhile is closed then, and what still runs at the limit is cut. */
+/**
+ * Lets requests finish, closes connections as they become idle, and cuts what still runs after the request time-out.
+ */
 export async function closeServer(server: Server): Promise<void> {
   const closingIdle = setInterval(() => {
     server.closeIdleConnections();

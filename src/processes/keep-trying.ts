@@ -1,9 +1,9 @@
-// Work that a process owes at its start, tried until it is done.
+// Work that a process does at its start, retried until it succeeds.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 
 export type KeptTrying = {
-  /** Tries no more; waits for the try that is under way. */
+  /** Starts no further try; waits for the try in progress. */
   stop(): Promise<void>;
 };
 
@@ -11,7 +11,7 @@ const PAUSE_MS = 5000;
 
 /** Runs `work` until it succeeds once, with a pause after each failure. */
 export function keepTrying(options: {
-  /** What the log says each time, such as “the schedule could not be made”. */
+  /** What the log says after each failed try, such as “the schedule could not be created”. */
   readonly failure: string;
   readonly work: () => Promise<void>;
   readonly log: Log;
@@ -27,7 +27,7 @@ export function keepTrying(options: {
         await work();
         return;
       } catch (error) {
-        log.error({ error }, `${failure}; it is tried again`);
+        log.error({ error }, `${failure}; will retry`);
         await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }

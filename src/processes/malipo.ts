@@ -1,4 +1,4 @@
-// Entry of the command line for a merchant's developers: hands the world to src/cli and ends with its exit code.
+// Entry of `malipo`, the command line for a merchant's developers: runs src/cli and ends with its exit code.
 import { runCli } from '../cli/run.ts';
 
 const stop = new AbortController();
@@ -7,7 +7,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     stop.abort();
   });
 }
-// Who reads the output may have enough of it: `malipo events | head`.
+// The reader of the output may close it early: `malipo events | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
@@ -20,7 +20,6 @@ const code = await runCli({
   streams: { stdin, stdout, stderr },
   stop: stop.signal,
 });
-// Not at once: what was printed may still be on its way to a pipe. Nothing else is left that keeps the process up, but for a
-// call that was broken off.
+// Exit only after the output has reached the pipe. An aborted call may otherwise keep the process alive.
 process.exitCode = code;
 stdout.write('', () => stderr.write('', () => process.exit(code)));

@@ -1,4 +1,4 @@
-// Prometheus metrics on a port of their own, which stays inside the house.
+// Prometheus metrics on a separate port, which must not be public.
 import { createServer } from 'node:http';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Backlog } from '../db/work.ts';

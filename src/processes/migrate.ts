@@ -1,4 +1,4 @@
-// Entry: brings the database and the Temporal cluster to what this version needs, then ends. Safe to repeat.
+// Entry: prepares the database and the Temporal cluster for this version, then ends. Safe to repeat.
 import { prepareTemporal } from '../temporal/setup.ts';
 import { ConfigError, loadConfig } from '../config.ts';
 import { prepareDatabase } from './prepare-database.ts';

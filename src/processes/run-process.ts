@@ -1,13 +1,15 @@
-// What every process of ours does alike: says what is wrong at start, stops in order, and ends with its parent.
+// What all our processes share: they report a failed start, stop cleanly on a signal, and end with their parent.
 import { ConfigError } from '../config.ts';
 import { exitWithParent, reportReady } from '../dev/parent-link.ts';
 
 type Stoppable = { stop(): Promise<void> };
 
-/** An orderly stop that takes longer than this has hung. */
+/** After this time a stop counts as hung and the process exits. */
 const STOP_LIMIT_MS = 60_000;
 
-/** Runs until SIGTERM, SIGINT or the parent's end. A failure at start is told on one page and ends with code 1. */
+/**
+ * Runs until SIGTERM, SIGINT or the parent's end. A failed start is reported on standard error and ends with code 1.
+ */
 export async function runProcess(name: string, start: () => Promise<Stoppable>): Promise<void> {
   let running: Stoppable;
   try {

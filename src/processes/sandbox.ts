@@ -30,9 +30,9 @@ await runProcess('sandbox', async () => {
     },
     startingFloat: settings.MALIPO_SANDBOX_STARTING_FLOAT,
     onError: (error) => {
-      log.error({ error }, 'the sandbox could not do something');
+      log.error({ error }, 'sandbox operation failed');
     },
   });
-  log.info({ url: sandbox.url }, 'the sandbox operator listens');
+  log.info({ url: sandbox.url }, 'the sandbox operator is listening');
   return sandbox;
 });

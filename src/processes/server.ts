@@ -1,4 +1,4 @@
-// Entry: the server process. SIGTERM and SIGINT stop it in order.
+// Entry: the server process. SIGTERM and SIGINT stop it cleanly.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../config.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { choosePort, freePort, requireFreePort, type PortWish } from '../../src/dev/ports.ts';
+import { choosePort, freePort, requireFreePort, type PortRequest } from '../../src/dev/ports.ts';
 import { throwaway } from './throwaway.ts';
 
 describe('ports', () => {
@@ -11,7 +11,7 @@ describe('ports', () => {
   const reported: string[] = [];
   beforeEach(() => (reported.length = 0));
 
-  function wishFor(preferred: number, isExplicit = false): PortWish {
+  function wishFor(preferred: number, isExplicit = false): PortRequest {
     const report = (line: string): number => reported.push(line);
     return { name: 'the API', host: '127.0.0.1', setting: 'MALIPO_PORT', preferred, isExplicit, report };
   }
