@@ -1,16 +1,16 @@
-// Sends callbacks the way a mobile-money operator does: once, unsigned, and without caring much for the answer.
+// Sends callbacks as a mobile-money operator does: once, unsigned, whatever the response.
 import { Agent } from 'undici';
 import type { SandboxSettings } from './sandbox-config.ts';
 
 type CallbackResult = { readonly isSent: boolean; readonly result: string };
 
 export type CallbackSender = {
-  /** Never rejects. The result is `http 200` and the like, or why there was no answer. */
+  /** Never rejects. The result is for example `http 200`, or the reason why there was no response. */
   send(url: string, body: unknown): Promise<CallbackResult>;
   close(): Promise<void>;
 };
 
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 /** Distinct receivers with open connections. */
 const MAX_ORIGINS = 64;
 
@@ -21,7 +21,7 @@ export function createCallbackSender({ limits, times, callbackMethod }: SandboxS
     connect: { timeout: times.callbackTimeoutMs },
     headersTimeout: times.callbackTimeoutMs,
     bodyTimeout: times.callbackTimeoutMs,
-    maxResponseSize: MAX_ANSWER_BYTES,
+    maxResponseSize: MAX_RESPONSE_BYTES,
     maxOrigins: MAX_ORIGINS,
   });
   let underWay = 0;
@@ -32,7 +32,7 @@ export function createCallbackSender({ limits, times, callbackMethod }: SandboxS
       underWay += 1;
       try {
         const { origin, pathname, search } = new URL(url);
-        const answer = await agent.request({
+        const response = await agent.request({
           origin,
           path: pathname + search,
           method: callbackMethod,
@@ -40,8 +40,8 @@ export function createCallbackSender({ limits, times, callbackMethod }: SandboxS
           body: JSON.stringify(body),
           signal: AbortSignal.timeout(times.callbackTimeoutMs),
         });
-        await answer.body.dump();
-        return { isSent: true, result: `http ${answer.statusCode}` };
+        await response.body.dump();
+        return { isSent: true, result: `http ${response.statusCode}` };
       } catch (error) {
         return { isSent: true, result: nameOf(error) };
       } finally {

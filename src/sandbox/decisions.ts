@@ -1,5 +1,5 @@
-// Decides what was taken, by the table of endings or by a person's word, and calls back with the outcome.
-import { behaviourOf, FLOAT_TOO_LOW, type Ending } from './behaviours.ts';
+// Decides accepted payments, by the outcome table or by a person's choice, and sends the callbacks.
+import { behaviourOf, FLOAT_TOO_LOW, type Outcome } from './behaviours.ts';
 import type { CallbackSender } from './callback-sender.ts';
 import { createDueWork } from './due-work.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
@@ -7,15 +7,15 @@ import type { TransactionStore } from './transaction-store.ts';
 import { decide, giveBack, toWire, type Transaction } from './transaction.ts';
 
 export type Decisions = {
-  /** Decides the payment when it is due; never, if it is not. */
-  expect(transaction: Transaction): void;
-  /** Settles when the callbacks are answered too. */
+  /** Decides the payment when it is due; does nothing for a payment without a due time. */
+  schedule(transaction: Transaction): void;
+  /** Resolves after the callbacks. */
   decideNow(operatorReference: string): Promise<void>;
-  /** A person's decision. Of two, or of one and the table's own, the first counts. */
-  answer(operatorReference: string, ending: Ending): Promise<'decided' | 'too_late'>;
-  /** Takes up what an earlier process left undone. */
+  /** A person's decision. The first decision counts, whether by a person or by the table. */
+  decideByPerson(operatorReference: string, outcome: Outcome): Promise<'decided' | 'too_late'>;
+  /** Schedules what an earlier process left pending. */
   resume(): void;
-  /** Decides nothing more; settles when nothing is being written any more. */
+  /** Decides nothing more; resolves when all writes are done. */
   stop(): Promise<void>;
 };
 
@@ -27,58 +27,58 @@ type Deps = {
 
 export function createDecisions(deps: Deps): Decisions {
   const { settings, store } = deps;
-  const dueWork = createDueWork(doWhatIsDue, settings.onError);
+  const dueWork = createDueWork(decideDue, settings.onError);
 
-  function expect({ operatorReference, dueAtMs }: Transaction): void {
+  function schedule({ operatorReference, dueAtMs }: Transaction): void {
     if (dueAtMs === null) dueWork.cancel(operatorReference);
     else dueWork.schedule(operatorReference, dueAtMs);
   }
 
-  async function doWhatIsDue(operatorReference: string): Promise<void> {
+  async function decideDue(operatorReference: string): Promise<void> {
     const transaction = store.get(operatorReference);
-    // Nothing is: forgotten over the bound on what is kept, or decided by a person in the meantime.
+    // Not due any more: forgotten because of the limits, or decided by a person in the meantime.
     if (transaction === undefined || transaction.dueAtMs === null) return;
     if (transaction.state === 'PENDING') {
-      await callBackAsDecided(await conclude(transaction, behaviourOf(transaction).behaviour.ending), deps);
+      await callBackAsDecided(await recordDecision(transaction, behaviourOf(transaction).behaviour.outcome), deps);
     } else if (transaction.state === 'SUCCESSFUL') {
-      await takeBack(transaction, deps);
+      await returnMoney(transaction, deps);
     }
   }
 
-  // In the journal before any callback goes out: a process that dies in between sends none, and never a second one.
-  // Until the first `await` nothing else runs, so that whoever finds a payment pending is the one who decides it.
-  async function conclude(transaction: Transaction, wanted: Ending): Promise<Transaction> {
+  // In the journal before any callback is sent: a process that dies in between sends no callback, and none is sent
+  // twice. No other code runs before the first `await`, so the caller that finds a payment pending decides it.
+  async function recordDecision(transaction: Transaction, wanted: Outcome): Promise<Transaction> {
     const isMoneyOut = transaction.kind !== 'collection' && wanted.status === 'SUCCESSFUL';
     const decided = decide(transaction, isMoneyOut && !store.covers(transaction) ? FLOAT_TOO_LOW : wanted, Date.now());
     const isGivenBack = behaviourOf(decided).behaviour.isGivenBack === true && decided.state === 'SUCCESSFUL';
-    const concluded = isGivenBack ? { ...decided, dueAtMs: Date.now() + settings.times.reversalMs } : decided;
-    const inJournal = store.put(concluded);
-    expect(concluded);
+    const recorded = isGivenBack ? { ...decided, dueAtMs: Date.now() + settings.times.reversalMs } : decided;
+    const inJournal = store.put(recorded);
+    schedule(recorded);
     await inJournal;
-    return concluded;
+    return recorded;
   }
 
   return {
-    expect,
+    schedule,
     decideNow: (operatorReference) => dueWork.run(operatorReference),
-    async answer(operatorReference, ending) {
+    async decideByPerson(operatorReference, outcome) {
       const transaction = store.get(operatorReference);
       if (transaction?.state !== 'PENDING') return 'too_late';
-      const decided = await conclude(transaction, ending);
-      // The person does not wait for whoever is called back.
+      const decided = await recordDecision(transaction, outcome);
+      // The person does not wait for the callbacks.
       dueWork.follow(callBackAsDecided(decided, deps));
       return 'decided';
     },
     resume() {
-      for (const transaction of store.due()) expect(transaction);
+      for (const transaction of store.due()) schedule(transaction);
     },
     stop: () => dueWork.stop(),
   };
 }
 
-async function takeBack(transaction: Transaction, deps: Deps): Promise<void> {
+async function returnMoney(transaction: Transaction, deps: Deps): Promise<void> {
   const { store } = deps;
-  // What was refunded is with its payer already; it does not go back twice.
+  // A refunded payment is not returned again.
   const isRefunded = store.refundOf(transaction.operatorReference) !== undefined;
   const after = isRefunded ? { ...transaction, dueAtMs: null } : giveBack(transaction, Date.now());
   await store.put(after);
@@ -86,8 +86,8 @@ async function takeBack(transaction: Transaction, deps: Deps): Promise<void> {
 }
 
 async function callBackAsDecided(decided: Transaction, deps: Deps): Promise<void> {
-  const { forgedEnding, callbacks } = behaviourOf(decided).behaviour;
-  const body = toWire(forgedEnding === undefined ? decided : decide(decided, forgedEnding, Date.now()));
+  const { forgedOutcome, callbacks } = behaviourOf(decided).behaviour;
+  const body = toWire(forgedOutcome === undefined ? decided : decide(decided, forgedOutcome, Date.now()));
   await Promise.all(Array.from({ length: callbacks }, () => callBack(decided, body, deps)));
 }
 

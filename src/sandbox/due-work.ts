@@ -1,14 +1,17 @@
-// Runs work when it is due, and knows what is still running, so that a stop leaves nothing behind.
+// Runs work when it is due, and tracks what is running, so that a stop leaves nothing behind.
 
 type DueWork = {
-  /** Runs the work for `key` at `atMs` (Unix time), or at once when that has passed, and not when it was to run before. */
+  /**
+   * Runs the work for `key` at `atMs` (Unix time), at once if that has passed. Replaces an earlier time for the same
+   * key.
+   */
   schedule(key: string, atMs: number): void;
   cancel(key: string): void;
-  /** Runs it now; settles with it. */
+  /** Runs the work now; settles with it. */
   run(key: string): Promise<void>;
-  /** Lets a stop wait for this too; reports what it throws. */
+  /** Makes a stop wait for this promise too, and reports its rejection. */
   follow(running: Promise<void>): void;
-  /** Starts nothing more; settles when nothing runs any more. */
+  /** Starts nothing more; resolves when nothing runs any more. */
   stop(): Promise<void>;
 };
 
@@ -16,7 +19,7 @@ type DueWork = {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function createDueWork(work: (key: string) => Promise<void>, onError: (error: unknown) => void): DueWork {
-  // One timer each: Node keeps the timers of one duration in one list, and nearly all here last equally long.
+  // One timer per key is cheap: Node keeps timers of equal duration in one list, and nearly all here are equal.
   const timers = new Map<string, NodeJS.Timeout>();
   const underWay = new Set<Promise<void>>();
   let isStopped = false;
@@ -41,7 +44,7 @@ export function createDueWork(work: (key: string) => Promise<void>, onError: (er
     const timer = setTimeout(
       () => {
         timers.delete(key);
-        // A timer may fire a little early, and one that was cut to the longest delay fires days early.
+        // A timer may fire slightly early, and one limited to LONGEST_TIMER_MS fires days early.
         if (Date.now() < atMs) schedule(key, atMs);
         else run(key).catch(onError);
       },

@@ -1,4 +1,4 @@
-// Switches that make the whole operator slow, faulty or unreachable, for tests of what its clients do then.
+// Switches that make the whole operator slow, faulty or unreachable, to test its clients.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, Middleware, Next } from 'koa';
 import { z } from 'zod';
@@ -7,11 +7,11 @@ const MAX_LATENCY_MS = 120_000;
 
 /** A switch that is not named is off. */
 export const faultsSchema = z.strictObject({
-  /** Added before every answer. */
+  /** Added before every response. */
   latencyMs: z.int().min(0).max(MAX_LATENCY_MS).default(0),
-  /** The share of requests that are answered 500 before anything is done for them. */
+  /** The share of requests that get a 500 before anything is done for them. */
   errorRate: z.number().min(0).max(1).default(0),
-  /** Every connection is cut without an answer. */
+  /** Every connection is cut without a response. */
   down: z.boolean().default(false),
 });
 
@@ -25,7 +25,7 @@ export type FaultSwitches = {
   stop(): void;
 };
 
-/** Ends the connection without an answer, as a network fault does. */
+/** Ends the connection without a response, as a network fault does. */
 export function cutConnection(ctx: Context): void {
   ctx.respond = false;
   ctx.req.socket.destroy();

@@ -1,4 +1,4 @@
-// The handset page: a phone drawn in the browser, on which the payer of a collection says yes or no.
+// The handset page: a phone in the browser, on which the payer approves or declines a collection.
 import { markup, NOTHING, type Markup } from './markup.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -6,14 +6,14 @@ export type HandsetView = {
   readonly phone: string;
   /** Oldest first. */
   readonly prompts: readonly Transaction[];
-  /** What ended lately on this phone, newest first. */
-  readonly ended: readonly Transaction[];
+  /** What was decided lately on this phone, newest first. */
+  readonly decided: readonly Transaction[];
   readonly notice: string | null;
-  /** The prompt whose PIN was no PIN. */
+  /** The prompt for which an invalid PIN was entered. */
   readonly refusedPin: string | null;
 };
 
-/** Whose phone? Those that ring are offered. */
+/** Asks for a phone, and offers the phones with pending prompts. */
 export function choosePhone(ringing: readonly string[], wrongPhone: string | null): Markup {
   const links = ringing.map((phone) => markup`<li><a href="/sandbox/handset?phone=${phone}">${phone}</a></li>`);
   const wrong =
@@ -33,16 +33,16 @@ ${wrong}
 ${links.length === 0 ? markup`<p>None. <a href="/sandbox/handset">Look again</a></p>` : markup`<ul class="list">${links}</ul>`}`;
 }
 
-export function handset({ phone, prompts, ended, notice, refusedPin }: HandsetView): Markup {
+export function handset({ phone, prompts, decided, notice, refusedPin }: HandsetView): Markup {
   const shown = prompts.map((prompt, index) =>
     promptForm(prompt, {
       isRefused: prompt.operatorReference === refusedPin,
       hasFocus: refusedPin === null ? index === 0 : prompt.operatorReference === refusedPin,
     }),
   );
-  const said = notice === null ? NOTHING : markup`<p class="said" role="status">${notice}</p>`;
-  const lately = ended.map((transaction) => markup`<li>${money(transaction)} – ${outcomeOf(transaction)}</li>`);
-  return markup`${said}
+  const noticeLine = notice === null ? NOTHING : markup`<p class="said" role="status">${notice}</p>`;
+  const lately = decided.map((transaction) => markup`<li>${money(transaction)} – ${outcomeText(transaction)}</li>`);
+  return markup`${noticeLine}
 <div class="phone"><section class="screen" aria-label="Screen of the phone ${phone}">
 <p class="number">${phone}</p>
 ${shown.length === 0 ? markup`<p>Nothing to approve. This page looks again by itself.</p>` : shown}
@@ -78,8 +78,8 @@ export function money({ amount, currency }: Pick<Transaction, 'amount' | 'curren
   return `${currency}\u00a0${amount.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ',')}`;
 }
 
-/** For people: how it stands. */
-export function outcomeOf({ state, reason, givenBackAtMs }: Transaction): string {
+/** For people: the state of the payment. */
+export function outcomeText({ state, reason, givenBackAtMs }: Transaction): string {
   if (givenBackAtMs !== null) return 'paid, then given back';
   switch (state) {
     case 'NOT_TAKEN':

@@ -1,9 +1,10 @@
-// What people and tests may see and switch: the table of endings, the transactions, and the fault switches.
+// What people and tests may see and switch: the outcome table, the transactions and the fault switches.
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS, type PaymentKind } from './behaviours.ts';
 import { faultsSchema, type FaultSwitches } from './fault-switches.ts';
-import { answerPage, markup, type Markup } from './markup.ts';
+import { sendPage, markup, type Markup } from './markup.ts';
+import { queryValue } from './query-value.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
 import type { Transaction } from './transaction.ts';
@@ -22,16 +23,16 @@ export function createInspectionRouter({ settings, store, faults }: InspectionDe
 
   router.get('/', (ctx) => {
     if (ctx.accepts('json', 'html') === 'html') {
-      answerPage(ctx, { title: 'Table of endings', content: tableOfEndings(settings) });
+      sendPage(ctx, { title: 'Table of endings', content: outcomePage(settings) });
       return;
     }
-    ctx.body = { about: ABOUT, times: settings.times, endings: endings() };
+    ctx.body = { about: ABOUT, times: settings.times, endings: outcomeTable() };
   });
 
   router.get('/transactions', (ctx) => {
-    const kind = KINDS.find((known) => known === one(ctx.query['kind']));
-    const phone = one(ctx.query['phone']);
-    const reference = one(ctx.query['reference'])?.toLowerCase();
+    const kind = KINDS.find((known) => known === queryValue(ctx, 'kind'));
+    const phone = queryValue(ctx, 'phone');
+    const reference = queryValue(ctx, 'reference')?.toLowerCase();
     const filter = {
       ...(kind !== undefined && { kind }),
       ...(phone !== undefined && { phone }),
@@ -62,7 +63,7 @@ export function createInspectionRouter({ settings, store, faults }: InspectionDe
 const ABOUT =
   'The sandbox operator: no real money, no real phones. It speaks the wire of MTN MoMo, and the last three digits of the phone decide how a payment ends. Any other number is paid. A refund ends as a payout to the same phone would, but is simply paid where that would be returned or would wait for a person.';
 
-function endings(): { endsIn: string; collection: string; payout: string }[] {
+function outcomeTable(): { endsIn: string; collection: string; payout: string }[] {
   return [...COLLECTION_BEHAVIOURS].map(([endsIn, { summary }]) => ({
     endsIn,
     collection: summary,
@@ -70,8 +71,8 @@ function endings(): { endsIn: string; collection: string; payout: string }[] {
   }));
 }
 
-function tableOfEndings({ times }: SandboxSettings): Markup {
-  const rows = endings().map(
+function outcomePage({ times }: SandboxSettings): Markup {
+  const rows = outcomeTable().map(
     ({ endsIn, collection, payout }) => markup`<tr><td>${endsIn}</td><td>${collection}</td><td>${payout}</td></tr>`,
   );
   return markup`<p>${ABOUT}</p>
@@ -84,7 +85,7 @@ function tableOfEndings({ times }: SandboxSettings): Markup {
 
 function present(transaction: Transaction): Record<string, unknown> {
   const { kind, operatorReference, originalReference, phone, amount, currency, row, state, reason } = transaction;
-  const { requestsReceived, promptsRaised, transfersAccepted, callbacksSent, callbackResults } = transaction;
+  const { requestsReceived, promptsRaised, transfersTaken, callbacksSent, callbackResults } = transaction;
   return {
     kind,
     operatorReference,
@@ -100,7 +101,7 @@ function present(transaction: Transaction): Record<string, unknown> {
     givenBackAt: time(transaction.givenBackAtMs),
     requestsReceived,
     promptsRaised,
-    transfersAccepted,
+    transfersTaken,
     callbacksSent,
     callbackResults: callbackResults.map(({ atMs, result }) => ({ at: time(atMs), result })),
   };
@@ -108,8 +109,4 @@ function present(transaction: Transaction): Record<string, unknown> {
 
 function time(atMs: number | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
-}
-
-function one(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }

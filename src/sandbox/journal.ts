@@ -1,25 +1,25 @@
-// An append-only file of JSON lines that survives a killed process: batched writes, tolerant reading, rewriting.
+// An append-only file of JSON lines that survives a killed process: batched writes, tolerant reading, compaction.
 import { open, rename, type FileHandle } from 'node:fs/promises';
 
 export type Journal = {
-  /** Settles when the line is with the operating system, which is enough to outlive this process. */
+  /** Resolves when the operating system has the line, so that it outlives this process. */
   append(entry: unknown): Promise<void>;
   close(): Promise<void>;
 };
 
 type JournalOptions = {
   readonly path: string;
-  /** Everything that is still worth keeping, as it is now: the content of a rewritten file. */
+  /** All entries to keep, as they are now: the content of a rewritten file. */
   readonly snapshot: () => readonly unknown[];
   readonly growthBytes: number;
 };
 
-/** Keeps the pauses short that a rewrite makes for everyone else in this process. */
+/** Limits how long a rewrite blocks the rest of this process. */
 const LINES_PER_WRITE = 500;
 
 /**
- * Calls `onEntry` for each line in order. A line that is not JSON is passed over: a kill can tear the last one, and a
- * full disk any other. A file that does not exist has no lines.
+ * Calls `onEntry` for each line in order. Skips a line that is not JSON: a kill can truncate the last line, and a full
+ * disk any other. A missing file has no lines.
  */
 export async function readJournal(path: string, onEntry: (entry: unknown) => void): Promise<void> {
   const file = await openIfThere(path);
@@ -31,20 +31,20 @@ export async function readJournal(path: string, onEntry: (entry: unknown) => voi
   }
 }
 
-/** Opens the file for appending after rewriting it with `snapshot`. One process at a time. */
+/** Rewrites the file with `snapshot` and opens it for appending. One process at a time. */
 export async function openJournal({ path, snapshot, growthBytes }: JournalOptions): Promise<Journal> {
   let { file, bytes: bytesAtRewrite } = await rewrite(path, snapshot());
   let bytes = bytesAtRewrite;
   let waiting: string[] = [];
   let batch: Promise<void> | null = null;
 
-  // One write at a time: lines that come while it is under way share the next one, so no timer is needed to batch.
+  // One write at a time: lines that arrive during a write share the next one, so batches need no timer.
   async function writeBatch(previous: Promise<void> | null): Promise<void> {
     await previous?.catch(() => undefined);
     const lines = waiting;
     waiting = [];
     batch = null;
-    // The empty line ends what an earlier write may have left torn when it failed, on a full disk for example.
+    // The empty line ends a line that a failed write may have truncated, for example on a full disk.
     const text = Buffer.from(`\n${lines.join('')}`);
     await file.appendFile(text);
     bytes += text.length;
@@ -76,7 +76,7 @@ export async function openJournal({ path, snapshot, growthBytes }: JournalOption
   };
 }
 
-// Written beside the file and renamed over it: a kill at any moment leaves the old content or the new, whole.
+// Written to another file and renamed: a kill at any moment leaves either the old or the new content complete.
 async function rewrite(path: string, entries: readonly unknown[]): Promise<{ file: FileHandle; bytes: number }> {
   const besidePath = `${path}.new`;
   const file = await open(besidePath, 'w');

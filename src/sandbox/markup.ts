@@ -1,8 +1,8 @@
-// HTML that the sandbox's pages are made of: text is escaped unless it is markup already, and every page has one frame.
+// The HTML of the sandbox's pages: text is escaped unless it is markup already, and all pages share one frame.
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 
-/** Safe to put into a page as it is. */
+/** HTML that is safe to put into a page unchanged. */
 export type Markup = { readonly html: string };
 
 type Part = string | number | Markup | readonly Markup[];
@@ -17,7 +17,7 @@ export const NOTHING: Markup = { html: '' };
 type Page = {
   readonly title: string;
   readonly content: Markup;
-  /** The page looks again by itself; only where nothing is being typed or read that this would take away. */
+  /** The page reloads by itself. Only for pages without input or text that a reload would interrupt. */
   readonly refreshSeconds?: number;
 };
 
@@ -55,7 +55,7 @@ table { border-collapse: collapse; width: 100%; background: #fff; overflow-wrap:
 th, td { padding: 0.35rem 0.5rem; text-align: left; vertical-align: top; border: 1px solid #c4c9d0; }
 `;
 
-/** Nothing but this page's own style, and forms that come back here. */
+/** Allows only this page's own style, and forms that are sent to this origin. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -64,7 +64,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function answerPage(ctx: Context, { title, content, refreshSeconds }: Page): void {
+export function sendPage(ctx: Context, { title, content, refreshSeconds }: Page): void {
   const refresh =
     refreshSeconds === undefined ? NOTHING : markup`<meta http-equiv="refresh" content="${refreshSeconds}">`;
   ctx.type = 'html';

@@ -1,4 +1,4 @@
-// Who may speak to the sandbox operator on MTN's wire: subscription keys, API users and bearer tokens.
+// Access to the sandbox operator's MTN API: subscription keys, API users and bearer tokens.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SandboxCredentials, SandboxSettings } from './sandbox-config.ts';
 
@@ -9,10 +9,10 @@ export type MtnAccess = {
   issueToken(): { token: string; lifeSeconds: number };
 };
 
-/** For one product. Tokens live in memory: after a restart every client gets a 401 once, and has to be able to take it. */
+/** For one product. Tokens are kept in memory: after a restart every client gets one 401 and must handle it. */
 export function createMtnAccess(credentials: SandboxCredentials, { limits, times }: SandboxSettings): MtnAccess {
   const basic = `Basic ${Buffer.from(`${credentials.apiUser}:${credentials.apiKey}`).toString('base64')}`;
-  // In the order of issue, so the first is the oldest.
+  // In order of issue, the oldest first.
   const endsAtMsByToken = new Map<string, number>();
 
   return {

@@ -1,11 +1,11 @@
-// Reads what is asked for as strictly as MTN does, and says what MTN would say of a wrong request.
+// Parses payment requests as strictly as MTN does, and rejects an invalid one as MTN would.
 import { z } from 'zod';
 import { INVALID_CALLBACK_HOST, INVALID_CURRENCY, type MtnRefusal } from './mtn-refusals.ts';
-import type { RefundOrder } from './payment-intake.ts';
+import type { RefundRequest } from './payment-intake.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
-import type { Order } from './transaction.ts';
+import type { PaymentRequest } from './transaction.ts';
 
-export type MtnReading<T> = { readonly order: T } | { readonly refusal: MtnRefusal };
+export type MtnParseResult<T> = { readonly request: T } | { readonly refusal: MtnRefusal };
 
 export type RawRequest = { readonly referenceId: string; readonly callbackUrl: string; readonly body: unknown };
 
@@ -20,7 +20,7 @@ const note = z
 
 const party = z.object({ partyIdType: z.literal('MSISDN'), partyId: z.string().regex(/^[1-9]\d{7,14}$/) });
 
-const everyRequest = {
+const commonFields = {
   amount: z
     .string()
     .regex(/^\d{1,13}(\.\d{1,2})?$/)
@@ -31,13 +31,13 @@ const everyRequest = {
   payeeNote: note,
 };
 
-const requestToPay = z.object({ ...everyRequest, payer: party });
-const transfer = z.object({ ...everyRequest, payee: party });
-const refund = z.object({ ...everyRequest, referenceIdToRefund: z.string().regex(UUID_V4) });
+const requestToPay = z.object({ ...commonFields, payer: party });
+const transfer = z.object({ ...commonFields, payee: party });
+const refund = z.object({ ...commonFields, referenceIdToRefund: z.string().regex(UUID_V4) });
 
-type CommonFields = Omit<Order, 'kind' | 'phone' | 'originalReference'>;
+type CommonFields = Omit<PaymentRequest, 'kind' | 'phone' | 'originalReference'>;
 
-export function readRequestToPay(raw: RawRequest, settings: SandboxSettings): MtnReading<Order> {
+export function readRequestToPay(raw: RawRequest, settings: SandboxSettings): MtnParseResult<PaymentRequest> {
   return read(raw, settings, requestToPay, (fields, { payer }) => ({
     ...fields,
     kind: 'collection',
@@ -46,7 +46,7 @@ export function readRequestToPay(raw: RawRequest, settings: SandboxSettings): Mt
   }));
 }
 
-export function readTransfer(raw: RawRequest, settings: SandboxSettings): MtnReading<Order> {
+export function readTransfer(raw: RawRequest, settings: SandboxSettings): MtnParseResult<PaymentRequest> {
   return read(raw, settings, transfer, (fields, { payee }) => ({
     ...fields,
     kind: 'payout',
@@ -55,7 +55,7 @@ export function readTransfer(raw: RawRequest, settings: SandboxSettings): MtnRea
   }));
 }
 
-export function readRefund(raw: RawRequest, settings: SandboxSettings): MtnReading<RefundOrder> {
+export function readRefund(raw: RawRequest, settings: SandboxSettings): MtnParseResult<RefundRequest> {
   return read(raw, settings, refund, (fields, { referenceIdToRefund }) => ({
     ...fields,
     kind: 'refund',
@@ -63,14 +63,14 @@ export function readRefund(raw: RawRequest, settings: SandboxSettings): MtnReadi
   }));
 }
 
-type Body = z.infer<z.ZodObject<typeof everyRequest>>;
+type Body = z.infer<z.ZodObject<typeof commonFields>>;
 
 function read<B extends Body, T>(
   { referenceId, callbackUrl, body }: RawRequest,
   settings: SandboxSettings,
   schema: z.ZodType<B>,
-  toOrder: (fields: CommonFields, body: B) => T,
-): MtnReading<T> {
+  toRequest: (fields: CommonFields, body: B) => T,
+): MtnParseResult<T> {
   if (!UUID_V4.test(referenceId)) return badRequest('X-Reference-Id must be a UUID, version 4.');
   const parsed = schema.safeParse(body);
   if (!parsed.success) return badRequest(`Wrong in the body: ${wrongFields(parsed.error)}.`);
@@ -88,7 +88,7 @@ function read<B extends Body, T>(
     payeeNote,
     callbackUrl: url?.href ?? null,
   };
-  return { order: toOrder(fields, parsed.data) };
+  return { request: toRequest(fields, parsed.data) };
 }
 
 function parseCallbackUrl(text: string): URL | undefined {
@@ -97,7 +97,7 @@ function parseCallbackUrl(text: string): URL | undefined {
   return ['http:', 'https:'].includes(url.protocol) ? url : undefined;
 }
 
-// Names only: the values are a payer's.
+// Field names only: the values are personal data.
 function wrongFields(error: z.ZodError): string {
   return [...new Set(error.issues.map(({ path }) => (path.length === 0 ? 'all of it' : path.join('.'))))].join(', ');
 }

@@ -1,4 +1,4 @@
-// MTN's wire as the sandbox operator serves it: two products with their tokens, three things to ask for, a balance.
+// MTN's API at the sandbox operator: two products with their tokens, three kinds of payment, and a balance.
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
@@ -6,7 +6,7 @@ import type { PaymentKind } from './behaviours.ts';
 import { cutConnection } from './fault-switches.ts';
 import { createMtnAccess, type MtnAccess } from './mtn-access.ts';
 import { DUPLICATE, INTERNAL, NOT_ALLOWED, NOT_FOUND, refuse, UNAVAILABLE, WRONG_ENVIRONMENT } from './mtn-refusals.ts';
-import { readRefund, readRequestToPay, readTransfer, type MtnReading, type RawRequest } from './mtn-request.ts';
+import { readRefund, readRequestToPay, readTransfer, type MtnParseResult, type RawRequest } from './mtn-request.ts';
 import type { PaymentIntake } from './payment-intake.ts';
 import type { SandboxCredentials, SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
@@ -16,18 +16,18 @@ type MtnRouterDeps = {
   readonly settings: SandboxSettings;
   readonly store: TransactionStore;
   readonly intake: PaymentIntake;
-  /** Runs before everything else on this wire. */
+  /** Runs before everything else of this API. */
   readonly faults: Middleware;
 };
 
-type Reception = Awaited<ReturnType<PaymentIntake['receiveRefund']>>;
+type IntakeResult = Awaited<ReturnType<PaymentIntake['receiveRefund']>>;
 
-/** One thing that can be asked for: where, how it is read, and who takes it. */
+/** One kind of payment: its path, its parser and its intake. */
 type Resource<T> = {
   readonly path: string;
   readonly kind: PaymentKind;
-  readonly read: (raw: RawRequest, settings: SandboxSettings) => MtnReading<T>;
-  readonly receive: (order: T) => Promise<Reception>;
+  readonly read: (raw: RawRequest, settings: SandboxSettings) => MtnParseResult<T>;
+  readonly receive: (request: T) => Promise<IntakeResult>;
 };
 
 export function createMtnRouter(deps: MtnRouterDeps): Router {
@@ -38,19 +38,19 @@ export function createMtnRouter(deps: MtnRouterDeps): Router {
     path: '/v1_0/requesttopay',
     kind: 'collection',
     read: readRequestToPay,
-    receive: (order) => intake.receive(order),
+    receive: (request) => intake.receive(request),
   });
   disbursement.serve({
     path: '/v1_0/transfer',
     kind: 'payout',
     read: readTransfer,
-    receive: (order) => intake.receive(order),
+    receive: (request) => intake.receive(request),
   });
   disbursement.serve({
     path: '/v1_0/refund',
     kind: 'refund',
     read: readRefund,
-    receive: (order) => intake.receiveRefund(order),
+    receive: (request) => intake.receiveRefund(request),
   });
   const router = new Router();
   router.use(collection.router.routes());
@@ -62,7 +62,7 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
   const { settings, store, faults } = deps;
   const access = createMtnAccess(credentials, settings);
   const router = new Router({ prefix });
-  router.use(faults, answerErrors(settings), requireSubscription(access));
+  router.use(faults, handleErrors(settings), requireSubscription(access));
 
   router.post('/token/', (ctx) => {
     if (!access.isApiUser(ctx.get('Authorization'))) {
@@ -77,7 +77,7 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
   const authorised = requireToken(access, settings);
   const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: settings.limits.bodyBytes, jsonStrict: false });
 
-  // One account behind both products, though MTN keeps two: what is collected here can be paid out at once.
+  // MTN has one account per product; here both share one, so that collected money can be paid out at once.
   router.get('/v1_0/account/balance', authorised, (ctx) => {
     const currency = settings.currencies[0] ?? '';
     ctx.body = { availableBalance: store.balance(currency), currency };
@@ -87,9 +87,9 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
     router.post(path, authorised, readBody, async (ctx) => {
       const referenceId = ctx.get('X-Reference-Id');
       const raw = { referenceId, callbackUrl: ctx.get('X-Callback-Url'), body: ctx.request.body };
-      const reading = read(raw, settings);
-      if ('refusal' in reading) refuse(ctx, reading.refusal);
-      else answerReception(ctx, await receive(reading.order));
+      const parsed = read(raw, settings);
+      if ('refusal' in parsed) refuse(ctx, parsed.refusal);
+      else sendIntakeResult(ctx, await receive(parsed.request));
     });
 
     router.get(`${path}/:referenceId`, authorised, (ctx) => {
@@ -102,8 +102,8 @@ function productRouter(prefix: string, credentials: SandboxCredentials, deps: Mt
   return { router, serve };
 }
 
-function answerReception(ctx: Context, reception: Reception): void {
-  switch (reception) {
+function sendIntakeResult(ctx: Context, result: IntakeResult): void {
+  switch (result) {
     case 'accepted':
       ctx.body = null;
       ctx.status = 202;
@@ -126,7 +126,7 @@ function answerReception(ctx: Context, reception: Reception): void {
   }
 }
 
-function answerErrors({ onError }: SandboxSettings): Middleware {
+function handleErrors({ onError }: SandboxSettings): Middleware {
   return async (ctx: Context, next: Next) => {
     try {
       await next();
@@ -143,7 +143,7 @@ function answerErrors({ onError }: SandboxSettings): Middleware {
   };
 }
 
-// The body is the API gateway's in front of MTN, which speaks another dialect than MTN itself.
+// The body is in the format of the API gateway in front of MTN, which differs from MTN's own.
 function requireSubscription(access: MtnAccess): Middleware {
   return async (ctx: Context, next: Next) => {
     if (access.hasSubscription(ctx.get('Ocp-Apim-Subscription-Key'))) {

@@ -1,4 +1,4 @@
-// The operator page: payouts and refunds that are undecided, for a person to approve or fail.
+// The operator page: pending payouts and refunds, which a person may approve or fail.
 import { money } from './handset-page.ts';
 import { markup, NOTHING, type Markup } from './markup.ts';
 import type { Transaction } from './transaction.ts';
@@ -13,9 +13,9 @@ export type OperatorView = {
 };
 
 export function operatorPage({ waiting, unshown, account, notice }: OperatorView): Markup {
-  const said = notice === null ? NOTHING : markup`<p class="said" role="status">${notice}</p>`;
+  const noticeLine = notice === null ? NOTHING : markup`<p class="said" role="status">${notice}</p>`;
   const cards = waiting.map(paymentForm);
-  return markup`${said}
+  return markup`${noticeLine}
 <p>On the account: ${account.map(money).join('; ')}.</p>
 ${cards.length === 0 ? markup`<p>No payout waits. This page looks again by itself.</p>` : cards}
 ${unshown === 0 ? NOTHING : markup`<p>And ${unshown} more, shown when these are decided.</p>`}

@@ -1,24 +1,26 @@
-// Takes what is asked for, once per reference, or turns it away by the table of endings.
+// Accepts payment requests, once per reference, or refuses them by the outcome table.
 import { randomInt } from 'node:crypto';
 import { behaviourOf, type Behaviour } from './behaviours.ts';
 import type { Decisions } from './decisions.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import type { TransactionStore } from './transaction-store.ts';
-import type { Order, Transaction } from './transaction.ts';
+import type { PaymentRequest, Transaction } from './transaction.ts';
 
-/** What the wire does with a request: answer that it is taken, a duplicate, or not now; or cut the connection. */
-type Reception = 'accepted' | 'duplicate' | 'unavailable' | 'accepted_and_cut';
+/** How the API responds: accepted, a duplicate, unavailable, or a cut connection after accepting. */
+type IntakeResult = 'accepted' | 'duplicate' | 'unavailable' | 'accepted_and_cut';
 
-/** What keeps a refund from being taken: nothing was paid by that reference, or it is not there to be given back. */
+/** Why a refund is refused: the collection was not paid, or its money cannot be refunded (any more). */
 type RefundRefusal = 'original_not_paid' | 'original_not_refundable';
 
-export type RefundOrder = Omit<Order, 'phone' | 'originalReference'> & { readonly originalReference: string };
+export type RefundRequest = Omit<PaymentRequest, 'phone' | 'originalReference'> & {
+  readonly originalReference: string;
+};
 
 export type PaymentIntake = {
-  /** Settles when the answer may go out: what it says is in the journal. */
-  receive(order: Order): Promise<Reception>;
-  /** The same for a refund, whose payee is who paid the collection. */
-  receiveRefund(order: RefundOrder): Promise<Reception | RefundRefusal>;
+  /** Resolves when the result is in the journal, so that the response may be sent. */
+  receive(request: PaymentRequest): Promise<IntakeResult>;
+  /** The same for a refund; its payee is the payer of the collection. */
+  receiveRefund(request: RefundRequest): Promise<IntakeResult | RefundRefusal>;
 };
 
 type Deps = {
@@ -28,55 +30,55 @@ type Deps = {
 };
 
 export function createPaymentIntake({ settings, store, decisions }: Deps): PaymentIntake {
-  async function receive(order: Order): Promise<Reception> {
-    const { row, behaviour } = behaviourOf(order);
-    const known = store.get(order.operatorReference);
+  async function receive(request: PaymentRequest): Promise<IntakeResult> {
+    const { row, behaviour } = behaviourOf(request);
+    const known = store.get(request.operatorReference);
     if (known !== undefined && known.state !== 'NOT_TAKEN') {
       await store.put({ ...known, requestsReceived: known.requestsReceived + 1 });
       return 'duplicate';
     }
-    const asked = askedOnceMore(order, row, known);
-    if (asked.requestsReceived <= (behaviour.requestsRefused ?? 0)) {
-      await store.put(asked);
+    const counted = countRequest(request, row, known);
+    if (counted.requestsReceived <= (behaviour.requestsRefused ?? 0)) {
+      await store.put(counted);
       return 'unavailable';
     }
-    const accepted = take(asked, dueAtMs(behaviour, settings));
+    const accepted = accept(counted, dueAtMs(behaviour, settings));
     const inJournal = store.put(accepted);
-    if (behaviour.callsBackBeforeAnswer !== true) decisions.expect(accepted);
+    if (behaviour.callsBackBeforeResponse !== true) decisions.schedule(accepted);
     await inJournal;
-    if (behaviour.callsBackBeforeAnswer === true) await decisions.decideNow(order.operatorReference);
+    if (behaviour.callsBackBeforeResponse === true) await decisions.decideNow(request.operatorReference);
     return behaviour.cutsConnection === true ? 'accepted_and_cut' : 'accepted';
   }
 
-  async function receiveRefund(order: RefundOrder): Promise<Reception | RefundRefusal> {
-    const original = store.get(order.originalReference);
-    const known = store.get(order.operatorReference);
+  async function receiveRefund(request: RefundRequest): Promise<IntakeResult | RefundRefusal> {
+    const original = store.get(request.originalReference);
+    const known = store.get(request.operatorReference);
     if (known === undefined || known.state === 'NOT_TAKEN') {
-      const refusal = refusalOf(order, original, store.refundOf(order.originalReference));
+      const refusal = refusalOf(request, original, store.refundOf(request.originalReference));
       if (refusal !== null) return refusal;
     }
-    return receive({ ...order, phone: (known ?? original)?.phone ?? '' });
+    return receive({ ...request, phone: (known ?? original)?.phone ?? '' });
   }
 
   return { receive, receiveRefund };
 }
 
-// MTN takes a part of the amount too; nobody here asks for one, and a second part would need sums kept of the first.
+// MTN also accepts partial refunds. The sandbox does not: no client needs them, and they need a sum per collection.
 function refusalOf(
-  order: RefundOrder,
+  request: RefundRequest,
   original: Transaction | undefined,
   earlier: Transaction | undefined,
 ): RefundRefusal | null {
   if (original?.kind !== 'collection') return 'original_not_paid';
   if (original.givenBackAtMs !== null || earlier !== undefined) return 'original_not_refundable';
   if (original.state !== 'SUCCESSFUL') return 'original_not_paid';
-  const isWhole = original.currency === order.currency && Number(original.amount) === Number(order.amount);
+  const isWhole = original.currency === request.currency && Number(original.amount) === Number(request.amount);
   return isWhole ? null : 'original_not_refundable';
 }
 
-function askedOnceMore(order: Order, row: string, known: Transaction | undefined): Transaction {
+function countRequest(request: PaymentRequest, row: string, known: Transaction | undefined): Transaction {
   return {
-    ...order,
+    ...request,
     row,
     state: 'NOT_TAKEN',
     reason: null,
@@ -87,23 +89,23 @@ function askedOnceMore(order: Order, row: string, known: Transaction | undefined
     givenBackAtMs: null,
     requestsReceived: (known?.requestsReceived ?? 0) + 1,
     promptsRaised: 0,
-    transfersAccepted: 0,
+    transfersTaken: 0,
     callbacksSent: 0,
     callbackResults: [],
   };
 }
 
-function take(asked: Transaction, due: number | null): Transaction {
-  const counted = asked.kind === 'collection' ? { promptsRaised: 1 } : { transfersAccepted: 1 };
-  return { ...asked, ...counted, state: 'PENDING', dueAtMs: due, financialTransactionId: newReceipt() };
+function accept(payment: Transaction, due: number | null): Transaction {
+  const counter = payment.kind === 'collection' ? { promptsRaised: 1 } : { transfersTaken: 1 };
+  return { ...payment, ...counter, state: 'PENDING', dueAtMs: due, financialTransactionId: newReceipt() };
 }
 
-function dueAtMs({ endsAfter }: Behaviour, { times }: SandboxSettings): number | null {
-  if (endsAfter === 'never') return null;
-  return Date.now() + (endsAfter === 'at_once' ? 0 : times[endsAfter]);
+function dueAtMs({ decidedAfter }: Behaviour, { times }: SandboxSettings): number | null {
+  if (decidedAfter === 'never') return null;
+  return Date.now() + (decidedAfter === 'at_once' ? 0 : times[decidedAfter]);
 }
 
-// MTN's are plain numbers of about this length.
+// MTN's receipts are numbers of about this length.
 function newReceipt(): string {
   return randomInt(10_000_000_000, 99_999_999_999).toString();
 }

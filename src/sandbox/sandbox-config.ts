@@ -1,4 +1,4 @@
-// What the sandbox operator can be told, and what it assumes when it is told nothing.
+// The sandbox operator's configuration and its defaults.
 
 export type SandboxCredentials = {
   readonly subscriptionKey: string;
@@ -7,13 +7,13 @@ export type SandboxCredentials = {
 };
 
 export type SandboxTimes = {
-  /** From taking a request to its ending. */
+  /** From accepting a request to its decision. */
   readonly decisionMs: number;
-  /** How long a prompt that nobody answers stays open at the operator. */
+  /** How long a prompt stays pending at the operator without the payer's answer. */
   readonly promptExpiryMs: number;
-  /** How long a payment stays undecided that is paid late: longer than any client waits for its prompt. */
+  /** After what time a late payment is paid: longer than clients wait for a prompt. */
   readonly undecidedMs: number;
-  /** From a payment's ending to the provider giving it back, where that happens. */
+  /** From a payment's decision to its return by the provider, in the rows with a return. */
   readonly reversalMs: number;
   readonly tokenLifeMs: number;
   readonly callbackTimeoutMs: number;
@@ -23,38 +23,38 @@ type SandboxLimits = {
   readonly bodyBytes: number;
   readonly connections: number;
   readonly tokens: number;
-  /** The oldest is forgotten first, decided or not: a status request for it then answers 404. */
+  /** The oldest is forgotten first, decided or not: its status is a 404 then. */
   readonly transactions: number;
   readonly transactionAgeMs: number;
-  /** The journal is rewritten, with what is still kept, when it has grown by this much. */
+  /** When the journal has grown by this much, it is rewritten with the transactions that are still kept. */
   readonly journalGrowthBytes: number;
-  /** Under way at once; a callback over that number is not sent, as an overloaded operator would do. */
+  /** Maximum of concurrent callbacks. Further ones are not sent, as with an overloaded operator. */
   readonly callbacks: number;
   readonly callbackConnections: number;
 };
 
 export type SandboxConfig = {
-  /** 127.0.0.1 by default: the inspection pages ask for no password. */
+  /** 127.0.0.1 by default, because the inspection pages need no password. */
   readonly host?: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** Each of MTN's products has its own. */
+  /** Each of MTN's products has its own credentials. */
   readonly collection: SandboxCredentials;
   readonly disbursement: SandboxCredentials;
-  /** What X-Target-Environment must say. */
+  /** The required value of X-Target-Environment. */
   readonly targetEnvironment: string;
   /** The first is the currency of the account. */
   readonly currencies?: readonly string[];
-  /** What is on the account before anything was collected, in whole units of each currency: payouts are paid from it. */
+  /** The account's balance before the first collection, in whole units of each currency. Payouts are paid from it. */
   readonly startingFloat?: number;
   /** Hosts that X-Callback-Url may name, as registered with the operator; any host when absent. */
   readonly callbackHosts?: readonly string[];
   readonly callbackMethod?: 'POST' | 'PUT';
-  /** Journal of all transactions; without it they live in memory only. Its folder must exist. */
+  /** Journal of all transactions, in an existing folder; without it they are kept in memory only. */
   readonly dataFile?: string;
   readonly times?: Partial<SandboxTimes>;
   readonly limits?: Partial<SandboxLimits>;
-  /** Told of what the sandbox could not do: a journal that cannot be written, a bug. */
+  /** Receives the sandbox's own errors: a journal that cannot be written, a bug. */
   readonly onError?: (error: unknown) => void;
 };
 

@@ -1,4 +1,4 @@
-// Starts the sandbox operator: its state, its decisions and its HTTP server, from one configuration.
+// Starts the sandbox operator from its configuration: state, decisions and HTTP server.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
@@ -13,27 +13,27 @@ import { withDefaults, type SandboxConfig, type SandboxSettings } from './sandbo
 import { openTransactionStore, type TransactionStore } from './transaction-store.ts';
 
 export type Sandbox = {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Cuts what is under way; undecided payments are taken up again by the next start with the same `dataFile`. */
+  /** Cuts open requests. The next start with the same `dataFile` continues with the pending payments. */
   stop(): Promise<void>;
 };
 
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Longer than clients keep an unused connection, so that they close first and never send into a closing one. */
+/** Longer than clients keep an idle connection, so that they close it first and never send on a closing one. */
 const KEEP_ALIVE_MS = 60_000;
 
-/** Listens when it settles. Rejects when the port is taken or the data file cannot be opened. */
+/** Resolves when it is listening. Rejects when the port is taken or the data file cannot be opened. */
 export async function startSandbox(config: SandboxConfig): Promise<Sandbox> {
   const settings = withDefaults(config);
-  let answer: RequestListener = (_request, response) => {
+  let handle: RequestListener = (_request, response) => {
     response.writeHead(503).end();
   };
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }, (req, res) => {
-    answer(req, res);
+    handle(req, res);
   });
   server.maxConnections = settings.limits.connections;
-  // The port comes first: a second start by mistake must fail before it touches the journal of the first.
+  // Listens first: an accidental second start must fail before it touches the journal of the first.
   const port = await listen(server, settings);
   let store: TransactionStore;
   try {
@@ -44,7 +44,7 @@ export async function startSandbox(config: SandboxConfig): Promise<Sandbox> {
   }
   const parts = assemble(settings, store);
   const serve = parts.app.callback();
-  answer = (req, res) => {
+  handle = (req, res) => {
     void serve(req, res);
   };
   parts.decisions.resume();
@@ -71,7 +71,7 @@ function assemble(settings: SandboxSettings, store: TransactionStore) {
   const intake = createPaymentIntake({ settings, store, decisions });
   const faults = createFaultSwitches();
   const app = new Koa();
-  // Koa reports what a client did wrong or broke off here too; only the rest is the sandbox's own trouble.
+  // Koa also reports client errors and aborted requests here; only the rest are errors of the sandbox.
   app.on('error', (error: Error & { status?: number }) => {
     if ((error.status ?? 500) >= 500) settings.onError(error);
   });

@@ -1,6 +1,6 @@
-// All payments the sandbox operator knows: in memory within bounds, and in a journal that outlives the process.
+// All payments that the sandbox operator knows: in memory within limits, and in a journal that outlives the process.
 import { z } from 'zod';
-import { createAccountBook } from './account-book.ts';
+import { createAccountBalances } from './account-balances.ts';
 import { openJournal, readJournal, type Journal } from './journal.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
 import { transactionSchema, type Transaction } from './transaction.ts';
@@ -9,36 +9,36 @@ type TransactionFilter = Partial<Pick<Transaction, 'kind' | 'phone' | 'state' | 
 
 export type TransactionStore = {
   get(operatorReference: string): Transaction | undefined;
-  /** The refund of this collection that was taken and did not fail. */
+  /** The refund of this collection that was accepted and did not fail. */
   refundOf(operatorReference: string): Transaction | undefined;
-  /** Visible at once; settles when it is in the journal. */
+  /** Visible at once; the promise resolves when it is in the journal. */
   put(transaction: Transaction): Promise<void>;
   /** Newest first, at most `limit`. */
   list(filter: TransactionFilter, limit: number): Transaction[];
-  /** Everything that something is still to happen to by itself. */
+  /** The transactions that are still to be decided or returned without a person. */
   due(): Transaction[];
-  /** Whether the account has enough for paying this out. */
+  /** Whether the account has enough to pay this out. */
   covers(payment: Pick<Transaction, 'amount' | 'currency'>): boolean;
-  /** What is on the account in this currency, as a decimal string with two places. */
+  /** The account's balance in this currency, as a decimal string with two places. */
   balance(currency: string): string;
   close(): Promise<void>;
 };
 
-/** What the forgotten transactions moved, per currency in hundredths, as the journal's first line. */
+/** The journal's first line: the sums of the forgotten transactions, in hundredths per currency. */
 const carriedSchema = z.object({ carried: z.record(z.string(), z.string().regex(/^-?\d+$/)) });
 
 export async function openTransactionStore(settings: SandboxSettings): Promise<TransactionStore> {
   const { dataFile, limits, startingFloat } = settings;
-  // In the order of arrival, because replacing a value keeps its place: the first is the oldest.
+  // In order of arrival, the oldest first: a Map keeps the position of a value that is replaced.
   const kept = new Map<string, Transaction>();
   const refunds = new Map<string, string>();
-  const book = createAccountBook(startingFloat);
-  const carried = createAccountBook(0);
+  const balances = createAccountBalances(startingFloat);
+  const carried = createAccountBalances(0);
   let journal: Journal | null = null;
 
   function keep(transaction: Transaction): void {
     const { operatorReference } = transaction;
-    book.replace(kept.get(operatorReference), transaction);
+    balances.replace(kept.get(operatorReference), transaction);
     kept.set(operatorReference, transaction);
     indexRefund(refunds, transaction);
   }
@@ -62,11 +62,11 @@ export async function openTransactionStore(settings: SandboxSettings): Promise<T
     const sums = carriedSchema.safeParse(entry);
     if (!sums.success) return;
     carried.add(sums.data.carried);
-    book.add(sums.data.carried);
+    balances.add(sums.data.carried);
   }
 
   function snapshot(): unknown[] {
-    return [{ carried: carried.written() }, ...kept.values()];
+    return [{ carried: carried.totals() }, ...kept.values()];
   }
 
   if (dataFile !== null) {
@@ -85,15 +85,15 @@ export async function openTransactionStore(settings: SandboxSettings): Promise<T
     },
     list: (filter, limit) => newest(kept, filter, limit),
     due: () => [...kept.values()].filter(({ dueAtMs }) => dueAtMs !== null),
-    covers: (payment) => book.covers(payment),
-    balance: (currency) => book.balance(currency),
+    covers: (payment) => balances.covers(payment),
+    balance: (currency) => balances.balance(currency),
     async close() {
       await journal?.close();
     },
   };
 }
 
-// From a collection to the refund that stands in the way of another one.
+// Maps a collection to its refund, unless that failed: a collection has one refund.
 function indexRefund(refunds: Map<string, string>, transaction: Transaction): void {
   const { kind, state, operatorReference, originalReference } = transaction;
   if (kind !== 'refund' || originalReference === null) return;

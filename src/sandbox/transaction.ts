@@ -1,16 +1,19 @@
-// One payment as the sandbox operator knows it: what it keeps, how it changes, and how the wire shows it.
+// One payment at the sandbox operator: its stored fields, its changes, and its form on the wire.
 import { z } from 'zod';
-import { GIVEN_BACK, type Ending } from './behaviours.ts';
+import { GIVEN_BACK, type Outcome } from './behaviours.ts';
 
 const reason = z.object({ code: z.string(), message: z.string() });
 
-/** Also the form of a journal line, so it is checked when it is read back; what older lines do not have has a default. */
+/**
+ * Also the format of a journal line, checked when it is read back: its names stay, and fields that older lines lack
+ * have a default.
+ */
 export const transactionSchema = z.object({
   kind: z.enum(['collection', 'payout', 'refund']).default('collection'),
   operatorReference: z.string(),
-  /** The collection that a refund is of. */
+  /** Refunds only: the collection. */
   originalReference: z.string().nullable().default(null),
-  /** The payer's; of a payout or refund the payee's. */
+  /** The payer's phone; for payouts and refunds the payee's. */
   phone: z.string(),
   amount: z.string(),
   currency: z.string(),
@@ -18,31 +21,33 @@ export const transactionSchema = z.object({
   payerMessage: z.string(),
   payeeNote: z.string(),
   callbackUrl: z.string().nullable(),
-  /** The row of the table of endings that it fell under when it was made. */
+  /** The row of the outcome table when the payment was created. */
   row: z.string(),
-  /** NOT_TAKEN: asked for, but every request was turned away so far. */
+  /** NOT_TAKEN: requested, but not accepted yet. */
   state: z.enum(['NOT_TAKEN', 'PENDING', 'SUCCESSFUL', 'FAILED']),
   reason: reason.nullable(),
-  /** Given when the request is taken, shown once it was paid: a decision made again after a crash is the same one. */
+  /**
+   * Set when the request is accepted, shown after the payment, so that a decision repeated after a crash is the same.
+   */
   financialTransactionId: z.string(),
   receivedAtMs: z.number(),
-  /** When it is decided, or when it is given back after that. */
+  /** When it will be decided, or given back after that. */
   dueAtMs: z.number().nullable(),
   decidedAtMs: z.number().nullable(),
   givenBackAtMs: z.number().nullable().default(null),
   requestsReceived: z.int(),
-  /** Collections only: how often the payer's phone rang. */
+  /** Collections only: how often a prompt was raised on the payer's phone. */
   promptsRaised: z.int(),
-  /** Payouts and refunds only: how often one was taken to be paid. */
-  transfersAccepted: z.int().default(0),
+  /** Payouts and refunds only: how often a transfer was accepted. */
+  transfersTaken: z.int().default(0),
   callbacksSent: z.int(),
   callbackResults: z.array(z.object({ atMs: z.number(), result: z.string() })),
 });
 
 export type Transaction = Readonly<z.infer<typeof transactionSchema>>;
 
-/** What a client asked for. */
-export type Order = Pick<
+/** What a client requested. */
+export type PaymentRequest = Pick<
   Transaction,
   | 'kind'
   | 'operatorReference'
@@ -56,7 +61,7 @@ export type Order = Pick<
   | 'callbackUrl'
 >;
 
-export function decide(transaction: Transaction, ending: Ending, atMs: number): Transaction {
+export function decide(transaction: Transaction, ending: Outcome, atMs: number): Transaction {
   return {
     ...transaction,
     state: ending.status,
@@ -66,13 +71,13 @@ export function decide(transaction: Transaction, ending: Ending, atMs: number): 
   };
 }
 
-/** It was paid and is no more; the receipt stays, which says that it was. */
+/** The payment is reversed. Its receipt stays, as proof that it was paid. */
 export function giveBack(transaction: Transaction, atMs: number): Transaction {
   const { decidedAtMs } = transaction;
   return { ...decide(transaction, GIVEN_BACK, atMs), decidedAtMs, givenBackAtMs: atMs };
 }
 
-/** The body of a status answer and of a callback. Fields that have no value yet are left out, as MTN does. */
+/** The body of a status response and of a callback. Fields without a value are left out, as MTN does. */
 export function toWire(transaction: Transaction): Record<string, unknown> {
   const { kind, amount, currency, externalId, phone, payerMessage, payeeNote, state } = transaction;
   const { financialTransactionId, givenBackAtMs } = transaction;

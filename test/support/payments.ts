@@ -170,7 +170,7 @@ export type SandboxTransaction = {
   readonly state: string;
   readonly requestsReceived: number;
   readonly promptsRaised: number;
-  readonly transfersAccepted: number;
+  readonly transfersTaken: number;
   readonly callbacksSent: number;
   readonly callbackResults: readonly { readonly result: string }[];
 };

@@ -75,5 +75,5 @@ export async function balanceOf(
 /** How often the operator accepted the payout: more than once would lose money. */
 export async function transfersAccepted(testEnv: TestEnvironment, { phone }: Payout): Promise<number> {
   const transactions = await sandboxTransactions(testEnv, phone);
-  return transactions.reduce((sum, transaction) => sum + transaction.transfersAccepted, 0);
+  return transactions.reduce((sum, { transfersTaken: accepted }) => sum + accepted, 0);
 }

@@ -38,10 +38,10 @@ async function startHarness(): Promise<AdapterHarness> {
       return receiver.callbacks.map(({ body }) => body);
     },
     async seen(operatorReference) {
-      const { requestsReceived, promptsRaised, transfersAccepted } = (await client.seen(operatorReference)) ?? {};
+      const { requestsReceived, promptsRaised, transfersTaken } = (await client.seen(operatorReference)) ?? {};
       return {
         requestsReceived: Number(requestsReceived),
-        timesAccepted: Number(promptsRaised) + Number(transfersAccepted),
+        timesAccepted: Number(promptsRaised) + Number(transfersTaken),
       };
     },
     async setFaults(faults) {

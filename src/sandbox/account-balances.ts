@@ -1,25 +1,25 @@
-// The sandbox operator's account, per currency: a starting float, what came in, and what went out of it.
+// The balances of the sandbox operator's account per currency: the starting float, plus money in, minus money out.
 import type { Transaction } from './transaction.ts';
 
-export type AccountBook = {
-  /** Counts `after` instead of `before`; undefined counts for nothing. */
+export type AccountBalances = {
+  /** Counts `after` in place of `before`; undefined counts as zero. */
   replace(before: Transaction | undefined, after: Transaction | undefined): void;
-  /** Adds hundredths per currency as they were written down before. */
+  /** Adds hundredths per currency, as `totals` returned them. */
   add(hundredthsByCurrency: Readonly<Record<string, string>>): void;
-  /** Hundredths per currency without the starting float: what `add` takes. */
-  written(): Record<string, string>;
-  /** Whether paying this out would not overdraw the account. */
+  /** Hundredths per currency without the starting float. */
+  totals(): Record<string, string>;
+  /** Whether the account has enough to pay this out. */
   covers(payment: Pick<Transaction, 'amount' | 'currency'>): boolean;
-  /** A decimal string with two places; below zero when money went back that was paid out before. */
+  /** A decimal string with two places. Negative when a collection was reversed after its money was paid out. */
   balance(currency: string): string;
 };
 
-/** `startingFloat` is in whole units, and the same in every currency. */
-export function createAccountBook(startingFloat: number): AccountBook {
+/** `startingFloat` is in whole units, the same for every currency. */
+export function createAccountBalances(startingFloat: number): AccountBalances {
   const sums = new Map<string, bigint>();
   const float = BigInt(startingFloat) * 100n;
 
-  function book(currency: string, hundredths: bigint): void {
+  function post(currency: string, hundredths: bigint): void {
     if (hundredths !== 0n) sums.set(currency, (sums.get(currency) ?? 0n) + hundredths);
   }
 
@@ -29,19 +29,19 @@ export function createAccountBook(startingFloat: number): AccountBook {
 
   return {
     replace(before, after) {
-      if (before !== undefined) book(before.currency, -movedBy(before));
-      if (after !== undefined) book(after.currency, movedBy(after));
+      if (before !== undefined) post(before.currency, -signedHundredths(before));
+      if (after !== undefined) post(after.currency, signedHundredths(after));
     },
     add(hundredthsByCurrency) {
-      for (const [currency, hundredths] of Object.entries(hundredthsByCurrency)) book(currency, BigInt(hundredths));
+      for (const [currency, hundredths] of Object.entries(hundredthsByCurrency)) post(currency, BigInt(hundredths));
     },
-    written: () => Object.fromEntries([...sums].map(([currency, hundredths]) => [currency, hundredths.toString()])),
+    totals: () => Object.fromEntries([...sums].map(([currency, hundredths]) => [currency, hundredths.toString()])),
     covers: ({ amount, currency }) => hundredthsOf(amount) <= available(currency),
     balance: (currency) => toDecimal(available(currency)),
   };
 }
 
-function movedBy({ kind, state, amount }: Transaction): bigint {
+function signedHundredths({ kind, state, amount }: Transaction): bigint {
   if (state !== 'SUCCESSFUL') return 0n;
   return kind === 'collection' ? hundredthsOf(amount) : -hundredthsOf(amount);
 }
