@@ -1,4 +1,4 @@
-// The one way an adapter speaks HTTP to its operator: kept connections, hard limits, and answers instead of exceptions.
+// The HTTP client of all operator adapters: persistent connections, hard limits, and results in place of exceptions.
 import { Pool } from 'undici';
 
 export type HttpRequest = {
@@ -9,17 +9,17 @@ export type HttpRequest = {
   readonly body?: string;
 };
 
-type AnswerBody =
+type ResponseBody =
   { readonly kind: 'empty' } | { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'other' };
 
-/** `no_answer` covers a connection that failed, a time-out, and an answer that was cut short or too large. */
-export type HttpAnswer =
-  | { readonly kind: 'answer'; readonly status: number; readonly body: AnswerBody }
-  | { readonly kind: 'no_answer'; readonly reason: string };
+/** `no_response`: the connection failed, the request timed out, or the response was incomplete or too large. */
+export type HttpResult =
+  | { readonly kind: 'response'; readonly status: number; readonly body: ResponseBody }
+  | { readonly kind: 'no_response'; readonly reason: string };
 
 export type OperatorHttpClient = {
-  /** Never rejects. A request that is still waiting for a connection when `signal` aborts is not sent at all. */
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  /** Never rejects. A request that still waits for a connection when `signal` aborts is not sent. */
+  send(request: HttpRequest, signal: AbortSignal): Promise<HttpResult>;
   close(): Promise<void>;
 };
 
@@ -29,8 +29,8 @@ type OperatorHttpClientConfig = {
   readonly timeoutMs: number;
 };
 
-/** An operator's answers are below 2 KiB; more is not an answer and is not worth our memory. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+/** Operators' responses are below 2 KiB; the limit protects our memory. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
 export function createOperatorHttpClient({
   baseUrl,
@@ -45,17 +45,17 @@ export function createOperatorHttpClient({
     connect: { timeout: timeoutMs },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    maxResponseSize: MAX_ANSWER_BYTES,
+    maxResponseSize: MAX_RESPONSE_BYTES,
   });
   let closing: Promise<void> | null = null;
 
   return {
     async send({ method, path, headers, body }, signal) {
       try {
-        const answer = await pool.request({ method, path: pathPrefix + path, headers, body: body ?? null, signal });
-        return { kind: 'answer', status: answer.statusCode, body: readBody(await answer.body.text()) };
+        const response = await pool.request({ method, path: pathPrefix + path, headers, body: body ?? null, signal });
+        return { kind: 'response', status: response.statusCode, body: readBody(await response.body.text()) };
       } catch (error) {
-        return { kind: 'no_answer', reason: nameOf(error) };
+        return { kind: 'no_response', reason: nameOf(error) };
       }
     },
     close() {
@@ -66,8 +66,8 @@ export function createOperatorHttpClient({
 }
 
 /**
- * Runs `act` with a signal that aborts after `timeoutMs`, and answers `onTimeout()` at that moment even if `act` is
- * still busy: the pool tells an aborted request so only when its turn comes.
+ * Runs `act` with a signal that aborts after `timeoutMs`, and resolves with `onTimeout()` at that moment, even if `act`
+ * still runs: the pool rejects an aborted request only when its turn comes.
  */
 export async function withDeadline<T>(
   timeoutMs: number,
@@ -89,7 +89,7 @@ export async function withDeadline<T>(
   }
 }
 
-function readBody(text: string): AnswerBody {
+function readBody(text: string): ResponseBody {
   if (text.trim() === '') return { kind: 'empty' };
   try {
     return { kind: 'json', value: JSON.parse(text) as unknown };
@@ -98,7 +98,7 @@ function readBody(text: string): AnswerBody {
   }
 }
 
-// The code and never the message: messages of the network layer may carry headers, addresses or parts of a body.
+// The code and never the message: messages of the network layer may contain headers, addresses or parts of a body.
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'connection failed';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;

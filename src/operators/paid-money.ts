@@ -1,4 +1,4 @@
-// Whether what an operator says was paid is what we asked for, however the operator writes its decimals.
+// Compares the money that an operator reports as paid with the money we requested, whatever its decimal format.
 import { toDecimalString, type Money } from '../domain/money.ts';
 import type { Paid } from './port.ts';
 
@@ -7,7 +7,7 @@ export function isPaidAsAsked(paid: Paid, asked: Money): boolean {
   return paid.currency === asked.currency && canonical(paid.amount) === canonical(toDecimalString(asked));
 }
 
-// Text and not `number`: amounts reach beyond what a float holds exactly.
+// Text and not `number`: amounts can be larger than a float holds exactly.
 function canonical(decimal: string): string {
   const [whole = '', fraction = ''] = decimal.split('.');
   const digits = whole.replace(/^0+(?=\d)/, '');

@@ -1,12 +1,12 @@
-// Makes a merchant's free text fit for the short note that an operator shows on a handset.
+// Converts a merchant's free text into the short note that an operator shows on a handset.
 
 /**
- * One line of at most `maxLength` UTF-16 units without apostrophes, control characters or half characters. Text that is empty after
- * that becomes `fallback`: an empty note leaves the payer with a prompt that says nothing.
+ * Returns one line of at most `maxLength` UTF-16 units without apostrophes, control characters or half characters. Text
+ * that is empty after that becomes `fallback`, because an empty note would leave the payer without information.
  */
 export function cleanNote(text: string, { maxLength, fallback }: { maxLength: number; fallback: string }): string {
   const line = text
-    // Apostrophes in every shape a phone keyboard or a word processor makes; MTN answers 400 to the plain one.
+    // Apostrophes in every form that phone keyboards and word processors produce; MTN responds 400 to the plain one.
     .replace(/['’‘‛`´ʼ＇]/g, '')
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zs}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim();

@@ -1,4 +1,4 @@
-// What Malipo needs of a mobile-money operator, whatever its wire looks like.
+// The operator port: what Malipo needs of a mobile-money operator, whatever its API.
 import type { FailureCode } from '../domain/payments/failure.ts';
 import type { Money } from '../domain/money.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
@@ -9,7 +9,7 @@ export type PromptRequest = {
   /** International digits without plus sign. */
   readonly phone: string;
   readonly money: Money;
-  /** Shown to the payer on the handset; adapters shorten and clean it for their wire. */
+  /** Shown to the payer on the handset; adapters shorten and clean it for their API. */
   readonly payerMessage: string;
 };
 
@@ -19,42 +19,45 @@ export type PayoutRequest = {
   /** International digits without plus sign. */
   readonly phone: string;
   readonly money: Money;
-  /** Shown to the payee beside the money; adapters shorten and clean it for their wire. */
+  /** Shown to the payee with the money; adapters shorten and clean it for their API. */
   readonly payeeMessage: string;
 };
 
 export type RefundRequest = {
-  /** The refund's own UUID v4 and not its collection's; recorded first and kept on every retry, as for a payout. */
+  /** The refund's own UUID v4 and not its collection's; recorded first and the same on every retry, as for a payout. */
   readonly operatorReference: string;
-  /** The reference under which the collection was asked for. */
+  /** The reference under which the collection was requested. */
   readonly originalOperatorReference: string;
   readonly money: Money;
-  /** Shown to the payer beside the money that comes back. */
+  /** Shown to the payer with the money that comes back. */
   readonly note: string;
 };
 
-/** What we know after asking an operator to act. `unknown` means it may or may not have been taken. */
+/** The outcome of a send. `unknown` means that the operator may or may not have accepted it. */
 export type SendOutcome =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly code: FailureCode; readonly operatorCode: string }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** What was paid, by whomever, in the operator's own words: a decimal string in whole units, and an ISO 4217 code. */
+/** The money that was paid, as the operator reports it: a decimal string in whole units, and an ISO 4217 code. */
 export type Paid = { readonly amount: string; readonly currency: string };
 
-/** What the operator says of a payment. `unknown` means that it could not be asked; `not_found` that it never took it. */
+/**
+ * The outcome of a status query. `unknown`: the operator gave no usable status; `not_found`: it never accepted the
+ * payment.
+ */
 export type StatusOutcome =
   | { readonly kind: 'pending' }
-  /** `paid` is for the caller to hold against what was asked (`isPaidAsAsked`) before money is booked. */
+  /** The caller must compare `paid` with the requested money (`isPaidAsAsked`) before posting it to the ledger. */
   | { readonly kind: 'succeeded'; readonly receipt: string; readonly paid: Paid }
   | { readonly kind: 'failed'; readonly code: FailureCode; readonly operatorCode: string }
-  /** It was paid, and the operator has given the money back since: a collection reversed, a payout returned. */
+  /** It was paid, and the operator has returned the money since: a collection reversed, a payout returned. */
   | { readonly kind: 'returned'; readonly receipt: string; readonly paid: Paid }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /**
- * One operator. No method throws for what the network or the operator does: that is an outcome. Every call has its own
+ * One operator. No method throws because of the network or the operator: that is an outcome. Every call has its own
  * time-out. Sending a prompt, a payout or a refund again with the same reference never raises, pays or refunds twice.
  */
 export type Operator = {
@@ -63,11 +66,11 @@ export type Operator = {
   getCollectionStatus(operatorReference: string): Promise<StatusOutcome>;
   sendPayout(request: PayoutRequest): Promise<SendOutcome>;
   getPayoutStatus(operatorReference: string): Promise<StatusOutcome>;
-  /** Gives a paid collection's money back to its payer. */
+  /** Returns a paid collection's money to its payer. */
   refundCollection(request: RefundRequest): Promise<SendOutcome>;
   /** `operatorReference` is the refund's, not the collection's. */
   getRefundStatus(operatorReference: string): Promise<StatusOutcome>;
-  /** The reference a callback speaks of, or null when it names none. A callback is a hint, never a result. */
+  /** The reference in a callback, or null when it has none. A callback is a hint and never decides a payment. */
   parseCallback(body: unknown): { readonly operatorReference: string } | null;
   close(): Promise<void>;
 };

@@ -1,34 +1,37 @@
-// Keeps an operator's access token: asked for once, shared by every call, renewed before it runs out.
+// Caches an operator's access token: requested once, shared by all calls, renewed before it expires.
 
 export type FetchedToken =
   | { readonly kind: 'token'; readonly token: string; readonly lifeSeconds: number }
   | { readonly kind: 'no_token'; readonly reason: string };
 
-type TokenAnswer =
+type TokenResult =
   { readonly kind: 'token'; readonly token: string } | { readonly kind: 'no_token'; readonly reason: string };
 
 type TokenCache = {
-  /** The token at hand, or a new one. Callers that come while a request for one is under way share its answer. */
-  get(): Promise<TokenAnswer>;
-  /** Forgets `token` if it is still the one at hand, so that late refusals of an old token do not cost the new one. */
+  /** Returns the cached token or a new one. Concurrent callers share one request and its result. */
+  get(): Promise<TokenResult>;
+  /** Drops `token` if it is still cached, so that a late refusal of an old token does not drop the new one. */
   drop(token: string): void;
 };
 
-/** Renewed this long before the end, or at nine tenths of a short life: a token must outlive the call that carries it. */
+/**
+ * Renewed this long before it expires, or after nine tenths of a short life: a token must outlive the call that uses
+ * it.
+ */
 const RENEW_BEFORE_MS = 60_000;
 const SHORTEST_RENEWAL_SHARE = 0.1;
-/** However long an operator says its token lives, we ask again after a day. */
+/** A token is renewed after a day, even if the operator declares a longer life. */
 const LONGEST_LIFE_MS = 24 * 60 * 60 * 1000;
 
-/** `fetchToken` must not reject and must have a time-out of its own: no caller's deadline ends it for the others. */
+/** `fetchToken` must not reject and must have its own time-out, because several callers wait for it. */
 export function createTokenCache(
   fetchToken: () => Promise<FetchedToken>,
   nowMs: () => number = () => performance.now(),
 ): TokenCache {
   let cached: { token: string; renewAtMs: number } | null = null;
-  let underWay: Promise<TokenAnswer> | null = null;
+  let inProgress: Promise<TokenResult> | null = null;
 
-  async function renew(): Promise<TokenAnswer> {
+  async function renew(): Promise<TokenResult> {
     try {
       const fetched = await fetchToken();
       if (fetched.kind === 'no_token') return fetched;
@@ -37,15 +40,15 @@ export function createTokenCache(
       cached = { token: fetched.token, renewAtMs: nowMs() + lifeMs - marginMs };
       return { kind: 'token', token: fetched.token };
     } finally {
-      underWay = null;
+      inProgress = null;
     }
   }
 
   return {
     async get() {
       if (cached !== null && nowMs() < cached.renewAtMs) return { kind: 'token', token: cached.token };
-      underWay ??= renew();
-      return underWay;
+      inProgress ??= renew();
+      return inProgress;
     },
     drop(token) {
       if (cached?.token === token) cached = null;

@@ -1,12 +1,13 @@
 // MTN MoMo Open API behind the operator port: request-to-pay, transfer and refund.
-import { createOperatorHttpClient, withDeadline, type HttpAnswer, type HttpRequest } from '../http-client.ts';
-import { readSendAnswer, readStatusAnswer } from './statuses.ts';
+import { createOperatorHttpClient, withDeadline, type HttpResult, type HttpRequest } from '../http-client.ts';
+import { readSendResponse, readStatusResponse } from './statuses.ts';
 import { openMtnProduct, type MtnCredentials, type MtnProduct } from './product.ts';
 import { refund, requestToPay, transfer } from './requests.ts';
-import type { Operator } from '../port.ts';
+import type { Operator, StatusOutcome } from '../port.ts';
+import type { MtnUse } from './codes.ts';
 
 export type MtnMomoConfig = {
-  /** For example `https://proxy.momoapi.mtn.com`; the sandbox operator's address for test keys. */
+  /** For example `https://proxy.momoapi.mtn.com`, or the sandbox operator's address for test keys. */
   readonly baseUrl: string;
   /** For example `mtnuganda`. */
   readonly targetEnvironment: string;
@@ -14,9 +15,9 @@ export type MtnMomoConfig = {
   readonly callbackUrl: string;
   readonly collection: MtnCredentials;
   readonly disbursement: MtnCredentials;
-  /** The end of a whole call, its token and its one repetition included. */
+  /** Limit for a whole call, with its token request and its one repetition. */
   readonly requestTimeoutMs: number;
-  /** The most connections that are open to the operator at once. */
+  /** The maximum of open connections to the operator. */
   readonly connections: number;
 };
 
@@ -24,7 +25,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
  * MTN keeps one payment per X-Reference-Id for ever, so a repeated send raises no second prompt and pays nothing twice.
- * Holds connections: close it.
+ * Holds connections until `close`.
  */
 export function createMtnMomo(config: MtnMomoConfig): Operator {
   const { baseUrl, callbackUrl, targetEnvironment, connections, requestTimeoutMs: timeoutMs } = config;
@@ -33,42 +34,39 @@ export function createMtnMomo(config: MtnMomoConfig): Operator {
   const collection = openMtnProduct({ ...opened, product: 'collection', credentials: config.collection });
   const disbursement = openMtnProduct({ ...opened, product: 'disbursement', credentials: config.disbursement });
 
-  function call(product: MtnProduct, request: HttpRequest): Promise<HttpAnswer> {
-    return withDeadline<HttpAnswer>(
+  function call(product: MtnProduct, request: HttpRequest): Promise<HttpResult> {
+    return withDeadline<HttpResult>(
       timeoutMs,
       (signal) => product.call(request, signal),
-      () => ({ kind: 'no_answer', reason: `timed out after ${timeoutMs} ms` }),
+      () => ({ kind: 'no_response', reason: `timed out after ${timeoutMs} ms` }),
     );
   }
 
-  function get(product: MtnProduct, path: string): Promise<HttpAnswer> {
-    return call(product, { method: 'GET', path, headers: {} });
+  async function queryStatus(
+    product: MtnProduct,
+    path: string,
+    reference: string,
+    use: MtnUse,
+  ): Promise<StatusOutcome> {
+    const request: HttpRequest = { method: 'GET', path: `${path}/${encodeURIComponent(reference)}`, headers: {} };
+    return readStatusResponse(await call(product, request), reference, use);
   }
 
   return {
     id: 'mtn-momo',
     async raisePrompt(request) {
-      return readSendAnswer(await call(collection, requestToPay(request, callbackUrl)), 'collection');
+      return readSendResponse(await call(collection, requestToPay(request, callbackUrl)), 'collection');
     },
-    async getCollectionStatus(reference) {
-      const answer = await get(collection, `/requesttopay/${encodeURIComponent(reference)}`);
-      return readStatusAnswer(answer, reference, 'collection');
-    },
+    getCollectionStatus: (reference) => queryStatus(collection, '/requesttopay', reference, 'collection'),
     async sendPayout(request) {
-      return readSendAnswer(await call(disbursement, transfer(request, callbackUrl)), 'payout');
+      return readSendResponse(await call(disbursement, transfer(request, callbackUrl)), 'payout');
     },
-    async getPayoutStatus(reference) {
-      const answer = await get(disbursement, `/transfer/${encodeURIComponent(reference)}`);
-      return readStatusAnswer(answer, reference, 'payout');
-    },
-    // A refund is money that leaves: MTN has it among the disbursements, with their credentials.
+    getPayoutStatus: (reference) => queryStatus(disbursement, '/transfer', reference, 'payout'),
+    // MTN's refunds are part of the disbursement product, with its credentials.
     async refundCollection(request) {
-      return readSendAnswer(await call(disbursement, refund(request, callbackUrl)), 'refund');
+      return readSendResponse(await call(disbursement, refund(request, callbackUrl)), 'refund');
     },
-    async getRefundStatus(reference) {
-      const answer = await get(disbursement, `/refund/${encodeURIComponent(reference)}`);
-      return readStatusAnswer(answer, reference, 'refund');
-    },
+    getRefundStatus: (reference) => queryStatus(disbursement, '/refund', reference, 'refund'),
     parseCallback,
     close: () => http.close(),
   };

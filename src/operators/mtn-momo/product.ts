@@ -1,6 +1,6 @@
 // One product of MTN's API (collections or disbursements): its own credentials and token, and calls that carry them.
 import { z } from 'zod';
-import { withDeadline, type HttpAnswer, type OperatorHttpClient, type HttpRequest } from '../http-client.ts';
+import { withDeadline, type HttpResult, type OperatorHttpClient, type HttpRequest } from '../http-client.ts';
 import { createTokenCache, type FetchedToken } from '../token-cache.ts';
 
 /** The first part of every path. Each product has its own subscription, API user, key and token. */
@@ -13,8 +13,8 @@ export type MtnCredentials = {
 };
 
 export type MtnProduct = {
-  /** `path` is below `/{product}/v1_0`. A refused token is replaced once; after that the 401 is the answer. */
-  call(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  /** `path` is below `/{product}/v1_0`. A refused token is replaced once; a second 401 is returned. */
+  call(request: HttpRequest, signal: AbortSignal): Promise<HttpResult>;
 };
 
 type ProductConfig = {
@@ -26,7 +26,7 @@ type ProductConfig = {
 };
 
 const tokenBody = z.object({
-  // It becomes a header: visible ASCII only, and no longer than a header may be.
+  // It becomes a header: visible ASCII only, and limited to the length of a header.
   access_token: z.string().regex(/^[\x21-\x7e]{1,8192}$/),
   expires_in: z.coerce.number().positive(),
 });
@@ -51,18 +51,18 @@ export function openMtnProduct(config: ProductConfig): MtnProduct {
   return {
     async call(request, signal) {
       const first = await tokens.get();
-      if (first.kind === 'no_token') return { kind: 'no_answer', reason: first.reason };
-      const answer = await http.send(withToken(request, first.token), signal);
-      if (answer.kind === 'no_answer' || answer.status !== 401) return answer;
+      if (first.kind === 'no_token') return { kind: 'no_response', reason: first.reason };
+      const result = await http.send(withToken(request, first.token), signal);
+      if (result.kind === 'no_response' || result.status !== 401) return result;
       tokens.drop(first.token);
       const second = await tokens.get();
-      if (second.kind === 'no_token') return { kind: 'no_answer', reason: second.reason };
+      if (second.kind === 'no_token') return { kind: 'no_response', reason: second.reason };
       return http.send(withToken(request, second.token), signal);
     },
   };
 }
 
-// Under a deadline of its own and not a caller's: everyone who waits for this token shares it.
+// Has its own deadline and not a caller's, because several callers wait for this token.
 async function fetchToken({ http, product, credentials, timeoutMs }: ProductConfig): Promise<FetchedToken> {
   const basic = Buffer.from(`${credentials.apiUser}:${credentials.apiKey}`).toString('base64');
   const request: HttpRequest = {
@@ -70,14 +70,14 @@ async function fetchToken({ http, product, credentials, timeoutMs }: ProductConf
     path: `/${product}/token/`,
     headers: { Authorization: `Basic ${basic}`, 'Ocp-Apim-Subscription-Key': credentials.subscriptionKey },
   };
-  const answer = await withDeadline<HttpAnswer>(
+  const result = await withDeadline<HttpResult>(
     timeoutMs,
     (signal) => http.send(request, signal),
-    () => ({ kind: 'no_answer', reason: 'timed out' }),
+    () => ({ kind: 'no_response', reason: 'timed out' }),
   );
-  if (answer.kind === 'no_answer') return { kind: 'no_token', reason: `no token: ${answer.reason}` };
-  if (answer.status !== 200) return { kind: 'no_token', reason: `no token: http ${answer.status}` };
-  const parsed = tokenBody.safeParse(answer.body.kind === 'json' ? answer.body.value : null);
+  if (result.kind === 'no_response') return { kind: 'no_token', reason: `no token: ${result.reason}` };
+  if (result.status !== 200) return { kind: 'no_token', reason: `no token: http ${result.status}` };
+  const parsed = tokenBody.safeParse(result.body.kind === 'json' ? result.body.value : null);
   if (!parsed.success) return { kind: 'no_token', reason: 'no token: answer not understood' };
   return { kind: 'token', token: parsed.data.access_token, lifeSeconds: parsed.data.expires_in };
 }

@@ -1,4 +1,4 @@
-// What MTN's wire looks like for each thing we ask of it: paths, headers and bodies.
+// Our requests in MTN's format: paths, headers and bodies.
 import { toDecimalString, type Money } from '../../domain/money.ts';
 import type { HttpRequest } from '../http-client.ts';
 import { cleanNote } from '../payer-note.ts';
@@ -45,12 +45,12 @@ function post(path: string, callbackUrl: string, body: Body): HttpRequest {
   };
 }
 
-// MTN's callback does not carry X-Reference-Id; `externalId` is how a callback and a status name their payment.
+// MTN's callbacks do not contain X-Reference-Id; callbacks and statuses name their payment by `externalId`.
 function named(operatorReference: string, money: Money) {
   return { amount: toDecimalString(money), currency: money.currency, externalId: operatorReference };
 }
 
-// One text for both sides: who reads which differs between MTN's products and markets.
+// The same text in both fields: which one the payer sees differs between MTN's products and markets.
 function notes(text: string) {
   const note = cleanNote(text, NOTE_RULES);
   return { payerMessage: note, payeeNote: note };

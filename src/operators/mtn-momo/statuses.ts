@@ -1,10 +1,10 @@
-// What MTN's answers mean: the total mapping from an HTTP answer to an outcome of the port.
+// The total mapping from MTN's HTTP responses to the outcomes of the port.
 import { z } from 'zod';
-import type { HttpAnswer } from '../http-client.ts';
+import type { HttpResult } from '../http-client.ts';
 import { normaliseReason, readErrorCode, refusesSend, RETURNED_CODE, type MtnUse } from './codes.ts';
 import type { SendOutcome, StatusOutcome } from '../port.ts';
 
-type Answered = Extract<HttpAnswer, { kind: 'answer' }>;
+type HttpResponse = Extract<HttpResult, { kind: 'response' }>;
 
 const text = z.union([z.string(), z.int().transform(String)]);
 
@@ -25,44 +25,44 @@ const currency = z.string().regex(/^[A-Z]{3}$/);
 const paidBody = z.object({ amount: numeral.pipe(z.string().regex(/^\d{1,16}(\.\d{1,6})?$/)), currency });
 
 /**
- * The outcome of a send. Only MTN's own "taken" (202, or 409 for a reference it has already taken) is `accepted`, only
- * its own "no" is `refused`; everything else may or may not have been taken.
+ * The outcome of a send. `accepted` only for a 202, or a 409 for a reference that MTN accepted before; `refused` only
+ * for a definite refusal by MTN itself. In all other cases MTN may or may not have accepted the request.
  */
-export function readSendAnswer(answer: HttpAnswer, use: MtnUse): SendOutcome {
-  if (answer.kind === 'no_answer') return { kind: 'unknown', reason: answer.reason };
-  const code = answer.body.kind === 'json' ? readErrorCode(answer.body.value) : null;
-  switch (answer.status) {
+export function readSendResponse(response: HttpResult, use: MtnUse): SendOutcome {
+  if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
+  const code = response.body.kind === 'json' ? readErrorCode(response.body.value) : null;
+  switch (response.status) {
     case 202:
       return { kind: 'accepted' };
     case 409:
-      return code === 'RESOURCE_ALREADY_EXIST' ? { kind: 'accepted' } : unknown(answer, code);
+      return code === 'RESOURCE_ALREADY_EXIST' ? { kind: 'accepted' } : unknown(response, code);
     case 400:
     case 403:
-      // A web page here is a proxy's or a firewall's, which says nothing about an earlier try of the same reference.
-      if (answer.body.kind === 'other') return unknown(answer, code);
-      if (code !== null && refusesSend(code, use) === false) return unknown(answer, code);
-      return refused(answer, code, use);
+      // A web page comes from a proxy or a firewall; an earlier send with the same reference may have been accepted.
+      if (response.body.kind === 'other') return unknown(response, code);
+      if (code !== null && refusesSend(code, use) === false) return unknown(response, code);
+      return refused(response, code, use);
     case 404:
-      // The path exists, so it is the collection to be refunded that does not.
-      return use === 'refund' && code === 'RESOURCE_NOT_FOUND' ? refused(answer, code, use) : unknown(answer, code);
+      // The path exists, so the collection to be refunded does not.
+      return use === 'refund' && code === 'RESOURCE_NOT_FOUND' ? refused(response, code, use) : unknown(response, code);
     case 500:
-      // MTN reports its client's mistakes as 500 too. Sending those again would never help.
-      return code !== null && refusesSend(code, use) === true ? refused(answer, code, use) : unknown(answer, code);
+      // MTN also reports client errors as 500. Repeating those would never help.
+      return code !== null && refusesSend(code, use) === true ? refused(response, code, use) : unknown(response, code);
     default:
-      return unknown(answer, code);
+      return unknown(response, code);
   }
 }
 
-/** What MTN says of the payment with this reference; an answer about any other payment is `unknown`. */
-export function readStatusAnswer(answer: HttpAnswer, operatorReference: string, use: MtnUse): StatusOutcome {
-  if (answer.kind === 'no_answer') return { kind: 'unknown', reason: answer.reason };
-  const { body } = answer;
-  if (answer.status === 404) {
+/** MTN's status of the payment with this reference; a response about another payment is `unknown`. */
+export function readStatusResponse(response: HttpResult, operatorReference: string, use: MtnUse): StatusOutcome {
+  if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
+  const { body } = response;
+  if (response.status === 404) {
     const code = body.kind === 'json' ? readErrorCode(body.value) : null;
-    // Only the API's own words count: any proxy answers 404 to a path that it does not know.
-    return code === 'RESOURCE_NOT_FOUND' ? { kind: 'not_found' } : unknown(answer, code);
+    // Only the API's own code counts: any proxy responds 404 to an unknown path.
+    return code === 'RESOURCE_NOT_FOUND' ? { kind: 'not_found' } : unknown(response, code);
   }
-  if (answer.status !== 200) return unknown(answer, body.kind === 'json' ? readErrorCode(body.value) : null);
+  if (response.status !== 200) return unknown(response, body.kind === 'json' ? readErrorCode(body.value) : null);
   const parsed = statusBody.safeParse(body.kind === 'json' ? body.value : null);
   if (!parsed.success) return { kind: 'unknown', reason: 'status not understood' };
   if (parsed.data.externalId.toLowerCase() !== operatorReference.toLowerCase()) {
@@ -81,8 +81,8 @@ function readStatus(status: StatusBody, operatorReference: string, use: MtnUse):
     case 'SUCCESSFUL': {
       const paid = paidBody.safeParse(status);
       if (!paid.success) return { kind: 'unknown', reason: 'paid, but the amount is not understood' };
-      // Paid without a receipt number is still paid, and asking again would not bring one. Our own reference stands in:
-      // it is unique, and MTN's support can find the payment by it.
+      // Paid without a receipt number is still paid, and another query would not return one. Our own reference takes
+      // its place: it is unique, and MTN's support can find the payment by it.
       return { kind: 'succeeded', receipt: readReceipt(status) ?? operatorReference, paid: paid.data };
     }
     default:
@@ -90,7 +90,7 @@ function readStatus(status: StatusBody, operatorReference: string, use: MtnUse):
   }
 }
 
-// Without its receipt nothing says that it was ever paid, and with a wrong guess money would be booked that is not there.
+// Without a receipt nothing proves that it was paid, and a wrong guess would post money that does not exist.
 function readReturned(status: StatusBody): StatusOutcome {
   const receipt = readReceipt(status);
   if (receipt === null) return { kind: 'unknown', reason: 'returned, but no receipt says that it was paid' };
@@ -104,11 +104,11 @@ function readReceipt({ financialTransactionId }: StatusBody): string | null {
   return receipt.success && /^[\w.-]{1,64}$/.test(receipt.data) ? receipt.data : null;
 }
 
-function refused(answer: Answered, code: string | null, use: MtnUse): SendOutcome {
-  if (code === null) return { kind: 'refused', code: 'operator_rejected', operatorCode: `HTTP_${answer.status}` };
+function refused(response: HttpResponse, code: string | null, use: MtnUse): SendOutcome {
+  if (code === null) return { kind: 'refused', code: 'operator_rejected', operatorCode: `HTTP_${response.status}` };
   return { kind: 'refused', ...normaliseReason(code, use) };
 }
 
-function unknown(answer: Answered, code: string | null): { kind: 'unknown'; reason: string } {
-  return { kind: 'unknown', reason: code === null ? `http ${answer.status}` : `http ${answer.status} ${code}` };
+function unknown(response: HttpResponse, code: string | null): { kind: 'unknown'; reason: string } {
+  return { kind: 'unknown', reason: code === null ? `http ${response.status}` : `http ${response.status} ${code}` };
 }
