@@ -1,5 +1,5 @@
 # One image for every process: the server (all roles), the sandbox operator, and the migration that runs before them.
-# glibc, because the Temporal worker needs it.
+# Debian and not Alpine, because the Temporal worker needs glibc.
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

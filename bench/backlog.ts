@@ -1,10 +1,12 @@
-// Makes many events at once, each owed to one endpoint: a backlog that all begins in the same moment.
+// Creates many events at once, each for one endpoint: a backlog of deliveries that are all due at the same moment.
 import type { Database } from '../src/db/database.ts';
 import { newId, type EndpointId, type MerchantId } from '../src/domain/ids.ts';
 
 export type BacklogTarget = { readonly merchantId: MerchantId; readonly endpointId: EndpointId };
 
-/** `count` events, to the targets in turn, in one transaction. `retrying`: left to one workflow each. */
+/**
+ * Creates `count` events, to the targets in turn, in one transaction. With `retrying` each is left to its own workflow.
+ */
 export async function makeBacklog(
   db: Database,
   targets: readonly BacklogTarget[],
@@ -36,7 +38,7 @@ export async function makeBacklog(
   );
 }
 
-/** As long as the event of a collection is. */
+/** A body as long as that of a collection's event. */
 function bodyOf(id: string, endpointId: string): string {
   const object = { id: endpointId, description: 'x'.repeat(500) };
   const event = { id, type: 'endpoint.test', created_at: new Date().toISOString(), environment: 'test' };

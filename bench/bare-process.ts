@@ -1,4 +1,4 @@
-// Runs the bare shape in a process of its own, client and worker on one connection, as fast as the engine lets it.
+// Runs the bare workflow in its own process, with client and worker on one connection, as fast as the engine allows.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
@@ -32,7 +32,7 @@ const worker = await Worker.create({
   workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 3 },
   activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
   activities: {
-    // The operator calls back some time after it took the call.
+    // The operator calls back some time after it accepted the call.
     callOperator(id: string) {
       setTimeout(() => {
         client.workflow

@@ -1,4 +1,5 @@
-// The bare shape of one collection: an operator call, two own transactions, one signal, and nothing of ours behind them.
+// The bare workflow of one collection: an operator call, two local activities and one signal, all without work of their
+// own.
 import { condition, defineSignal, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import type { BareActivities } from './bare-process.ts';
 

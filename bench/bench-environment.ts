@@ -1,4 +1,4 @@
-// Where a benchmark runs: engines, sandbox operator and server, each a process of its own, as in a real start.
+// The bench environment: engines, sandbox operator and server, each in its own process, as in a real start.
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -56,7 +56,7 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
   await migrate(postgres.urlFor('malipo'));
   await prepareTemporal({ address: temporal.address, namespace: NAMESPACE });
   const environment = await settingsFor(postgres, temporal, options);
-  const own = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
+  const startProcess = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
     startChild({
       name,
       entry: join(root, `dist/src/processes/${name}.js`),
@@ -65,8 +65,8 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
       logFile: join(folder, `${name}.log`),
       ready,
     });
-  const sandbox = await own('sandbox', 'message');
-  const server = await own('server', { url: `${environment.MALIPO_PUBLIC_URL}/readyz` });
+  const sandbox = await startProcess('sandbox', 'message');
+  const server = await startProcess('server', { url: `${environment.MALIPO_PUBLIC_URL}/readyz` });
   const db = openDatabase({
     url: postgres.urlFor('malipo'),
     poolSize: 4,
@@ -121,7 +121,7 @@ async function settingsFor(postgres: PostgresServer, temporal: TemporalServer, o
   };
 }
 
-/** A TypeScript entry of this folder as a child with a channel. */
+/** Runs a TypeScript file of this folder as a child process with an IPC channel. */
 export function forkEntry(name: string, args: readonly string[] = []): ChildProcess {
   const entry = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
   return fork(entry, args, { execArgv: ['--import=tsx/esm'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });

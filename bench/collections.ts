@@ -1,4 +1,4 @@
-// Whole collections against the bare shape of the workflow on one Temporal server, in turns within one run.
+// Compares whole collections with the bare workflow, in turns on one Temporal server within one run.
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
@@ -21,7 +21,7 @@ const COUNT = Number(process.env['BENCH_COUNT'] ?? 400);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const WARM_UP = 100;
 const IN_FLIGHT = Number(process.env['BENCH_IN_FLIGHT'] ?? 40);
-/** From the operator taking the prompt to its callback, the same in both shapes. */
+/** From the operator's acceptance of the prompt to its callback, the same for both. */
 const DECISION_MS = 100;
 
 type Round = {
@@ -97,7 +97,7 @@ function wholeShape({ bench, receiver, apiKey }: { bench: BenchEnvironment; rece
       body: JSON.stringify({ phone: '256772000100', amount: 5000, reference: 'bench' }),
     });
     const body = (await response.body.json()) as { id: string };
-    if (response.statusCode !== 202) throw new Error(`answered ${response.statusCode}: ${JSON.stringify(body)}`);
+    if (response.statusCode !== 202) throw new Error(`response ${response.statusCode}: ${JSON.stringify(body)}`);
     return (await arrival(body.id)) - startedAtMs;
   }
 
@@ -130,7 +130,7 @@ async function measure(
   return { perSecond: COUNT / seconds, cpuMs, latenciesMs };
 }
 
-// Every other process is a child of this one, which therefore counts itself alone.
+// All other processes are children of this one, so this one counts without its children.
 function secondsOf(pid: number | undefined): number {
   if (pid === undefined) return 0;
   return pid === process.pid ? ownCpuSeconds() : cpuSecondsOf(pid);
@@ -141,7 +141,7 @@ async function seed({ db, environment }: BenchEnvironment, url: string): Promise
   const merchantId = await createMerchant(db, { name: 'Bench', currency: 'UGX', at });
   const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
   await registerEndpoint(db, { merchantId, url, description: null, eventTypes: null, keyRing, at });
-  // Nobody there is would be the maker of a payout.
+  // Without a person the key has no maker, so it cannot create payouts.
   const scopes = SCOPES.filter((scope) => scope !== 'payouts:write');
   const key = {
     merchantId,

@@ -1,4 +1,4 @@
-// CPU time of processes and their children, from the kernel's own accounts (Linux).
+// CPU time of processes and their children, as the kernel counts it (Linux).
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
@@ -11,7 +11,7 @@ export function ownCpuSeconds(): number {
   return (user + system) / 1_000_000;
 }
 
-/** CPU seconds of the process and all its living and awaited descendants. */
+/** CPU seconds of the process and all its running and reaped descendants. */
 export function cpuSecondsOf(pid: number): number {
   const stats = new Map<number, Stat>();
   for (const name of readdirSync('/proc')) {
@@ -20,10 +20,10 @@ export function cpuSecondsOf(pid: number): number {
     if (stat) stats.set(Number(name), stat);
   }
   let ticks = 0;
-  const waiting = [pid];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  const pending = [pid];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     ticks += stats.get(next)?.ticks ?? 0;
-    for (const [child, { parent }] of stats) if (parent === next) waiting.push(child);
+    for (const [child, { parent }] of stats) if (parent === next) pending.push(child);
   }
   return ticks / TICKS_PER_SECOND;
 }
@@ -31,7 +31,8 @@ export function cpuSecondsOf(pid: number): number {
 function readStat(pid: number): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in brackets, may hold spaces. After it: state, parent, …, and from the 12th utime, stime, cutime, cstime.
+    // The name, in brackets, may contain spaces. After it: state, parent, …, and from the 12th utime, stime, cutime,
+    // cstime.
     const fields = text
       .slice(text.lastIndexOf(')') + 2)
       .split(' ')

@@ -1,4 +1,4 @@
-// A webhook receiver in a process of its own: answers 200 at once and tells its parent which success came when.
+// A webhook receiver in its own process: responds 200 at once and reports each succeeded collection to its parent.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

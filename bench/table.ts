@@ -1,4 +1,4 @@
-// Prints figures as a table that reads in a terminal.
+// Prints figures as a text table, and computes percentiles.
 
 export function printTable(rows: readonly (readonly string[])[]): void {
   const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

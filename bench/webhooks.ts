@@ -1,4 +1,5 @@
-// A backlog of webhooks to receivers of several speeds, and some of it through one workflow per event, in one run.
+// Sends a backlog of webhooks to receivers of several speeds, and part of it through one workflow per event, in one
+// run.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../src/config.ts';
@@ -12,15 +13,15 @@ import { printTable } from './table.ts';
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 20_000);
 const TEXTBOOK_COUNT = Number(process.env['BENCH_TEXTBOOK_COUNT'] ?? 500);
 const RECEIVERS = 8;
-/** What each receiver works on at once. */
+/** Concurrent requests at each receiver. */
 const WORKERS = 16;
 const WARM_UP = 500;
-const LOOK_EVERY_MS = 100;
+const POLL_EVERY_MS = 100;
 
 type Run = {
   readonly perSecond: number;
   readonly cpuMs: Readonly<Record<string, number>>;
-  /** Resident memory of the server when it began, and at its most. */
+  /** Resident memory of the server at the start of the run, and its maximum. */
   readonly memoryMb: readonly [number, number];
 };
 
@@ -69,17 +70,17 @@ async function measure(
   const { rows: before } = await db.pool.query<{ now: Date }>('SELECT now()');
   const cpuBefore = cpuOf(pids);
   const memoryBefore = memoryMbOf(pids['server']);
-  let memoryMost = memoryBefore;
+  let memoryMax = memoryBefore;
   await makeBacklog(db, targets, backlog);
   const startedMs = performance.now();
   for (;;) {
-    const { rows } = await db.pool.query<{ open: number }>(
-      `SELECT count(*)::int AS open FROM deliveries WHERE created_at >= $1 AND state <> 'delivered'`,
+    const { rows } = await db.pool.query<{ pending: number }>(
+      `SELECT count(*)::int AS pending FROM deliveries WHERE created_at >= $1 AND state <> 'delivered'`,
       [before[0]?.now],
     );
-    memoryMost = Math.max(memoryMost, memoryMbOf(pids['server']));
-    if (rows[0]?.open === 0) break;
-    await sleep(LOOK_EVERY_MS);
+    memoryMax = Math.max(memoryMax, memoryMbOf(pids['server']));
+    if (rows[0]?.pending === 0) break;
+    await sleep(POLL_EVERY_MS);
   }
   const seconds = (performance.now() - startedMs) / 1000;
   const cpuMs = Object.entries(cpuOf(pids)).map(([name, total]) => {
@@ -88,7 +89,7 @@ async function measure(
   return {
     perSecond: backlog.count / seconds,
     cpuMs: Object.fromEntries(cpuMs),
-    memoryMb: [memoryBefore, memoryMost],
+    memoryMb: [memoryBefore, memoryMax],
   };
 }
 

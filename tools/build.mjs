@@ -1,4 +1,5 @@
-// Compiles src, workflows and activities to dist/ and bundles the workflows there; does nothing when dist/ is up to date.
+// Compiles src, workflows and activities to dist/ and bundles the workflows there; does nothing when dist/ is up to
+// date.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +17,8 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== inputs) await build();
 
 async function build() {
   const startedAtMs = Date.now();
-  // All of it goes, and the stamp is written last: nothing of a deleted file stays, and a build cut short is made anew.
+  // Removes everything first and writes the stamp last: no output of a deleted file stays, and an interrupted build is
+  // repeated.
   rmSync(dist, { recursive: true, force: true });
   compile();
   copyAssets();
@@ -33,13 +35,13 @@ function compile() {
   process.exit(1);
 }
 
-// What is read at run time from beside its module, such as the migrations.
+// Files that modules read at run time, such as the migrations.
 function copyAssets() {
   for (const file of sourceFiles().filter((name) => !name.endsWith('.ts'))) cpSync(join(root, file), join(dist, file));
 }
 
 async function bundleWorkflows() {
-  // Imported here, since loading the bundler takes longer than finding that there is nothing to do.
+  // Imported here, because loading the bundler takes longer than the check whether anything changed.
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const logger = new DefaultLogger('WARN', ({ message }) => console.error(message));
   const { code } = await bundleWorkflowCode({ workflowsPath: join(dist, 'workflows', 'index.js'), logger });
@@ -50,7 +52,7 @@ function hashInputs() {
   const hash = createHash('sha256');
   for (const file of [...SINGLE_INPUTS, ...sourceFiles()]) {
     const content = readFileSync(join(root, file));
-    // The length keeps two files from being taken for one longer file.
+    // With the length, two files never hash like one longer file.
     hash.update(`${file}\0${content.length}\0`).update(content);
   }
   return hash.digest('hex');

@@ -1,4 +1,4 @@
-// `npm run check`: format, lint, types, unused code, tidiness and unit tests. The one command a contributor must know.
+// `npm run check`: format, lint, types, unused code, structure and unit tests. The one command a contributor must know.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 
-/** Each as a name and a command; the first is needed by all. */
+/** Each with its name and command; all others need the first. */
 const STEPS = [
   ['install', process.execPath, ['tools/install.mjs']],
   ['format', bin('prettier'), ['--check', '--log-level=warn', '.']],
@@ -20,7 +20,7 @@ const STEPS = [
   ],
 ];
 
-/** Runs the steps, says how long each took, and returns the names of those that failed. */
+/** Runs the steps, prints how long each took, and returns the names of those that failed. */
 export function check() {
   const failed = [];
   for (const [name, command, args] of STEPS) {

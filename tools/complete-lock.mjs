@@ -1,7 +1,8 @@
 // Adds to package-lock.json the optional packages of other systems that the registry in use does not offer.
 //
-// npm leaves out of the lock what it cannot look up, and then `npm ci` refuses that same lock. These entries name version
-// and system only: no machine that installs them here exists. Run it after a change of dependencies; it is safe to repeat.
+// npm omits packages from the lock file that it cannot look up, and `npm ci` then refuses the lock file. These entries
+// have version and system only, because no machine with this registry installs them. Run it after a change of
+// dependencies; it is safe to repeat.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

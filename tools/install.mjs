@@ -1,4 +1,4 @@
-// Installs the packages when node_modules is not what package-lock.json says; does nothing, quickly, when it is.
+// Installs the packages when node_modules differs from package-lock.json; otherwise ends quickly.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,17 +6,17 @@ import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 
 const root = process.argv[2] ?? dirname(dirname(fileURLToPath(import.meta.url)));
-// npm writes this as the very last step of an install, with what it has really installed.
+// npm writes this list of installed packages as the last step of an install.
 const installedList = join(root, 'node_modules', '.package-lock.json');
 const PROGRESS_EVERY_MS = 15_000;
-// npm says what is wrong first, and then how it is used.
+// npm prints the error first and its usage after that.
 const FAILURE_LINES = 30;
 
 checkNode();
 const difference = differenceFromLock();
 if (difference !== undefined) await install(difference);
 
-/** The first thing that is not as package-lock.json wants it; undefined when all is. */
+/** The first difference from package-lock.json; undefined when there is none. */
 function differenceFromLock() {
   if (!existsSync(installedList)) return 'they are not there, or an install was cut short';
   const wanted = readPackages(join(root, 'package-lock.json'));
@@ -30,7 +30,7 @@ function differenceFromLock() {
       return `${path} is ${found.version}, not ${entry.version}`;
     }
   }
-  // Also finds what was removed by hand or by an install that was killed while it deleted.
+  // Also finds packages that were removed manually, or by an install that was killed while it deleted.
   for (const [path, { link }] of Object.entries(installed)) {
     if (!wanted[path]) return `${path} is not in package-lock.json`;
     if (!link && !existsSync(join(root, path, 'package.json'))) return `${path} was removed`;
@@ -38,7 +38,8 @@ function differenceFromLock() {
   return undefined;
 }
 
-// A package for other systems; with a folder copied from one of those, it is ours that is missing. (The project needs glibc.)
+// True for packages of other systems. In a node_modules folder copied from another system, ours are missing. (Needs
+// glibc.)
 function mayBeMissing({ optional, os, cpu, libc }) {
   if (!optional) return false;
   if (!os && !cpu) return true;
@@ -55,7 +56,7 @@ function readPackages(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8')).packages;
   } catch (error) {
-    // npm writes its own list anew with every install; half of one means that there was none.
+    // npm rewrites the list in every install; an incomplete list counts as none.
     if (error instanceof SyntaxError && file === installedList) return {};
     throw error;
   }
@@ -63,7 +64,7 @@ function readPackages(file) {
 
 async function install(reason) {
   console.log(`installing packages (${reason}) …`);
-  // npm ci deletes in no particular order: without its list, an install that is killed from here on is always noticed.
+  // npm ci deletes in no particular order. Without its list, an install that is killed from here on is always detected.
   rmSync(installedList, { force: true });
   const startedAtMs = Date.now();
   const progress = setInterval(() => {
@@ -87,7 +88,7 @@ async function install(reason) {
 }
 
 function runNpm(args) {
-  // Under `npm start` this is the very npm that runs us.
+  // Under `npm start` this is the npm that runs this script.
   const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
   const [command, ...before] = npm;
   return new Promise((resolve) => {

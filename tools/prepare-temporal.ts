@@ -1,4 +1,4 @@
-// Finds or builds the Temporal server before the tests, whose own time limits are far too short for a first build.
+// Finds or builds the Temporal server before the tests, whose time limits are too short for a first build.
 import { resolveTemporalBinary } from '../src/dev/temporal-binary.ts';
 
 await resolveTemporalBinary({

@@ -1,4 +1,4 @@
-// `npm test`: everything that CI runs. Says how long each part took, and ends with "N passed, N failed".
+// `npm test`: everything that CI runs. Prints how long each part took, and ends with "N passed, N failed".
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { check } from './check.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** A run that takes longer has hung: it is then ended, with the servers that it started. */
+/** A run that takes longer has hung and is ended, together with the servers that it started. */
 const RUN_LIMIT_MS = 60 * 60_000;
 
 const failedChecks = check();
@@ -21,21 +21,21 @@ const prepared = spawnSync(process.execPath, ['--import=tsx/esm', 'tools/prepare
 if (prepared.status !== 0) failedChecks.push('Temporal server');
 
 const startedMs = performance.now();
-// Two at once, with servers of their own, since much of a test is waiting; weighed so that both end at about the same time.
-const IN_THE_FIRST = ['faults', 'dev', 'db', 'isolation', 'operators', 'sandbox'];
+// Two runs at once, each with its own servers, because tests wait a lot; divided so that both take about the same time.
+const FIRST_RUN = ['faults', 'dev', 'db', 'isolation', 'operators', 'sandbox'];
 const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'support')
   .map((entry) => entry.name);
 const filesOf = (names) => names.map((name) => `test/${name}/**/*.test.ts`);
 const runs = await Promise.all([
-  run(filesOf(folders.filter((name) => IN_THE_FIRST.includes(name)))),
-  run([...filesOf(folders.filter((name) => !IN_THE_FIRST.includes(name))), 'test/*.test.ts']),
+  run(filesOf(folders.filter((name) => FIRST_RUN.includes(name)))),
+  run([...filesOf(folders.filter((name) => !FIRST_RUN.includes(name))), 'test/*.test.ts']),
 ]);
 
 const lateTimers = runs.reduce((sum, each) => sum + each.lateTimers, 0);
 if (lateTimers > 0) {
   console.log(
-    `\n${lateTimers} timers of ended workers rang in Temporal's core, which says so as a panic of its thread`,
+    `\n${lateTimers} timers of stopped workers fired in Temporal's core, which reports each as a panic of its thread`,
   );
 }
 console.log('\nhow long each part took:');
@@ -50,7 +50,7 @@ let [passed, failed] = [0, failedChecks.length];
 for (const { status, signal, result } of runs) {
   passed += result.passed;
   failed += result.failed;
-  // Without a single test that passed, somebody broke it off.
+  // A run in which no test passed was aborted.
   if (result.passed > 0 && (status === 0 || result.failed > 0)) continue;
   failed += 1;
   console.log(`a test run itself failed (${signal ?? `code ${status}`})`);
@@ -58,7 +58,7 @@ for (const { status, signal, result } of runs) {
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
-/** Runs these files in one process; resolves with how it ended and what it counted. */
+/** Runs these files in one process; resolves with its exit and its counts. */
 async function run(files) {
   const folder = mkdtempSync(join(tmpdir(), 'malipo-report-'));
   const report = join(folder, 'report.json');
@@ -69,20 +69,20 @@ async function run(files) {
       cwd: root,
       env: { ...process.env, RUST_BACKTRACE: '0' },
       stdio: ['ignore', 'inherit', 'pipe'],
-      // A group of its own: mocha's program starts another one, and a signal must reach both.
+      // Its own process group: mocha's program starts another process, and a signal must reach both.
       detached: true,
     },
   );
-  const endAll = (reason) => {
+  const endAll = (signal) => {
     try {
-      process.kill(-mocha.pid, reason);
+      process.kill(-mocha.pid, signal);
     } catch {
-      // They have ended.
+      // The processes have ended already.
     }
   };
-  for (const wish of ['SIGINT', 'SIGTERM']) process.on(wish, endAll);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, endAll);
   setTimeout(endAll, RUN_LIMIT_MS, 'SIGKILL').unref();
-  const late = passOn(mocha.stderr);
+  const late = forwardErrors(mocha.stderr);
   const [status, signal] = await once(mocha, 'close');
   const result = readReport(report);
   rmSync(folder, { recursive: true, force: true });
@@ -98,31 +98,31 @@ function readReport(report) {
 }
 
 /**
- * Shows what the tests write to standard error, except the panic that Temporal's core prints when the time-out of a local
- * activity rings after its worker was shut down: it harms nothing and comes by the hundred. Those are counted.
+ * Forwards standard error of the tests, except the panics that Temporal's core prints when the time-out of a local
+ * activity fires after its worker was shut down. They are harmless and come by the hundred, so they are only counted.
  */
-function passOn(stream) {
+function forwardErrors(stream) {
   const counted = { count: 0 };
   let heldBack = [];
-  const letGo = () => {
+  const flush = () => {
     for (const line of heldBack) console.error(line);
     heldBack = [];
   };
   createInterface({ input: stream })
     .on('line', (line) => {
       if (/^thread 'tokio-runtime-worker' .*local_activities\.rs/.test(line)) {
-        letGo();
+        flush();
         heldBack = [line];
       } else if (heldBack.length > 0 && line.startsWith('receive half not dropped')) {
         counted.count += 1;
         heldBack = [];
       } else if (line === '' || line.startsWith('note: run with `RUST_BACKTRACE')) {
-        // Around each panic.
+        // These lines surround each panic.
       } else {
-        letGo();
+        flush();
         console.error(line);
       }
     })
-    .on('close', letGo);
+    .on('close', flush);
   return counted;
 }
