@@ -1,4 +1,4 @@
-// When due work runs, and what a stop does to it.
+// When due work runs, and how a stop affects it.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { createDueWork } from '../../src/sandbox/due-work.ts';
@@ -26,7 +26,7 @@ describe('due work', () => {
     throw error;
   }
 
-  it('runs at its time and not before, and at once when that has passed', () => {
+  it('runs at its time and not before, and at once when its time has passed', () => {
     const work = createDueWork(note, unexpected);
     work.schedule('soon', Date.now() + 100);
     work.schedule('late', Date.now() - 100);
@@ -49,15 +49,15 @@ describe('due work', () => {
     assert.deepEqual(ran, ['moved']);
   });
 
-  it('waits at a stop for what it follows, and reports what that throws', async () => {
-    const troubles: unknown[] = [];
-    const work = createDueWork(note, (error) => troubles.push(error));
+  it('waits during a stop for the promises it follows, and reports their rejections', async () => {
+    const errors: unknown[] = [];
+    const work = createDueWork(note, (error) => errors.push(error));
     work.follow(Promise.reject(new Error('broken')));
     await work.stop();
-    assert.deepEqual(troubles, [new Error('broken')]);
+    assert.deepEqual(errors, [new Error('broken')]);
   });
 
-  it('waits for a time that is further away than a timer can be', () => {
+  it('waits for a time that is further away than the longest timer', () => {
     const work = createDueWork(note, unexpected);
     work.schedule('far', Date.now() + 30 * DAY_MS);
     mock.timers.tick(30 * DAY_MS - 1);
@@ -66,19 +66,19 @@ describe('due work', () => {
     assert.deepEqual(ran, ['far']);
   });
 
-  it('reports what it throws', async () => {
-    const troubles: unknown[] = [];
+  it('reports the errors that it throws', async () => {
+    const errors: unknown[] = [];
     const work = createDueWork(
       () => Promise.reject(new Error('broken')),
-      (error) => troubles.push(error),
+      (error) => errors.push(error),
     );
     work.schedule('key', Date.now());
     mock.timers.tick(1);
     await work.stop();
-    assert.deepEqual(troubles, [new Error('broken')]);
+    assert.deepEqual(errors, [new Error('broken')]);
   });
 
-  it('is finished when a stop settles, and nothing starts after it', async () => {
+  it('is finished when a stop resolves, and nothing starts afterwards', async () => {
     let finish: () => void = () => undefined;
     const work = createDueWork((key) => {
       ran.push(`${key} starts`);

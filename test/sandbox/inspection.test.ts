@@ -1,21 +1,12 @@
-// What the sandbox operator shows of itself, and its fault switches.
+// The inspection pages of the sandbox operator, and its fault switches.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
-import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
-import { payment, payout, startTestSandbox, wireClient, type WireClient } from './sandbox-harness.ts';
+import { payment, startTestSandbox, submit, useSandbox, wireClient } from './sandbox-harness.ts';
 
-describe('looking into the sandbox operator', () => {
-  let sandbox: Sandbox;
-  let client: WireClient;
-
-  before(async () => {
-    sandbox = await startTestSandbox();
-    client = wireClient(sandbox.url);
-  });
-
-  after(() => sandbox.stop());
+describe('the inspection of the sandbox operator', () => {
+  const { sandbox, client } = useSandbox();
 
   async function transactions(query: string): Promise<Record<string, unknown>[]> {
     const answer = await request(`${sandbox.url}/sandbox/transactions${query}`);
@@ -43,10 +34,7 @@ describe('looking into the sandbox operator', () => {
   });
 
   it('finds transactions by phone and by reference, newest first', async () => {
-    const references = [randomUUID(), randomUUID()];
-    for (const reference of references) {
-      await client.requestToPay(payment('010', reference), { 'X-Reference-Id': reference });
-    }
+    const references = [await submit(client, 'requestToPay', '010'), await submit(client, 'requestToPay', '010')];
     const byPhone = await transactions('?phone=256772123010');
     assert.deepEqual(
       byPhone.map((found) => found['operatorReference']),
@@ -62,35 +50,34 @@ describe('looking into the sandbox operator', () => {
     assert.deepEqual(await transactions(`?reference=${randomUUID()}`), []);
   });
 
-  it('finds transactions by their kind beside the phone', async () => {
-    const [asked, sent] = [randomUUID(), randomUUID()];
-    await client.requestToPay(payment('099', asked), { 'X-Reference-Id': asked });
-    await client.transfer(payout('099', sent), { 'X-Reference-Id': sent });
+  it('finds transactions by kind and phone', async () => {
+    const collected = await submit(client, 'requestToPay', '099');
+    const sent = await submit(client, 'transfer', '099');
     const found = async (query: string) =>
       (await transactions(`?phone=256772123099${query}`)).map(({ operatorReference }) => operatorReference);
-    assert.deepEqual(await found(''), [sent, asked]);
+    assert.deepEqual(await found(''), [sent, collected]);
     assert.deepEqual(await found('&kind=payout'), [sent]);
-    assert.deepEqual(await found('&kind=collection'), [asked]);
+    assert.deepEqual(await found('&kind=collection'), [collected]);
     assert.deepEqual(await found('&kind=refund'), []);
   });
 
   describe('the fault switches', () => {
     afterEach(() => putFaults({}));
 
-    it('are all off until someone sets them, and off again when left out', async () => {
+    it('are off until they are set, and off again when a request leaves them out', async () => {
       const off = { latencyMs: 0, errorRate: 0, down: false };
       assert.deepEqual(await (await request(`${sandbox.url}/sandbox/faults`)).body.json(), off);
       assert.deepEqual((await putFaults({ latencyMs: 5 })).body, { ...off, latencyMs: 5 });
       assert.deepEqual((await putFaults({})).body, off);
     });
 
-    it('refuse values that make no sense', async () => {
+    it('refuse invalid values', async () => {
       for (const wrong of [{ latencyMs: -1 }, { errorRate: 2 }, { down: 'yes' }, { dwon: true }, [], null]) {
         assert.equal((await putFaults(wrong)).status, 400, JSON.stringify(wrong));
       }
     });
 
-    it('down cuts every connection but the inspection keeps answering', async () => {
+    it('cut every connection with “down”, except those of the inspection', async () => {
       await client.balance();
       await putFaults({ down: true });
       await assert.rejects(client.balance());
@@ -99,7 +86,7 @@ describe('looking into the sandbox operator', () => {
       assert.equal((await client.balance()).status, 200);
     });
 
-    it('an error rate of one answers 500 and takes nothing', async () => {
+    it('cause a 500 for every request with an error rate of one, and nothing is accepted', async () => {
       const reference = randomUUID();
       await client.balance();
       await putFaults({ errorRate: 1 });
@@ -110,7 +97,7 @@ describe('looking into the sandbox operator', () => {
       assert.equal((await client.status(reference)).status, 404);
     });
 
-    it('latency delays every answer, and a stop does not wait for it', async () => {
+    it('delay every response with a latency, for which a stop does not wait', async () => {
       await putFaults({ latencyMs: 60 });
       const startMs = performance.now();
       assert.equal((await client.balance()).status, 200);
@@ -120,7 +107,7 @@ describe('looking into the sandbox operator', () => {
       await (
         await request(`${slow.url}/sandbox/faults`, { method: 'PUT', headers, body: '{"latencyMs":60000}' })
       ).body.dump();
-      const waiting = assert.rejects(wireClient(slow.url).token());
+      const waiting = assert.rejects(wireClient(slow).token());
       await slow.stop();
       await waiting;
     });

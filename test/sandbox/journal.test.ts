@@ -1,4 +1,4 @@
-// What the sandbox operator still knows after it was stopped, killed, or given a damaged journal.
+// What the sandbox operator knows after a restart, a kill, or with a damaged journal.
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -11,10 +11,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openJournal, readJournal } from '../../src/sandbox/journal.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import {
+  hasStatus,
   payment,
   sandboxConfig,
   startReceiver,
   startTestSandbox,
+  submit,
   until,
   wireClient,
   type WireClient,
@@ -37,14 +39,11 @@ describe('the journal of the sandbox operator', () => {
     return entries;
   }
 
-  async function pay(client: WireClient, ending: string, headers: Record<string, string> = {}): Promise<string> {
-    const reference = randomUUID();
-    await client.requestToPay(payment(ending, reference), { 'X-Reference-Id': reference, ...headers });
-    return reference;
-  }
+  const pay = (client: WireClient, row: string, callbackUrl?: string): Promise<string> =>
+    submit(client, 'requestToPay', row, callbackUrl === undefined ? {} : { callbackUrl });
 
   describe('as a file', () => {
-    it('gives back every entry in order', async () => {
+    it('returns every entry in order', async () => {
       const journal = await openJournal({ path: dataFile, snapshot: () => ['first'], growthBytes: 1e6 });
       await Promise.all(Array.from({ length: 100 }, (_, index) => journal.append({ index })));
       await journal.close();
@@ -58,16 +57,16 @@ describe('the journal of the sandbox operator', () => {
       await journal.close();
     });
 
-    it('passes over a torn last line and a damaged line in the middle', async () => {
+    it('skips a truncated last line and a damaged line in the middle', async () => {
       await writeFile(dataFile, '{"a":1}\n{"b":\n\n{"c":3}\n{"d":');
       assert.deepEqual(await read(), [{ a: 1 }, { c: 3 }]);
     });
 
-    it('that does not exist has no entries', async () => {
+    it('has no entries when it does not exist', async () => {
       assert.deepEqual(await read(), []);
     });
 
-    it('is rewritten when it has grown, and loses nothing that comes meanwhile', async () => {
+    it('is rewritten when it has grown, and keeps entries that are appended meanwhile', async () => {
       const latest = new Map<number, number>();
       let rewrites = 0;
       const snapshot = () => {
@@ -89,7 +88,7 @@ describe('the journal of the sandbox operator', () => {
       assert.ok(rewrites > 1 && rewrites < 10, `${rewrites} rewrites`);
     });
 
-    it('keeps an entry apart from a line that a failed write left torn', async () => {
+    it('keeps an entry apart from a line that a failed write has truncated', async () => {
       const journal = await openJournal({ path: dataFile, snapshot: () => [], growthBytes: 1e6 });
       await writeFile(dataFile, '{"torn":');
       await journal.append('whole');
@@ -97,27 +96,25 @@ describe('the journal of the sandbox operator', () => {
       assert.ok((await readFile(dataFile, 'utf8')).endsWith('\n"whole"\n'));
     });
 
-    it('says so when an entry can no longer be written', async () => {
+    it('rejects an entry that can no longer be written', async () => {
       const journal = await openJournal({ path: dataFile, snapshot: () => [], growthBytes: 1e6 });
       await journal.close();
       await assert.rejects(journal.append('lost'));
     });
   });
 
-  it('keeps taken, decided and refused payments over a restart', async () => {
+  it('keeps pending, decided and refused payments over a restart', async () => {
     const first = await startTestSandbox({ dataFile });
-    const client = wireClient(first.url);
+    const client = wireClient(first);
     const paid = await pay(client, '004');
-    const refused = await pay(client, '011');
+    const refused = randomUUID();
+    await client.requestToPay(payment('011', refused), { 'X-Reference-Id': refused });
     const endless = await pay(client, '010');
-    const before = await until(
-      () => client.status(paid),
-      ({ body }) => body?.['status'] === 'SUCCESSFUL',
-    );
+    const before = await until(() => client.status(paid), hasStatus('SUCCESSFUL'));
     await first.stop();
 
     const second = await startTestSandbox({ dataFile });
-    const again = wireClient(second.url);
+    const again = wireClient(second);
     assert.deepEqual(await again.status(paid), before);
     assert.equal((await again.status(endless)).body?.['status'], 'PENDING');
     assert.equal((await again.seen(refused))?.['requestsReceived'], 1);
@@ -126,12 +123,12 @@ describe('the journal of the sandbox operator', () => {
     await second.stop();
   });
 
-  it('takes up an undecided payment at its own time, and calls back', async () => {
+  it('decides a pending payment at its own time after a restart, and calls back', async () => {
     const receiver = await startReceiver();
     const times = { decisionMs: 1500 };
     const first = await startTestSandbox({ dataFile, times });
     const acceptedAtMs = performance.now();
-    const reference = await pay(wireClient(first.url), '999', { 'X-Callback-Url': receiver.url });
+    const reference = await pay(wireClient(first), '999', receiver.url);
     await first.stop();
     assert.equal(receiver.callbacks.length, 0);
     const second = await startTestSandbox({ dataFile, times: { decisionMs: 60_000 } });
@@ -140,15 +137,15 @@ describe('the journal of the sandbox operator', () => {
       ({ length }) => length > 0,
     );
     assert.ok(callback !== undefined && callback.atMs - acceptedAtMs >= times.decisionMs);
-    assert.deepEqual((await wireClient(second.url).status(reference)).body, callback.body);
+    assert.deepEqual((await wireClient(second).status(reference)).body, callback.body);
     await second.stop();
     await receiver.stop();
   });
 
-  it('does not send a callback again that it had sent before', async () => {
+  it('does not repeat a callback after a restart', async () => {
     const receiver = await startReceiver();
     const first = await startTestSandbox({ dataFile });
-    await pay(wireClient(first.url), '012', { 'X-Callback-Url': receiver.url });
+    await pay(wireClient(first), '012', receiver.url);
     await first.stop();
     const second = await startTestSandbox({ dataFile });
     await sleep(30);
@@ -157,19 +154,16 @@ describe('the journal of the sandbox operator', () => {
     await receiver.stop();
   });
 
-  it('forgets the oldest over its bounds, and what they paid stays in the balance', async () => {
+  it('forgets the oldest payments beyond its limits, and keeps their sums in the balance', async () => {
     const limits = { transactions: 2 };
     const times = { decisionMs: 0 };
     const startingFloat = 0;
     const first = await startTestSandbox({ dataFile, limits, times, startingFloat });
-    const client = wireClient(first.url);
+    const client = wireClient(first);
     const references: string[] = [];
     for (let count = 0; count < 4; count++) {
       const reference = await pay(client, '999');
-      await until(
-        () => client.status(reference),
-        ({ body }) => body?.['status'] === 'SUCCESSFUL',
-      );
+      await until(() => client.status(reference), hasStatus('SUCCESSFUL'));
       references.push(reference);
     }
     const check = async (now: WireClient): Promise<void> => {
@@ -180,62 +174,61 @@ describe('the journal of the sandbox operator', () => {
     await check(client);
     await first.stop();
     const second = await startTestSandbox({ dataFile, limits, startingFloat });
-    await check(wireClient(second.url));
+    await check(wireClient(second));
     await second.stop();
     const third = await startTestSandbox({ dataFile, limits: { transactionAgeMs: 0 }, startingFloat });
-    assert.equal((await wireClient(third.url).balance()).body?.['availableBalance'], '2000.00');
+    assert.equal((await wireClient(third).balance()).body?.['availableBalance'], '2000.00');
     await third.stop();
     assert.equal((await read()).length, 1);
   });
 
-  it('is left alone by a second start on a port that is taken', async () => {
+  it('is not touched by a second start on a port that is taken', async () => {
     const first = await startTestSandbox({ dataFile });
     const port = Number(new URL(first.url).port);
     await assert.rejects(startSandbox(sandboxConfig({ dataFile, port })), { code: 'EADDRINUSE' });
-    const reference = await pay(wireClient(first.url), '010');
+    const reference = await pay(wireClient(first), '010');
     await first.stop();
     assert.ok((await readFile(dataFile, 'utf8')).includes(reference));
   });
 
-  it('that can no longer be written makes the operator answer 500, never 202', async () => {
-    const troubles: unknown[] = [];
-    const onError = (error: unknown) => troubles.push(error);
+  it('makes the operator respond 500 and never 202 when it cannot be written', async () => {
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => errors.push(error);
     const sandbox = await startSandbox(sandboxConfig({ dataFile, limits: { journalGrowthBytes: 1 }, onError }));
-    const client = wireClient(sandbox.url);
+    const client = wireClient(sandbox);
     await client.token();
     await rm(folder, { recursive: true });
     const reference = randomUUID();
     const answer = await client.requestToPay(payment('010', reference), { 'X-Reference-Id': reference });
     assert.equal(answer.status, 500);
     assert.equal(answer.body?.['code'], 'INTERNAL_PROCESSING_ERROR');
-    assert.equal(troubles.length, 1);
+    assert.equal(errors.length, 1);
     await sandbox.stop();
   });
 
-  it('that cannot be opened fails the start and frees the port', async () => {
+  it('fails the start and frees the port when it cannot be opened', async () => {
     const missing = join(folder, 'missing', 'sandbox.jsonl');
     await assert.rejects(startSandbox(sandboxConfig({ dataFile: missing })), { code: 'ENOENT' });
   });
 
-  it('outlives a process that is killed, even with its last line torn', async () => {
+  it('survives a killed process, even with a truncated last line', async () => {
     const receiver = await startReceiver();
     const config = sandboxConfig({ dataFile, times: { decisionMs: 30, undecidedMs: 1200 } });
     const children: ChildProcess[] = [];
     const start = async (): Promise<WireClient> => {
       const { child, url } = await startChild(config);
       children.push(child);
-      return wireClient(url);
+      return wireClient({ url });
     };
     try {
       const first = await start();
-      const callback = { 'X-Callback-Url': receiver.url };
-      const paid = await pay(first, '999', callback);
+      const paid = await pay(first, '999', receiver.url);
       await until(
         () => receiver.callbacks.length,
         (count) => count === 1,
       );
-      const late = await pay(first, '009', callback);
-      const endless = await pay(first, '010', callback);
+      const late = await pay(first, '009', receiver.url);
+      const endless = await pay(first, '010', receiver.url);
       await kill(children[0]!);
       assert.equal(receiver.callbacks.length, 1);
       await appendFile(dataFile, '{"operatorReference":"torn');

@@ -1,22 +1,13 @@
-// The sandbox operator's side of MTN's wire: who it lets in, what it refuses, and in which words.
+// The sandbox operator's MTN API: access, refusals and their codes.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
-import { payment, startTestSandbox, until, wireClient, type WireClient } from './sandbox-harness.ts';
+import { isDecided, payment, submit, until, useSandbox, withSandbox } from './sandbox-harness.ts';
 
-describe("the sandbox operator on MTN's wire", () => {
-  let sandbox: Sandbox;
-  let client: WireClient;
+describe("the sandbox operator's MTN API", () => {
+  const { client } = useSandbox({ callbackHosts: ['127.0.0.1'], limits: { bodyBytes: 2000 } });
 
-  before(async () => {
-    sandbox = await startTestSandbox({ callbackHosts: ['127.0.0.1'], limits: { bodyBytes: 2000 } });
-    client = wireClient(sandbox.url);
-  });
-
-  after(() => sandbox.stop());
-
-  describe('token', () => {
+  describe('for a token', () => {
     it('gives a token with its life in seconds', async () => {
       const { status, body } = await client.token();
       assert.equal(status, 200);
@@ -33,43 +24,34 @@ describe("the sandbox operator on MTN's wire", () => {
       assert.equal(body?.['statusCode'], 401);
     });
 
-    it('honours a token until it runs out and not after', async () => {
-      const short = await startTestSandbox({ times: { tokenLifeMs: 200 } });
-      try {
-        const shortClient = wireClient(short.url);
-        assert.equal((await shortClient.status(randomUUID())).status, 404);
+    it('accepts a token until it expires', async () => {
+      await withSandbox({ times: { tokenLifeMs: 200 } }, async (short) => {
+        assert.equal((await short.status(randomUUID())).status, 404);
         await sleep(220);
-        assert.equal((await shortClient.status(randomUUID())).status, 401);
-      } finally {
-        await short.stop();
-      }
+        assert.equal((await short.status(randomUUID())).status, 401);
+      });
     });
 
     it('forgets the oldest token when there are too many', async () => {
-      const small = await startTestSandbox({ limits: { tokens: 2 } });
-      try {
-        const first = wireClient(small.url);
+      await withSandbox({ limits: { tokens: 2 } }, async (first) => {
         assert.equal((await first.status(randomUUID())).status, 404);
         await first.token();
         assert.equal((await first.status(randomUUID())).status, 404);
         await first.token();
         assert.equal((await first.status(randomUUID())).status, 401);
-      } finally {
-        await small.stop();
-      }
+      });
     });
   });
 
-  describe('request to pay', () => {
-    it('answers 202 without a body', async () => {
+  describe('for a request to pay', () => {
+    it('responds 202 without a body', async () => {
       const reference = randomUUID();
       const answer = await client.requestToPay(payment('999', reference), { 'X-Reference-Id': reference });
       assert.deepEqual(answer, { status: 202, body: null });
     });
 
-    it('answers 409 to a reference that it has already taken, and keeps the first payment as it was', async () => {
-      const reference = randomUUID();
-      await client.requestToPay(payment('010', reference), { 'X-Reference-Id': reference });
+    it('responds 409 to a reference that it has accepted before, and keeps the first payment unchanged', async () => {
+      const reference = await submit(client, 'requestToPay', '010');
       const changed = payment('001', reference, { amount: '900' });
       const answer = await client.requestToPay(changed, { 'X-Reference-Id': reference.toUpperCase() });
       assert.equal(answer.status, 409);
@@ -82,7 +64,7 @@ describe("the sandbox operator on MTN's wire", () => {
     });
 
     const wrongHeaders: [string, Record<string, string | undefined>, number, string | undefined][] = [
-      ['no reference', { 'X-Reference-Id': undefined }, 400, 'REQUEST_REJECTED'],
+      ['a missing reference', { 'X-Reference-Id': undefined }, 400, 'REQUEST_REJECTED'],
       ['a reference that is no UUID', { 'X-Reference-Id': 'order-17' }, 400, 'REQUEST_REJECTED'],
       [
         'a UUID of another version',
@@ -90,7 +72,7 @@ describe("the sandbox operator on MTN's wire", () => {
         400,
         'REQUEST_REJECTED',
       ],
-      ['no token', { Authorization: undefined }, 401, undefined],
+      ['a missing token', { Authorization: undefined }, 401, undefined],
       ['an unknown token', { Authorization: 'Bearer made-up' }, 401, undefined],
       ['a wrong subscription key', { 'Ocp-Apim-Subscription-Key': 'wrong' }, 401, undefined],
       ['another target environment', { 'X-Target-Environment': 'mtnmoon' }, 500, 'NOT_ALLOWED_TARGET_ENVIRONMENT'],
@@ -116,12 +98,12 @@ describe("the sandbox operator on MTN's wire", () => {
     }
 
     const wrongBodies: [string, unknown][] = [
-      ['an amount of nothing', { amount: '0.00' }],
+      ['an amount of zero', { amount: '0.00' }],
       ['an amount that is a JSON number', { amount: 500 }],
       ['a negative amount', { amount: '-5' }],
       ['an amount with three decimals', { amount: '1.005' }],
       ['a payer with a plus sign', { payer: { partyIdType: 'MSISDN', partyId: '+256772123999' } }],
-      ['no payer', { payer: undefined }],
+      ['a missing payer', { payer: undefined }],
       ['an apostrophe in the message', { payerMessage: "John's" }],
       ['a note of 161 characters', { payeeNote: 'x'.repeat(161) }],
     ];
@@ -142,7 +124,7 @@ describe("the sandbox operator on MTN's wire", () => {
       assert.equal((await client.requestToPay({ filler: 'x'.repeat(3000) }, headers)).status, 413);
     });
 
-    it('answers 500 INVALID_CURRENCY to a currency that the account does not have', async () => {
+    it('responds 500 INVALID_CURRENCY to a currency without an account', async () => {
       const reference = randomUUID();
       const body = payment('999', reference, { currency: 'USD' });
       const answer = await client.requestToPay(body, { 'X-Reference-Id': reference });
@@ -151,8 +133,8 @@ describe("the sandbox operator on MTN's wire", () => {
     });
   });
 
-  describe('status', () => {
-    it('answers 404 RESOURCE_NOT_FOUND to a reference that it never saw', async () => {
+  describe('for a status', () => {
+    it('responds 404 RESOURCE_NOT_FOUND to an unknown reference', async () => {
       const { status, body } = await client.status(randomUUID());
       assert.equal(status, 404);
       assert.equal(body?.['code'], 'RESOURCE_NOT_FOUND');
@@ -163,41 +145,29 @@ describe("the sandbox operator on MTN's wire", () => {
       const body = payment('009', reference);
       await client.requestToPay(body, { 'X-Reference-Id': reference });
       assert.deepEqual((await client.status(reference)).body, { ...body, status: 'PENDING' });
-      const paid = await until(
-        () => client.status(reference),
-        (answer) => answer.body?.['status'] !== 'PENDING',
-      );
+      const paid = await until(() => client.status(reference), isDecided);
       const { financialTransactionId, ...rest } = paid.body ?? {};
       assert.deepEqual(rest, { ...body, status: 'SUCCESSFUL' });
       assert.match(String(financialTransactionId), /^\d{11}$/);
     });
 
-    it('needs a token', async () => {
+    it('requires a token', async () => {
       assert.equal((await client.status(randomUUID(), { Authorization: 'Bearer made-up' })).status, 401);
     });
   });
 
-  it('counts what was paid into the balance, and nothing else', async () => {
-    const fresh = await startTestSandbox({ times: { decisionMs: 0 }, startingFloat: 0 });
-    try {
-      const freshClient = wireClient(fresh.url);
-      const pay = async (ending: string, amount: string, currency = 'UGX'): Promise<void> => {
-        const reference = randomUUID();
-        const body = payment(ending, reference, { amount, currency });
-        await freshClient.requestToPay(body, { 'X-Reference-Id': reference });
-        await until(
-          () => freshClient.status(reference),
-          (answer) => answer.body?.['status'] !== 'PENDING',
-        );
+  it('adds paid collections to the balance, and nothing else', async () => {
+    await withSandbox({ times: { decisionMs: 0 }, startingFloat: 0 }, async (fresh) => {
+      const pay = async (row: string, amount: string, currency = 'UGX'): Promise<void> => {
+        const reference = await submit(fresh, 'requestToPay', row, { changes: { amount, currency } });
+        await until(() => fresh.status(reference), isDecided);
       };
-      assert.deepEqual((await freshClient.balance()).body, { availableBalance: '0.00', currency: 'UGX' });
+      assert.deepEqual((await fresh.balance()).body, { availableBalance: '0.00', currency: 'UGX' });
       await pay('999', '1200.5');
       await pay('999', '99');
       await pay('001', '7000');
       await pay('999', '3', 'RWF');
-      assert.deepEqual((await freshClient.balance()).body, { availableBalance: '1299.50', currency: 'UGX' });
-    } finally {
-      await fresh.stop();
-    }
+      assert.deepEqual((await fresh.balance()).body, { availableBalance: '1299.50', currency: 'UGX' });
+    });
   });
 });

@@ -2,73 +2,57 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
 import {
+  callbacksOf,
+  hasStatus,
+  isDecided,
   payment,
-  payout,
   refundOf,
   SHORT_TIMES,
-  startReceiver,
-  startTestSandbox,
+  submit,
   until,
-  wireClient,
-  type Answer,
-  type Receiver,
-  type WireClient,
+  useSandbox,
+  withSandbox,
+  type WireResponse,
 } from './sandbox-harness.ts';
 
-/** Long enough for a refund to come first. */
+/** Long enough for a refund to be made before the reversal. */
 const TIMES = { ...SHORT_TIMES, reversalMs: 600 };
 
 describe('a refund at the sandbox operator', () => {
-  let sandbox: Sandbox;
-  let receiver: Receiver;
-  let client: WireClient;
-
-  before(async () => {
-    sandbox = await startTestSandbox({ times: TIMES });
-    receiver = await startReceiver();
-    client = wireClient(sandbox.url);
-  });
-
-  after(async () => {
-    await sandbox.stop();
-    await receiver.stop();
-  });
-
-  const isDecided = ({ body }: Answer): boolean => body?.['status'] !== 'PENDING';
+  const { receiver, client } = useSandbox({ times: TIMES });
 
   /** A collection of this row that its payer has paid. */
   async function paid(ending = '500', changes: Record<string, unknown> = {}): Promise<string> {
     const reference = randomUUID();
-    const ask = async (): Promise<void> => {
+    const sendUntilAccepted = async (): Promise<void> => {
       const answer = await client
         .requestToPay(payment(ending, reference, changes), { 'X-Reference-Id': reference })
         .catch(() => null);
-      if (answer?.status === 503) await ask();
+      if (answer?.status === 503) await sendUntilAccepted();
     };
-    await ask();
+    await sendUntilAccepted();
     const { body } = await until(() => client.status(reference), isDecided);
     assert.equal(body?.['status'], 'SUCCESSFUL');
     return reference;
   }
 
-  function refund(original: string, reference: string, changes: Record<string, unknown> = {}): Promise<Answer> {
+  function refund(original: string, reference: string, changes: Record<string, unknown> = {}): Promise<WireResponse> {
     const headers = { 'X-Reference-Id': reference, 'X-Callback-Url': receiver.url };
     return client.refund(refundOf(original, reference, changes), headers);
   }
 
-  async function ended(reference: string): Promise<Record<string, unknown>> {
+  async function decided(reference: string): Promise<Record<string, unknown>> {
     const { body } = await until(() => client.refundStatus(reference), isDecided);
     assert.ok(body !== null);
     return body;
   }
 
-  it('gives the whole amount back to the payer after a while, and calls back', async () => {
+  it('returns the whole amount to the payer after a while, and calls back', async () => {
     const original = await paid();
     const reference = randomUUID();
     assert.deepEqual(await refund(original, reference), { status: 202, body: null });
-    const { financialTransactionId, ...body } = await ended(reference);
+    const { financialTransactionId, ...body } = await decided(reference);
     assert.match(String(financialTransactionId), /^\d{11}$/);
     assert.deepEqual(body, {
       amount: '500',
@@ -80,7 +64,7 @@ describe('a refund at the sandbox operator', () => {
       status: 'SUCCESSFUL',
     });
     const called = await until(
-      () => receiver.callbacks.filter((callback) => callback.body['externalId'] === reference),
+      () => callbacksOf(receiver, reference),
       ({ length }) => length > 0,
     );
     assert.deepEqual(
@@ -95,7 +79,7 @@ describe('a refund at the sandbox operator', () => {
     );
   });
 
-  it('is taken once per collection: a second one is not allowed, while the first is under way and after it', async () => {
+  it('is accepted once per collection: a second one is not allowed, while the first is pending or afterwards', async () => {
     const original = await paid();
     const [first, second] = [randomUUID(), randomUUID()];
     const answers = await Promise.all([refund(original, first), refund(original, second)]);
@@ -106,52 +90,39 @@ describe('a refund at the sandbox operator', () => {
     assert.equal(third.body?.['code'], 'NOT_ALLOWED');
   });
 
-  it('answers 409 to a reference that it has already taken', async () => {
+  it('gets a 409 for a reference that was accepted before', async () => {
     const original = await paid();
     const reference = randomUUID();
     await refund(original, reference);
     assert.equal((await refund(original, reference.toUpperCase())).status, 409);
-    await ended(reference);
+    await decided(reference);
     assert.equal((await refund(original, reference)).status, 409);
     assert.equal((await client.seen(reference))?.['transfersTaken'], 1);
     assert.equal((await refund(original, original)).status, 409);
   });
 
-  it('may be tried again after one that failed', async () => {
-    const poor = await startTestSandbox({ startingFloat: 0 });
-    try {
-      const poorClient = wireClient(poor.url);
-      const ask = async (resource: 'requestToPay' | 'transfer' | 'refund', body: unknown): Promise<string> => {
-        const reference = randomUUID();
-        await poorClient[resource](body, { 'X-Reference-Id': reference });
-        return reference;
+  it('is accepted again after one that failed', async () => {
+    await withSandbox({ startingFloat: 0 }, async (poor) => {
+      const statusIs = async (of: 'status' | 'transferStatus' | 'refundStatus', reference: string, wanted: string) => {
+        const { body } = await until(() => poor[of](reference), hasStatus(wanted));
+        assert.equal(body?.['status'], wanted);
       };
-      const statusIs = (of: 'status' | 'transferStatus' | 'refundStatus', reference: string, wanted: string) =>
-        until(
-          () => poorClient[of](reference),
-          ({ body }) => body?.['status'] === wanted,
-        ).then(({ body }) => {
-          assert.equal(body?.['status'], wanted);
-        });
-      const original = await ask('requestToPay', payment('500', randomUUID()));
+      const original = await submit(poor, 'requestToPay', '500');
       await statusIs('status', original, 'SUCCESSFUL');
-      await statusIs('transferStatus', await ask('transfer', payout('500', randomUUID())), 'SUCCESSFUL');
-      await statusIs('refundStatus', await ask('refund', refundOf(original, randomUUID())), 'FAILED');
-      await statusIs('status', await ask('requestToPay', payment('500', randomUUID())), 'SUCCESSFUL');
-      await statusIs('refundStatus', await ask('refund', refundOf(original, randomUUID())), 'PENDING');
-    } finally {
-      await poor.stop();
-    }
+      await statusIs('transferStatus', await submit(poor, 'transfer', '500'), 'SUCCESSFUL');
+      await statusIs('refundStatus', await submit(poor, 'refund', original), 'FAILED');
+      await statusIs('status', await submit(poor, 'requestToPay', '500'), 'SUCCESSFUL');
+      await statusIs('refundStatus', await submit(poor, 'refund', original), 'PENDING');
+    });
   });
 
   const neverPaid: [string, string][] = [
     ['that was cancelled', '001'],
-    ['that is undecided', '010'],
+    ['that is pending', '010'],
   ];
   for (const [what, row] of neverPaid) {
-    it(`of a collection ${what} is not found`, async () => {
-      const original = randomUUID();
-      await client.requestToPay(payment(row, original), { 'X-Reference-Id': original });
+    it(`gets a 404 for a collection ${what}`, async () => {
+      const original = await submit(client, 'requestToPay', row);
       await sleep(SHORT_TIMES.decisionMs + 20);
       const reference = randomUUID();
       const answer = await refund(original, reference);
@@ -160,33 +131,29 @@ describe('a refund at the sandbox operator', () => {
     });
   }
 
-  it('of nothing that it knows, or of a payout, is not found', async () => {
+  it('gets a 404 for an unknown reference and for a payout', async () => {
     assert.equal((await refund(randomUUID(), randomUUID())).status, 404);
-    const sent = randomUUID();
-    await client.transfer(payout('012', sent), { 'X-Reference-Id': sent });
+    const sent = await submit(client, 'transfer', '012');
     assert.equal((await refund(sent, randomUUID())).status, 404);
   });
 
-  it('of a collection that the provider gave back is not allowed', async () => {
+  it('is not allowed for a collection that the provider has reversed', async () => {
     const original = await paid('015');
-    await until(
-      () => client.status(original),
-      ({ body }) => body?.['status'] === 'FAILED',
-    );
+    await until(() => client.status(original), hasStatus('FAILED'));
     const answer = await refund(original, randomUUID());
     assert.deepEqual([answer.status, answer.body?.['code']], [500, 'NOT_ALLOWED']);
   });
 
-  it('that comes before the provider gives back by itself is the only one to do so', async () => {
+  it('prevents the reversal by the provider when it comes first', async () => {
     const original = await paid('015');
     const reference = randomUUID();
     assert.equal((await refund(original, reference)).status, 202);
     await sleep(TIMES.reversalMs + 50);
     assert.equal((await client.status(original)).body?.['status'], 'SUCCESSFUL');
-    assert.equal((await ended(reference))['status'], 'SUCCESSFUL');
+    assert.equal((await decided(reference))['status'], 'SUCCESSFUL');
   });
 
-  it('refuses a wrong body, a wrong amount and a wrong currency', async () => {
+  it('is refused with a wrong body, a wrong amount or a wrong currency', async () => {
     const original = await paid();
     for (const changes of [{ referenceIdToRefund: undefined }, { referenceIdToRefund: '17' }, { amount: '-1' }]) {
       assert.equal((await refund(original, randomUUID(), changes)).status, 400, JSON.stringify(changes));
@@ -196,11 +163,10 @@ describe('a refund at the sandbox operator', () => {
     assert.equal((await refund(original, randomUUID(), { currency: 'USD' })).body?.['code'], 'INVALID_CURRENCY');
   });
 
-  it('is not shown as a transfer, nor a transfer or a collection as a refund', async () => {
+  it('is not found as a transfer, nor is a transfer or a collection found as a refund', async () => {
     const original = await paid();
-    const [reference, sent] = [randomUUID(), randomUUID()];
-    await refund(original, reference);
-    await client.transfer(payout('500', sent), { 'X-Reference-Id': sent });
+    const reference = await submit(client, 'refund', original);
+    const sent = await submit(client, 'transfer', '500');
     assert.equal((await client.transferStatus(reference)).status, 404);
     assert.equal((await client.refundStatus(sent)).status, 404);
     assert.equal((await client.refundStatus(original)).status, 404);
@@ -208,8 +174,8 @@ describe('a refund at the sandbox operator', () => {
     assert.equal((await client.status(sent)).status, 404);
   });
 
-  describe('by the row of the payer', () => {
-    it('011 is unavailable three times, then taken once', async () => {
+  describe('for the payer’s row', () => {
+    it('011 gets three 503 responses and is then accepted once', async () => {
       const original = await paid('011');
       const reference = randomUUID();
       const statuses: number[] = [];
@@ -218,39 +184,35 @@ describe('a refund at the sandbox operator', () => {
       assert.equal((await client.seen(reference))?.['transfersTaken'], 1);
     });
 
-    it('014 is taken and cut off', async () => {
+    it('014 is accepted although its connection is cut', async () => {
       const original = await paid('014');
       const reference = randomUUID();
       await assert.rejects(refund(original, reference));
       assert.equal((await refund(original, reference)).status, 409);
-      assert.equal((await ended(reference))['status'], 'SUCCESSFUL');
+      assert.equal((await decided(reference))['status'], 'SUCCESSFUL');
     });
 
-    it('009 is undecided, then paid', async () => {
+    it('009 is pending for long, then paid', async () => {
       const original = await paid('009');
       const reference = randomUUID();
       await refund(original, reference);
       await sleep(SHORT_TIMES.decisionMs * 2);
       assert.equal((await client.refundStatus(reference)).body?.['status'], 'PENDING');
-      assert.equal((await ended(reference))['status'], 'SUCCESSFUL');
+      assert.equal((await decided(reference))['status'], 'SUCCESSFUL');
     });
   });
 });
 
-describe('the account of the sandbox operator', () => {
-  it('is the float and what was collected, less what was paid out, refunded and given back', async () => {
-    const sandbox = await startTestSandbox({ startingFloat: 1000, times: { decisionMs: 0, reversalMs: 0 } });
-    try {
-      const client = wireClient(sandbox.url);
+describe('the account balance of the sandbox operator', () => {
+  it('is the float plus collections, minus payouts, refunds and reversals', async () => {
+    await withSandbox({ startingFloat: 1000, times: { decisionMs: 0, reversalMs: 0 } }, async (client) => {
       const collect = async (row: string, amount: string): Promise<string> => {
-        const reference = randomUUID();
-        await client.requestToPay(payment(row, reference, { amount }), { 'X-Reference-Id': reference });
+        const reference = await submit(client, 'requestToPay', row, { changes: { amount } });
         await until(() => client.status(reference), isFinal(row));
         return reference;
       };
       const send = async (row: string, amount: string): Promise<Record<string, unknown> | null> => {
-        const reference = randomUUID();
-        await client.transfer(payout(row, reference, { amount }), { 'X-Reference-Id': reference });
+        const reference = await submit(client, 'transfer', row, { changes: { amount } });
         return (await until(() => client.transferStatus(reference), isFinal(row))).body;
       };
       const balance = async (): Promise<unknown> => (await client.balance('disbursement')).body?.['availableBalance'];
@@ -269,38 +231,27 @@ describe('the account of the sandbox operator', () => {
       assert.equal(tooMuch?.['status'], 'FAILED');
       assert.equal((tooMuch['reason'] as { code: string }).code, 'NOT_ENOUGH_FUNDS');
 
-      const refund = randomUUID();
-      await client.refund(refundOf(original, refund, { amount: '250.50' }), { 'X-Reference-Id': refund });
+      const refund = await submit(client, 'refund', original, { changes: { amount: '250.50' } });
       await until(() => client.refundStatus(refund), isFinal('500'));
       await send('500', '400');
       assert.equal(await balance(), '0.00');
-    } finally {
-      await sandbox.stop();
-    }
+    });
   });
 
-  function isFinal(row: string): (answer: Answer) => boolean {
+  function isFinal(row: string): (response: WireResponse) => boolean {
     return ({ body }) => body?.['status'] === 'FAILED' || (body?.['status'] === 'SUCCESSFUL' && row !== '015');
   }
 
-  it('may be overdrawn by what the provider gives back after it was paid out', async () => {
-    const sandbox = await startTestSandbox({ startingFloat: 0, times: { decisionMs: 0, reversalMs: 100 } });
-    try {
-      const client = wireClient(sandbox.url);
-      const [collected, sent] = [randomUUID(), randomUUID()];
-      await client.requestToPay(payment('015', collected), { 'X-Reference-Id': collected });
-      await until(
-        () => client.status(collected),
-        ({ body }) => body?.['status'] === 'SUCCESSFUL',
-      );
-      await client.transfer(payout('500', sent), { 'X-Reference-Id': sent });
+  it('becomes negative when a collection is reversed after its money was paid out', async () => {
+    await withSandbox({ startingFloat: 0, times: { decisionMs: 0, reversalMs: 100 } }, async (client) => {
+      const collected = await submit(client, 'requestToPay', '015');
+      await until(() => client.status(collected), hasStatus('SUCCESSFUL'));
+      await submit(client, 'transfer', '500');
       await until(
         () => client.balance(),
         ({ body }) => body?.['availableBalance'] === '-500.00',
       );
       assert.equal((await client.balance()).body?.['availableBalance'], '-500.00');
-    } finally {
-      await sandbox.stop();
-    }
+    });
   });
 });

@@ -1,4 +1,4 @@
-// A sandbox operator with short times, a real receiver for its callbacks, and a bare client that speaks MTN's wire.
+// A sandbox operator with short times, a real receiver for its callbacks, and a plain client of MTN's API.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
@@ -32,22 +32,23 @@ export type Receiver = {
   stop(): Promise<void>;
 };
 
-export type Answer = { readonly status: number; readonly body: Record<string, unknown> | null };
+export type WireResponse = { readonly status: number; readonly body: Record<string, unknown> | null };
 
 type Product = 'collection' | 'disbursement';
-/** Asks for a payment; `undefined` as a header's value leaves it out. */
-type Ask = (body: unknown, headers?: Record<string, string | undefined>) => Promise<Answer>;
-type AskStatus = (reference: string, headers?: Record<string, string>) => Promise<Answer>;
+/** Sends a payment request; a header with the value `undefined` is left out. */
+type SendRequest = (body: unknown, headers?: Record<string, string | undefined>) => Promise<WireResponse>;
+type QueryStatus = (reference: string, headers?: Record<string, string>) => Promise<WireResponse>;
 
 export type WireClient = {
-  token(headers?: Record<string, string>, product?: Product): Promise<Answer>;
-  requestToPay: Ask;
-  status: AskStatus;
-  transfer: Ask;
-  transferStatus: AskStatus;
-  refund: Ask;
-  refundStatus: AskStatus;
-  balance(product?: Product): Promise<Answer>;
+  token(headers?: Record<string, string>, product?: Product): Promise<WireResponse>;
+  requestToPay: SendRequest;
+  status: QueryStatus;
+  transfer: SendRequest;
+  transferStatus: QueryStatus;
+  refund: SendRequest;
+  refundStatus: QueryStatus;
+  balance(product?: Product): Promise<WireResponse>;
+  /** The transaction as the inspection page shows it. */
   seen(reference: string): Promise<Record<string, unknown> | undefined>;
 };
 
@@ -62,20 +63,46 @@ export function sandboxConfig(changes: Partial<SandboxConfig> = {}): SandboxConf
   };
 }
 
-/** Its `stop` fails when the sandbox reported trouble of its own. */
+/** Its `stop` fails if the sandbox reported an error. */
 export async function startTestSandbox(changes: Partial<SandboxConfig> = {}): Promise<Sandbox> {
-  const troubles: unknown[] = [];
-  const sandbox = await startSandbox(sandboxConfig({ onError: (error) => troubles.push(error), ...changes }));
+  const errors: unknown[] = [];
+  const sandbox = await startSandbox(sandboxConfig({ onError: (error) => errors.push(error), ...changes }));
   return {
     url: sandbox.url,
     async stop() {
       await sandbox.stop();
-      assert.deepEqual(troubles, []);
+      assert.deepEqual(errors, []);
     },
   };
 }
 
-/** Answers every callback with `status` after `delayMs`, and keeps what came. */
+/** Runs `test` with its own sandbox, which is stopped in any case. */
+export async function withSandbox(
+  changes: Partial<SandboxConfig>,
+  test: (client: WireClient, sandbox: Sandbox) => Promise<void>,
+): Promise<void> {
+  const sandbox = await startTestSandbox(changes);
+  try {
+    await test(wireClient(sandbox), sandbox);
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+/** Runs `test` with its own receiver, which is stopped in any case. */
+export async function withReceiver(
+  behaviour: { readonly status?: number; readonly delayMs?: number },
+  test: (receiver: Receiver) => Promise<void>,
+): Promise<void> {
+  const receiver = await startReceiver(behaviour.status, behaviour.delayMs);
+  try {
+    await test(receiver);
+  } finally {
+    await receiver.stop();
+  }
+}
+
+/** Responds to every callback with `status` after `delayMs`, and keeps the callbacks. */
 export async function startReceiver(status = 200, delayMs = 0): Promise<Receiver> {
   const callbacks: Callback[] = [];
   const delays = new Set<NodeJS.Timeout>();
@@ -99,14 +126,35 @@ export async function startReceiver(status = 200, delayMs = 0): Promise<Receiver
   };
 }
 
-export function wireClient(url: string): WireClient {
+/** A sandbox, a receiver and a client for the surrounding suite: started before its tests, stopped after them. */
+export function useSandbox(changes: Partial<SandboxConfig> = {}) {
+  const [sandbox, receiver] = [{ url: '' }, { url: '', callbacks: [] as Callback[] }];
+  const running: { stop(): Promise<void> }[] = [];
+  before(async () => {
+    const [started, receiving] = [await startTestSandbox(changes), await startReceiver()];
+    sandbox.url = started.url;
+    Object.assign(receiver, { url: receiving.url, callbacks: receiving.callbacks });
+    running.push(started, receiving);
+  });
+  after(async () => {
+    for (const each of running) await each.stop();
+  });
+  return { sandbox, receiver, client: wireClient(sandbox) };
+}
+
+/** The address of `sandbox` is read at each call. */
+export function wireClient(sandbox: { readonly url: string }): WireClient {
   const credentials = { collection: CREDENTIALS, disbursement: DISBURSEMENT_CREDENTIALS };
   const bearers = new Map<Product, string>();
 
-  const token = (headers: Record<string, string> = {}, product: Product = 'collection'): Promise<Answer> => {
+  const token = (headers: Record<string, string> = {}, product: Product = 'collection'): Promise<WireResponse> => {
     const { apiUser, apiKey } = credentials[product];
     const basic = `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`;
-    return send(`${url}/${product}/token/`, 'POST', { ...subscription(product), Authorization: basic, ...headers });
+    return send(`${sandbox.url}/${product}/token/`, 'POST', {
+      ...subscription(product),
+      Authorization: basic,
+      ...headers,
+    });
   };
 
   function subscription(product: Product): Record<string, string> {
@@ -119,40 +167,40 @@ export function wireClient(url: string): WireClient {
     return { ...subscription(product), Authorization: bearer, 'X-Target-Environment': TARGET_ENVIRONMENT };
   }
 
-  function ask(product: Product, resource: string): Ask {
+  function sender(product: Product, resource: string): SendRequest {
     return async (body, headers = {}) => {
       const all = { ...(await authorised(product)), 'Content-Type': 'application/json', ...headers };
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      return send(`${url}/${product}/v1_0/${resource}`, 'POST', withoutUndefined(all), text);
+      return send(`${sandbox.url}/${product}/v1_0/${resource}`, 'POST', withoutUndefined(all), text);
     };
   }
 
-  function askStatus(product: Product, resource: string): AskStatus {
+  function statusQuery(product: Product, resource: string): QueryStatus {
     return async (reference, headers = {}) => {
       const all = { ...(await authorised(product)), ...headers };
-      return send(`${url}/${product}/v1_0/${resource}/${reference}`, 'GET', all);
+      return send(`${sandbox.url}/${product}/v1_0/${resource}/${reference}`, 'GET', all);
     };
   }
 
   return {
     token,
-    requestToPay: ask('collection', 'requesttopay'),
-    status: askStatus('collection', 'requesttopay'),
-    transfer: ask('disbursement', 'transfer'),
-    transferStatus: askStatus('disbursement', 'transfer'),
-    refund: ask('disbursement', 'refund'),
-    refundStatus: askStatus('disbursement', 'refund'),
+    requestToPay: sender('collection', 'requesttopay'),
+    status: statusQuery('collection', 'requesttopay'),
+    transfer: sender('disbursement', 'transfer'),
+    transferStatus: statusQuery('disbursement', 'transfer'),
+    refund: sender('disbursement', 'refund'),
+    refundStatus: statusQuery('disbursement', 'refund'),
     async balance(product = 'collection') {
-      return send(`${url}/${product}/v1_0/account/balance`, 'GET', await authorised(product));
+      return send(`${sandbox.url}/${product}/v1_0/account/balance`, 'GET', await authorised(product));
     },
     async seen(reference) {
-      const answer = await request(`${url}/sandbox/transactions?reference=${reference}`);
-      return ((await answer.body.json()) as Record<string, unknown>[])[0];
+      const response = await request(`${sandbox.url}/sandbox/transactions?reference=${reference}`);
+      return ((await response.body.json()) as Record<string, unknown>[])[0];
     },
   };
 }
 
-/** A request body that MTN takes, with `changes`. */
+/** A valid request-to-pay body with `changes`. */
 export function payment(ending: string, reference: string, changes: Record<string, unknown> = {}) {
   return {
     amount: '500',
@@ -165,22 +213,58 @@ export function payment(ending: string, reference: string, changes: Record<strin
   };
 }
 
-/** The same for money out. */
+/** The same for a transfer. */
 export function payout(ending: string, reference: string, changes: Record<string, unknown> = {}) {
   const { payer, ...fields } = payment(ending, reference);
   return { ...fields, payee: payer, ...changes };
 }
 
-/** The same for giving the money of the payment `original` back. */
+/** The same for a refund of the collection `original`. */
 export function refundOf(original: string, reference: string, changes: Record<string, unknown> = {}) {
   return { ...payment('', reference), payer: undefined, referenceIdToRefund: original, ...changes };
 }
 
-/** Asks again until `isDone` says so; the last answer after twenty seconds. */
-export async function until<T>(ask: () => Promise<T> | T, isDone: (value: T) => boolean): Promise<T> {
+type Sent = 'requestToPay' | 'transfer' | 'refund';
+
+/**
+ * Sends a payment request for a phone of this row (a refund: of this collection), which must be accepted; returns its
+ * reference.
+ */
+export async function submit(
+  client: WireClient,
+  kind: Sent,
+  target: string,
+  { callbackUrl, changes }: { readonly callbackUrl?: string; readonly changes?: Record<string, unknown> } = {},
+): Promise<string> {
+  const reference = randomUUID();
+  const body = { requestToPay: payment, transfer: payout, refund: refundOf }[kind](target, reference, changes);
+  const headers = { 'X-Reference-Id': reference, 'X-Callback-Url': callbackUrl };
+  assert.equal((await client[kind](body, headers)).status, 202);
+  return reference;
+}
+
+export function isDecided({ body }: WireResponse): boolean {
+  return body?.['status'] !== 'PENDING';
+}
+
+export function hasStatus(status: string): (response: WireResponse) => boolean {
+  return ({ body }) => body?.['status'] === status;
+}
+
+export function callbacksOf({ callbacks }: Pick<Receiver, 'callbacks'>, reference: string): Callback[] {
+  return callbacks.filter(({ body }) => body['externalId'] === reference);
+}
+
+/** The statuses in the callbacks for this reference, in order of arrival. */
+export function callbackStatuses(receiver: Pick<Receiver, 'callbacks'>, reference: string): unknown[] {
+  return callbacksOf(receiver, reference).map(({ body }) => body['status']);
+}
+
+/** Repeats `read` until `isDone`; returns the last value after twenty seconds in any case. */
+export async function until<T>(read: () => Promise<T> | T, isDone: (value: T) => boolean): Promise<T> {
   const endMs = performance.now() + 20_000;
   for (;;) {
-    const value = await ask();
+    const value = await read();
     if (isDone(value) || performance.now() > endMs) return value;
     await sleep(5);
   }
@@ -203,10 +287,10 @@ async function send(
   method: 'GET' | 'POST',
   headers: Record<string, string>,
   body?: string,
-): Promise<Answer> {
-  const answer = await request(url, { method, headers, body: body ?? null });
-  const text = await answer.body.text();
-  return { status: answer.statusCode, body: text === '' ? null : (JSON.parse(text) as Record<string, unknown>) };
+): Promise<WireResponse> {
+  const response = await request(url, { method, headers, body: body ?? null });
+  const text = await response.body.text();
+  return { status: response.statusCode, body: text === '' ? null : (JSON.parse(text) as Record<string, unknown>) };
 }
 
 function withoutUndefined(headers: Record<string, string | undefined>): Record<string, string> {

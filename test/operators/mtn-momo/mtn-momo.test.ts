@@ -19,7 +19,7 @@ conformsToThePort('MTN MoMo', startHarness);
 async function startHarness(): Promise<AdapterHarness> {
   const sandbox = await startTestSandbox({ times: { ...SHORT_TIMES, reversalMs: 700 } });
   const receiver = await startReceiver();
-  const client = wireClient(sandbox.url);
+  const client = wireClient(sandbox);
   const config: MtnMomoConfig = {
     baseUrl: sandbox.url,
     targetEnvironment: TARGET_ENVIRONMENT,

@@ -1,60 +1,26 @@
-// The pages where people decide: payers at the handset, the operator's staff at theirs; plain forms, no scripts.
+// The pages where people decide payments: the payers' handset and the operator's page; plain forms without scripts.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
-import {
-  payment,
-  payout,
-  refundOf,
-  SHORT_TIMES,
-  startReceiver,
-  startTestSandbox,
-  until,
-  wireClient,
-  type Receiver,
-  type WireClient,
-} from './sandbox-harness.ts';
+import { callbackStatuses, SHORT_TIMES, submit, until, useSandbox } from './sandbox-harness.ts';
 
-/** A person in a test is quicker than this, also on a busy machine. */
+/** Longer than a test takes to decide, also on a busy machine. */
 const TIMES = { ...SHORT_TIMES, decisionMs: 700 };
 
 describe('a person at the sandbox operator', () => {
-  let sandbox: Sandbox;
-  let receiver: Receiver;
-  let client: WireClient;
+  const { sandbox, receiver, client } = useSandbox({ startingFloat: 1000, times: TIMES });
 
-  before(async () => {
-    sandbox = await startTestSandbox({ startingFloat: 1000, times: TIMES });
-    receiver = await startReceiver();
-    client = wireClient(sandbox.url);
-  });
-
-  after(async () => {
-    await sandbox.stop();
-    await receiver.stop();
-  });
-
-  async function collect(ending: string, changes: Record<string, unknown> = {}): Promise<string> {
-    const reference = randomUUID();
-    const headers = { 'X-Reference-Id': reference, 'X-Callback-Url': receiver.url };
-    assert.equal((await client.requestToPay(payment(ending, reference, changes), headers)).status, 202);
-    return reference;
-  }
-
-  async function send(ending: string, changes: Record<string, unknown> = {}): Promise<string> {
-    const reference = randomUUID();
-    const headers = { 'X-Reference-Id': reference, 'X-Callback-Url': receiver.url };
-    assert.equal((await client.transfer(payout(ending, reference, changes), headers)).status, 202);
-    return reference;
-  }
+  const collect = (row: string, changes: Record<string, unknown> = {}): Promise<string> =>
+    submit(client, 'requestToPay', row, { callbackUrl: receiver.url, changes });
+  const send = (row: string, changes: Record<string, unknown> = {}): Promise<string> =>
+    submit(client, 'transfer', row, { callbackUrl: receiver.url, changes });
 
   async function show(path: string): Promise<{ status: number; page: string }> {
     const answer = await fetch(`${sandbox.url}/sandbox/${path}`, { redirect: 'manual' });
     return { status: answer.status, page: await answer.text() };
   }
 
-  /** Presses a button of a form and follows where it leads. */
+  /** Submits a form and follows the redirect. */
   async function press(
     where: 'handset' | 'operator',
     fields: Record<string, string>,
@@ -75,19 +41,17 @@ describe('a person at the sandbox operator', () => {
     return client.seen(reference).then((seen) => seen?.['state']);
   }
 
-  function claimsOf(reference: string): unknown[] {
-    return receiver.callbacks.filter(({ body }) => body['externalId'] === reference).map(({ body }) => body['status']);
-  }
+  const calledBack = (reference: string): unknown[] => callbackStatuses(receiver, reference);
 
   describe('with the handset', () => {
-    const answers: [string, Record<string, string>, string, string | undefined][] = [
+    const choices: [string, Record<string, string>, string, string | undefined][] = [
       ['approves with a PIN of four digits', { choice: 'approve', pin: '1234' }, 'SUCCESSFUL', undefined],
       ['approves with a PIN of five digits', { choice: 'approve', pin: '00000' }, 'SUCCESSFUL', undefined],
       ['enters a wrong PIN', { choice: 'wrong_pin', pin: '' }, 'FAILED', 'WRONG_PIN'],
       ['cancels', { choice: 'cancel', pin: '' }, 'FAILED', 'APPROVAL_REJECTED'],
     ];
-    for (const [what, fields, status, reason] of answers) {
-      it(`${what}: ${reason ?? status}, and the callback says so once`, async () => {
+    for (const [what, fields, status, reason] of choices) {
+      it(`${what}: ${reason ?? status}, and the callback reports that once`, async () => {
         const reference = await collect('099');
         assert.equal((await client.status(reference)).body?.['status'], 'PENDING');
         const { status: code, page } = await press('handset', { reference, ...fields });
@@ -97,34 +61,34 @@ describe('a person at the sandbox operator', () => {
         assert.equal(body?.['status'], status);
         assert.equal((body['reason'] as { code: string } | undefined)?.code, reason);
         await until(
-          () => claimsOf(reference),
+          () => calledBack(reference),
           ({ length }) => length > 0,
         );
         await sleep(20);
-        assert.deepEqual(claimsOf(reference), [status]);
+        assert.deepEqual(calledBack(reference), [status]);
       });
     }
 
-    it('decides any pending payment before it decides by itself, and for good', async () => {
+    it('decides any pending payment before the table does, and for good', async () => {
       const [refused, approved] = [await collect('500'), await collect('001')];
       await press('handset', { reference: refused, choice: 'cancel' });
       await press('handset', { reference: approved, choice: 'approve', pin: '1234' });
       await sleep(TIMES.decisionMs + 40);
       assert.deepEqual([await stateOf(refused), await stateOf(approved)], ['FAILED', 'SUCCESSFUL']);
-      assert.deepEqual([claimsOf(refused), claimsOf(approved)], [['FAILED'], ['SUCCESSFUL']]);
+      assert.deepEqual([calledBack(refused), calledBack(approved)], [['FAILED'], ['SUCCESSFUL']]);
     });
 
-    it('may end what is undecided for ever, and is then called back about it', async () => {
+    it('may decide a payment that is never decided by the table, and the callback is sent', async () => {
       const reference = await collect('010');
       await press('handset', { reference, choice: 'approve', pin: '1234' });
       await until(
-        () => claimsOf(reference),
+        () => calledBack(reference),
         ({ length }) => length > 0,
       );
-      assert.deepEqual(claimsOf(reference), ['SUCCESSFUL']);
+      assert.deepEqual(calledBack(reference), ['SUCCESSFUL']);
     });
 
-    it('comes too late for what is decided, and is told how it ended', async () => {
+    it('comes too late for a decided payment, and sees its outcome', async () => {
       const reference = await collect('012');
       const { page, location } = await press('handset', { reference, choice: 'cancel' });
       assert.match(String(location), /&late=/);
@@ -132,29 +96,29 @@ describe('a person at the sandbox operator', () => {
       assert.equal(await stateOf(reference), 'SUCCESSFUL');
     });
 
-    it('is the first of many at once, or is told that it was not', async () => {
+    it('decides once when several choices arrive at the same time, and the others see that they were late', async () => {
       const reference = await collect('099');
       const choices = ['cancel', 'approve', 'wrong_pin', 'cancel', 'approve', 'cancel'];
       const pressed = await Promise.all(choices.map((choice) => press('handset', { reference, choice, pin: '1234' })));
       assert.equal(pressed.filter(({ location }) => location?.includes('answered=')).length, 1);
       await sleep(30);
-      assert.equal(claimsOf(reference).length, 1);
+      assert.equal(calledBack(reference).length, 1);
     });
 
-    it('has what it approved of row 015 given back later, and what it refused not', async () => {
+    it('sees an approved payment of row 015 returned later, but not a refused one', async () => {
       const [approved, refused] = [await collect('015'), await collect('015')];
       await press('handset', { reference: approved, choice: 'approve', pin: '1234' });
       await press('handset', { reference: refused, choice: 'cancel' });
       await until(
-        () => claimsOf(approved),
+        () => calledBack(approved),
         ({ length }) => length === 2,
       );
       await sleep(TIMES.reversalMs);
-      assert.deepEqual(claimsOf(approved), ['SUCCESSFUL', 'FAILED']);
-      assert.deepEqual(claimsOf(refused), ['FAILED']);
+      assert.deepEqual(calledBack(approved), ['SUCCESSFUL', 'FAILED']);
+      assert.deepEqual(calledBack(refused), ['FAILED']);
     });
 
-    it('is asked again when what it enters is no PIN, and nothing is decided', async () => {
+    it('sees the form again after an invalid PIN, and nothing is decided', async () => {
       const reference = await collect('099', { payer: { partyIdType: 'MSISDN', partyId: '256772777099' } });
       for (const pin of ['', '123', '123456', '12a4', '12 34']) {
         const { status, page } = await press('handset', { reference, choice: 'approve', pin });
@@ -163,10 +127,10 @@ describe('a person at the sandbox operator', () => {
         assert.match(page, /aria-invalid="true" aria-describedby="wrong-/);
       }
       assert.equal(await stateOf(reference), 'PENDING');
-      assert.deepEqual(claimsOf(reference), []);
+      assert.deepEqual(calledBack(reference), []);
     });
 
-    it('sees the prompts of its own phone only, oldest first, and what ended lately', async () => {
+    it('sees only the prompts of its own phone, oldest first, and recent outcomes', async () => {
       const payer = (partyId: string) => ({ payer: { partyIdType: 'MSISDN', partyId } });
       await collect('', { ...payer('256772888099'), payerMessage: 'First', amount: '1234567.5' });
       await collect('', { ...payer('256772888099'), payerMessage: 'Second' });
@@ -179,13 +143,13 @@ describe('a person at the sandbox operator', () => {
       assert.equal((await show('handset?phone=%2B256 772 888 099')).status, 200);
     });
 
-    it('finds the page looking again by itself where there is nothing to type', async () => {
+    it('gets a page that reloads by itself when there is no form', async () => {
       const { page } = await show('handset?phone=256700000001');
       assert.match(page, /<meta http-equiv="refresh" content="\d+"/);
       assert.match(page, /Nothing to approve/);
     });
 
-    it('is told what a phone looks like', async () => {
+    it('sees an error for an invalid phone number', async () => {
       const { status, page } = await show('handset?phone=0772');
       assert.equal(status, 400);
       assert.match(page, /aria-invalid="true" aria-describedby="wrong-phone"/);
@@ -193,7 +157,7 @@ describe('a person at the sandbox operator', () => {
   });
 
   describe('at the operator page', () => {
-    it('approves and fails payouts that wait, and the callback says so once', async () => {
+    it('approves and fails pending payouts, and the callback reports that once', async () => {
       const [approved, failed] = [await send('099'), await send('099')];
       const { page } = await show('operator');
       assert.ok(page.includes(approved) && page.includes(failed));
@@ -206,31 +170,30 @@ describe('a person at the sandbox operator', () => {
         ['FAILED', 'INTERNAL_PROCESSING_ERROR'],
       );
       await until(
-        () => claimsOf(failed),
+        () => calledBack(failed),
         ({ length }) => length > 0,
       );
-      assert.deepEqual([claimsOf(approved), claimsOf(failed)], [['SUCCESSFUL'], ['FAILED']]);
+      assert.deepEqual([calledBack(approved), calledBack(failed)], [['SUCCESSFUL'], ['FAILED']]);
     });
 
-    it('cannot pay out more than there is', async () => {
+    it('cannot pay out more than the balance', async () => {
       const reference = await send('099', { amount: '10000000' });
       const { page } = await press('operator', { reference, choice: 'approve' });
       assert.match(page, /not paid \(NOT_ENOUGH_FUNDS\)/);
       assert.equal(await stateOf(reference), 'FAILED');
     });
 
-    it('decides refunds that are undecided', async () => {
+    it('decides pending refunds', async () => {
       const original = await collect('010');
       await press('handset', { reference: original, choice: 'approve', pin: '1234' });
-      const reference = randomUUID();
-      await client.refund(refundOf(original, reference), { 'X-Reference-Id': reference });
+      const reference = await submit(client, 'refund', original);
       await sleep(TIMES.decisionMs + 40);
       assert.match((await show('operator')).page, /Refund UGX\u00a0500 to 256772123010\?/);
       await press('operator', { reference, choice: 'approve' });
       assert.equal((await client.refundStatus(reference)).body?.['status'], 'SUCCESSFUL');
     });
 
-    it('comes too late for what is decided', async () => {
+    it('comes too late for a decided payout', async () => {
       const reference = await send('012');
       const { page } = await press('operator', { reference, choice: 'fail' });
       assert.match(page, /Too late/);
@@ -238,7 +201,7 @@ describe('a person at the sandbox operator', () => {
     });
   });
 
-  it('decides nothing at the wrong page, of nothing, or with a choice that is not there', async () => {
+  it('decides nothing on the wrong page, without a reference, or with an unknown choice', async () => {
     const [collection, transfer] = [await collect('099'), await send('099')];
     const wrong: ['handset' | 'operator', Record<string, string>][] = [
       ['handset', { reference: transfer, choice: 'approve', pin: '1234' }],
@@ -252,7 +215,7 @@ describe('a person at the sandbox operator', () => {
     assert.deepEqual([await stateOf(collection), await stateOf(transfer)], ['PENDING', 'PENDING']);
   });
 
-  it('is not spoken for by another site’s page in the same browser', async () => {
+  it('is protected against forms of another site in the same browser', async () => {
     const reference = await collect('099');
     for (const site of ['cross-site', 'same-site']) {
       const pressed = await press('handset', { reference, choice: 'cancel' }, { 'Sec-Fetch-Site': site });
@@ -263,7 +226,7 @@ describe('a person at the sandbox operator', () => {
     assert.equal(own.status, 303);
   });
 
-  it('sees pages without scripts, third parties or unlabelled fields, and no text as markup', async () => {
+  it('gets pages without scripts, external resources or unlabelled fields, and with all text escaped', async () => {
     await collect('099', { payerMessage: '<script>alert(1)</script> & "more"' });
     await send('099', { payeeNote: '<img src=x>' });
     for (const path of ['', 'handset', 'handset?phone=256772123099', 'handset?phone="><b>', 'operator']) {

@@ -1,4 +1,4 @@
-// What the sandbox operator still knows of payouts, refunds and money given back after it was started again.
+// What the sandbox operator knows of payouts, refunds and returned payments after a restart.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,20 +8,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxConfig } from '../../src/sandbox/sandbox-config.ts';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
 import {
-  payment,
+  callbackStatuses,
+  hasStatus,
   payout,
   refundOf,
   SHORT_TIMES,
   startReceiver,
   startTestSandbox,
+  submit,
   until,
   wireClient,
-  type Answer,
   type Receiver,
   type WireClient,
 } from './sandbox-harness.ts';
 
-describe('the journal of money that went out or back', () => {
+describe('the journal of payouts, refunds and returned payments', () => {
   let folder: string;
   let dataFile: string;
   let receiver: Receiver;
@@ -40,36 +41,23 @@ describe('the journal of money that went out or back', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Ends what runs on the journal and starts it again. */
+  /** Stops the sandbox that runs on the journal, and starts another one. */
   async function start(changes: Partial<SandboxConfig> = {}): Promise<WireClient> {
     await running?.stop();
     running = await startTestSandbox({ dataFile, ...changes });
-    return wireClient(running.url);
+    return wireClient(running);
   }
 
-  type Asked = 'requestToPay' | 'transfer' | 'refund';
-  async function ask(client: WireClient, what: Asked, body: (reference: string) => unknown): Promise<string> {
-    const reference = randomUUID();
-    const headers = { 'X-Reference-Id': reference, 'X-Callback-Url': receiver.url };
-    assert.equal((await client[what](body(reference), headers)).status, 202);
-    return reference;
-  }
+  const request = (client: WireClient, kind: 'requestToPay' | 'transfer' | 'refund', target: string, changes = {}) =>
+    submit(client, kind, target, { callbackUrl: receiver.url, changes });
+  const calledBack = (reference: string): unknown[] => callbackStatuses(receiver, reference);
 
-  const hasStatus =
-    (status: string) =>
-    ({ body }: Answer): boolean =>
-      body?.['status'] === status;
-
-  function claimsOf(reference: string): unknown[] {
-    return receiver.callbacks.filter(({ body }) => body['externalId'] === reference).map(({ body }) => body['status']);
-  }
-
-  it('keeps payouts and refunds as they were, and takes neither twice', async () => {
+  it('keeps payouts and refunds unchanged over a restart, and accepts neither twice', async () => {
     const first = await start();
-    const collected = await ask(first, 'requestToPay', (reference) => payment('500', reference));
+    const collected = await request(first, 'requestToPay', '500');
     await until(() => first.status(collected), hasStatus('SUCCESSFUL'));
-    const sent = await ask(first, 'transfer', (reference) => payout('500', reference));
-    const refunded = await ask(first, 'refund', (reference) => refundOf(collected, reference));
+    const sent = await request(first, 'transfer', '500');
+    const refunded = await request(first, 'refund', collected);
     const before = [
       await until(() => first.transferStatus(sent), hasStatus('SUCCESSFUL')),
       await until(() => first.refundStatus(refunded), hasStatus('SUCCESSFUL')),
@@ -88,34 +76,34 @@ describe('the journal of money that went out or back', () => {
     assert.equal(answer.body?.['code'], 'NOT_ALLOWED');
   });
 
-  it('takes up an undecided payout and refund at their own time, and calls back', async () => {
+  it('decides a pending payout and refund at their own time after a restart, and calls back', async () => {
     const first = await start({ times: { ...SHORT_TIMES, decisionMs: 0 } });
-    const collected = await ask(first, 'requestToPay', (reference) => payment('500', reference));
+    const collected = await request(first, 'requestToPay', '500');
     await until(() => first.status(collected), hasStatus('SUCCESSFUL'));
     const slow = await start({ times: { ...SHORT_TIMES, decisionMs: 1200 } });
-    const sent = await ask(slow, 'transfer', (reference) => payout('500', reference));
-    const refunded = await ask(slow, 'refund', (reference) => refundOf(collected, reference));
+    const sent = await request(slow, 'transfer', '500');
+    const refunded = await request(slow, 'refund', collected);
 
     const again = await start({ times: { decisionMs: 60_000 } });
-    assert.deepEqual([claimsOf(sent), claimsOf(refunded)], [[], []]);
+    assert.deepEqual([calledBack(sent), calledBack(refunded)], [[], []]);
     await until(() => again.transferStatus(sent), hasStatus('SUCCESSFUL'));
     await until(() => again.refundStatus(refunded), hasStatus('SUCCESSFUL'));
     await until(
-      () => claimsOf(refunded),
+      () => calledBack(refunded),
       ({ length }) => length > 0,
     );
-    assert.deepEqual([claimsOf(sent), claimsOf(refunded)], [['SUCCESSFUL'], ['SUCCESSFUL']]);
+    assert.deepEqual([calledBack(sent), calledBack(refunded)], [['SUCCESSFUL'], ['SUCCESSFUL']]);
   });
 
-  it('gives back after a restart what was to be given back, and once', async () => {
+  it('returns a payment after a restart, exactly once', async () => {
     const slow = { ...SHORT_TIMES, reversalMs: 1500 };
     const first = await start({ times: slow });
-    const collected = await ask(first, 'requestToPay', (reference) => payment('015', reference));
-    const sent = await ask(first, 'transfer', (reference) => payout('015', reference));
+    const collected = await request(first, 'requestToPay', '015');
+    const sent = await request(first, 'transfer', '015');
     await until(() => first.status(collected), hasStatus('SUCCESSFUL'));
     const paid = await until(() => first.transferStatus(sent), hasStatus('SUCCESSFUL'));
     await until(
-      () => [...claimsOf(collected), ...claimsOf(sent)],
+      () => [...calledBack(collected), ...calledBack(sent)],
       ({ length }) => length === 2,
     );
 
@@ -126,7 +114,7 @@ describe('the journal of money that went out or back', () => {
     assert.equal(returned.body?.['financialTransactionId'], paid.body?.['financialTransactionId']);
     await until(() => again.status(collected), hasStatus('FAILED'));
     await until(
-      () => [...claimsOf(collected), ...claimsOf(sent)],
+      () => [...calledBack(collected), ...calledBack(sent)],
       ({ length }) => length === 4,
     );
 
@@ -134,7 +122,7 @@ describe('the journal of money that went out or back', () => {
     assert.deepEqual(await third.transferStatus(sent), returned);
     await sleep(40);
     assert.deepEqual(
-      [claimsOf(collected), claimsOf(sent)],
+      [calledBack(collected), calledBack(sent)],
       [
         ['SUCCESSFUL', 'FAILED'],
         ['SUCCESSFUL', 'FAILED'],
@@ -143,12 +131,9 @@ describe('the journal of money that went out or back', () => {
     assert.equal((await third.balance()).body?.['availableBalance'], '1000000000.00');
   });
 
-  it('leaves a payment to a person still, and keeps what a person decided', async () => {
+  it('leaves a pending payment to a person after a restart, and keeps a person’s decision', async () => {
     const first = await start();
-    const [waiting, decided] = [
-      await ask(first, 'transfer', (reference) => payout('099', reference)),
-      await ask(first, 'transfer', (reference) => payout('099', reference)),
-    ];
+    const [waiting, decided] = [await request(first, 'transfer', '099'), await request(first, 'transfer', '099')];
     const body = new URLSearchParams({ reference: decided, choice: 'fail' });
     assert.equal((await fetch(`${running?.url}/sandbox/operator`, { method: 'POST', body })).status, 200);
     const again = await start();
@@ -159,15 +144,15 @@ describe('the journal of money that went out or back', () => {
     assert.equal((await again.transferStatus(waiting)).body?.['status'], 'SUCCESSFUL');
   });
 
-  it('forgets the oldest over its bounds, and what they took stays taken from the account', async () => {
-    const bounds = { limits: { transactions: 2 }, startingFloat: 1000, times: { ...SHORT_TIMES, decisionMs: 0 } };
-    const first = await start(bounds);
-    const collected = await ask(first, 'requestToPay', (reference) => payment('500', reference));
+  it('forgets the oldest payments beyond its limits, and keeps their sums in the balance', async () => {
+    const limited = { limits: { transactions: 2 }, startingFloat: 1000, times: { ...SHORT_TIMES, decisionMs: 0 } };
+    const first = await start(limited);
+    const collected = await request(first, 'requestToPay', '500');
     await until(() => first.status(collected), hasStatus('SUCCESSFUL'));
-    const refunded = await ask(first, 'refund', (reference) => refundOf(collected, reference));
+    const refunded = await request(first, 'refund', collected);
     await until(() => first.refundStatus(refunded), hasStatus('SUCCESSFUL'));
     for (let count = 0; count < 2; count++) {
-      const sent = await ask(first, 'transfer', (reference) => payout('500', reference, { amount: '100' }));
+      const sent = await request(first, 'transfer', '500', { amount: '100' });
       await until(() => first.transferStatus(sent), hasStatus('SUCCESSFUL'));
     }
     const check = async (client: WireClient): Promise<void> => {
@@ -176,15 +161,15 @@ describe('the journal of money that went out or back', () => {
       assert.equal((await client.balance()).body?.['availableBalance'], '800.00');
     };
     await check(first);
-    await check(await start(bounds));
-    await check(await start(bounds));
-    const emptied = await start({ ...bounds, limits: { transactionAgeMs: 0 } });
+    await check(await start(limited));
+    await check(await start(limited));
+    const emptied = await start({ ...limited, limits: { transactionAgeMs: 0 } });
     assert.equal((await emptied.balance()).body?.['availableBalance'], '800.00');
   });
 
-  it('of a version that knew collections only is read as it was meant', async () => {
+  it('reads a journal of the older version with collections only', async () => {
     const first = await start();
-    const reference = await ask(first, 'requestToPay', (own) => payment('500', own));
+    const reference = await request(first, 'requestToPay', '500');
     const paid = await until(() => first.status(reference), hasStatus('SUCCESSFUL'));
     await running?.stop();
     running = null;
@@ -200,6 +185,6 @@ describe('the journal of money that went out or back', () => {
     assert.deepEqual(await again.status(reference), paid);
     assert.equal((await again.seen(reference))?.['kind'], 'collection');
     assert.equal((await again.balance()).body?.['availableBalance'], '1200.00');
-    await ask(again, 'refund', (own) => refundOf(reference, own));
+    await request(again, 'refund', reference);
   });
 });
