@@ -1,4 +1,5 @@
-// docker-compose.yml against the Compose specification's own schema (from compose-go 2.16.2, Apache-2.0), and against our code.
+// docker-compose.yml against the Compose specification's own schema (from compose-go 2.16.2, Apache-2.0), and against
+// our code.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +23,7 @@ const root = findProjectRoot();
 const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as Compose;
 const schema = JSON.parse(readFileSync(join(root, 'test/deployment/compose-spec.json'), 'utf8')) as object;
 
-/** As Compose fills in `${NAME}`, `${NAME:-default}` and `${NAME:?message}`. */
+/** Replaces `${NAME}`, `${NAME:-default}` and `${NAME:?message}` as Compose does. */
 function filledIn(text: string): string {
   const values: Readonly<Record<string, string>> = {
     MALIPO_SECRET_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
@@ -52,15 +53,15 @@ describe('docker-compose.yml', () => {
     assert.equal(environmentOf('temporal')['DB'], 'postgres12_pgx');
   });
 
-  it('gives the server and the sandbox a configuration that they take', () => {
+  it('gives the server and the sandbox a valid configuration', () => {
     assert.equal(loadConfig(environmentOf('malipo')).temporalNamespace, 'malipo-test');
     assert.equal(loadSandboxSettings(environmentOf('sandbox')).MALIPO_SANDBOX_HOST, '0.0.0.0');
   });
 
-  it('lets people log in at the address that it publishes, and the sandbox call back from inside', () => {
+  it('lets people log in at the published address, and the sandbox call back from its container', () => {
     const { settings } = loadConfig(environmentOf('malipo'));
     const published = new URL(settings.MALIPO_PUBLIC_URL);
-    // Of the pages, as a browser names it; and what it takes for this machine keeps a session without TLS.
+    // The origin of the pages in a browser; for this machine a browser keeps a session without TLS.
     assert.equal(published.origin, 'http://localhost:8080');
     assert.equal(sessionCookieName(settings.MALIPO_PUBLIC_URL), 'malipo_session');
     assert.ok(compose.services['malipo']?.ports?.includes(`${published.port}:${settings.MALIPO_HTTP_PORT}`));
@@ -69,7 +70,7 @@ describe('docker-compose.yml', () => {
     assert.equal(Number(callback.port), settings.MALIPO_HTTP_PORT);
   });
 
-  it('asks in its example for all that it needs, with the values that it falls back to', () => {
+  it('has an example with all that it needs, and with its default values', () => {
     const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
     const example = readFileSync(join(root, 'docs/compose.env.example'), 'utf8');
     const given = new Map([...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value]) => [name, value]));
@@ -80,14 +81,14 @@ describe('docker-compose.yml', () => {
     for (const name of given.keys()) assert.ok(text.includes(`\${${name}`), `${name} is used nowhere`);
   });
 
-  it('names only settings that the code knows', () => {
+  it('uses only settings that the code knows', () => {
     const config = readFileSync(join(root, 'src/config.ts'), 'utf8');
     for (const service of ['malipo', 'migrate', 'sandbox']) {
       for (const name of Object.keys(environmentOf(service))) assert.ok(config.includes(`${name}:`), name);
     }
   });
 
-  it('starts entries that the build makes', () => {
+  it('starts entries that the build creates', () => {
     for (const { command } of Object.values(compose.services)) {
       const entry = command?.find((word) => word.startsWith('dist/'));
       if (entry === undefined) continue;
@@ -95,7 +96,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('waits only for services that there are', () => {
+  it('waits only for services that exist', () => {
     for (const [name, { depends_on: needs = {} }] of Object.entries(compose.services)) {
       const names = Array.isArray(needs) ? (needs as string[]) : Object.keys(needs);
       for (const needed of names) assert.ok(compose.services[needed], `${name} waits for ${needed}`);

@@ -1,4 +1,5 @@
-// The demo merchant of the embedded start: made once with its two people, and completed where it is from before.
+// The demo merchant of the embedded start: created once with its two people, and completed if it is of an older
+// version.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +35,7 @@ describe('the demo merchant', () => {
     return { key, user };
   };
 
-  it('has a maker, who made its key, and an approver, each with password and second factor', async () => {
+  it('has a maker, who created its key, and an approver, each with password and second factor', async () => {
     const file = newFile();
     const demo = await seed(file);
     assert.deepEqual(read(file), demo);
@@ -53,7 +54,7 @@ describe('the demo merchant', () => {
     }
   });
 
-  it('is the same at the next start, also when its receiver moved', async () => {
+  it('is the same at the next start, also when its receiver has moved', async () => {
     const file = newFile();
     const demo = await seed(file);
     assert.deepEqual(await seed(file), demo);
@@ -63,7 +64,7 @@ describe('the demo merchant', () => {
     assert.deepEqual(read(file), moved);
   });
 
-  it('has one endpoint where its receiver is now, and those that people registered', async () => {
+  it('has one endpoint at the receiver’s current address, and those that people registered', async () => {
     const file = newFile();
     const demo = await seed(file);
     const merchantId = demo.merchantId as MerchantId;
@@ -80,7 +81,7 @@ describe('the demo merchant', () => {
     );
   });
 
-  it('from before there were people gets them, and a key that somebody made; the old key goes on', async () => {
+  it('gets people and a key with a maker when it is of an older version; the old key stays valid', async () => {
     const file = newFile();
     const { people, ...old } = await seed(file);
     writeFileSync(file, JSON.stringify(old));
@@ -95,7 +96,7 @@ describe('the demo merchant', () => {
     assert.deepEqual(await seed(file), demo);
   });
 
-  it('is made anew when the database is another one', async () => {
+  it('is created again when the database is another one', async () => {
     const file = newFile();
     const demo = await seed(file);
     const fresh = await createTestDatabase();
@@ -105,7 +106,7 @@ describe('the demo merchant', () => {
     assert.notEqual(other.people.maker.email, demo.people.maker.email);
   });
 
-  it('tells a shell how to log in', async () => {
+  it('has its log-ins in the settings for a shell', async () => {
     const { people } = await seed(newFile());
     assert.deepEqual(peopleSettings(people), {
       MALIPO_MAKER_EMAIL: people.maker.email,

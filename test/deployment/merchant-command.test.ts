@@ -1,4 +1,4 @@
-// `npm run merchant`: what whoever runs the service does for a merchant, and says plainly when it cannot.
+// `npm run merchant`: the staff commands for merchants, and their errors.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ describe('npm run merchant', () => {
     });
   const merchantCount = async () => (await testEnv.db.pool.query('SELECT 1 FROM merchants')).rowCount;
 
-  it('makes a merchant whose first owner comes in by the invitation', async () => {
+  it('creates a merchant whose first owner accepts the invitation', async () => {
     const made = await run(['create', '--name', 'Duka la Amina', '--currency', 'KES', '--email', 'Amina@duka.example']);
     assert.equal(made.code, 0, made.err);
     const merchantId = /^merchant +(mer_[0-9a-z]{26})$/m.exec(made.out)?.[1];
@@ -52,7 +52,7 @@ describe('npm run merchant', () => {
     assert.deepEqual((await browser.call('GET', '/v1/api/balance')).json, { available: 0, held: 0, currency: 'KES' });
   });
 
-  it('shows how it is used', async () => {
+  it('prints its usage', async () => {
     const help = await run(['--help'], {});
     assert.equal(help.code, 0);
     assert.match(help.out, /^usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS/);
@@ -62,7 +62,7 @@ describe('npm run merchant', () => {
     }
   });
 
-  it('makes a merchant with two owners from the start, and says why one alone is not as good', async () => {
+  it('creates a merchant with two owners, and warns about a single one', async () => {
     const create = (...emails: string[]) =>
       run(['create', '--name', 'Duka', '--currency', 'KES', ...emails.flatMap((email) => ['--email', email])]);
     const made = await create('amina@two.example', 'brian@two.example');
@@ -80,7 +80,7 @@ describe('npm run merchant', () => {
     assert.equal((await create('amina@one.example', 'Amina@one.example')).code, 2);
   });
 
-  it('shows what waits for a second person, and approves it in the place of one who is gone', async () => {
+  it('shows the changes that wait for a second person, and approves them in place of one who is gone', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const owner = await logIn(testEnv, await addPerson(testEnv, merchantId, ['owner']));
     const admin = await addPerson(testEnv, merchantId, ['admin']);
@@ -110,7 +110,7 @@ describe('npm run merchant', () => {
     assert.match(elsewhere.err, /nothing was done: There is no such proposal/);
   });
 
-  it('shows what operators say otherwise, and writes down how it was settled', async () => {
+  it('shows discrepancies with the operator, and records how they were settled', async () => {
     assert.deepEqual((await run(['discrepancies'])).out, 'nothing is open\n');
     const { db } = testEnv;
     const { id: merchantId } = await testEnv.addMerchant();
@@ -141,7 +141,7 @@ describe('npm run merchant', () => {
     assert.deepEqual([again.code, again.err], [1, `nothing was done: no discrepancy ${String(number)} is open\n`]);
   });
 
-  it('makes a token with which a person comes in again', async () => {
+  it('creates a token with which a person recovers access', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const made = await run(['recover', '--email', person.email]);
     assert.equal(made.code, 0, made.err);
@@ -157,7 +157,7 @@ describe('npm run merchant', () => {
     assert.deepEqual([nobody.code, nobody.err], [1, 'nothing was done: nobody is known as nobody@shop.example\n']);
   });
 
-  it('refuses a command that it does not know, all that is wrong at once, and makes nothing', async () => {
+  it('refuses an unknown command, reports all errors at once, and creates nothing', async () => {
     const before = await merchantCount();
     const cases: readonly (readonly [string[], RegExp])[] = [
       [[], /the commands there are: create, waiting, approve, recover, discrepancies, settle/],
@@ -189,7 +189,7 @@ describe('npm run merchant', () => {
     assert.equal(await merchantCount(), before);
   });
 
-  it('says what is wrong with its settings, or with the database, and shows no secret', async () => {
+  it('reports errors of its settings or the database, and shows no secret', async () => {
     const args = ['create', '--name', 'Duka', '--currency', 'KES', '--email', 'amina@duka.example'];
     const without = await run(args, {});
     assert.equal(without.code, 1);

@@ -1,4 +1,4 @@
-// The build makes what is missing or out of date, and nothing else.
+// The build: complete when something is missing or out of date, and nothing otherwise.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { throwaway } from './throwaway.ts';
 
-describe('building', () => {
+describe('the build', () => {
   const { folder, cleanUp } = throwaway();
   afterEach(cleanUp);
 
@@ -48,7 +48,7 @@ describe('building', () => {
 
   const read = (file: string): string => readFileSync(join(project, 'dist', file), 'utf8');
 
-  it('compiles, copies what is not code, bundles the workflows, and then has nothing more to do', () => {
+  it('compiles, copies assets and bundles the workflows, and does nothing the second time', () => {
     const first = build();
     assert.equal(first.status, 0, first.output);
     assert.match(read('src/price.js'), /price = 5/);
@@ -60,7 +60,7 @@ describe('building', () => {
     assert.equal(statSync(join(project, 'dist', 'workflow-bundle.js')).mtimeMs, builtAtMs);
   });
 
-  it('builds anew when a source has changed or gone', () => {
+  it('runs again when a source was changed or removed', () => {
     build();
     write('src/price.ts', 'export const price: number = 6;\n');
     assert.match(build().output, /^built in/);
@@ -70,7 +70,7 @@ describe('building', () => {
     assert.equal(existsSync(join(project, 'dist', 'src', 'schema.sql')), false);
   });
 
-  it('fails on a mistake in the code, and again until it is mended', () => {
+  it('fails on an error in the code until it is corrected', () => {
     write('src/price.ts', "export const price: number = 'five';\n");
     for (let tries = 1; tries <= 2; tries++) {
       const { status, output } = build();

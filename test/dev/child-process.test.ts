@@ -1,4 +1,4 @@
-// Children that are waited for, started again, stopped, and never left behind.
+// Supervised children: ready, restarted, stopped, and never left behind.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { freePort } from '../../src/dev/ports.ts';
 import { startOfProcess } from '../../src/dev/process-identity.ts';
 import { throwaway, until, untilGone } from './throwaway.ts';
 
-describe('supervised child', () => {
+describe('a supervised child', () => {
   const { folder, program, defer, cleanUp } = throwaway();
   afterEach(cleanUp);
 
@@ -37,7 +37,7 @@ describe('supervised child', () => {
     return pid;
   }
 
-  it('is ready when it says so, and gone when it is stopped', async () => {
+  it('is ready when it reports so, and gone when it is stopped', async () => {
     const child = await start();
     const pid = pidOf(child);
     assert.ok(startOfProcess(pid));
@@ -46,14 +46,14 @@ describe('supervised child', () => {
     assert.deepEqual(eventTypes(), ['started', 'ready', 'stopped']);
   });
 
-  it('is ready when its address answers', async () => {
+  it('is ready when its address responds', async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}/`;
     await start({ env: { PORT: String(port), BEHAVIOUR: 'silent' }, ready: { url } });
     assert.equal(await (await fetch(url)).text(), 'up');
   });
 
-  it('tells the end of the log when it ends before it is ready, and is not started again', async () => {
+  it('fails with the end of its log when it ends before it is ready, and is not restarted', async () => {
     await assert.rejects(
       start({ env: { BEHAVIOUR: 'fail' } }),
       /the server did not start: it ended with code 3[^]*no, not today/,
@@ -61,14 +61,14 @@ describe('supervised child', () => {
     assert.deepEqual(eventTypes(), ['started']);
   });
 
-  it('is given up and ended when it is not ready in time', async () => {
+  it('is ended when it is not ready in time', async () => {
     await assert.rejects(start({ env: { BEHAVIOUR: 'silent' }, readyLimitMs: 700 }), /not ready within 0\.7 s/);
     const [started] = events;
     assert.ok(started?.type === 'started');
     assert.equal(startOfProcess(started.pid), undefined);
   });
 
-  it('is started again when somebody kills it', async () => {
+  it('is restarted when it is killed', async () => {
     const child = await start();
     const first = pidOf(child);
     process.kill(first, 'SIGKILL');
@@ -101,30 +101,30 @@ describe('supervised child', () => {
     assert.equal(eventTypes().filter((type) => type === 'started').length, 1);
   });
 
-  it('is killed when it does not heed the stop', async () => {
+  it('is killed when it ignores the stop', async () => {
     const child = await start({ env: { BEHAVIOUR: 'stubborn' }, stopLimitMs: 300 });
     const pid = pidOf(child);
-    const queriedAtMs = Date.now();
+    const stoppedAtMs = Date.now();
     await child.stop();
-    assert.ok(Date.now() - queriedAtMs >= 290, 'it was given its time');
+    assert.ok(Date.now() - stoppedAtMs >= 290, 'it was given its time');
     assert.equal(startOfProcess(pid), undefined);
   });
 
-  it('inherits nothing of our environment', async () => {
+  it('inherits nothing from our environment', async () => {
     process.env['BEHAVIOUR'] = 'fail';
     defer(() => delete process.env['BEHAVIOUR']);
     await start({ env: {} });
   });
 
-  it('leaves in order when its parent is killed', async () => {
-    const place = folder();
-    const note = join(place, 'note');
-    const parent = program('parent.ts', [place, note]);
+  it('exits cleanly when its parent is killed', async () => {
+    const childFolder = folder();
+    const note = join(childFolder, 'note');
+    const parent = program('parent.ts', [childFolder, note]);
     const child = Number(await parent.nextLine());
     defer(() => startOfProcess(child) !== undefined && process.kill(child, 'SIGKILL'));
     assert.equal(existsSync(note), false);
     await parent.kill();
     await untilGone(child);
-    assert.equal(readFileSync(note, 'utf8'), 'left in order');
+    assert.equal(readFileSync(note, 'utf8'), 'exited cleanly');
   });
 });

@@ -1,4 +1,4 @@
-// The secrets of the embedded start: made once, kept, and completed when a newer version needs more of them.
+// The secrets of the embedded start: generated once, kept, and completed when a newer version needs more.
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
@@ -21,7 +21,7 @@ describe('the secrets of the embedded start', () => {
 
   const written = (): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
-  it('are made once, for this user only, and are the same at every start', () => {
+  it('are generated once, for this user only, and are the same at every start', () => {
     const secrets = demoSecrets(file);
     assert.deepEqual(written(), secrets);
     assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -29,7 +29,7 @@ describe('the secrets of the embedded start', () => {
     assert.notEqual(secrets['MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY'], secrets['MALIPO_MTN_MOMO_COLLECTION_API_KEY']);
   });
 
-  it('of an older version keep what they are and get what they do not have yet, for good', () => {
+  it('are kept from an older version, and the missing ones are added permanently', () => {
     const older = Object.fromEntries(Object.entries(demoSecrets(file)).filter(([name]) => !name.includes('DISBURSE')));
     writeFileSync(file, JSON.stringify(older));
     const completed = demoSecrets(file);

@@ -1,4 +1,4 @@
-// Packages are installed when they must be, and only then.
+// Packages are installed when they differ from the lock file, and only then.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ type Package = { version: string; integrity: string; optional?: true; os?: strin
 
 const OTHER_SYSTEM = process.platform === 'darwin' ? 'linux' : 'darwin';
 
-describe('installing packages', () => {
+describe('the installation of packages', () => {
   const { folder, cleanUp } = throwaway();
   afterEach(cleanUp);
 
@@ -38,7 +38,7 @@ describe('installing packages', () => {
     writeFileSync(join(project, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }));
   }
 
-  /** Runs the script with a stand-in for npm, which writes down its arguments. */
+  /** Runs the script with a stand-in for npm, which records its arguments. */
   function install(npmScript = ''): { ran: boolean; status: number | null; output: string; arguments: string } {
     const [npm, calls] = [join(project, 'npm.js'), join(project, 'calls')];
     rmSync(calls, { force: true });
@@ -58,18 +58,18 @@ describe('installing packages', () => {
     return { ran, status, output: stdout + stderr, arguments: ran ? readFileSync(calls, 'utf8') : '' };
   }
 
-  it('does nothing, silently, when all is as the lock file says', () => {
+  it('does nothing and prints nothing when the packages match the lock file', () => {
     assert.deepEqual(install(), { ran: false, status: 0, output: '', arguments: '' });
   });
 
-  it('installs when there are no packages', () => {
+  it('runs when there are no packages', () => {
     rmSync(join(project, 'node_modules'), { recursive: true });
     const { output, arguments: args } = install();
     assert.match(args, /^ci --no-audit --no-fund --include=dev/);
     assert.match(output, /installing packages .*\npackages installed in \d+ s/);
   });
 
-  it('installs when the lock file wants another version, one more, or one less', () => {
+  it('runs when the lock file has another version, one package more, or one less', () => {
     lock({ 'node_modules/one': pack('1.0.1') });
     assert.match(install().output, /node_modules\/one is 1\.0\.0, not 1\.0\.1/);
     installed({ 'node_modules/one': pack('1.0.0') });
@@ -80,7 +80,7 @@ describe('installing packages', () => {
     assert.match(install().output, /node_modules\/two is not in package-lock\.json/);
   });
 
-  it('does not miss what is only for other systems, but misses what is for this one', () => {
+  it('does not need packages of other systems, but those of this one', () => {
     const one = { 'node_modules/one': pack('1.0.0') };
     lock({ ...one, 'node_modules/other': pack('1.0.0', { optional: true, os: [OTHER_SYSTEM] }) });
     assert.equal(install().ran, false);
@@ -91,12 +91,12 @@ describe('installing packages', () => {
     assert.match(install().output, /node_modules\/ours is missing/);
   });
 
-  it('installs when a package was removed by hand', () => {
+  it('runs when a package was removed manually', () => {
     rmSync(join(project, 'node_modules', 'one'), { recursive: true });
     assert.match(install().output, /node_modules\/one was removed/);
   });
 
-  it('notices an install that was killed half-way', () => {
+  it('runs again after an install that was killed', () => {
     rmSync(join(project, 'node_modules', 'one'), { recursive: true });
     install('process.kill(process.ppid, "SIGKILL")');
     mkdirSync(join(project, 'node_modules', 'one'));
@@ -104,14 +104,14 @@ describe('installing packages', () => {
     assert.match(install().output, /an install was cut short/);
   });
 
-  it('shows what npm said when it fails', () => {
+  it('prints the output of npm when it fails', () => {
     rmSync(join(project, 'node_modules'), { recursive: true });
     const { status, output } = install('console.error("no network"); process.exit(7)');
     assert.equal(status, 1);
     assert.match(output, /no network\nnpm ci failed with code 7/);
   });
 
-  it('names the Node.js that is needed', () => {
+  it('prints the required version of Node.js', () => {
     writeFileSync(join(project, 'package.json'), JSON.stringify({ engines: { node: '>=99.1.0' } }));
     const { status, output } = install();
     assert.equal(status, 1);

@@ -1,11 +1,11 @@
-// Choosing ports and saying so.
+// The choice of ports, and what it reports.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { choosePort, freePort, requireFreePort, type PortRequest } from '../../src/dev/ports.ts';
 import { throwaway } from './throwaway.ts';
 
-describe('ports', () => {
+describe('the choice of ports', () => {
   const { defer, cleanUp } = throwaway();
   afterEach(cleanUp);
   const reported: string[] = [];
@@ -23,13 +23,13 @@ describe('ports', () => {
     return (server.address() as { port: number }).port;
   }
 
-  it('takes the preferred port when it is free, without a word', async () => {
+  it('returns the preferred port when it is free, and reports nothing', async () => {
     const port = await freePort();
     assert.equal(await choosePort(wishFor(port)), port);
     assert.deepEqual(reported, []);
   });
 
-  it('moves to a free port and says so by name', async () => {
+  it('returns another free port, and reports it by name', async () => {
     const taken = await takenPort();
     const port = await choosePort(wishFor(taken));
     assert.notEqual(port, taken);
@@ -37,7 +37,7 @@ describe('ports', () => {
     assert.deepEqual(reported, [`port ${taken} for the API is taken; using ${port} (MALIPO_PORT chooses another)`]);
   });
 
-  it('refuses to move from a port that somebody chose, naming port and setting', async () => {
+  it('throws for a taken port that was set explicitly, with port and setting', async () => {
     const taken = await takenPort();
     await assert.rejects(
       choosePort(wishFor(taken, true)),
@@ -46,7 +46,7 @@ describe('ports', () => {
     assert.deepEqual(reported, []);
   });
 
-  it('tells who wanted a port that is taken', async () => {
+  it('throws with the name of what needs a taken port', async () => {
     const taken = await takenPort();
     await assert.rejects(
       requireFreePort('PostgreSQL', taken, '127.0.0.1'),

@@ -1,4 +1,4 @@
-// An embedded PostgreSQL that survives restarts, killed parents and awkward folders.
+// The embedded PostgreSQL: restarts, killed parents, and folders that its account cannot enter.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ import { throwaway, until } from './throwaway.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-describe('embedded PostgreSQL', () => {
+describe('the embedded PostgreSQL', () => {
   const { folder, program, command, defer, cleanUp } = throwaway();
   afterEach(cleanUp);
 
@@ -54,7 +54,7 @@ describe('embedded PostgreSQL', () => {
     }
   }
 
-  it('finds its data and its password at a second start', async () => {
+  it('finds its data and its password at the second start', async () => {
     const dataDir = folder();
     const first = await start(dataDir);
     await first.ensureDatabase('shop');
@@ -66,7 +66,7 @@ describe('embedded PostgreSQL', () => {
     assert.deepEqual(await rows(second.urlFor('shop'), 'SELECT number FROM kept'), [{ number: 7 }]);
   });
 
-  it('takes over from a killed parent whose server still runs', async () => {
+  it('replaces the server that a killed parent left running', async () => {
     const dataDir = folder();
     const parent = program('postgres-parent.ts', [dataDir, String(await freePort())]);
     const orphan = Number(await parent.nextLine());
@@ -79,7 +79,7 @@ describe('embedded PostgreSQL', () => {
     assert.deepEqual(await rows(server.adminUrl, 'SELECT number FROM kept'), [{ number: 7 }]);
   });
 
-  it('leaves a server alone whose parent lives', async () => {
+  it('does not touch a server whose parent runs', async () => {
     const dataDir = folder();
     const first = await start(dataDir);
     await assert.rejects(start(dataDir), new RegExp(`in use by process ${process.pid}`));
@@ -95,7 +95,7 @@ describe('embedded PostgreSQL', () => {
     assert.deepEqual(await rows(second.adminUrl, 'SELECT 1 AS one'), [{ one: 1 }]);
   });
 
-  it('starts although the number of its last process now belongs to another program', async () => {
+  it('starts although another program has the number of its last process', async () => {
     const dataDir = folder();
     await (await start(dataDir)).stop();
     // Run by the account that owns the data: PostgreSQL takes a process of anyone else for no server at all.
@@ -109,7 +109,7 @@ describe('embedded PostgreSQL', () => {
     assert.ok(startOfProcess(bystander.pid), 'the other program runs on');
   });
 
-  it('begins anew after a first start that was killed while it made the cluster', async () => {
+  it('starts again after a first start that was killed during initdb', async () => {
     const dataDir = folder();
     mkdirSync(join(dataDir, 'cluster.unfinished'));
     writeFileSync(join(dataDir, 'cluster.unfinished', 'PG_VERSION'), '18\n');
@@ -118,7 +118,7 @@ describe('embedded PostgreSQL', () => {
     assert.equal(existsSync(join(dataDir, 'initdb-password')), false);
   });
 
-  it('names the port when it is taken', async () => {
+  it('fails with the port when it is taken', async () => {
     const squatter = createServer().listen(0, '127.0.0.1');
     await once(squatter, 'listening');
     defer(() => squatter.close());
@@ -129,21 +129,21 @@ describe('embedded PostgreSQL', () => {
     );
   });
 
-  it('shows the end of the log when a setting is wrong, and can be started afterwards', async () => {
+  it('fails with the end of the log when a setting is wrong, and can be started afterwards', async () => {
     const dataDir = folder();
     const wrong = start(dataDir, { settings: { fsync: 'perhaps' } });
     await assert.rejects(wrong, /PostgreSQL did not start[^]*parameter "fsync" requires a Boolean value/);
     await start(dataDir);
   });
 
-  it('applies the settings it is given, and listens on one address only', async () => {
+  it('applies its settings, and listens on one address only', async () => {
     const server = await start(folder());
     assert.deepEqual(await rows(server.adminUrl, 'SHOW fsync'), [{ fsync: 'off' }]);
     assert.deepEqual(await rows(server.adminUrl, 'SHOW listen_addresses'), [{ listen_addresses: '127.0.0.1' }]);
     assert.deepEqual(await rows(server.adminUrl, 'SHOW unix_socket_directories'), [{ unix_socket_directories: '' }]);
   });
 
-  it('opens to its password alone, which no other account can read', async () => {
+  it('accepts only its password, which no other account can read', async () => {
     const dataDir = folder();
     const server = await start(dataDir);
     const file = join(dataDir, 'password');
@@ -160,14 +160,14 @@ describe('embedded PostgreSQL', () => {
     );
   });
 
-  it('says which password is missing', async () => {
+  it('fails with the file of the wrong password', async () => {
     const dataDir = folder();
     await (await start(dataDir)).stop();
     writeFileSync(join(dataDir, 'password'), 'something else\n');
     await assert.rejects(start(dataDir), /password in .*\/password does not open it/);
   });
 
-  it('tells of its process at once and of its end', async () => {
+  it('reports its process at once, and its end', async () => {
     const spawned: number[] = [];
     const server = await start(folder(), { onSpawn: (pid) => spawned.push(pid) });
     assert.deepEqual(spawned, [server.pid]);
@@ -187,14 +187,14 @@ describe('embedded PostgreSQL', () => {
       return shut;
     }
 
-    it('says what stands in the way', async () => {
+    it('fails with the reason', async () => {
       await assert.rejects(
         start(join(shutFolder(), 'data')),
         /does not run as root, and its account .* cannot enter .*\/data/,
       );
     });
 
-    it('keeps the data in the other place it is offered, and finds them there again', async () => {
+    it('keeps its data in the fallback folder, and finds them there again', async () => {
       const [dataDir, fallbackDataDir] = [join(shutFolder(), 'data'), join(folder(), 'data')];
       const first = await start(dataDir, { fallbackDataDir });
       assert.equal(first.dataDir, fallbackDataDir);
@@ -204,17 +204,17 @@ describe('embedded PostgreSQL', () => {
       assert.deepEqual(await rows(second.adminUrl, 'SELECT number FROM kept'), [{ number: 7 }]);
     });
 
-    it('refuses another place that somebody else could have prepared', async () => {
+    it('refuses a fallback folder that another account can write to', async () => {
       const fallbackDataDir = folder();
       chmodSync(fallbackDataDir, 0o777);
       await assert.rejects(start(join(shutFolder(), 'data'), { fallbackDataDir }), /is not a folder of ours alone/);
     });
 
-    it('runs from a clone there with its programs copied to where they can be reached', async () => {
+    it('runs from a clone in such a folder, with its programs copied elsewhere', async () => {
       const [clone, temporary] = [shutFolder(), folder()];
       cloneInto(clone);
       const dataDir = folder();
-      const entry = join(clone, 'test', 'embedded', 'programs', 'postgres-parent.ts');
+      const entry = join(clone, 'test', 'dev', 'programs', 'postgres-parent.ts');
       const args = ['--import', join(clone, 'node_modules', 'tsx', 'dist', 'esm', 'index.mjs'), entry, dataDir];
       const parent = command(process.execPath, [...args, String(await freePort())], {
         ...process.env,
@@ -233,10 +233,10 @@ describe('embedded PostgreSQL', () => {
   });
 });
 
-/** What the server needs of the project, with PostgreSQL's programs really in there and other packages linked. */
+/** Copies what the server needs of the project, with PostgreSQL's programs; other packages are linked. */
 function cloneInto(clone: string): void {
   const root = findProjectRoot();
-  for (const part of ['package.json', 'src/embedded', 'test/embedded/programs']) {
+  for (const part of ['package.json', 'src/dev', 'test/dev/programs']) {
     cpSync(join(root, part), join(clone, part), { recursive: true });
   }
   mkdirSync(join(clone, 'node_modules'));

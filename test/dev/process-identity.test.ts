@@ -1,4 +1,4 @@
-// Ending exactly the process that is meant.
+// Identified processes: exactly the right one is ended.
 import assert from 'node:assert/strict';
 import {
   commandLineOf,
@@ -9,11 +9,11 @@ import {
 } from '../../src/dev/process-identity.ts';
 import { throwaway } from './throwaway.ts';
 
-describe('process identity', () => {
+describe('the identity of a process', () => {
   const { command, cleanUp } = throwaway();
   afterEach(cleanUp);
 
-  it('ends the process that was identified', async () => {
+  it('serves to end the process', async () => {
     const sleeper = command('sleep', ['60']);
     const identity = identifyProcess(sleeper.pid);
     assert.ok(identity);
@@ -23,14 +23,14 @@ describe('process identity', () => {
     assert.equal(sleeper.process.signalCode, 'SIGTERM');
   });
 
-  it('spares a later process that was given the same number', async () => {
+  it('protects a later process with the same number', async () => {
     const { pid } = command('sleep', ['60']);
     const before = startOfProcess(pid);
     assert.equal(await endProcess({ pid, startedAt: `${before ?? ''}1` }), false);
     assert.equal(startOfProcess(pid), before);
   });
 
-  it('tells two processes apart by when they began', async () => {
+  it('differs between processes with different start times', async () => {
     const first = command('sleep', ['60']);
     const firstStart = startOfProcess(first.pid);
     // Starts are told in hundredths of a second on Linux, in whole ones elsewhere.
@@ -39,7 +39,7 @@ describe('process identity', () => {
     assert.equal(startOfProcess(first.pid), firstStart);
   });
 
-  it('kills a process that does not heed the signal', async () => {
+  it('serves to kill a process that ignores the signal', async () => {
     const stubborn = command('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 0.05; done']);
     await stubborn.nextLine();
     const identity = identifyProcess(stubborn.pid);
@@ -49,14 +49,14 @@ describe('process identity', () => {
     assert.equal(stubborn.process.signalCode, 'SIGKILL');
   });
 
-  it('takes a zombie for the dead process it is', async () => {
+  it('does not exist for a zombie', async () => {
     const parent = command('sh', ['-c', 'true & echo $!; exec sleep 60']);
     const zombie = Number(await parent.nextLine());
     while (startOfProcess(zombie) !== undefined) await new Promise((resolve) => setTimeout(resolve, 10));
     assert.equal(process.kill(zombie, 0), true, 'the number is still taken');
   });
 
-  it('tells the command line', () => {
+  it('comes with the command line', () => {
     const { pid } = command('sleep', ['60']);
     assert.deepEqual(commandLineOf(pid).slice(0, 2), ['sleep', '60']);
     assert.deepEqual(commandLineOf(2 ** 22 + 1), []);

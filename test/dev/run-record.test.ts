@@ -1,4 +1,4 @@
-// One run per data folder, also after a run that was killed.
+// One run per data folder, also after a killed run.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { throwaway, until, untilGone } from './throwaway.ts';
 
 type Content = { children: { name: string; pid: number; startedAt: string; stopSignal: string }[] };
 
-describe('run record', () => {
+describe('the run record', () => {
   const { folder, program, command, defer, cleanUp } = throwaway();
   afterEach(cleanUp);
 
@@ -19,7 +19,7 @@ describe('run record', () => {
   const contentOf = (dataDir: string): Content =>
     JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as Content;
 
-  /** A run that holds the folder; its sleeper is ended in any case. */
+  /** A run on the folder; its sleeping child is ended in any case. */
   async function otherRun(dataDir: string): Promise<{ pid: number; sleeper: number; kill: () => Promise<void> }> {
     const run = program('hold-run.ts', [dataDir]);
     const sleeper = Number(await run.nextLine());
@@ -27,14 +27,14 @@ describe('run record', () => {
     return { pid: run.pid, sleeper, kill: run.kill };
   }
 
-  it('refuses a second run while the first still runs, and names its process', async () => {
+  it('refuses a second run while the first one runs, and names its process', async () => {
     const dataDir = folder();
     const first = await otherRun(dataDir);
     await assert.rejects(open(dataDir), new RegExp(`already runs on ${dataDir} as process ${first.pid}\\.`));
     assert.ok(startOfProcess(first.sleeper), 'the first run keeps its child');
   });
 
-  it('ends what a killed run left behind and takes its place', async () => {
+  it('ends the processes of a killed run and takes its place', async () => {
     const dataDir = folder();
     const first = await otherRun(dataDir);
     await first.kill();
@@ -48,7 +48,7 @@ describe('run record', () => {
     record.close();
   });
 
-  it('spares a process that only has the number of a leftover', async () => {
+  it('does not end a process that only has the number of a leftover process', async () => {
     const dataDir = folder();
     const first = await otherRun(dataDir);
     await first.kill();
@@ -62,7 +62,7 @@ describe('run record', () => {
     record.close();
   });
 
-  it('lets exactly one of several starts take a killed run’s place', async () => {
+  it('lets exactly one of several starts take the place of a killed run', async () => {
     const dataDir = folder();
     const first = await otherRun(dataDir);
     await first.kill();
@@ -73,7 +73,7 @@ describe('run record', () => {
     assert.equal(winners.length, 1, answers.join('\n'));
   });
 
-  it('keeps its record from other accounts, and removes it at a clean end', async () => {
+  it('is not readable for other accounts, and is removed at a clean end', async () => {
     const dataDir = folder();
     const record = await open(dataDir);
     const sleeper = command('sleep', ['60']);
@@ -89,9 +89,9 @@ describe('run record', () => {
     assert.equal(existsSync(file), false);
   });
 
-  it('ends its children, the last one first, when asked to', async () => {
+  it('ends its children on request, the last one first', async () => {
     const record = await open(folder());
-    // Each notes its own end: the order in which this process hears of two ends is not the order they came in.
+    // Each child records its own end: this process may see the two exits in another order.
     const notes = join(folder(), 'notes');
     const noting = (name: string) =>
       `const note = (text) => require('node:fs').appendFileSync(${JSON.stringify(notes)}, text + '\\n');
@@ -107,13 +107,13 @@ describe('run record', () => {
     const late = command('sleep', ['60']);
     record.add({ name: 'what the start still began', pid: late.pid });
     await untilGone(late.pid);
-    // Until this process has heard of the end too.
+    // Waits until this process has seen the exit too.
     await late.kill();
     assert.equal(late.process.signalCode, 'SIGTERM');
     record.close();
   });
 
-  it('starts in spite of a record that was cut short', async () => {
+  it('replaces an incomplete record', async () => {
     const dataDir = folder();
     writeFileSync(join(dataDir, 'run.json'), '{"supervisor": {"pi');
     const record = await open(dataDir);

@@ -1,4 +1,4 @@
-// Where the Temporal server comes from: a setting, the PATH, the cache, or Go.
+// The source of the Temporal server: a setting, the PATH, the cache, or Go.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import { throwaway, writeScript } from './throwaway.ts';
 
 const NEW_ENOUGH = 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)';
 const TOO_OLD = 'temporal version 1.4.2 (Server 1.28.2, UI 2.39.0)';
-// What a CLI that Go built from its module says of itself.
+// The version output of a CLI that Go built from its module.
 const BUILT = 'temporal version 0.0.0-DEV (Server 1.31.2, UI 2.50.1)';
 
-describe('Temporal binary', () => {
+describe('the Temporal binary', () => {
   const { folder, cleanUp } = throwaway();
   afterEach(cleanUp);
 
@@ -28,18 +28,18 @@ describe('Temporal binary', () => {
   function resolve(options: Partial<TemporalBinaryOptions> = {}, env: Record<string, string> = {}): Promise<string> {
     return resolveTemporalBinary({
       report: (line) => reported.push(line),
-      // The shell's own programs are found for the stand-ins, and neither a real Go nor a real Temporal.
+      // The PATH has the stand-ins only, neither a real Go nor a real Temporal.
       env: { PATH: path, MALIPO_CACHE_DIR: cache, ...env },
       sourceDir,
       ...options,
     });
   }
 
-  function temporal(place: string, version: string): string {
-    return writeScript(join(place, 'temporal'), [`echo "${version}"`]);
+  function temporal(inFolder: string, version: string): string {
+    return writeScript(join(inFolder, 'temporal'), [`echo "${version}"`]);
   }
 
-  /** A Go that takes a moment and puts a CLI of this version at the path after -o, and keeps count. */
+  /** A stand-in for Go that takes a moment, writes a CLI of this version to the path after -o, and counts its runs. */
   function go(version: string, ...before: string[]): void {
     writeScript(join(path, 'go'), [
       `echo built >> ${join(path, 'builds')}`,
@@ -56,20 +56,20 @@ describe('Temporal binary', () => {
   const cachedFiles = (): string[] =>
     readdirSync(cache, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('/'));
 
-  it('takes the one on the PATH when it is new enough', async () => {
+  it('is the one on the PATH when that is new enough', async () => {
     const onPath = temporal(path, NEW_ENOUGH);
     go(BUILT);
     assert.equal(await resolve(), onPath);
     assert.equal(builds(), 0);
   });
 
-  it('takes one that was built from the module, which knows only its server’s version', async () => {
+  it('may be one that Go built, which reports only the version of its server', async () => {
     assert.equal(await resolve({}, { PATH: `${folder()}:${path}` }).catch(() => 'none'), 'none');
     const onPath = temporal(path, BUILT);
     assert.equal(await resolve({}, { PATH: `${folder()}:${path}` }), onPath);
   });
 
-  it('passes over an old one on the PATH, says so, and builds', async () => {
+  it('is built when the one on the PATH is too old, which is reported', async () => {
     const onPath = temporal(path, TOO_OLD);
     go(BUILT);
     const built = await resolve();
@@ -77,7 +77,7 @@ describe('Temporal binary', () => {
     assert.ok(reported[0]?.includes(onPath) && reported[0].includes('has server 1.28'), reported[0]);
   });
 
-  it('prefers the one that a setting names, and refuses a bad one', async () => {
+  it('is the one of the setting, which must be usable', async () => {
     temporal(path, NEW_ENOUGH);
     const named = temporal(folder(), BUILT);
     assert.equal(await resolve({}, { MALIPO_TEMPORAL_BINARY: named }), named);
@@ -87,7 +87,7 @@ describe('Temporal binary', () => {
     await assert.rejects(resolve({}, old), /has server 1\.28, and 1\.29 \(CLI 1\.5\.0\) is the oldest/);
   });
 
-  it('builds once and finds the result again', async () => {
+  it('is built once and found again', async () => {
     go(BUILT);
     const first = await resolve();
     assert.equal(await resolve(), first);
@@ -95,7 +95,7 @@ describe('Temporal binary', () => {
     assert.equal(cachedFiles().length, 1);
   });
 
-  it('builds anew when the pinned sources have changed', async () => {
+  it('is built again when the pinned sources have changed', async () => {
     go(BUILT);
     const first = await resolve();
     writeFileSync(join(sourceDir, 'go.sum'), 'example v1.0.1 h1:other\n');
@@ -103,7 +103,7 @@ describe('Temporal binary', () => {
     assert.equal(builds(), 2);
   });
 
-  it('keeps its cache in the user’s cache folder when no other is named', async () => {
+  it('is kept in the user’s cache folder by default', async () => {
     go(BUILT);
     const binary = await resolveTemporalBinary({
       report: () => undefined,
@@ -113,7 +113,7 @@ describe('Temporal binary', () => {
     assert.ok(binary.startsWith(join(cache, 'malipo', 'temporal-')), binary);
   });
 
-  it('shows progress while it builds', async () => {
+  it('is built with reports of the progress', async () => {
     go(BUILT, 'echo example.org/first >&2', 'echo example.org/second >&2');
     const spawned: number[] = [];
     await resolve({ progressEveryMs: 100, onSpawn: (pid) => spawned.push(pid) });
@@ -121,7 +121,7 @@ describe('Temporal binary', () => {
     assert.match(reported.join('\n'), /0 s, 2 packages so far/);
   });
 
-  it('is not spoiled by two builds at once', async () => {
+  it('is correct after two concurrent builds', async () => {
     go(BUILT);
     const [first, second] = await Promise.all([resolve(), resolve()]);
     assert.equal(first, second);
@@ -129,7 +129,7 @@ describe('Temporal binary', () => {
     assert.equal(cachedFiles().length, 1);
   });
 
-  it('ignores what a killed build left, and removes it when it is old', async () => {
+  it('is built beside the files of a killed build, which are removed when they are old', async () => {
     go(BUILT);
     const cacheOfSources = join(cache, readCacheName(await resolve()));
     const [recent, old] = ['recent', 'old'].map((name) => join(cacheOfSources, `temporal.building-${name}`)) as [
@@ -144,19 +144,19 @@ describe('Temporal binary', () => {
     assert.deepEqual([existsSync(recent), existsSync(old)], [true, false]);
   });
 
-  it('shows what Go said when the build fails, and what else would do', async () => {
+  it('fails with the output of Go and the alternatives when the build fails', async () => {
     writeScript(join(path, 'go'), ['echo "go.mod requires go >= 1.26.4 (running go 1.22.1)" >&2', 'exit 1']);
     await assert.rejects(resolve(), /could not be built[^]*running go 1\.22\.1[^]*install Go 1\.26\.4 or newer/);
     assert.deepEqual(cachedFiles(), []);
   });
 
-  it('keeps nothing that does not run', async () => {
+  it('is not kept when it does not run', async () => {
     go('no version at all');
     await assert.rejects(resolve(), /does not answer to --version/);
     assert.deepEqual(cachedFiles(), []);
   });
 
-  it('says what to install when there is neither a server nor Go', async () => {
+  it('fails with what to install when there is neither a server nor Go', async () => {
     await assert.rejects(resolve(), (error: Error) => {
       assert.match(error.message, /install Go 1\.26\.4 or newer/);
       assert.match(error.message, /Temporal CLI 1\.5\.0 or newer .* MALIPO_TEMPORAL_BINARY/);
@@ -165,7 +165,7 @@ describe('Temporal binary', () => {
     });
   });
 
-  it('does not take a folder on the PATH for a program', async () => {
+  it('is never a folder on the PATH', async () => {
     mkdirSync(join(path, 'temporal'));
     await assert.rejects(resolve(), /No Temporal server was found/);
   });

@@ -11,7 +11,7 @@ import { throwaway, writeScript } from './throwaway.ts';
 
 const NAMESPACE = 'malipo-test';
 
-describe('embedded Temporal server', () => {
+describe('the embedded Temporal server', () => {
   const { folder, defer, cleanUp } = throwaway();
   afterEach(cleanUp);
 
@@ -54,7 +54,7 @@ describe('embedded Temporal server', () => {
     assert.equal(status.name, 'RUNNING');
   });
 
-  it('forgets its workflows without a file, and shows a web page when asked to', async () => {
+  it('forgets its workflows without a file, and serves its web UI on request', async () => {
     const uiPort = await freePort();
     const server = await start({ uiPort });
     assert.equal(server.uiUrl, `http://127.0.0.1:${uiPort}`);
@@ -63,7 +63,7 @@ describe('embedded Temporal server', () => {
     await assert.rejects(client.workflow.getHandle('collection/mer_1/key one').describe(), /not found/i);
   });
 
-  it('notices short timers in time', async () => {
+  it('fires short timers in time', async () => {
     const client = await clientOf(await start());
     const taskQueue = { name: 'delayed' };
     const startedAtMs = Date.now();
@@ -75,7 +75,7 @@ describe('embedded Temporal server', () => {
       const task = await client.withDeadline(Date.now() + 10_000, poll);
       assert.equal(task.workflowExecution?.workflowId, `delayed-${count}`);
     }
-    // A second each, had the server not been told otherwise.
+    // With the server's default setting it would be a second for each.
     assert.ok(Date.now() - startedAtMs < 4_500, `took ${Date.now() - startedAtMs} ms`);
   });
 
@@ -88,7 +88,7 @@ describe('embedded Temporal server', () => {
     assert.equal(activityTaskQueuePartitions.length, 1);
   });
 
-  it('tells of its process at once and of its end when it is killed', async () => {
+  it('reports its process at once, and its end when it is killed', async () => {
     const spawned: number[] = [];
     const server = await start({ onSpawn: (pid) => spawned.push(pid) });
     assert.deepEqual(spawned, [server.pid]);
@@ -97,7 +97,7 @@ describe('embedded Temporal server', () => {
     await server.stop();
   });
 
-  it('names the port when it is taken', async () => {
+  it('fails with the port when it is taken', async () => {
     const first = await start();
     const port = Number(first.address.split(':')[1]);
     await assert.rejects(
@@ -106,7 +106,7 @@ describe('embedded Temporal server', () => {
     );
   });
 
-  it('shows the end of the log when the server ends, and when it never answers', async () => {
+  it('fails with the end of the log when the server ends, and when it never responds', async () => {
     const failing = writeScript(join(folder(), 'temporal'), ['echo "Error: no room left"', 'exit 1']);
     await assert.rejects(start({ binary: failing }), /did not start: it ended with code 1[^]*no room left/);
     const mute = writeScript(join(folder(), 'temporal'), ['echo "thinking"', 'exec sleep 60']);
@@ -116,7 +116,7 @@ describe('embedded Temporal server', () => {
     assert.equal(startOfProcess(spawned[0] ?? 0), undefined, 'it is not left behind');
   });
 
-  it('moves a file aside that a killed first start left without its tables', async () => {
+  it('moves a file aside that a killed first start left without tables', async () => {
     const databaseFile = join(folder(), 'temporal.db');
     writeFileSync(databaseFile, '');
     await start({ databaseFile, synchronous: 'off' });

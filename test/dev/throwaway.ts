@@ -1,4 +1,4 @@
-// Folders and processes for tests that are certain to be gone afterwards.
+// Folders and processes for a test, all removed after it.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,9 +15,9 @@ export type Throwaway = {
   readonly program: (name: string, args?: readonly string[]) => RunningProgram;
   /** Starts any other command. */
   readonly command: (command: string, args: readonly string[], env?: Environment) => RunningProgram;
-  /** To be done before the folders go, newest first. */
+  /** Registers a clean-up that runs before the folders are removed, newest first. */
   readonly defer: (cleanUp: () => unknown) => void;
-  /** Undoes all of it; for afterEach. */
+  /** Removes all of it; for afterEach. */
   readonly cleanUp: () => Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-// The pure parts behind the adapters: notes, codes, what was paid, and the life of a token.
+// The parts that adapters share: notes, codes, the comparison of paid money, and the token cache.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { FAILURE_CODES } from '../../src/domain/payments/failure.ts';
@@ -16,7 +16,7 @@ const anyText = fc.oneof(
 describe('a note for the payer', () => {
   const rules = { maxLength: 20, fallback: 'Payment' };
 
-  it('is one short line without apostrophes and control characters, whatever comes in', () => {
+  it('is one short line without apostrophes and control characters, for any input', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const note = cleanNote(text, rules);
@@ -28,11 +28,11 @@ describe('a note for the payer', () => {
     );
   });
 
-  it('stays as it is when it is fit already', () => {
+  it('stays unchanged when it is valid', () => {
     assert.equal(cleanNote('Commande n° 17 à payer', { ...rules, maxLength: 160 }), 'Commande n° 17 à payer');
   });
 
-  it('loses apostrophes and keeps the word', () => {
+  it('loses its apostrophes and keeps its words', () => {
     assert.equal(cleanNote("John's  l’eau\n ok", { ...rules, maxLength: 160 }), 'Johns leau ok');
   });
 
@@ -41,13 +41,13 @@ describe('a note for the payer', () => {
     assert.equal(cleanNote('abc😀', { ...rules, maxLength: 5 }), 'abc😀');
   });
 
-  it('says something when nothing is left', () => {
+  it('becomes the fallback when nothing is left', () => {
     assert.equal(cleanNote(" '\u0007' ", rules), 'Payment');
   });
 });
 
 describe("MTN's reasons", () => {
-  it('always become one of our codes, and let no free text through', () => {
+  it('always become one of our codes, and pass no free text', () => {
     const reason = fc.oneof(fc.anything(), fc.record({ code: anyText, message: anyText }), anyText);
     fc.assert(
       fc.property(reason, (given) => {
@@ -75,7 +75,7 @@ describe("MTN's reasons", () => {
     ['SERVICE_UNAVAILABLE', 'operator_unavailable', 'SERVICE_UNAVAILABLE'],
     ['NOT_ALLOWED', 'operator_rejected', 'NOT_ALLOWED'],
     ['approval rejected', 'payer_cancelled', 'APPROVAL_REJECTED'],
-    ['A_CODE_OF_TOMORROW', 'operator_rejected', 'A_CODE_OF_TOMORROW'],
+    ['A_NEW_CODE', 'operator_rejected', 'A_NEW_CODE'],
     [
       { code: 'INTERNAL_PROCESSING_ERROR', message: 'Balance too low' },
       'insufficient_funds',
@@ -88,11 +88,12 @@ describe("MTN's reasons", () => {
     [null, 'operator_rejected', 'UNSPECIFIED'],
   ];
   for (const [reason, code, operatorCode] of table) {
-    it(`${JSON.stringify(reason)} is ${code}`, () => {
+    it(`map ${JSON.stringify(reason)} to ${code}`, () => {
       assert.deepEqual(normaliseReason(reason, 'collection'), { code, operatorCode });
     });
   }
 
+  // There is no prompt, and the float is ours.
   const ofMoneyOut: [unknown, string][] = [
     ['PAYEE_NOT_FOUND', 'payer_not_found'],
     ['PAYER_LIMIT_REACHED', 'payer_limit_reached'],
@@ -104,21 +105,21 @@ describe("MTN's reasons", () => {
     ['APPROVAL_REJECTED', 'operator_rejected'],
     ['EXPIRED', 'operator_rejected'],
     ['WRONG_PIN', 'operator_rejected'],
-    ['A_CODE_OF_TOMORROW', 'operator_rejected'],
+    ['A_NEW_CODE', 'operator_rejected'],
   ];
   for (const [reason, code] of ofMoneyOut) {
-    it(`${JSON.stringify(reason)} of a payout or a refund is ${code}: nobody is prompted, and the float is ours`, () => {
+    it(`map ${JSON.stringify(reason)} of a payout or a refund to ${code}`, () => {
       assert.equal(normaliseReason(reason, 'payout').code, code);
       assert.equal(normaliseReason(reason, 'refund').code, code);
     });
   }
 });
 
-describe('what was paid', () => {
+describe('paid money', () => {
   const amount = fc.bigInt({ min: 1n, max: MAX_AMOUNT_MINOR });
   const currency = fc.constantFrom(...CURRENCIES);
 
-  it('is what was asked, with or without superfluous zeros', () => {
+  it('equals the requested money, with or without superfluous zeros', () => {
     fc.assert(
       fc.property(amount, currency, fc.nat(3), (amountMinor, code, zeros) => {
         const asked = { amountMinor, currency: code };
@@ -131,7 +132,7 @@ describe('what was paid', () => {
     );
   });
 
-  it('is not what was asked when it is one unit or a currency off', () => {
+  it('differs from the requested money when the amount or the currency differs', () => {
     fc.assert(
       fc.property(amount, currency, (amountMinor, code) => {
         const paid = { amount: toDecimalString({ amountMinor, currency: code }), currency: code };
@@ -141,7 +142,7 @@ describe('what was paid', () => {
     );
   });
 
-  it('is not what was asked when a zero before the point is missing', () => {
+  it('differs from the requested money when a zero before the decimal point is missing', () => {
     assert.equal(isPaidAsAsked({ amount: '50', currency: 'UGX' }, { amountMinor: 500n, currency: 'UGX' }), false);
   });
 });
@@ -161,7 +162,7 @@ describe('a cached token', () => {
     return createTokenCache(fetchToken, () => nowMs);
   }
 
-  it('is used until a minute before its end, then renewed', async () => {
+  it('is used until a minute before it expires, then renewed', async () => {
     const cache = cacheOf(3600);
     await cache.get();
     nowMs += 3_539_999;
@@ -170,7 +171,7 @@ describe('a cached token', () => {
     assert.deepEqual(await cache.get(), { kind: 'token', token: 'token-2' });
   });
 
-  it('of a short life is renewed at nine tenths of it', async () => {
+  it('is renewed after nine tenths of a short life', async () => {
     const cache = cacheOf(10);
     await cache.get();
     nowMs += 8999;
@@ -179,14 +180,14 @@ describe('a cached token', () => {
     assert.deepEqual(await cache.get(), { kind: 'token', token: 'token-2' });
   });
 
-  it('is renewed after a day however long it claims to live', async () => {
+  it('is renewed after a day, however long its declared life', async () => {
     const cache = cacheOf(1e9);
     await cache.get();
     nowMs += 24 * 60 * 60 * 1000;
     assert.deepEqual(await cache.get(), { kind: 'token', token: 'token-2' });
   });
 
-  it('survives the refusal of the one before it', async () => {
+  it('is kept when the token before it is refused late', async () => {
     const cache = cacheOf(3600);
     await cache.get();
     cache.drop('token-1');

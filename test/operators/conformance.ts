@@ -1,4 +1,5 @@
-// What every adapter must do, whatever its wire: one suite, run against each adapter and a real sandbox operator.
+// The requirements for every adapter, whatever its API: one suite, run with each adapter against a real sandbox
+// operator.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,13 +8,13 @@ import type { FailureCode } from '../../src/domain/payments/failure.ts';
 import { isPaidAsAsked } from '../../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { until } from '../sandbox/sandbox-harness.ts';
-import { callbacksOf, collected, final, WAYS, type AdapterHarness, type Way } from './directions.ts';
+import { callbacksOf, collected, final, DIRECTIONS, type AdapterHarness, type Direction } from './directions.ts';
 
-type Row = { row: string; sends: SendOutcome['kind'][]; ends: 'succeeded' | FailureCode; callbacks: number };
+type Row = { row: string; sends: SendOutcome['kind'][]; outcome: 'succeeded' | FailureCode; callbacks: number };
 
-const PAID: Omit<Row, 'row'> = { sends: ['accepted'], ends: 'succeeded', callbacks: 1 };
+const PAID: Omit<Row, 'row'> = { sends: ['accepted'], outcome: 'succeeded', callbacks: 1 };
 
-const PAID_EVERY_WAY: Row[] = [
+const PAID_IN_ALL: Row[] = [
   { ...PAID, row: '004', callbacks: 0 },
   { ...PAID, row: '008', callbacks: 3 },
   { ...PAID, row: '009' },
@@ -23,32 +24,32 @@ const PAID_EVERY_WAY: Row[] = [
   { ...PAID, row: '500' },
 ];
 
-const ROWS: Readonly<Record<Way['name'], readonly Row[]>> = {
+const ROWS: Readonly<Record<Direction['name'], readonly Row[]>> = {
   collection: [
-    { ...PAID, row: '001', ends: 'payer_cancelled' },
-    { ...PAID, row: '002', ends: 'wrong_pin' },
-    { ...PAID, row: '003', ends: 'prompt_expired' },
-    { ...PAID, row: '005', ends: 'payer_cancelled', callbacks: 0 },
-    { ...PAID, row: '006', ends: 'insufficient_funds' },
-    { ...PAID, row: '007', ends: 'payer_not_found' },
-    { ...PAID, row: '013', ends: 'payer_cancelled' },
-    ...PAID_EVERY_WAY,
+    { ...PAID, row: '001', outcome: 'payer_cancelled' },
+    { ...PAID, row: '002', outcome: 'wrong_pin' },
+    { ...PAID, row: '003', outcome: 'prompt_expired' },
+    { ...PAID, row: '005', outcome: 'payer_cancelled', callbacks: 0 },
+    { ...PAID, row: '006', outcome: 'insufficient_funds' },
+    { ...PAID, row: '007', outcome: 'payer_not_found' },
+    { ...PAID, row: '013', outcome: 'payer_cancelled' },
+    ...PAID_IN_ALL,
   ],
   payout: [
-    { ...PAID, row: '001', ends: 'payer_not_found' },
-    { ...PAID, row: '002', ends: 'payer_limit_reached' },
-    { ...PAID, row: '003', ends: 'operator_unavailable' },
-    { ...PAID, row: '005', ends: 'operator_rejected', callbacks: 0 },
-    { ...PAID, row: '006', ends: 'operator_rejected' },
+    { ...PAID, row: '001', outcome: 'payer_not_found' },
+    { ...PAID, row: '002', outcome: 'payer_limit_reached' },
+    { ...PAID, row: '003', outcome: 'operator_unavailable' },
+    { ...PAID, row: '005', outcome: 'operator_rejected', callbacks: 0 },
+    { ...PAID, row: '006', outcome: 'operator_rejected' },
     { ...PAID, row: '007' },
-    { ...PAID, row: '013', ends: 'operator_rejected' },
-    ...PAID_EVERY_WAY,
+    { ...PAID, row: '013', outcome: 'operator_rejected' },
+    ...PAID_IN_ALL,
   ],
   // Only what was paid can be refunded.
-  refund: PAID_EVERY_WAY,
+  refund: PAID_IN_ALL,
 };
 
-const GIVEN_BACK_ROW = '015';
+const RETURNED_ROW = '015';
 
 export function conformsToThePort(name: string, start: () => Promise<AdapterHarness>): void {
   describe(`${name} as an operator`, () => {
@@ -60,41 +61,42 @@ export function conformsToThePort(name: string, start: () => Promise<AdapterHarn
 
     after(() => harness.stop());
 
-    for (const way of WAYS) {
-      describe(`for a ${way.name}`, () => {
-        endsEachRowRightly(way, () => harness);
-        isSafeToAskAgain(way, () => harness);
-        survivesFaults(way, () => harness);
+    for (const direction of DIRECTIONS) {
+      describe(`for a ${direction.name}`, () => {
+        reportsEachRow(direction, () => harness);
+        isSafeToRepeat(direction, () => harness);
+        survivesFaults(direction, () => harness);
       });
     }
-    learnsWhatIsGivenBack(() => harness);
+    reportsReturnedMoney(() => harness);
     refusesWrongRefunds(() => harness);
     readsCallbacks(() => harness);
 
-    it('can be closed twice, and answers unknown afterwards', async () => {
+    it('can be closed twice, and returns unknown afterwards', async () => {
       const other = await start();
       await other.operator.close();
       await other.operator.close();
-      for (const way of WAYS) assert.equal((await way.status(other.operator, randomUUID())).kind, 'unknown');
+      for (const direction of DIRECTIONS)
+        assert.equal((await direction.status(other.operator, randomUUID())).kind, 'unknown');
       await other.stop();
     });
   });
 }
 
-function endsEachRowRightly(way: Way, harness: () => AdapterHarness): void {
-  for (const { row, sends, ends, callbacks } of ROWS[way.name]) {
-    it(`learns how row ${row} ends: ${ends}`, async () => {
-      const sendNow = await way.prepare(harness(), row);
+function reportsEachRow(direction: Direction, harness: () => AdapterHarness): void {
+  for (const { row, sends, outcome, callbacks } of ROWS[direction.name]) {
+    it(`reports the outcome of row ${row}: ${outcome}`, async () => {
+      const sendNow = await direction.prepare(harness(), row);
       const reference = randomUUID();
       for (const kind of sends) assert.equal((await sendNow(reference)).kind, kind);
-      const outcome = await final(() => way.status(harness().operator, reference));
-      if (ends === 'succeeded') {
-        assert.ok(outcome.kind === 'succeeded', JSON.stringify(outcome));
-        assert.ok(outcome.receipt.length > 0);
-        assert.ok(isPaidAsAsked(outcome.paid, harness().money));
+      const status = await final(() => direction.status(harness().operator, reference));
+      if (outcome === 'succeeded') {
+        assert.ok(status.kind === 'succeeded', JSON.stringify(status));
+        assert.ok(status.receipt.length > 0);
+        assert.ok(isPaidAsAsked(status.paid, harness().money));
       } else {
-        assert.ok(outcome.kind === 'failed', JSON.stringify(outcome));
-        assert.equal(outcome.code, ends);
+        assert.ok(status.kind === 'failed', JSON.stringify(status));
+        assert.equal(status.code, outcome);
       }
       const called = await until(
         () => callbacksOf(harness(), reference),
@@ -105,38 +107,38 @@ function endsEachRowRightly(way: Way, harness: () => AdapterHarness): void {
     });
   }
 
-  it('finds row 009 pending past the prompt window', async () => {
+  it('reports row 009 as pending past the prompt window', async () => {
     const reference = randomUUID();
-    await send(way, harness(), '009', reference);
+    await send(direction, harness(), '009', reference);
     await sleep(harness().promptExpiryMs + 10);
-    assert.deepEqual(await way.status(harness().operator, reference), { kind: 'pending' });
+    assert.deepEqual(await direction.status(harness().operator, reference), { kind: 'pending' });
   });
 
-  it('finds nothing for row 011 while it is turned away', async () => {
+  it('reports row 011 as not found while it is refused', async () => {
     const reference = randomUUID();
-    await send(way, harness(), '011', reference);
-    assert.deepEqual(await way.status(harness().operator, reference), { kind: 'not_found' });
+    await send(direction, harness(), '011', reference);
+    assert.deepEqual(await direction.status(harness().operator, reference), { kind: 'not_found' });
   });
 
-  it('has the callback of row 012 before the answer to the send', async () => {
+  it('gets the callback of row 012 before the response to the send', async () => {
     const reference = randomUUID();
-    await send(way, harness(), '012', reference);
+    await send(direction, harness(), '012', reference);
     assert.equal(callbacksOf(harness(), reference), 1);
   });
 
-  // Nothing is to be refunded of it.
-  if (way.name === 'refund') return;
-  it('finds row 010 pending for as long as it asks', async () => {
+  // A collection of row 010 is never paid, so there is nothing to refund.
+  if (direction.name === 'refund') return;
+  it('reports row 010 as pending at every query', async () => {
     const reference = randomUUID();
-    assert.deepEqual(await send(way, harness(), '010', reference), { kind: 'accepted' });
+    assert.deepEqual(await send(direction, harness(), '010', reference), { kind: 'accepted' });
     await sleep(harness().undecidedMs + 20);
-    assert.deepEqual(await way.status(harness().operator, reference), { kind: 'pending' });
+    assert.deepEqual(await direction.status(harness().operator, reference), { kind: 'pending' });
   });
 }
 
-function isSafeToAskAgain(way: Way, harness: () => AdapterHarness): void {
-  it('is taken once for one reference, however often and at once it is sent', async () => {
-    const sendNow = await way.prepare(harness(), '500');
+function isSafeToRepeat(direction: Direction, harness: () => AdapterHarness): void {
+  it('is accepted once for one reference, however often and concurrently it is sent', async () => {
+    const sendNow = await direction.prepare(harness(), '500');
     const reference = randomUUID();
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => sendNow(reference)));
     outcomes.push(await sendNow(reference));
@@ -147,51 +149,51 @@ function isSafeToAskAgain(way: Way, harness: () => AdapterHarness): void {
     assert.deepEqual(await harness().seen(reference), { requestsReceived: 6, timesAccepted: 1 });
   });
 
-  it('says not_found of a reference that the operator never saw', async () => {
-    assert.deepEqual(await way.status(harness().operator, randomUUID()), { kind: 'not_found' });
+  it('returns not_found for an unknown reference', async () => {
+    assert.deepEqual(await direction.status(harness().operator, randomUUID()), { kind: 'not_found' });
   });
 
-  it('says not_found of a reference that was for something else', async () => {
+  it('returns not_found for the reference of another kind of payment', async () => {
     const reference = randomUUID();
-    await send(way, harness(), '500', reference);
-    for (const other of WAYS.filter(({ name }) => name !== way.name)) {
+    await send(direction, harness(), '500', reference);
+    for (const other of DIRECTIONS.filter(({ name }) => name !== direction.name)) {
       assert.deepEqual(await other.status(harness().operator, reference), { kind: 'not_found' }, other.name);
     }
   });
 }
 
-function survivesFaults(way: Way, harness: () => AdapterHarness): void {
+function survivesFaults(direction: Direction, harness: () => AdapterHarness): void {
   const faults = [
     ['cannot be reached', { down: true }],
-    ['answers errors only', { errorRate: 1 }],
-    ['does not answer in time', { latencyMs: 60_000 }],
+    ['responds with errors only', { errorRate: 1 }],
+    ['does not respond in time', { latencyMs: 60_000 }],
   ] as const;
 
   afterEach(() => harness().setFaults({}));
 
   for (const [what, switches] of faults) {
-    it(`answers unknown to everything while the operator ${what}, and recovers`, async () => {
-      const [sendNow, other] = [await way.prepare(harness(), '500'), await way.prepare(harness(), '500')];
+    it(`returns unknown for every call while the operator ${what}, and recovers`, async () => {
+      const [sendNow, other] = [await direction.prepare(harness(), '500'), await direction.prepare(harness(), '500')];
       const reference = randomUUID();
       await sendNow(reference);
       await harness().setFaults(switches);
       const lost = randomUUID();
       assert.equal((await other(lost)).kind, 'unknown');
-      assert.equal((await way.status(harness().operator, reference)).kind, 'unknown');
+      assert.equal((await direction.status(harness().operator, reference)).kind, 'unknown');
       await harness().setFaults({});
-      assert.equal((await final(() => way.status(harness().operator, reference))).kind, 'succeeded');
-      assert.deepEqual(await way.status(harness().operator, lost), { kind: 'not_found' });
+      assert.equal((await final(() => direction.status(harness().operator, reference))).kind, 'succeeded');
+      assert.deepEqual(await direction.status(harness().operator, lost), { kind: 'not_found' });
       assert.deepEqual(await other(lost), { kind: 'accepted' });
     });
   }
 }
 
-function learnsWhatIsGivenBack(harness: () => AdapterHarness): void {
-  for (const way of WAYS.filter(({ name }) => name !== 'refund')) {
-    it(`learns that a ${way.name} was paid, and then that its money went back`, async () => {
+function reportsReturnedMoney(harness: () => AdapterHarness): void {
+  for (const direction of DIRECTIONS.filter(({ name }) => name !== 'refund')) {
+    it(`reports that a ${direction.name} was paid, and then that its money was returned`, async () => {
       const reference = randomUUID();
-      const status = (): Promise<StatusOutcome> => way.status(harness().operator, reference);
-      await send(way, harness(), GIVEN_BACK_ROW, reference);
+      const status = (): Promise<StatusOutcome> => direction.status(harness().operator, reference);
+      await send(direction, harness(), RETURNED_ROW, reference);
       const paid = await final(status);
       assert.ok(paid.kind === 'succeeded', JSON.stringify(paid));
       const returned = await until(status, ({ kind }) => kind !== 'succeeded');
@@ -216,16 +218,16 @@ function refusesWrongRefunds(harness: () => AdapterHarness): void {
     assert.deepEqual(await operator.getRefundStatus(operatorReference), { kind: 'not_found' });
   }
 
-  it('is refused to refund what it does not know, and what was never paid', async () => {
+  it('returns refused for a refund of an unknown or an unpaid collection', async () => {
     await refuse(randomUUID());
-    const [collection] = WAYS;
+    const [collection] = DIRECTIONS;
     const original = randomUUID();
     await send(collection, harness(), '001', original);
     await final(() => collection.status(harness().operator, original));
     await refuse(original);
   });
 
-  it('is refused to refund twice under two references', async () => {
+  it('returns refused for a second refund under another reference', async () => {
     const { operator, money } = harness();
     const originalOperatorReference = await collected(harness(), '500');
     const request = { operatorReference: randomUUID(), originalOperatorReference, money, note: 'Refund' };
@@ -235,7 +237,7 @@ function refusesWrongRefunds(harness: () => AdapterHarness): void {
 }
 
 function readsCallbacks(harness: () => AdapterHarness): void {
-  it('reads no reference out of a callback that names none, and never throws over one', () => {
+  it('finds no reference in a callback without one, and never throws', () => {
     const { operator } = harness();
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true }), (body) => {
@@ -245,6 +247,11 @@ function readsCallbacks(harness: () => AdapterHarness): void {
   });
 }
 
-async function send(way: Way, harness: AdapterHarness, row: string, operatorReference: string): Promise<SendOutcome> {
-  return (await way.prepare(harness, row))(operatorReference);
+async function send(
+  direction: Direction,
+  harness: AdapterHarness,
+  row: string,
+  operatorReference: string,
+): Promise<SendOutcome> {
+  return (await direction.prepare(harness, row))(operatorReference);
 }

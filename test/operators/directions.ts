@@ -1,21 +1,21 @@
-// The three ways money goes through the operator port, in one form, so that one suite can try each.
+// The three kinds of payment through the operator port, behind one type, so that one suite can test each.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Money } from '../../src/domain/money.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { until } from '../sandbox/sandbox-harness.ts';
 
-/** An adapter with its sandbox operator behind it. */
+/** An adapter connected to its sandbox operator. */
 export type AdapterHarness = {
   readonly operator: Operator;
   readonly money: Money;
   readonly phone: (ending: string) => string;
-  /** Bodies of the callbacks that came, oldest first. */
+  /** Bodies of the received callbacks, oldest first. */
   readonly callbacks: readonly unknown[];
-  /** What the operator itself counted: requests, and how often one raised a prompt or was taken to be paid. */
+  /** The operator's own counts: requests, and how often one raised a prompt or was accepted as a transfer. */
   seen(operatorReference: string): Promise<{ requestsReceived: number; timesAccepted: number }>;
   setFaults(faults: Record<string, unknown>): Promise<void>;
-  /** How long the sandbox holds what it leaves undecided, and how long a client waits for a prompt. */
+  /** After what time the sandbox pays a late payment, and how long a prompt is valid. */
   readonly undecidedMs: number;
   readonly promptExpiryMs: number;
   stop(): Promise<void>;
@@ -23,14 +23,14 @@ export type AdapterHarness = {
 
 type Send = (operatorReference: string) => Promise<SendOutcome>;
 
-export type Way = {
+export type Direction = {
   readonly name: 'collection' | 'payout' | 'refund';
-  /** Does what must be done first, and gives the send for a phone of this row. */
+  /** Prepares what is needed, and returns the send for a phone of this row. */
   prepare(harness: AdapterHarness, row: string): Promise<Send>;
   status(operator: Operator, operatorReference: string): Promise<StatusOutcome>;
 };
 
-const collection: Way = {
+const collection: Direction = {
   name: 'collection',
   prepare: ({ operator, money, phone }, row) =>
     Promise.resolve((operatorReference) =>
@@ -39,7 +39,7 @@ const collection: Way = {
   status: (operator, operatorReference) => operator.getCollectionStatus(operatorReference),
 };
 
-const payout: Way = {
+const payout: Direction = {
   name: 'payout',
   prepare: ({ operator, money, phone }, row) =>
     Promise.resolve((operatorReference) =>
@@ -48,7 +48,7 @@ const payout: Way = {
   status: (operator, operatorReference) => operator.getPayoutStatus(operatorReference),
 };
 
-const refund: Way = {
+const refund: Direction = {
   name: 'refund',
   async prepare(harness, row) {
     const { operator, money } = harness;
@@ -59,9 +59,9 @@ const refund: Way = {
   status: (operator, operatorReference) => operator.getRefundStatus(operatorReference),
 };
 
-export const WAYS = [collection, payout, refund] as const;
+export const DIRECTIONS = [collection, payout, refund] as const;
 
-/** The reference of a collection from a phone of this row that has been paid. */
+/** Makes a paid collection from a phone of this row; returns its reference. */
 export async function collected(harness: AdapterHarness, row: string): Promise<string> {
   const reference = randomUUID();
   const send = await collection.prepare(harness, row);

@@ -1,4 +1,4 @@
-// A real HTTP server that answers an adapter with whatever a test wants to put on the wire.
+// A real HTTP server that sends an adapter whatever response a test chooses.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeNow, listen } from '../sandbox/sandbox-harness.ts';
 
@@ -14,7 +14,7 @@ export type Reply = (response: ServerResponse, received: Received) => void;
 export type StubOperator = {
   readonly url: string;
   readonly received: Received[];
-  /** Replaces what answers token requests, and everything else. */
+  /** Replaces the reply to token requests, and the reply to all other calls. */
   set(replies: { token?: Reply; call?: Reply }): void;
   /** Requests that are not for a token. */
   calls(): Received[];
@@ -63,7 +63,7 @@ export function raw(status: number, text: string, type = 'text/html'): Reply {
   return (response) => response.writeHead(status, { 'Content-Type': type }).end(text);
 }
 
-/** Headers promise more than is sent, then the connection ends. */
+/** Ends the connection before the announced length is sent. */
 export function halfBody(status: number, text: string): Reply {
   return (response) => {
     response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': text.length });

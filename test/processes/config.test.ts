@@ -1,4 +1,4 @@
-// The configuration: all that is wrong at once, and no secret in print.
+// The configuration: all problems at once, and no secret in any output.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
@@ -29,7 +29,7 @@ const LIVE = {
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
 };
 
-/** The names that the configuration error complains of, in order. */
+/** The names in the configuration error, in order. */
 function problemsOf(environment: Readonly<Record<string, string>>): string[] {
   try {
     loadConfig(environment);
@@ -44,7 +44,7 @@ function problemsOf(environment: Readonly<Record<string, string>>): string[] {
 }
 
 describe('the configuration', () => {
-  it('needs no more than the database, the keys and the operator', () => {
+  it('requires only the database, the keys and the operator', () => {
     const { settings, temporalNamespace, clocks } = loadConfig(SOUND);
     assert.equal(settings.MALIPO_ENVIRONMENT, 'test');
     assert.deepEqual(settings.MALIPO_ROLES, ['api', 'worker', 'dispatcher']);
@@ -52,17 +52,17 @@ describe('the configuration', () => {
     assert.deepEqual(clocks, REAL_CLOCKS);
   });
 
-  it('complains of everything that is missing at once', () => {
+  it('reports everything that is missing at once', () => {
     assert.deepEqual(problemsOf({}).sort(), Object.keys(SOUND).sort());
   });
 
-  it('counts a variable that is set to nothing as not set', () => {
+  it('treats an empty variable as not set', () => {
     const empty = Object.fromEntries(Object.keys(SOUND).map((name) => [name, '']));
     assert.deepEqual(problemsOf(empty).sort(), Object.keys(SOUND).sort());
     assert.equal(loadConfig({ ...SOUND, MALIPO_HTTP_PORT: '' }).settings.MALIPO_HTTP_PORT, 8080);
   });
 
-  it('complains of every wrong value, wrong durations included, beside what is missing', () => {
+  it('reports every wrong value, wrong durations included, and what is missing', () => {
     const wrong = {
       ...SOUND,
       MALIPO_ENVIRONMENT: 'production',
@@ -106,7 +106,7 @@ describe('secrets', () => {
     }
   });
 
-  it('are not shown by a complaint about them', () => {
+  it('are not shown in an error about them', () => {
     for (const [name, value] of Object.entries(SECRETS)) {
       for (const wrong of [`http://${value}`, `${value} ${value}`, `b:${value}`]) {
         assert.throws(
@@ -117,7 +117,7 @@ describe('secrets', () => {
     }
   });
 
-  it('print as three stars and give themselves only when asked', () => {
+  it('print as three stars and are returned by reveal only', () => {
     const secret = new Secret('s3cret');
     assert.deepEqual([secret.toString(), JSON.stringify([secret]), inspect(secret)], ['***', '["***"]', '***']);
     assert.equal(secret.reveal(), 's3cret');
@@ -126,7 +126,7 @@ describe('secrets', () => {
 
 describe('the keys that seal stored secrets', () => {
   const other = randomBytes(32).toString('base64');
-  it('come in order, the sealing one first', () => {
+  it('are in order, the sealing key first', () => {
     const { MALIPO_SECRET_KEYS: ring } = loadConfig({
       ...SOUND,
       MALIPO_SECRET_KEYS: `new:${other}, old:${other}`,
@@ -141,7 +141,7 @@ describe('the keys that seal stored secrets', () => {
     ['without a name', other],
     ['of the wrong length', 'a:AAAA'],
     ['with the same name twice', `a:${other},a:${other}`],
-    ['with a name that is no word', `a b:${other}`],
+    ['with an invalid name', `a b:${other}`],
     ['with nothing after a comma', `a:${other},`],
   ];
   for (const [what, value] of wrong) {
@@ -172,7 +172,7 @@ describe('the live environment', () => {
     }
   });
 
-  it('refuses to be reached at the default address of a developer’s machine', () => {
+  it('refuses the default addresses of a developer’s machine', () => {
     assert.deepEqual(problemsOf({ ...LIVE, MALIPO_PUBLIC_URL: '' }), ['MALIPO_PUBLIC_URL']);
     assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: 'http://inside' }), ['MALIPO_CALLBACK_URL']);
     assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: '' }), []);
@@ -181,7 +181,7 @@ describe('the live environment', () => {
 });
 
 describe('test keys and real money', () => {
-  it('are kept apart: the operator’s sandbox belongs to the test environment, and to it alone', () => {
+  it('are kept apart: the operator’s sandbox is for the test environment only', () => {
     const name = 'MALIPO_MTN_MOMO_TARGET_ENVIRONMENT';
     assert.deepEqual(problemsOf({ ...SOUND, [name]: 'mtnuganda' }), [name]);
     assert.deepEqual(problemsOf({ ...SOUND, MALIPO_ENVIRONMENT: 'test', [name]: 'mtnuganda' }), [name]);
@@ -200,7 +200,7 @@ describe('test keys and real money', () => {
 });
 
 describe('durations', () => {
-  it('can each be set by a variable of their name', () => {
+  it('can each be set by a variable with their name', () => {
     for (const [name, value] of Object.entries(REAL_CLOCKS) as [keyof Clocks, number | readonly number[]][]) {
       const wanted = typeof value === 'number' ? value + 1 : [100, 200, 300];
       const { clocks } = loadConfig({ ...SOUND, [clockSetting(name)]: String(wanted) });
@@ -212,19 +212,19 @@ describe('durations', () => {
     assert.equal(clockSetting('promptWindowMs'), 'MALIPO_PROMPT_WINDOW_MS');
   });
 
-  it('come from the demonstration’s set when that is asked for', () => {
+  it('come from the demonstration’s set when it is chosen', () => {
     assert.deepEqual(loadConfig({ ...SOUND, MALIPO_CLOCKS: 'demo' }).clocks, DEMO_CLOCKS);
   });
 
-  it('are refused when they are negative, broken or a list where one is wanted', () => {
+  it('are refused when they are negative, malformed or a list in place of one value', () => {
     for (const value of ['-1', '60.5', '100,200', 'x', '1e30']) {
       assert.deepEqual(problemsOf({ ...SOUND, MALIPO_PROMPT_WINDOW_MS: value }), ['MALIPO_PROMPT_WINDOW_MS'], value);
     }
   });
 });
 
-describe('durations by which something repeats', () => {
-  it('are refused when so short that nothing else would be done', () => {
+describe('durations of repeated work', () => {
+  it('are refused when they are so short that nothing else would run', () => {
     for (const name of Object.keys(REAL_CLOCKS) as (keyof Clocks)[]) {
       const setting = clockSetting(name);
       assert.deepEqual([...new Set(problemsOf({ ...SOUND, [setting]: '49' }))], [setting]);
@@ -237,8 +237,8 @@ describe('durations by which something repeats', () => {
   });
 });
 
-describe('the time for which a payment that the operator does not know is waited for', () => {
-  it('is longer than a call to the operator, so that none of our sends can still arrive', () => {
+describe('the grace time for a payment that the operator does not find', () => {
+  it('is longer than a call to the operator, so that no send can still arrive after it', () => {
     for (const { notFoundGraceMs, operatorTimeoutMs } of [REAL_CLOCKS, DEMO_CLOCKS]) {
       assert.ok(notFoundGraceMs > operatorTimeoutMs);
     }
@@ -252,7 +252,7 @@ describe('the time for which a payment that the operator does not know is waited
 });
 
 describe('the sandbox’s settings', () => {
-  it('complain of everything that is missing at once, and show no secret', () => {
+  it('report everything that is missing at once, and show no secret', () => {
     assert.throws(
       () => loadSandboxSettings({ MALIPO_SANDBOX_PORT: 'x', MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'operator-secret' }),
       (error: Error) =>

@@ -1,13 +1,13 @@
-// What a process owes at its start: tried until it is done, and not beyond the process's end.
+// Work at the start of a process: retried until it succeeds, and not after the process stops.
 import assert from 'node:assert/strict';
 import { keepTrying } from '../../src/processes/keep-trying.ts';
 import { testLog } from '../support/engines.ts';
 import { eventually } from '../support/test-environment.ts';
 
-describe('work that is kept trying', () => {
+describe('retried work', () => {
   const failure = 'the test could not be done';
 
-  it('is done again after each failure until it succeeds, and then no more', async () => {
+  it('is repeated after each failure until it succeeds, and then no more', async () => {
     let tries = 0;
     const work = () => {
       tries += 1;
@@ -19,7 +19,7 @@ describe('work that is kept trying', () => {
     assert.equal(tries, 4);
   });
 
-  it('ends in the middle of a pause when it is stopped', async () => {
+  it('ends during a pause when it is stopped', async () => {
     let tries = 0;
     const work = () => {
       tries += 1;

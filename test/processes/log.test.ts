@@ -1,4 +1,4 @@
-// What the log says of errors: enough to mend them, and nothing that is personal or secret.
+// Errors in the log: enough to correct them, and nothing personal or secret.
 import assert from 'node:assert/strict';
 import { DatabaseError } from 'pg';
 import { insertCollection } from '../../src/db/payments/collection.ts';
@@ -22,7 +22,7 @@ function written(fields: object): { text: string; line: Line } {
 }
 
 describe('the log', () => {
-  it('says of a refused row which rule refused it, and nothing that stands in the row', async () => {
+  it('names the rule that refused a row, and none of the row’s values', async () => {
     const database = await createTestDatabase();
     const { db } = database;
     try {
@@ -47,7 +47,7 @@ describe('the log', () => {
     }
   });
 
-  it('shows the errors within an error, as a connection that was refused at every address has them', () => {
+  it('shows the errors within an aggregate error', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED ::1'), { code: 'ECONNREFUSED', phone: '256772' });
     const { text, line } = written({ error: new AggregateError([refused]) });
     const { errors } = line['error'] as { errors: Described[] };
@@ -55,13 +55,13 @@ describe('the log', () => {
     assert.ok(!text.includes('256772'));
   });
 
-  it('shows no object that was thrown or named as the cause in place of an error', () => {
+  it('does not show an object that was thrown, or used as a cause, in place of an error', () => {
     for (const error of [{ phone: '256772' }, new Error('outer', { cause: { body: '256772' } })]) {
       assert.ok(!written({ error }).text.includes('256772'));
     }
   });
 
-  it('ends with errors that are each other’s cause', () => {
+  it('cuts a circular chain of causes', () => {
     const one = new Error('one');
     const other = new Error('other', { cause: one });
     one.cause = other;

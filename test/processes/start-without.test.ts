@@ -1,4 +1,4 @@
-// A server whose surroundings are made only after it started: it makes up for what it could not do at its start.
+// A server that starts before its Temporal namespace or its operator's accounts exist: it catches up later.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { prepareTemporal } from '../../src/temporal/setup.ts';
@@ -7,7 +7,7 @@ import { temporal, temporalClient } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 
-describe('a server that was started before its Temporal namespace was made', () => {
+describe('a server that started before its Temporal namespace was created', () => {
   const namespace = `later-${randomBytes(4).toString('hex')}`;
   let testEnv: TestEnvironment;
   before(async () => {
@@ -19,7 +19,7 @@ describe('a server that was started before its Temporal namespace was made', () 
     await testEnv.stop();
   });
 
-  it('makes the schedule of the sweep when the namespace is there', async () => {
+  it('creates the schedule of the sweep when the namespace exists', async () => {
     await prepareTemporal({ address: (await temporal()).address, namespace });
     const { workflowService } = (await temporalClient()).connection;
     const scheduleId = reconciliationScheduleId(testEnv.config.settings.MALIPO_TASK_QUEUE_PREFIX);
@@ -30,16 +30,16 @@ describe('a server that was started before its Temporal namespace was made', () 
     );
   });
 
-  it('and completes payments', async () => {
+  it('completes payments', async () => {
     await untilState(testEnv, await pay(testEnv, '000'), 'succeeded', 40_000);
   });
 });
 
-describe('a server whose operator is younger than its merchants', () => {
+describe('a server with a new operator and existing merchants', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment({ startsServer: false });
-    // As if the operator had been added since: no merchant was made with an account for it.
+    // As if the operator was added later: no account for it exists yet.
     const client = await testEnv.db.pool.connect();
     try {
       await client.query('SET session_replication_role = replica');
@@ -54,7 +54,7 @@ describe('a server whose operator is younger than its merchants', () => {
     await testEnv.stop();
   });
 
-  it('makes the operator’s accounts, so that payments can be recorded', async () => {
+  it('creates the operator’s accounts, so that payments can be recorded', async () => {
     const payment = await pay(testEnv, '000');
     await untilState(testEnv, payment, 'succeeded');
     const { rows } = await testEnv.db.pool.query<{ id: string }>(

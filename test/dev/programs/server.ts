@@ -1,4 +1,4 @@
-// A small server under supervision: BEHAVIOUR chooses how it misbehaves, LEAVE_NOTE a file that its shutdown writes.
+// A small supervised server: BEHAVIOUR chooses how it misbehaves, LEAVE_NOTE a file that its shutdown writes.
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { exitWithParent, reportReady } from '../../../src/dev/parent-link.ts';
@@ -11,7 +11,7 @@ if (behaviour === 'fail') {
   process.exit(3);
 }
 exitWithParent(() => {
-  if (note) writeFileSync(note, 'left in order');
+  if (note) writeFileSync(note, 'exited cleanly');
   return Promise.resolve();
 });
 process.on('SIGTERM', () => {

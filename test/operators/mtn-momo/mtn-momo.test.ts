@@ -1,4 +1,4 @@
-// The MTN MoMo adapter against the sandbox operator, over real HTTP: the conformance suite.
+// The conformance suite with the MTN MoMo adapter, against the sandbox operator over real HTTP.
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { createMtnMomo, type MtnMomoConfig } from '../../../src/operators/mtn-momo/mtn-momo.ts';

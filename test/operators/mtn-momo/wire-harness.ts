@@ -1,0 +1,97 @@
+// The MTN MoMo adapter in front of a stub operator, and the responses that its wire tests have in common.
+import { randomUUID } from 'node:crypto';
+import { createMtnMomo, type MtnMomoConfig } from '../../../src/operators/mtn-momo/mtn-momo.ts';
+import type { Operator, SendOutcome } from '../../../src/operators/port.ts';
+import { halfBody, json, raw, startStubOperator, type Reply, type StubOperator } from '../stub-operator.ts';
+
+export const REFERENCE = randomUUID();
+/** For replies that never end; all other calls have more time than any machine needs. */
+export const TIMEOUT_MS = 150;
+const AMPLE_MS = 20_000;
+
+export const silence: Reply = () => undefined;
+export const endless: Reply = (response) => response.writeHead(200).write('{');
+export const cut: Reply = (response) => response.destroy();
+
+export const PAID = {
+  amount: '500',
+  currency: 'UGX',
+  externalId: REFERENCE,
+  financialTransactionId: '363440463',
+  status: 'SUCCESSFUL',
+};
+
+export type MtnWire = {
+  stub: StubOperator;
+  operator: Operator;
+  open(changes?: Partial<MtnMomoConfig>): Operator;
+  /** Sends this reply to every call; after a reply that never ends the adapter times out early. */
+  reply(reply: Reply): Promise<void>;
+  timeOutEarly(): Promise<void>;
+};
+
+/** A stub operator and an adapter for each test of the surrounding suite. */
+export function useMtnWire(): MtnWire {
+  const wire = {
+    open: (changes) =>
+      createMtnMomo({
+        baseUrl: wire.stub.url,
+        targetEnvironment: 'mtnuganda',
+        callbackUrl: 'https://pay.example/operators/mtn-momo/callbacks',
+        collection: { subscriptionKey: 'the-key', apiUser: 'the-user', apiKey: 'the-secret' },
+        disbursement: { subscriptionKey: 'out-key', apiUser: 'out-user', apiKey: 'out-secret' },
+        requestTimeoutMs: AMPLE_MS,
+        connections: 4,
+        ...changes,
+      }),
+    async reply(reply) {
+      wire.stub.set({ call: reply });
+      if (reply === silence || reply === endless) await wire.timeOutEarly();
+    },
+    async timeOutEarly() {
+      await wire.operator.close();
+      wire.operator = wire.open({ requestTimeoutMs: TIMEOUT_MS });
+    },
+  } as MtnWire;
+  beforeEach(async () => {
+    wire.stub = await startStubOperator();
+    wire.operator = wire.open();
+  });
+  afterEach(async () => {
+    await wire.operator.close();
+    await wire.stub.stop();
+  });
+  return wire;
+}
+
+export function unknown(reason: string): { readonly kind: 'unknown'; readonly reason: string } {
+  return { kind: 'unknown', reason };
+}
+
+export function refused(
+  code: 'operator_rejected' | 'payer_not_found' | 'operator_unavailable',
+  operatorCode: string,
+): SendOutcome {
+  return { kind: 'refused', code, operatorCode };
+}
+
+/** What the operator sends, and the outcome that the adapter makes of it. */
+export type Case<Outcome> = readonly [what: string, reply: Reply, outcome: Outcome];
+
+/** Responses to a send that mean the same for a collection, a payout and a refund. */
+export const SEND_CASES: readonly Case<SendOutcome>[] = [
+  ['202', raw(202, ''), { kind: 'accepted' }],
+  ['409 for a known reference', json(409, { code: 'RESOURCE_ALREADY_EXIST', message: 'x' }), { kind: 'accepted' }],
+  ['409 without a code', raw(409, ''), unknown('http 409')],
+  ['400 without a body', raw(400, ''), refused('operator_rejected', 'HTTP_400')],
+  ["403 with a firewall's page", raw(403, '<html>Request Rejected</html>'), unknown('http 403')],
+  ['500 NOT_ALLOWED', json(500, { code: 'NOT_ALLOWED' }), refused('operator_rejected', 'NOT_ALLOWED')],
+  ['500 with a new code', json(500, { code: 'NEW_CODE' }), unknown('http 500 NEW_CODE')],
+  ['500 without a body', raw(500, ''), unknown('http 500')],
+  ['503', json(503, { code: 'SERVICE_UNAVAILABLE' }), unknown('http 503 SERVICE_UNAVAILABLE')],
+  ['429', raw(429, ''), unknown('http 429')],
+  ['404 without a body', raw(404, ''), unknown('http 404')],
+  ['a cut connection', cut, unknown('connection failed: UND_ERR_SOCKET')],
+  ['half a body', halfBody(400, '{"code": "NOT_ALLOWED"}'), unknown('connection failed: UND_ERR_SOCKET')],
+  ['no response', silence, unknown(`timed out after ${TIMEOUT_MS} ms`)],
+];
