@@ -1,4 +1,4 @@
-// A server that is told to stop in the middle of its work: it ends in order, and leaves nothing undone or done twice.
+// A server that is stopped during its work: it ends cleanly, and everything is done exactly once.
 import assert from 'node:assert/strict';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
@@ -28,9 +28,9 @@ describe('a server that gets SIGTERM', () => {
     await testEnv.stop();
   });
 
-  it('in the middle of payments and deliveries ends cleanly, and the next one completes them once', async () => {
+  it('ends cleanly during payments and deliveries, and the next server completes them once', async () => {
     const { merchant, receiver } = testEnv;
-    // So slow that many attempts are under way at any time.
+    // So slow that many attempts are in progress at any time.
     receiver.answerWith(merchant.id, (_received, response) => {
       setTimeout(() => response.writeHead(200).end(), 400);
     });
@@ -50,12 +50,12 @@ describe('a server that gets SIGTERM', () => {
       const { rows } = await testEnv.db.pool.query(`SELECT 1 FROM deliveries WHERE state <> 'delivered'`);
       return rows.length === 0;
     });
-    // An orderly stop finishes what it sends, so nothing had to be sent again.
+    // A clean stop finishes the attempts in progress, so nothing is sent again.
     assert.equal(receiver.all(merchant.id).length, 2 * PAYMENTS);
     await assertLedgerIsSound(testEnv.db);
   });
 
-  it('twice ends all the same', async () => {
+  it('ends cleanly also when it gets the signal twice', async () => {
     const other = await startServerChild(testEnv, { overrides: { MALIPO_HTTP_PORT: '0' } });
     const [first, second] = await Promise.all([other.stop(), other.stop()]);
     assert.deepEqual([first.code, second.code], [0, 0]);

@@ -1,8 +1,8 @@
-// A server that is killed before or after any step of a payment: the next one goes on, and nothing happens twice.
+// A server that is killed before or after any step of a collection: the next one continues, and nothing happens twice.
 import assert from 'node:assert/strict';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
-import { type CrashPoint } from '../support/crash-points.ts';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import type { CrashPoint } from '../support/crash-points.ts';
+import type { TestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,
@@ -15,6 +15,7 @@ import {
   untilState,
 } from '../support/payments.ts';
 import { startServerChild } from '../support/server-child.ts';
+import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
 
 type Path = {
   readonly row: string;
@@ -38,7 +39,7 @@ type Step = { activity: string; transition?: string };
 const record = (transition: string) => ({ activity: 'recordTransition', transition });
 const STEPS: readonly (readonly [string, Step, Path])[] = [
   ['the prompt is raised', { activity: 'sendWithOperator' }, PAID],
-  ['the operator is asked', { activity: 'queryStatusWithOperator' }, PAID],
+  ['the operator’s status is queried', { activity: 'queryStatusWithOperator' }, PAID],
   ['the prompt is recorded', record('prompt_accepted'), PAID],
   ['the payment is recorded', record('paid'), PAID],
   ['a refusal is recorded', record('declined'), DECLINED],
@@ -46,7 +47,28 @@ const STEPS: readonly (readonly [string, Step, Path])[] = [
   ['an unknown outcome is recorded', record('outcome_unknown'), UNDECIDED],
 ];
 
-/** Starts a server that dies at the point, then one that does not. The house is stopped by the caller. */
+const CASES = STEPS.flatMap(([what, step, path]) =>
+  (['before', 'after'] as const).map((moment) => ({
+    title: `becomes ${path.state} exactly once when its server is killed ${moment} ${what}`,
+    crashPoint: { moment, ...step },
+    path,
+  })),
+);
+
+describe('a collection', () => {
+  testConcurrently(CASES, 4, ({ crashPoint, path }) => {
+    const environment = {
+      MALIPO_PROMPT_DEADLINE_MS: '60000',
+      MALIPO_PROMPT_WINDOW_MS: '30000',
+      // How long an activity of a dead server keeps the next one waiting.
+      MALIPO_OPERATOR_TIMEOUT_MS: '500',
+      ...path.environment,
+    };
+    return inOwnEnvironment({ environment }, (testEnv) => survive(testEnv, crashPoint, path));
+  });
+});
+
+/** Starts a server that dies at the crash point, then one that does not. */
 async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, path: Path): Promise<void> {
   const doomed = await startServerChild(testEnv, { crashPoint });
   const payment = await pay(testEnv, path.row);
@@ -60,50 +82,4 @@ async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, path: P
   assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   assert.equal(await availableBalance(testEnv, payment.merchant), path.state === 'succeeded' ? payment.amount : 0);
   await assertLedgerIsSound(testEnv.db);
-}
-
-describe('a server that is killed', () => {
-  const points = STEPS.flatMap(([title, step, path]) =>
-    (['before', 'after'] as const).map((moment) => ({
-      title: `${moment} ${title}`,
-      crashPoint: { moment, ...step },
-      path,
-    })),
-  );
-  const outcomes = new Map<string, Promise<void>>();
-
-  // A few at a time: most of their time is waiting for what the dead server had in hand.
-  before(() => {
-    const lanes = [0, 1, 2, 3].map(() => Promise.resolve());
-    for (const [index, { title, crashPoint, path }] of points.entries()) {
-      const lane = index % lanes.length;
-      const outcome = lanes[lane]!.then(() => surviveInOwnEnvironment(crashPoint, path));
-      outcomes.set(title, outcome);
-      lanes[lane] = outcome.catch(() => undefined);
-    }
-  });
-
-  for (const { title, path } of points) {
-    it(`${title} leaves a payment that ends as ${path.state}, once`, async () => {
-      await outcomes.get(title);
-    });
-  }
-});
-
-async function surviveInOwnEnvironment(crashPoint: CrashPoint, path: Path): Promise<void> {
-  const testEnv = await startTestEnvironment({
-    startsServer: false,
-    environment: {
-      MALIPO_PROMPT_DEADLINE_MS: '60000',
-      MALIPO_PROMPT_WINDOW_MS: '30000',
-      // How long an activity of a dead server keeps the next one waiting.
-      MALIPO_OPERATOR_TIMEOUT_MS: '500',
-      ...path.environment,
-    },
-  });
-  try {
-    await survive(testEnv, crashPoint, path);
-  } finally {
-    await testEnv.stop();
-  }
 }

@@ -1,12 +1,13 @@
-// Servers that die around the steps of a payout: it is sent once, and ends as the operator says.
+// A server that is killed before or after any step of a payout: it is sent once, and gets the operator's final status.
 import assert from 'node:assert/strict';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import type { CrashPoint } from '../support/crash-points.ts';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import type { TestEnvironment } from '../support/test-environment.ts';
 import { assertLedgerIsSound, expireLeases, transitionsOf, untilAllReceived } from '../support/payments.ts';
 import { requestPayout, balanceOf, fund, release, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { startServerChild } from '../support/server-child.ts';
+import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
 
 type Path = { readonly row: string; readonly state: PayoutState; readonly balance: readonly [number, number] };
 
@@ -14,46 +15,27 @@ const PAID: Path = { row: '000', state: 'succeeded', balance: [15_000, 0] };
 const REFUSED: Path = { row: '001', state: 'failed', balance: [20_000, 0] };
 
 const record = (transition: string) => ({ activity: 'recordTransition', transition });
-const POINTS: readonly (readonly [string, CrashPoint, Path])[] = (['before', 'after'] as const).flatMap((moment) => [
-  [`${moment} it is sent`, { moment, activity: 'sendWithOperator' }, PAID] as const,
-  [`${moment} the operator is asked`, { moment, activity: 'queryStatusWithOperator' }, PAID] as const,
-  [`${moment} its payment is recorded`, { moment, ...record('paid') }, PAID] as const,
-  [`${moment} its refusal is recorded`, { moment, ...record('declined') }, REFUSED] as const,
-]);
+const STEPS: readonly (readonly [string, { activity: string; transition?: string }, Path])[] = [
+  ['it is sent', { activity: 'sendWithOperator' }, PAID],
+  ['the operator’s status is queried', { activity: 'queryStatusWithOperator' }, PAID],
+  ['its payment is recorded', record('paid'), PAID],
+  ['its refusal is recorded', record('declined'), REFUSED],
+];
+const CASES = (['before', 'after'] as const).flatMap((moment) =>
+  STEPS.map(([what, step, path]) => ({
+    title: `is sent once and becomes ${path.state} when its server is killed ${moment} ${what}`,
+    crashPoint: { moment, ...step },
+    path,
+  })),
+);
 
-describe('a server that is killed', () => {
-  const outcomes = new Map<string, Promise<void>>();
-
-  // A few at a time: most of their time is waiting for what the dead server had in hand.
-  before(() => {
-    const lanes = [0, 1, 2].map(() => Promise.resolve());
-    for (const [index, [title, crashPoint, path]] of POINTS.entries()) {
-      const lane = index % lanes.length;
-      const outcome = lanes[lane]!.then(() => surviveInOwnEnvironment(crashPoint, path));
-      outcomes.set(title, outcome);
-      lanes[lane] = outcome.catch(() => undefined);
-    }
-  });
-
-  for (const [title, , path] of POINTS) {
-    it(`${title} leaves a payout that ends as ${path.state}, sent once`, async () => {
-      await outcomes.get(title);
-    });
-  }
-});
-
-async function surviveInOwnEnvironment(crashPoint: CrashPoint, path: Path): Promise<void> {
-  const testEnv = await startTestEnvironment({
-    startsServer: false,
+describe('a payout', () => {
+  testConcurrently(CASES, 3, ({ crashPoint, path }) => {
     // How long an activity of a dead server keeps the next one waiting.
-    environment: { MALIPO_OPERATOR_TIMEOUT_MS: '500', MALIPO_PAYOUT_SEND_DEADLINE_MS: '60000' },
+    const environment = { MALIPO_OPERATOR_TIMEOUT_MS: '500', MALIPO_PAYOUT_SEND_DEADLINE_MS: '60000' };
+    return inOwnEnvironment({ environment }, (testEnv) => survive(testEnv, crashPoint, path));
   });
-  try {
-    await survive(testEnv, crashPoint, path);
-  } finally {
-    await testEnv.stop();
-  }
-}
+});
 
 async function survive(testEnv: TestEnvironment, crashPoint: CrashPoint, { row, state, balance }: Path): Promise<void> {
   const { merchant } = testEnv;

@@ -1,4 +1,4 @@
-// A server that dies while it releases several payouts: the repeat with the same key finds each released once.
+// A server that is killed while it releases several payouts: the repeated request releases each of them once.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
@@ -19,7 +19,7 @@ describe('a server that is killed while it releases several payouts', () => {
     ['before', 'queued', null],
     ['after', 'released', 'true'],
   ] as const) {
-    it(`${moment} the commit leaves them ${state}, and the repeat answers that all are released`, async () => {
+    it(`leaves them ${state} when killed ${moment} the commit, and the repeated request releases all of them`, async () => {
       const doomed = await startServerChild(testEnv, { crashPoint: { moment, commitOf: 'payout_approval_insert' } });
       const payouts = await Promise.all([1, 2, 3].map(() => requestPayout(testEnv, '000')));
       const browser = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['approver']));

@@ -1,4 +1,4 @@
-// A server that is killed in the middle of a replay of many: the next one goes on, and each delivery is sent again once.
+// A server that is killed during a replay of many deliveries: the next one continues, and each is sent again once.
 import assert from 'node:assert/strict';
 import { makeBacklog } from '../../bench/backlog.ts';
 import type { Person } from '../../src/domain/accounts/member.ts';
@@ -12,7 +12,7 @@ import { eventually, startTestEnvironment, type TestEnvironment } from '../suppo
 import { expireLeases } from '../support/payments.ts';
 import { startServerChild } from '../support/server-child.ts';
 
-// More than one batch, and a rest.
+// More than one batch, the last one incomplete.
 const EVENTS = 1200;
 
 describe('a server that is killed while it replays', () => {
@@ -24,8 +24,8 @@ describe('a server that is killed while it replays', () => {
   });
   afterEach(() => testEnv.stop());
 
-  /** Many events that the merchant's endpoint did not get. */
-  async function miss(): Promise<void> {
+  /** Creates many withheld deliveries for the merchant's endpoint. */
+  async function createWithheldDeliveries(): Promise<void> {
     const { id: merchantId } = testEnv.merchant;
     const { id: endpointId } = await oneRow<{ id: EndpointId }>(
       testEnv.db,
@@ -37,9 +37,9 @@ describe('a server that is killed while it replays', () => {
   }
 
   for (const moment of ['before', 'after'] as const) {
-    it(`${moment} a batch is recorded leaves a replay that the next server completes, with nothing twice or left out`, async () => {
-      await miss();
-      // Ids made by this process may lie a moment ahead of its clock.
+    it(`leaves a replay that the next server completes exactly once, when killed ${moment} a batch is recorded`, async () => {
+      await createWithheldDeliveries();
+      // Ids of this process may be slightly ahead of its clock.
       const madeBefore = new Date(Date.now() + 60_000);
       const filter = { endpointId: null, states: UNDELIVERED_STATES, madeFrom: null, madeBefore };
       const { id, total } = await createReplay(testEnv.db, { filter, by: actedBy(person), at: new Date() });
@@ -52,7 +52,7 @@ describe('a server that is killed while it replays', () => {
         testEnv.db,
         'SELECT count(*)::int AS count FROM deliveries WHERE replay_count > 0',
       );
-      assert.equal(again.count, broken.replayed, 'what is counted is what was done');
+      assert.equal(again.count, broken.replayed, 'the count matches the deliveries');
       await expireLeases(testEnv.db);
       await testEnv.startServer();
       const done = await eventually('the replay to be completed', async () => {

@@ -1,4 +1,4 @@
-// Payments whose change the database refuses again and again: they wait by themselves, and hold up no other payment.
+// Payments whose change the database keeps refusing: they wait without blocking other payments.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { assertLedgerIsSound, pay, untilState, type Payment } from '../support/payments.ts';
@@ -23,14 +23,14 @@ describe('payments that cannot be recorded', () => {
     await testEnv.stop();
   });
 
-  it('leave room for those that can, however many they are', async () => {
-    // By then every one of them was tried.
+  it('do not block other payments, however many they are', async () => {
+    // Long enough for a try of each of them.
     await sleep(3000);
     const payment = await pay(testEnv, '000');
     await untilState(testEnv, payment, 'succeeded', 25_000);
   });
 
-  it('are recorded once that is possible again', async () => {
+  it('are recorded when the database accepts them again', async () => {
     await testEnv.db.pool.query('DROP TRIGGER refuse_some ON collections');
     for (const payment of stuck) await untilState(testEnv, payment, 'succeeded', 50_000);
     await assertLedgerIsSound(testEnv.db);

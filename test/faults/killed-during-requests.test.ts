@@ -1,6 +1,7 @@
-// A server that is killed where it meets the outside: at the API's commit, while a payer decides, and while it sends.
+// A server that is killed around the commit of a request, while a payer decides, or around a webhook.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { DeliveryId } from '../../src/domain/ids.ts';
 import { call, collectionFields } from '../support/api.ts';
 import { attemptsOf, untilDelivery } from '../support/deliveries.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
@@ -15,23 +16,48 @@ import {
   untilAllReceived,
   untilState,
 } from '../support/payments.ts';
+import type { Received } from '../support/receiver.ts';
 import { startServerChild } from '../support/server-child.ts';
+import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
 
 const PAID = ['initiated > prompted', 'prompted > succeeded'];
 
-async function environmentWithoutServer(environment: Readonly<Record<string, string>> = {}): Promise<TestEnvironment> {
-  return startTestEnvironment({
+function optionsWith(environment: Readonly<Record<string, string>> = {}) {
+  return {
     startsServer: false,
     environment: { MALIPO_PROMPT_WINDOW_MS: '30000', MALIPO_OPERATOR_TIMEOUT_MS: '800', ...environment },
     sandboxTimes: { decisionMs: 1000 },
-  });
+  };
+}
+
+/**
+ * The second request is the same event, delivery and attempt as the first, with the same bytes and a valid signature.
+ */
+function assertIsRepetition(second: Received | undefined, first: Received | undefined): void {
+  assert.deepEqual(second!.rawBody, first!.rawBody);
+  for (const name of ['malipo-event-id', 'malipo-delivery-id', 'malipo-attempt'] as const) {
+    assert.equal(second!.headers[name], first!.headers[name]);
+  }
+  assert.ok(second!.isVerified);
+}
+
+/** Attempt 1 got a 500, attempt 2 a 200. */
+async function assertTwoAttempts({ db }: TestEnvironment, deliveryId: DeliveryId): Promise<void> {
+  const attempts = await attemptsOf(db, deliveryId);
+  assert.deepEqual(
+    attempts.map(({ number, status }) => [number, status]),
+    [
+      [1, 500],
+      [2, 200],
+    ],
+  );
 }
 
 describe('a server that is killed around the commit of a request', () => {
   let testEnv: TestEnvironment;
   const body = collectionFields({ phone: phoneFor('000') });
   beforeEach(async () => {
-    testEnv = await environmentWithoutServer();
+    testEnv = await startTestEnvironment(optionsWith());
   });
   afterEach(async () => {
     await assertLedgerIsSound(testEnv.db);
@@ -46,7 +72,7 @@ describe('a server that is killed around the commit of a request', () => {
     return rows.map(({ id }) => id);
   }
 
-  it('right after it has recorded a payment that nobody knows of yet: the next one starts it', async () => {
+  it('leaves a recorded payment to the next server when killed right after the commit', async () => {
     const doomed = await startServerChild(testEnv, { crashPoint: { moment: 'after', commitOf: 'collection_insert' } });
     const idempotencyKey = randomUUID();
     await assert.rejects(post(idempotencyKey));
@@ -64,7 +90,7 @@ describe('a server that is killed around the commit of a request', () => {
     assert.deepEqual(await collections(), [id]);
   });
 
-  it('right before it records one: nothing is kept, and the same key makes the payment', async () => {
+  it('records nothing when killed right before the commit, and the same key creates the payment', async () => {
     const doomed = await startServerChild(testEnv, { crashPoint: { moment: 'before', commitOf: 'collection_insert' } });
     const idempotencyKey = randomUUID();
     await assert.rejects(post(idempotencyKey));
@@ -78,17 +104,17 @@ describe('a server that is killed around the commit of a request', () => {
   });
 });
 
-describe('a server that is killed', () => {
+describe('a server that is killed while a payer decides or a webhook is sent', () => {
   let testEnv: TestEnvironment;
   beforeEach(async () => {
-    testEnv = await environmentWithoutServer();
+    testEnv = await startTestEnvironment(optionsWith());
   });
   afterEach(async () => {
     await assertLedgerIsSound(testEnv.db);
     await testEnv.stop();
   });
 
-  it('while the payer decides misses the callback, and the next one learns the outcome by asking', async () => {
+  it('misses the callback, and the next server queries the outcome', async () => {
     const doomed = await startServerChild(testEnv);
     const payment = await pay(testEnv, '008');
     await untilState(testEnv, payment, 'prompted');
@@ -105,10 +131,10 @@ describe('a server that is killed', () => {
     assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 
-  it('between sending an event and recording that sends the same bytes again, under the same attempt number', async () => {
+  it('sends the same bytes again, with the same attempt number, when killed before the attempt is recorded', async () => {
     const { merchant, receiver } = testEnv;
     const doomed = await startServerChild(testEnv);
-    // No answer: the server dies before it can record anything.
+    // No response: the server dies before it can record anything.
     receiver.answerWith(merchant.id, () => void doomed.kill());
     const payment = await pay(testEnv, '010');
     await doomed.exited;
@@ -121,41 +147,48 @@ describe('a server that is killed', () => {
       const received = receiver.all(merchant.id).filter(({ event }) => event.type === 'collection.prompted');
       return received.length > 1 && received;
     });
-    assert.deepEqual(second!.rawBody, first!.rawBody);
-    for (const name of ['malipo-event-id', 'malipo-delivery-id', 'malipo-attempt'] as const) {
-      assert.equal(second!.headers[name], first!.headers[name]);
-    }
-    assert.ok(second!.isVerified);
+    assertIsRepetition(second, first);
     assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID.slice(0, 1));
   });
 });
 
 describe('a server that is killed around a further attempt of a delivery', () => {
-  const MOMENTS = ['before', 'after'] as const;
-  const outcomes = new Map<string, Promise<void>>();
   // Both at once: they wait until the attempt of the dead server counts as lost.
-  before(() => {
-    for (const moment of MOMENTS) outcomes.set(moment, survive(moment));
-  });
+  const cases = (['before', 'after'] as const).map((moment) => ({
+    title: `leaves a delivery that arrives, with no attempt recorded twice, when killed ${moment} the attempt`,
+    moment,
+  }));
+  testConcurrently(cases, 2, ({ moment }) =>
+    inOwnEnvironment(optionsWith(), async (testEnv) => {
+      const { merchant, receiver } = testEnv;
+      const doomed = await startServerChild(testEnv, { crashPoint: { moment, activity: 'sendDelivery' } });
+      let requests = 0;
+      receiver.answerWith(merchant.id, (_received, response) => {
+        requests += 1;
+        response.writeHead(requests === 1 ? 500 : 200).end();
+      });
+      await pay(testEnv, '010');
+      await doomed.dies();
+      assert.equal(requests, moment === 'before' ? 1 : 2);
 
-  for (const moment of MOMENTS) {
-    it(`${moment} it is made leaves a delivery that arrives, and no attempt recorded twice`, async () => {
-      await outcomes.get(moment);
-    });
-  }
+      await testEnv.startServer();
+      const delivery = await untilDelivery(testEnv, merchant, 'delivered');
+      await assertTwoAttempts(testEnv, delivery.id);
+      assert.equal(requests, 2);
+    }),
+  );
 });
 
 describe('a server that is killed between sending a further attempt and recording it', () => {
-  it('sends the same bytes again, under the same attempt number, and records one attempt', async () => {
-    const testEnv = await environmentWithoutServer();
-    try {
+  it('sends the same bytes again, with the same attempt number, and records one attempt', () =>
+    inOwnEnvironment(optionsWith(), async (testEnv) => {
       const { merchant, receiver } = testEnv;
       const doomed = await startServerChild(testEnv);
       let requests = 0;
       receiver.answerWith(merchant.id, (_received, response) => {
         requests += 1;
         if (requests === 1) response.writeHead(500).end();
-        // No answer: the server dies before it can record anything.
+        // No response: the server dies before it can record anything.
         else if (requests === 2) void doomed.kill();
         else response.writeHead(200).end();
       });
@@ -167,29 +200,14 @@ describe('a server that is killed between sending a further attempt and recordin
       const delivery = await untilDelivery(testEnv, merchant, 'delivered');
       const [, lost, repeated, ...others] = receiver.all(merchant.id);
       assert.deepEqual(others, []);
-      assert.deepEqual(repeated!.rawBody, lost!.rawBody);
-      for (const name of ['malipo-event-id', 'malipo-delivery-id', 'malipo-attempt'] as const) {
-        assert.equal(repeated!.headers[name], lost!.headers[name]);
-      }
-      assert.ok(repeated!.isVerified);
-      const attempts = await attemptsOf(testEnv.db, delivery.id);
-      assert.deepEqual(
-        attempts.map(({ number, status }) => [number, status]),
-        [
-          [1, 500],
-          [2, 200],
-        ],
-      );
-    } finally {
-      await testEnv.stop();
-    }
-  });
+      assertIsRepetition(repeated, lost);
+      await assertTwoAttempts(testEnv, delivery.id);
+    }));
 });
 
-describe('a server that is killed when it has recorded a further attempt that failed', () => {
-  it('leaves the wait before the next one as long as it was decided', async () => {
-    const testEnv = await environmentWithoutServer({ MALIPO_DELIVERY_SCHEDULE_MS: '0,100,20000,100' });
-    try {
+describe('a server that is killed after it has recorded a further failed attempt', () => {
+  it('keeps the scheduled time of the next attempt', () =>
+    inOwnEnvironment(optionsWith({ MALIPO_DELIVERY_SCHEDULE_MS: '0,100,20000,100' }), async (testEnv) => {
       const { merchant, receiver } = testEnv;
       const doomed = await startServerChild(testEnv, { crashPoint: { moment: 'after', activity: 'sendDelivery' } });
       receiver.answerWith(merchant.id, (_received, response) => response.writeHead(500).end());
@@ -204,40 +222,7 @@ describe('a server that is killed when it has recorded a further attempt that fa
         attempts.map(({ status }) => status),
         [500, 500, 200],
       );
-      // Not sooner; half a second is what clocks may differ by.
+      // Not earlier; clocks may differ by half a second.
       assert.ok(attempts[2]!.startedAt.getTime() >= rows[0]!.due.getTime() - 500);
-    } finally {
-      await testEnv.stop();
-    }
-  });
+    }));
 });
-
-async function survive(moment: 'before' | 'after'): Promise<void> {
-  const testEnv = await environmentWithoutServer();
-  try {
-    const { merchant, receiver } = testEnv;
-    const doomed = await startServerChild(testEnv, { crashPoint: { moment, activity: 'sendDelivery' } });
-    let requests = 0;
-    receiver.answerWith(merchant.id, (_received, response) => {
-      requests += 1;
-      response.writeHead(requests === 1 ? 500 : 200).end();
-    });
-    await pay(testEnv, '010');
-    await doomed.dies();
-    assert.equal(requests, moment === 'before' ? 1 : 2);
-
-    await testEnv.startServer();
-    const delivery = await untilDelivery(testEnv, merchant, 'delivered');
-    const attempts = await attemptsOf(testEnv.db, delivery.id);
-    assert.deepEqual(
-      attempts.map(({ number, status }) => [number, status]),
-      [
-        [1, 500],
-        [2, 200],
-      ],
-    );
-    assert.equal(requests, 2);
-  } finally {
-    await testEnv.stop();
-  }
-}

@@ -1,4 +1,4 @@
-// Temporal stopped and started again: what was accepted is recorded, waits within bounds, and completes.
+// Temporal stops and starts again: accepted payments are recorded, wait within limits, and complete.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import { startServerChild } from '../support/server-child.ts';
 const PAID = ['initiated > prompted', 'prompted > succeeded'];
 const BACKLOG_MAX = 4;
 
-/** A Temporal server of this file's own, whose database outlives it. */
+/** A separate Temporal server, whose database outlives it. */
 async function temporalOnFile(): Promise<{ address: string; start(): Promise<void>; stop(): Promise<void> }> {
   const port = await freePort();
   let server: TemporalServer | null = null;
@@ -35,11 +35,11 @@ async function temporalOnFile(): Promise<{ address: string; start(): Promise<voi
     async start() {
       server = await startTemporalServer({
         binary: await temporalBinary(),
-        databaseFile: join(runFolder(), 'temporal-away', 'temporal.db'),
+        databaseFile: join(runFolder(), 'temporal-down', 'temporal.db'),
         host: '127.0.0.1',
         port,
         namespaces: [NAMESPACE],
-        logFile: join(runFolder(), 'temporal-away.log'),
+        logFile: join(runFolder(), 'temporal-down.log'),
         synchronous: 'off',
       });
     },
@@ -49,12 +49,12 @@ async function temporalOnFile(): Promise<{ address: string; start(): Promise<voi
   };
 }
 
-// Each test goes on where the one before it ended.
-describe('while Temporal is away', () => {
+// Each test continues where the one before it ended.
+describe('the service without Temporal', () => {
   let temporal: Awaited<ReturnType<typeof temporalOnFile>>;
   let testEnv: TestEnvironment;
-  let open: Payment;
-  let bystanderStopped: Promise<Exit>;
+  let pending: Payment;
+  let otherServerStopped: Promise<Exit>;
   const accepted: Payment[] = [];
 
   before(async () => {
@@ -70,12 +70,12 @@ describe('while Temporal is away', () => {
       },
       sandboxTimes: { decisionMs: 1000 },
     });
-    const bystander = await startServerChild(testEnv, { overrides: { MALIPO_HTTP_PORT: String(await freePort()) } });
-    open = await pay(testEnv, '004');
-    await untilState(testEnv, open, 'prompted');
+    const otherServer = await startServerChild(testEnv, { overrides: { MALIPO_HTTP_PORT: String(await freePort()) } });
+    pending = await pay(testEnv, '004');
+    await untilState(testEnv, pending, 'prompted');
     await temporal.stop();
-    // Its workers first try for a while to report what they had in hand.
-    bystanderStopped = bystander.stop(40_000);
+    // Its workers first try for a while to report their tasks.
+    otherServerStopped = otherServer.stop(40_000);
   });
   after(async () => {
     await testEnv.stop();
@@ -90,7 +90,7 @@ describe('while Temporal is away', () => {
     });
   const readiness = () => call(testEnv.baseUrl, 'GET', '/readyz');
 
-  it('a payment is accepted and recorded, and the answer does not wait', async () => {
+  it('accepts and records a payment, and responds without delay', async () => {
     const beganMs = Date.now();
     const payment = await pay(testEnv, '000');
     assert.ok(Date.now() - beganMs < 10_000, `it took ${Date.now() - beganMs} ms`);
@@ -98,7 +98,7 @@ describe('while Temporal is away', () => {
     accepted.push(payment);
   });
 
-  it('readiness says that the service is degraded, soon enough for a probe, and is still 200', async () => {
+  it('reports in time for a probe that it is degraded, with status 200', async () => {
     const beganMs = Date.now();
     const { status, json } = await readiness();
     assert.ok(Date.now() - beganMs < 10_000, `it took ${Date.now() - beganMs} ms`);
@@ -107,8 +107,8 @@ describe('while Temporal is away', () => {
     assert.deepEqual(json['parts'], { database: 'up', temporal: 'away', backlog: 'within_bounds' });
   });
 
-  it('new work is refused with 503 and Retry-After once too much of it waits, and readiness says why', async () => {
-    // One is there already.
+  it('refuses new work with 503 and Retry-After when the backlog is full, and reports that', async () => {
+    // One payment is in the backlog already.
     for (let i = 1; i < BACKLOG_MAX; i++) accepted.push(await pay(testEnv, '000'));
     const refused = await eventually('the bound', async () => {
       const answer = await post(randomUUID(), phoneFor('000'));
@@ -122,24 +122,24 @@ describe('while Temporal is away', () => {
     assert.equal((json['parts'] as { backlog: string }).backlog, 'full');
   });
 
-  it('a repeated request is answered all the same', async () => {
+  it('responds to a repeated request all the same', async () => {
     const [payment] = accepted;
     const idempotencyKey = payment!.workflowId.split('/').at(-1)!;
     const answer = await post(idempotencyKey, payment!.phone);
     assert.deepEqual([answer.status, answer.json['id']], [202, payment!.id]);
   });
 
-  it('a server that never reached it starts, and stops when it is told to', async () => {
+  it('starts and stops cleanly without ever reaching Temporal', async () => {
     const child = await startServerChild(testEnv, { overrides: { MALIPO_HTTP_PORT: String(await freePort()) } });
     const { code, signal } = await child.stop();
     assert.deepEqual([code, signal], [0, null]);
   });
 
-  it('nobody is prompted', async () => {
+  it('prompts nobody', async () => {
     for (const { phone } of accepted) assert.deepEqual(await sandboxTransactions(testEnv, phone), []);
   });
 
-  it('all of it waits, and completes when Temporal is back', async () => {
+  it('completes all accepted payments when Temporal is back', async () => {
     await temporal.start();
     for (const payment of accepted) {
       await untilState(testEnv, payment, 'succeeded', 30_000);
@@ -148,19 +148,19 @@ describe('while Temporal is away', () => {
     }
   });
 
-  it('a payment that was open is not lost: it goes on where it was', async () => {
-    await untilState(testEnv, open, 'succeeded', 30_000);
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, open)), PAID);
-    assert.equal(await promptsRaised(testEnv, open.phone), 1);
+  it('completes a payment that was pending before', async () => {
+    await untilState(testEnv, pending, 'succeeded', 30_000);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, pending)), PAID);
+    assert.equal(await promptsRaised(testEnv, pending.phone), 1);
     await assertLedgerIsSound(testEnv.db);
   });
 
-  it('a server that was told to stop meanwhile has stopped cleanly', async () => {
-    const { code, signal } = await bystanderStopped;
+  it('has cleanly stopped a server that got its signal meanwhile', async () => {
+    const { code, signal } = await otherServerStopped;
     assert.deepEqual([code, signal], [0, null]);
   });
 
-  it('and back again, the service is ready and takes new work', async () => {
+  it('is ready and accepts new work when Temporal is back', async () => {
     await eventually('readiness', async () => (await readiness()).json['status'] === 'ready');
     const payment = await pay(testEnv, '000');
     await untilState(testEnv, payment, 'succeeded');

@@ -1,4 +1,4 @@
-// PostgreSQL stopped and started again: requests are refused while nothing can be recorded, and nothing is lost.
+// PostgreSQL stops and starts again: requests are refused while nothing can be recorded, and nothing is lost.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -27,23 +27,26 @@ import {
 
 type RestartablePostgres = TestDatabase & {
   start(): Promise<void>;
-  /** Its data stay. */
+  /** Stops the server; its data stay. */
   halt(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** A PostgreSQL server of this file's own with one database, which is not dropped: its folder goes with the run. */
-async function postgresOfOurOwn(): Promise<RestartablePostgres> {
+/**
+ * Starts a separate PostgreSQL server with one database. The database is not dropped: its folder is removed after the
+ * run.
+ */
+async function startOwnPostgres(): Promise<RestartablePostgres> {
   const port = await freePort();
-  const fallbackDataDir = `${runFolder()}-postgres-away`;
+  const fallbackDataDir = `${runFolder()}-postgres-down`;
   let server: PostgresServer;
   const start = async (): Promise<void> => {
     server = await startPostgresServer({
-      dataDir: join(runFolder(), 'postgres-away'),
+      dataDir: join(runFolder(), 'postgres-down'),
       fallbackDataDir,
       port,
       settings: { fsync: 'off' },
-      logFile: join(runFolder(), 'postgres-away.log'),
+      logFile: join(runFolder(), 'postgres-down.log'),
     });
   };
   await start();
@@ -64,17 +67,17 @@ async function postgresOfOurOwn(): Promise<RestartablePostgres> {
   return { url, db, start, halt: () => server.stop(), stop, drop: () => db.close() };
 }
 
-// Each test goes on where the one before it ended.
-describe('while PostgreSQL is away', () => {
+// Each test continues where the one before it ended.
+describe('the service without PostgreSQL', () => {
   let postgres: RestartablePostgres;
   let testEnv: TestEnvironment;
-  let open: Payment;
-  let answered: Payment;
+  let pending: Payment;
+  let sending: Payment;
   const idempotencyKey = randomUUID();
   const phone = phoneFor('000');
 
   before(async () => {
-    postgres = await postgresOfOurOwn();
+    postgres = await startOwnPostgres();
     testEnv = await startTestEnvironment({
       database: postgres,
       environment: {
@@ -85,13 +88,13 @@ describe('while PostgreSQL is away', () => {
       },
       sandboxTimes: { decisionMs: 1000 },
     });
-    // So that the document that answers are held against is there already.
-    open = await pay(testEnv, '000');
-    await untilState(testEnv, open, 'prompted');
-    // So slow that its answer to this one comes when there is no database any more.
+    // This also loads the API document, with which responses are compared, while the database runs.
+    pending = await pay(testEnv, '000');
+    await untilState(testEnv, pending, 'prompted');
+    // So slow that the operator responds to the next prompt when the database is stopped.
     await switchFaults(testEnv, { latencyMs: 1500 });
-    answered = await pay(testEnv, '000');
-    await eventually('the operator to be asked', () => isAskingOperator(answered));
+    sending = await pay(testEnv, '000');
+    await eventually('the prompt to be sent', () => isCallingOperator(sending));
     await sleep(200);
     await postgres.halt();
   });
@@ -100,7 +103,7 @@ describe('while PostgreSQL is away', () => {
     await postgres.stop();
   });
 
-  async function isAskingOperator({ workflowId }: Payment): Promise<boolean> {
+  async function isCallingOperator({ workflowId }: Payment): Promise<boolean> {
     const handle = (await temporalClient()).workflow.getHandle(workflowId);
     const description = await handle.describe().catch(() => null);
     return description?.raw.pendingActivities?.some(({ lastStartedTime }) => lastStartedTime) === true;
@@ -113,66 +116,66 @@ describe('while PostgreSQL is away', () => {
       json: collectionFields({ phone }),
     });
 
-  it('a request for a payment is refused with 503, to be repeated with the same key', async () => {
+  it('refuses a payment request with 503, to be repeated with the same key', async () => {
     const answer = await post();
     assert.deepEqual([answer.status, answer.json.error?.code], [503, 'service_unavailable']);
     assert.match(String(answer.headers.get('retry-after')), /^[0-9]+$/);
   });
 
-  it('a question is refused with 503 too', async () => {
-    const { status } = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${open.id}`, {
+  it('refuses a read with 503', async () => {
+    const { status } = await call(testEnv.baseUrl, 'GET', `/v1/api/collections/${pending.id}`, {
       key: testEnv.merchant.key,
     });
     assert.equal(status, 503);
   });
 
-  it('an operator’s callback is refused with 503, since it cannot be kept', async () => {
-    assert.equal((await callBack(testEnv, open.operatorReference, 'SUCCESSFUL')).status, 503);
+  it('refuses an operator’s callback with 503, because it cannot be stored', async () => {
+    assert.equal((await callBack(testEnv, pending.operatorReference, 'SUCCESSFUL')).status, 503);
   });
 
-  it('readiness is 503, and the process is up', async () => {
+  it('is not ready, but alive', async () => {
     const { status, json } = await call(testEnv.baseUrl, 'GET', '/readyz');
     assert.equal(status, 503);
     assert.equal((json['parts'] as { database: string }).database, 'down');
     assert.equal((await call(testEnv.baseUrl, 'GET', '/healthz')).status, 200);
   });
 
-  it('an open payment waits, and completes when it is back, though the operator’s callback was refused', async () => {
-    await eventually('the operator to have called in vain', async () => {
-      const response = await fetch(`${testEnv.sandbox.url}/sandbox/transactions?phone=${open.phone}`);
+  it('completes a pending payment when PostgreSQL is back, although the callback was refused', async () => {
+    await eventually('the refused callback', async () => {
+      const response = await fetch(`${testEnv.sandbox.url}/sandbox/transactions?phone=${pending.phone}`);
       const [transaction] = (await response.json()) as { callbackResults: { result: string }[] }[];
       return transaction?.callbackResults[0]?.result === 'http 503';
     });
-    await eventually('the operator to have answered in vain', async () => {
-      return (await promptsRaised(testEnv, answered.phone)) === 1;
+    await eventually('the prompt to be raised', async () => {
+      return (await promptsRaised(testEnv, sending.phone)) === 1;
     });
-    // Longer than a workflow task may take by itself: the recording is tried again and again within it.
+    // Longer than one workflow task: the recording is retried within it.
     await sleep(1500);
     await switchFaults(testEnv, {});
     await postgres.start();
-    await untilState(testEnv, open, 'succeeded', 40_000);
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, open)), [
+    await untilState(testEnv, pending, 'succeeded', 40_000);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, pending)), [
       'initiated > prompted',
       'prompted > succeeded',
     ]);
-    assert.equal(await promptsRaised(testEnv, open.phone), 1);
+    assert.equal(await promptsRaised(testEnv, pending.phone), 1);
   });
 
-  it('what an operator answered meanwhile is recorded when it is back', async () => {
-    await untilState(testEnv, answered, 'succeeded', 40_000);
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, answered)), [
+  it('records a prompt that the operator accepted meanwhile', async () => {
+    await untilState(testEnv, sending, 'succeeded', 40_000);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, sending)), [
       'initiated > prompted',
       'prompted > succeeded',
     ]);
-    assert.equal(await promptsRaised(testEnv, answered.phone), 1);
+    assert.equal(await promptsRaised(testEnv, sending.phone), 1);
   });
 
-  it('what was refused was not recorded, and the same key makes one payment now', async () => {
+  it('has not recorded the refused request, and the same key creates one payment now', async () => {
     const { rows } = await testEnv.db.pool.query('SELECT id FROM collections WHERE phone = $1', [phone]);
     assert.deepEqual(rows, []);
     const answer = await post();
     assert.deepEqual([answer.status, answer.headers.get('idempotent-replayed')], [202, null]);
-    const payment: Payment = { ...open, id: String(answer.json['id']), phone };
+    const payment: Payment = { ...pending, id: String(answer.json['id']), phone };
     await untilState(testEnv, payment, 'succeeded');
     await untilAllReceived(testEnv, payment);
     assert.equal(await promptsRaised(testEnv, phone), 1);
