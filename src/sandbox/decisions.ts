@@ -7,7 +7,7 @@ import type { TransactionStore } from './transaction-store.ts';
 import { decide, giveBack, toWire, type Transaction } from './transaction.ts';
 
 export type Decisions = {
-  /** Decides the payment when it is due; does nothing for a payment without a due time. */
+  /** Decides the payment when it is due; cancels that for a payment without a due time. */
   schedule(transaction: Transaction): void;
   /** Resolves after the callbacks. */
   decideNow(operatorReference: string): Promise<void>;

@@ -44,7 +44,7 @@ describe('a server that is killed while it replays', () => {
       const filter = { endpointId: null, states: UNDELIVERED_STATES, madeFrom: null, madeBefore };
       const { id, total } = await createReplay(testEnv.db, { filter, by: actedBy(person), at: new Date() });
       assert.equal(total, EVENTS);
-      const doomed = await startServerChild(testEnv, { crashPoint: { moment, commitOf: 'replay_note_progress' } });
+      const doomed = await startServerChild(testEnv, { crashPoint: { moment, commitOf: 'replay_record_progress' } });
       await doomed.dies();
       const broken = await getReplay(testEnv.db, testEnv.merchant.id, id);
       assert.deepEqual([broken.state, broken.replayed], ['running', moment === 'before' ? 0 : 500]);
