@@ -11,7 +11,7 @@ import {
 } from '../src/domain/payments/operator-status.ts';
 import type { PaymentId } from '../src/domain/payments/payment.ts';
 import type { Log } from '../src/log.ts';
-import { isPaidAsAsked } from '../src/operators/paid-money.ts';
+import { isPaidAsRequested } from '../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import { attest, isAttested } from '../src/security/status-attestation.ts';
@@ -39,7 +39,7 @@ export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRi
   return {
     /** The operator status now. A paid amount that is not what we requested, to the unit, is not believed. */
     attestStatus(query: PendingQuery, outcome: StatusOutcome, requested: Money): AttestedStatus {
-      if ('paid' in outcome && !isPaidAsAsked(outcome.paid, requested)) {
+      if ('paid' in outcome && !isPaidAsRequested(outcome.paid, requested)) {
         log.error({ id: query.id, paid: outcome.paid }, 'the operator reports another amount than was requested');
         return attestOf(query, { kind: 'unknown' });
       }

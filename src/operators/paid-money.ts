@@ -3,8 +3,8 @@ import { toDecimalString, type Money } from '../domain/money.ts';
 import type { Paid } from './port.ts';
 
 /** True when the amounts are equal as numbers ("500", "500.0" and "0500" are) and the currencies are the same. */
-export function isPaidAsAsked(paid: Paid, asked: Money): boolean {
-  return paid.currency === asked.currency && canonical(paid.amount) === canonical(toDecimalString(asked));
+export function isPaidAsRequested(paid: Paid, requested: Money): boolean {
+  return paid.currency === requested.currency && canonical(paid.amount) === canonical(toDecimalString(requested));
 }
 
 // Text and not `number`: amounts can be larger than a float holds exactly.

@@ -48,7 +48,7 @@ export type Paid = { readonly amount: string; readonly currency: string };
  */
 export type StatusOutcome =
   | { readonly kind: 'pending' }
-  /** The caller must compare `paid` with the requested money (`isPaidAsAsked`) before posting it to the ledger. */
+  /** The caller must compare `paid` with the requested money (`isPaidAsRequested`) before posting it to the ledger. */
   | { readonly kind: 'succeeded'; readonly receipt: string; readonly paid: Paid }
   | { readonly kind: 'failed'; readonly code: FailureCode; readonly operatorCode: string }
   /** It was paid, and the operator has returned the money since: a collection reversed, a payout returned. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { FAILURE_CODES } from '../../src/domain/payments/failure.ts';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toDecimalString } from '../../src/domain/money.ts';
 import { normaliseReason } from '../../src/operators/mtn-momo/codes.ts';
-import { isPaidAsAsked } from '../../src/operators/paid-money.ts';
+import { isPaidAsRequested } from '../../src/operators/paid-money.ts';
 import { cleanNote } from '../../src/operators/payer-note.ts';
 import { createTokenCache, type FetchedToken } from '../../src/operators/token-cache.ts';
 
@@ -126,7 +126,7 @@ describe('paid money', () => {
         const text = toDecimalString(asked);
         const padded = (text.includes('.') ? text : `${text}.`) + '0'.repeat(zeros);
         for (const paid of [text, padded, `0${text}`]) {
-          assert.ok(isPaidAsAsked({ amount: paid, currency: code }, asked), paid);
+          assert.ok(isPaidAsRequested({ amount: paid, currency: code }, asked), paid);
         }
       }),
     );
@@ -136,14 +136,14 @@ describe('paid money', () => {
     fc.assert(
       fc.property(amount, currency, (amountMinor, code) => {
         const paid = { amount: toDecimalString({ amountMinor, currency: code }), currency: code };
-        assert.equal(isPaidAsAsked(paid, { amountMinor: amountMinor + 1n, currency: code }), false);
-        assert.equal(isPaidAsAsked({ ...paid, currency: 'EUR' }, { amountMinor, currency: code }), false);
+        assert.equal(isPaidAsRequested(paid, { amountMinor: amountMinor + 1n, currency: code }), false);
+        assert.equal(isPaidAsRequested({ ...paid, currency: 'EUR' }, { amountMinor, currency: code }), false);
       }),
     );
   });
 
   it('differs from the requested money when a zero before the decimal point is missing', () => {
-    assert.equal(isPaidAsAsked({ amount: '50', currency: 'UGX' }, { amountMinor: 500n, currency: 'UGX' }), false);
+    assert.equal(isPaidAsRequested({ amount: '50', currency: 'UGX' }, { amountMinor: 500n, currency: 'UGX' }), false);
   });
 });
 

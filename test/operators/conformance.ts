@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { FailureCode } from '../../src/domain/payments/failure.ts';
-import { isPaidAsAsked } from '../../src/operators/paid-money.ts';
+import { isPaidAsRequested } from '../../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { until } from '../sandbox/sandbox-harness.ts';
 import { callbacksOf, collected, final, DIRECTIONS, type AdapterHarness, type Direction } from './directions.ts';
@@ -93,7 +93,7 @@ function reportsEachRow(direction: Direction, harness: () => AdapterHarness): vo
       if (outcome === 'succeeded') {
         assert.ok(status.kind === 'succeeded', JSON.stringify(status));
         assert.ok(status.receipt.length > 0);
-        assert.ok(isPaidAsAsked(status.paid, harness().money));
+        assert.ok(isPaidAsRequested(status.paid, harness().money));
       } else {
         assert.ok(status.kind === 'failed', JSON.stringify(status));
         assert.equal(status.code, outcome);
