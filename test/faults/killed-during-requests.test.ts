@@ -16,7 +16,7 @@ import {
   untilAllReceived,
   untilState,
 } from '../support/payments.ts';
-import type { Received } from '../support/receiver.ts';
+import type { ReceivedWebhook } from '../support/receiver.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
 
@@ -33,7 +33,7 @@ function optionsWith(environment: Readonly<Record<string, string>> = {}) {
 /**
  * The second request is the same event, delivery and attempt as the first, with the same bytes and a valid signature.
  */
-function assertIsRepetition(second: Received | undefined, first: Received | undefined): void {
+function assertIsRepetition(second: ReceivedWebhook | undefined, first: ReceivedWebhook | undefined): void {
   assert.deepEqual(second!.rawBody, first!.rawBody);
   for (const name of ['malipo-event-id', 'malipo-delivery-id', 'malipo-attempt'] as const) {
     assert.equal(second!.headers[name], first!.headers[name]);
