@@ -16,9 +16,9 @@ import type { ReversalSnapshot, ReversalTransitionInput } from '../src/domain/pa
 import type { Log } from '../src/log.ts';
 import type { Payments } from '../src/operations/payments/create-payments.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
-import { getCollection } from '../src/queries/payments/get-collection.ts';
-import { getPayout } from '../src/queries/payments/get-payout.ts';
-import { getReversal } from '../src/queries/payments/get-reversal.ts';
+import { getCollection } from '../src/queries/payments/collection.ts';
+import { getPayout } from '../src/queries/payments/payout.ts';
+import { getReversal } from '../src/queries/payments/reversal.ts';
 
 /** A payment as its operator calls need it. */
 type LoadedPayment = {

@@ -6,8 +6,8 @@ import { newToken } from '../security/token.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
 import { decideInvitation } from '../operations/accounts/decide-invitation.ts';
 import { decideMemberChange } from '../operations/accounts/decide-member-change.ts';
-import { listInvitations } from '../queries/accounts/list-invitations.ts';
-import { listMembers } from '../queries/accounts/list-members.ts';
+import { listInvitations } from '../queries/accounts/invitation.ts';
+import { listMembers } from '../queries/accounts/member.ts';
 import { startRecovery } from '../operations/accounts/start-recovery.ts';
 import { withServerDatabase } from './server-database.ts';
 

@@ -2,7 +2,7 @@
 import { addressLimit, personLimit } from '../security/attempt-limit.ts';
 import { verifyPassword } from '../security/password.ts';
 import { beginAuthentication } from '../operations/accounts/begin-authentication.ts';
-import { getOwnSession } from '../queries/accounts/get-own-session.ts';
+import { getOwnSession } from '../queries/accounts/session.ts';
 import { addressOf, sessionOf, type ApiDeps, type ApiMiddleware } from './context.ts';
 import { sessionObject } from './schemas/accounts/session.ts';
 import { sendSessionToken } from './session-cookie.ts';

@@ -10,7 +10,7 @@ import { authenticateApiKey } from '../operations/accounts/authenticate-api-key.
 import { createApiKey } from '../operations/accounts/create-api-key.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
 import { deleteEndpoint } from '../operations/webhooks/delete-endpoint.ts';
-import { listEndpoints } from '../queries/webhooks/list-endpoints.ts';
+import { listEndpoints } from '../queries/webhooks/endpoint.ts';
 import { registerEndpoint } from '../operations/webhooks/register-endpoint.ts';
 import { addDemoPeople, demoPeopleSchema } from './demo-people.ts';
 import { writePrivateFile } from './private-file.ts';

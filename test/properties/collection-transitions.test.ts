@@ -12,8 +12,8 @@ import type { CollectionTransitionInput } from '../../src/domain/payments/collec
 import { FAILURE_CODES } from '../../src/domain/payments/failure.ts';
 import type { MerchantId } from '../../src/domain/ids.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
-import { getBalance } from '../../src/queries/payments/get-balance.ts';
-import { getCollection } from '../../src/queries/payments/get-collection.ts';
+import { getBalance } from '../../src/queries/payments/balance.ts';
+import { getCollection } from '../../src/queries/payments/collection.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow, record } from '../db/rows.ts';
 

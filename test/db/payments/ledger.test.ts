@@ -7,7 +7,7 @@ import { PAYOUT_STATES, type PayoutState } from '../../../src/domain/payments/pa
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import { checkRecentPayments } from '../../../src/queries/payments/check-recent-payments.ts';
 import { createMerchant } from '../../../src/operations/accounts/create-merchant.ts';
-import { getBalance } from '../../../src/queries/payments/get-balance.ts';
+import { getBalance } from '../../../src/queries/payments/balance.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
 import { makeCollection, makeMerchant, oneRow, record } from '../rows.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { listPayouts as listRows, type PayoutFilter } from '../../../src/db/payments/payout.ts';
 import { PAYOUT_STATES, statesOfApproval, type Payout, type PayoutState } from '../../../src/domain/payments/payout.ts';
-import { listPayouts } from '../../../src/queries/payments/list-payouts.ts';
+import { listPayouts } from '../../../src/queries/payments/payout.ts';
 import { makePayout, makeShop, queue, type Shop } from './payout-rows.ts';
 import { useDatabase } from '../use-database.ts';
 

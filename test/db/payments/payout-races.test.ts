@@ -5,7 +5,7 @@ import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts
 import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
 import { changeMember } from '../../../src/operations/accounts/change-member.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getPayout } from '../../../src/queries/payments/get-payout.ts';
+import { getPayout } from '../../../src/queries/payments/payout.ts';
 import {
   actedBy,
   balanceOf,

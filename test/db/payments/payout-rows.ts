@@ -14,8 +14,8 @@ import type { ReversalTransitionInput } from '../../../src/domain/payments/rever
 import { createPayout, type CreatedPayout, type CreatePayout } from '../../../src/operations/payments/create-payout.ts';
 import { createReversal, type CreateReversal } from '../../../src/operations/payments/create-reversal.ts';
 import { decidePayout, type DecidePayout } from '../../../src/operations/payments/decide-payout.ts';
-import { getBalance } from '../../../src/queries/payments/get-balance.ts';
-import { getPayout } from '../../../src/queries/payments/get-payout.ts';
+import { getBalance } from '../../../src/queries/payments/balance.ts';
+import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { recordPayoutTransition } from '../../../src/operations/payments/record-payout-transition.ts';
 import { recordReversalTransition } from '../../../src/operations/payments/record-reversal-transition.ts';
 import {

@@ -8,9 +8,9 @@ import { newId } from '../../../src/domain/ids.ts';
 import type { Person } from '../../../src/domain/accounts/member.ts';
 import type { Reversal } from '../../../src/domain/payments/reversal.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { getBalance } from '../../../src/queries/payments/get-balance.ts';
-import { getCollection } from '../../../src/queries/payments/get-collection.ts';
-import { getLatestReversal, getReversal } from '../../../src/queries/payments/get-reversal.ts';
+import { getBalance } from '../../../src/queries/payments/balance.ts';
+import { getCollection } from '../../../src/queries/payments/collection.ts';
+import { getLatestReversal, getReversal } from '../../../src/queries/payments/reversal.ts';
 import {
   codeOr,
   confirmRefund,

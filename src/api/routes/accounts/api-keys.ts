@@ -1,8 +1,8 @@
 // API keys in the console: create, list, roll, revoke.
 import type { ApiKeyId } from '../../../domain/ids.ts';
 import { createApiKey } from '../../../operations/accounts/create-api-key.ts';
-import { getApiKey } from '../../../queries/accounts/get-api-key.ts';
-import { listApiKeys } from '../../../queries/accounts/list-api-keys.ts';
+import { getApiKey } from '../../../queries/accounts/api-key.ts';
+import { listApiKeys } from '../../../queries/accounts/api-key.ts';
 import { revokeApiKey } from '../../../operations/accounts/revoke-api-key.ts';
 import { rollApiKey } from '../../../operations/accounts/roll-api-key.ts';
 import { consoleRoute, idOf } from '../../console-route.ts';

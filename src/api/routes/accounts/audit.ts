@@ -1,5 +1,5 @@
 // The audit log: who did what, and who was refused what.
-import { listAuditEntries } from '../../../queries/accounts/list-audit-entries.ts';
+import { listAuditEntries } from '../../../queries/accounts/audit.ts';
 import { consoleRoute } from '../../console-route.ts';
 import { sessionOf, type ApiDeps } from '../../context.ts';
 import type { Route } from '../../route.ts';

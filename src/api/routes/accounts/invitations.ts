@@ -7,8 +7,8 @@ import { acceptInvitation, type AcceptInvitation } from '../../../operations/acc
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { createInvitation } from '../../../operations/accounts/create-invitation.ts';
 import { decideInvitation } from '../../../operations/accounts/decide-invitation.ts';
-import { getInvitation } from '../../../queries/accounts/get-invitation.ts';
-import { listInvitations } from '../../../queries/accounts/list-invitations.ts';
+import { getInvitation } from '../../../queries/accounts/invitation.ts';
+import { listInvitations } from '../../../queries/accounts/invitation.ts';
 import { withdrawInvitation } from '../../../operations/accounts/withdraw-invitation.ts';
 import { consoleRoute, idOf, openConsoleRoute } from '../../console-route.ts';
 import { addressOf, auditOf, sessionOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';

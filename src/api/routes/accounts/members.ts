@@ -1,7 +1,7 @@
 // The people who act for a merchant: list, change their roles, remove; and decide on what a second person must agree to.
 import { changeMember, type ChangedMember } from '../../../operations/accounts/change-member.ts';
 import { decideMemberChange } from '../../../operations/accounts/decide-member-change.ts';
-import { listMembers } from '../../../queries/accounts/list-members.ts';
+import { listMembers } from '../../../queries/accounts/member.ts';
 import { withdrawMemberChange } from '../../../operations/accounts/withdraw-member-change.ts';
 import { consoleRoute, idOf } from '../../console-route.ts';
 import { auditOf, sessionOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';

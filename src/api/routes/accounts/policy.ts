@@ -1,7 +1,7 @@
 // A merchant's policy: read it, propose a change, decide on one.
 import { policyObject } from '../../../domain/accounts/policy.ts';
 import { decidePolicyChange } from '../../../operations/accounts/decide-policy-change.ts';
-import { getPolicy } from '../../../queries/accounts/get-policy.ts';
+import { getPolicy } from '../../../queries/accounts/policy.ts';
 import { proposePolicyChange } from '../../../operations/accounts/propose-policy-change.ts';
 import { consoleRoute, idOf } from '../../console-route.ts';
 import { auditOf, sessionOf, type ApiDeps } from '../../context.ts';

@@ -6,7 +6,7 @@ import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { changePassword } from '../../../operations/accounts/change-password.ts';
 import { closeSession } from '../../../operations/accounts/close-session.ts';
-import { getOwnSession } from '../../../queries/accounts/get-own-session.ts';
+import { getOwnSession } from '../../../queries/accounts/session.ts';
 import { openSession } from '../../../operations/accounts/open-session.ts';
 import { stepUpSession } from '../../../operations/accounts/step-up-session.ts';
 import { consoleRoute, openConsoleRoute } from '../../console-route.ts';

@@ -1,5 +1,5 @@
 // The merchant's balance.
-import { getBalance } from '../../../queries/payments/get-balance.ts';
+import { getBalance } from '../../../queries/payments/balance.ts';
 import { callerOf, type ApiDeps } from '../../context.ts';
 import { requireScope } from '../../middleware/api-key.ts';
 import { AUTHENTICATION_ERRORS, errorResponses, REQUEST_ID_HEADER, type Route } from '../../route.ts';

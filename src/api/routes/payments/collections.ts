@@ -1,8 +1,8 @@
 // Collections: create, list, fetch.
 import { collectionObject } from '../../../domain/payments/collection.ts';
 import { DomainError } from '../../../domain/errors.ts';
-import { getCollection } from '../../../queries/payments/get-collection.ts';
-import { listCollections } from '../../../queries/payments/list-collections.ts';
+import { getCollection } from '../../../queries/payments/collection.ts';
+import { listCollections } from '../../../queries/payments/collection.ts';
 import { auditOf, callerOf, idempotencyKeyOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';
 import { requireScope } from '../../middleware/api-key.ts';
 import { isForm, readBody } from '../../middleware/body.ts';

@@ -2,7 +2,7 @@
 import { payoutObject, type Payout } from '../../../domain/payments/payout.ts';
 import { reversalObject } from '../../../domain/payments/reversal.ts';
 import type { DecidePayout } from '../../../operations/payments/decide-payout.ts';
-import { getLatestReversal } from '../../../queries/payments/get-reversal.ts';
+import { getLatestReversal } from '../../../queries/payments/reversal.ts';
 import { consoleRoute, idOf } from '../../console-route.ts';
 import { auditOf, idempotencyKeyOf, sessionOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';
 import { readLists } from '../../form.ts';

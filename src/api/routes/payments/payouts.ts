@@ -1,7 +1,7 @@
 // Payouts: create, list, fetch. Who releases them is the console's business.
 import { payoutObject, statesOfApproval, type PayoutState } from '../../../domain/payments/payout.ts';
-import { getPayout } from '../../../queries/payments/get-payout.ts';
-import { listPayouts } from '../../../queries/payments/list-payouts.ts';
+import { getPayout } from '../../../queries/payments/payout.ts';
+import { listPayouts } from '../../../queries/payments/payout.ts';
 import { callerOf, auditOf, makerOf, idempotencyKeyOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';
 import { readIntegers } from '../../form.ts';
 import { sendStoredResponse } from '../../stored-response.ts';

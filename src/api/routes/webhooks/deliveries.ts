@@ -1,6 +1,6 @@
 // Webhook deliveries in the console: list, look at every attempt, send again.
-import { getDelivery } from '../../../queries/webhooks/get-delivery.ts';
-import { listDeliveries } from '../../../queries/webhooks/list-deliveries.ts';
+import { getDelivery } from '../../../queries/webhooks/delivery.ts';
+import { listDeliveries } from '../../../queries/webhooks/delivery.ts';
 import { replayDelivery } from '../../../operations/webhooks/replay-delivery.ts';
 import { consoleRoute, idOf } from '../../console-route.ts';
 import { auditOf, sessionOf, type ApiDeps } from '../../context.ts';

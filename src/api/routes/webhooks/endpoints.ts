@@ -2,8 +2,8 @@
 import { endpointObject, type Endpoint, type EndpointSettings } from '../../../domain/webhooks/endpoint.ts';
 import { changeEndpoint } from '../../../operations/webhooks/change-endpoint.ts';
 import { deleteEndpoint } from '../../../operations/webhooks/delete-endpoint.ts';
-import { getEndpoint } from '../../../queries/webhooks/get-endpoint.ts';
-import { listEndpoints } from '../../../queries/webhooks/list-endpoints.ts';
+import { getEndpoint } from '../../../queries/webhooks/endpoint.ts';
+import { listEndpoints } from '../../../queries/webhooks/endpoint.ts';
 import { registerEndpoint } from '../../../operations/webhooks/register-endpoint.ts';
 import { rotateEndpointSecret } from '../../../operations/webhooks/rotate-endpoint-secret.ts';
 import { sendTestEvent } from '../../../operations/webhooks/send-test-event.ts';

@@ -1,6 +1,6 @@
 // Events in the console: what merchants are told, to the letter.
-import { getEvent } from '../../../queries/webhooks/get-event.ts';
-import { listEvents } from '../../../queries/webhooks/list-events.ts';
+import { getEvent } from '../../../queries/webhooks/event.ts';
+import { listEvents } from '../../../queries/webhooks/event.ts';
 import { consoleRoute, idOf } from '../../console-route.ts';
 import { sessionOf, type ApiDeps } from '../../context.ts';
 import type { Route } from '../../route.ts';

@@ -1,7 +1,7 @@
 // Replays of many deliveries in the console: begin one, see how far it came.
 import { createReplay } from '../../../operations/webhooks/create-replay.ts';
-import { getReplay } from '../../../queries/webhooks/get-replay.ts';
-import { listReplays } from '../../../queries/webhooks/list-replays.ts';
+import { getReplay } from '../../../queries/webhooks/replay.ts';
+import { listReplays } from '../../../queries/webhooks/replay.ts';
 import { consoleRoute, idOf } from '../../console-route.ts';
 import { auditOf, sessionOf, type ApiDeps } from '../../context.ts';
 import { readLists } from '../../form.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Invitation, Member } from '../../../domain/accounts/member.ts';
 import type { Agreement, InvitationApproval, MemberChange } from '../../../domain/accounts/member-change.ts';
-import type { ListedMember } from '../../../queries/accounts/list-members.ts';
+import type { ListedMember } from '../../../queries/accounts/member.ts';
 import { email, givenRoles, namedPerson, newPassword, shownRoles, userId } from './person.ts';
 import { printable, time } from '../primitives.ts';
 

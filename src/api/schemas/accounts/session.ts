@@ -4,7 +4,7 @@ import { SCOPES } from '../../../domain/accounts/api-key.ts';
 import { ENVIRONMENTS, type Environment } from '../../../domain/event.ts';
 import { scopesOfRoles } from '../../../domain/accounts/member.ts';
 import { sessionEndsAt } from '../../../domain/accounts/session.ts';
-import type { OwnSession } from '../../../queries/accounts/get-own-session.ts';
+import type { OwnSession } from '../../../queries/accounts/session.ts';
 import { email, givenCode, givenPassword, newPassword, shownRoles, userId } from './person.ts';
 import { time } from '../primitives.ts';
 

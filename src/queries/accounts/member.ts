@@ -1,4 +1,4 @@
-// Lists the people who act for a merchant, with the changes of them that wait.
+// Reads the members of a merchant, with the proposed changes that wait for approval.
 import type { Database } from '../../db/database.ts';
 import { listMembers as listRows } from '../../db/accounts/member.ts';
 import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
@@ -10,11 +10,11 @@ export type WaitingMemberChange = { readonly change: MemberChange; readonly agre
 
 export type ListedMember = {
   readonly member: Member;
-  /** Proposals whose time is not over. */
+  /** Proposals that have not expired. */
   readonly waiting: readonly WaitingMemberChange[];
 };
 
-/** All of them, the one who joined first first: there are 200 at the most. */
+/** All members in the order they joined. There are 200 at the most. */
 export async function listMembers(db: Database, merchantId: MerchantId, at: Date): Promise<ListedMember[]> {
   return db.withTransaction(async (tx) => {
     const members = await listRows(tx, merchantId);

@@ -1,4 +1,4 @@
-// Reads a session for the person whose it is, with the merchants they could open one for.
+// Reads a session for its own person, with the merchants that they can log in to.
 import type { Database, Tx } from '../../db/database.ts';
 import { listOpenInvitations } from '../../db/accounts/invitation.ts';
 import { listMembers, listMerchantsOf } from '../../db/accounts/member.ts';
@@ -16,7 +16,7 @@ export type OwnSession = Session & {
   readonly waitsForYou: WaitsForYou;
 };
 
-/** How much waits for this person’s word as a second one. */
+/** How many proposals wait for the approval of this person as the second one. */
 export type WaitsForYou = {
   readonly invitations: number;
   readonly memberChanges: number;

@@ -1,13 +1,14 @@
-// Reads one event with the text that is sent and with its deliveries.
+// Reads the events of a merchant, with the text that is sent and the deliveries.
 import type { Database } from '../../db/database.ts';
+import { readPage, type Page } from '../../db/page.ts';
 import { listDeliveriesOfEvent } from '../../db/webhooks/delivery-list.ts';
-import { findEvent } from '../../db/webhooks/event.ts';
+import { findEvent, listEvents as listRows, type EventFilter } from '../../db/webhooks/event.ts';
 import type { ListedDelivery } from '../../domain/webhooks/delivery.ts';
 import { eventNotFound, type ListedEvent } from '../../domain/event.ts';
 import { isId, type MerchantId } from '../../domain/ids.ts';
 
 export type EventWithDeliveries = ListedEvent & {
-  /** To the byte what is signed and sent, in UTF-8. */
+  /** In UTF-8 these are exactly the bytes that are signed and sent. */
   readonly body: string;
   readonly deliveries: readonly ListedDelivery[];
 };
@@ -19,4 +20,14 @@ export async function getEvent(db: Database, merchantId: MerchantId, id: string)
     if (!event) throw eventNotFound();
     return { ...event, deliveries: await listDeliveriesOfEvent(tx, merchantId, event.id) };
   });
+}
+
+/** The newest events that pass the filter, at most `limit`. A page does not change while new ones arrive. */
+export async function listEvents(
+  db: Database,
+  merchantId: MerchantId,
+  filter: EventFilter,
+  limit: number,
+): Promise<Page<ListedEvent>> {
+  return readPage(limit, (count) => listRows(db, merchantId, filter, count));
 }

@@ -1,4 +1,4 @@
-// Reads the latest reversal of a collection, and one by its id.
+// Reads a reversal by its id, and the latest reversal of a collection.
 import { findCollection } from '../../db/payments/collection.ts';
 import type { Database } from '../../db/database.ts';
 import { findLatestReversal, findReversal } from '../../db/payments/reversal.ts';
@@ -6,7 +6,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { isId, type MerchantId, type ReversalId } from '../../domain/ids.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 
-/** Throws when there is none: its id is only ever ours. */
+/** Throws `reversal_not_found`. Only we know the id of a reversal before it is asked for, so that is a mistake of ours. */
 export async function getReversal(db: Database, merchantId: MerchantId, id: ReversalId): Promise<Reversal> {
   const reversal = await findReversal(db, merchantId, id);
   if (reversal) return reversal;

@@ -1,11 +1,11 @@
-// Reads a merchant's policy and the proposals to change it.
+// Reads the policy of a merchant and the proposals to change it.
 import type { Database } from '../../db/database.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Policy, PolicyChange } from '../../domain/accounts/policy.ts';
 
-/** The defaults for a merchant that never changed it. Proposals whose time is over are not among the pending ones. */
+/** A merchant that never changed its policy has the defaults. `pending` leaves out the proposals that have expired. */
 export async function getPolicy(
   db: Database,
   merchantId: MerchantId,

@@ -1,0 +1,24 @@
+// Reads the payouts of a merchant.
+import type { Database } from '../../db/database.ts';
+import { readPage, type Page } from '../../db/page.ts';
+import { findPayout, listPayouts as listRows, type PayoutFilter } from '../../db/payments/payout.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { isId, type MerchantId } from '../../domain/ids.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
+
+/** Throws `payout_not_found` for an unknown id and, in the same words, for the id of another merchant. */
+export async function getPayout(db: Database, merchantId: MerchantId, id: string): Promise<Payout> {
+  const payout = isId('pay', id) ? await findPayout(db, merchantId, id) : null;
+  if (payout) return payout;
+  throw new DomainError('payout_not_found', 'There is no payout with this id. Check the id and the key you use.');
+}
+
+/** The newest payouts that pass the filter, at most `limit`. A page does not change while new ones arrive. */
+export async function listPayouts(
+  db: Database,
+  merchantId: MerchantId,
+  filter: PayoutFilter,
+  limit: number,
+): Promise<Page<Payout>> {
+  return readPage(limit, (count) => listRows(db, merchantId, filter, count));
+}

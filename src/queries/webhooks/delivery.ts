@@ -1,0 +1,43 @@
+// Reads the webhook deliveries of a merchant and the attempts made for them.
+import type { Database } from '../../db/database.ts';
+import { readPage, type Page } from '../../db/page.ts';
+import {
+  findDelivery,
+  listAttempts,
+  listDeliveries as listRows,
+  type DeliveryFilter,
+} from '../../db/webhooks/delivery-list.ts';
+import {
+  deliveryNotFound,
+  SHOWN_ATTEMPTS,
+  type ListedDelivery,
+  type RecordedAttempt,
+} from '../../domain/webhooks/delivery.ts';
+import { isId, type MerchantId } from '../../domain/ids.ts';
+
+export type DeliveryWithAttempts = ListedDelivery & {
+  /** Oldest first, and only the last `SHOWN_ATTEMPTS` of them. */
+  readonly attempts: readonly RecordedAttempt[];
+};
+
+/** Throws `delivery_not_found`. */
+export async function getDelivery(db: Database, merchantId: MerchantId, id: string): Promise<DeliveryWithAttempts> {
+  return db.withTransaction(async (tx) => {
+    const delivery = isId('dlv', id) ? await findDelivery(tx, merchantId, id) : null;
+    if (!delivery) throw deliveryNotFound();
+    return { ...delivery, attempts: await listAttempts(tx, delivery.id, SHOWN_ATTEMPTS) };
+  });
+}
+
+/**
+ * The newest deliveries that pass the filter, at most `limit`. A page does not change while new ones arrive. An endpoint or
+ * event of another merchant in the filter gives an empty page, as an unknown one does.
+ */
+export async function listDeliveries(
+  db: Database,
+  merchantId: MerchantId,
+  filter: DeliveryFilter,
+  limit: number,
+): Promise<Page<ListedDelivery>> {
+  return readPage(limit, (count) => listRows(db, merchantId, filter, count));
+}
