@@ -1,12 +1,12 @@
-// The Koa application: what every request goes through, then its route.
+// The Koa application: the middleware of every request, then its route.
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa from 'koa';
 import { DomainError } from '../domain/errors.ts';
 import type { ApiDeps, ApiState } from './context.ts';
 import { notFound } from './errors.ts';
-import { accessLog, errorAnswers, requestId } from './middleware/errors.ts';
+import { accessLog, errorResponder, requestId } from './middleware/errors.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
-import { routerPath, type Route } from './route.ts';
+import type { Route } from './route.ts';
 import { apiKeyRoutes } from './routes/accounts/api-keys.ts';
 import { auditRoutes } from './routes/accounts/audit.ts';
 import { balanceRoutes } from './routes/payments/balance.ts';
@@ -41,12 +41,12 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
 
   const app = new Koa<ApiState>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies });
   app.on('error', (error: unknown) => {
-    // What breaks while an answer is being sent: the caller went away, usually.
+    // Something broke while a response was being sent, usually because the caller went away.
     deps.log.debug({ error }, 'a connection broke');
   });
   app.use(requestId());
   app.use(accessLog(deps.log));
-  app.use(errorAnswers(deps.log));
+  app.use(errorResponder(deps.log));
   app.use(async (ctx, next) => {
     ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.set('Cache-Control', 'no-store');
@@ -79,14 +79,16 @@ function consoleRoutes(deps: ApiDeps): Route[] {
 function createRouter(routes: readonly Route[]): Router<ApiState> {
   const router = new Router<ApiState>({ strict: false });
   for (const { method, path, pipeline } of routes) {
-    router[method](routerPath(path), ...([...pipeline] as RouterMiddleware<ApiState>[]));
+    // `/a/{id}` is `/a/:id` to the router.
+    const routerPath = path.replace(/\{([a-z_]+)\}/g, ':$1');
+    router[method](routerPath, ...([...pipeline] as RouterMiddleware<ApiState>[]));
   }
   return router;
 }
 
 /**
- * Tells a path that has routes, but not with this method, apart from one that has none. A path that is written out goes
- * before one with an id in its place, as OpenAPI has it: `accept` is nobody's id.
+ * Refuses an unknown path with 404 and a known one without this method with 405. A literal path goes before a template, as
+ * OpenAPI has it: `accept` is not an id.
  */
 function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
   const methodsByPath = new Map<string, string[]>();
@@ -101,9 +103,9 @@ function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
     const path = ctx.path.replace(/(.)\/$/, '$1');
     const methods = methodsByPath.get(path) ?? templates.find(({ pattern }) => pattern.test(path))?.methods;
     if (!methods) throw notFound('route_not_found');
-    const asked = ctx.method === 'HEAD' ? 'GET' : ctx.method;
-    if (!methods.includes(asked)) {
-      ctx.set('Allow', methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', '));
+    const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
+    if (!methods.includes(method)) {
+      ctx.set('Allow', methods.flatMap((allowed) => (allowed === 'GET' ? ['GET', 'HEAD'] : [allowed])).join(', '));
       throw new DomainError('method_not_allowed', `This route answers to ${methods.join(' and ')}.`);
     }
     await next();

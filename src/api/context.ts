@@ -2,7 +2,6 @@
 import type { Middleware } from 'koa';
 import type { TemporalClient } from '../temporal/client.ts';
 import type { Database } from '../db/database.ts';
-import type { Scope } from '../domain/accounts/api-key.ts';
 import type { Environment } from '../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
 import type { ActedBy, Person } from '../domain/accounts/member.ts';
@@ -15,17 +14,16 @@ import type { Log } from '../log.ts';
 import type { Payments } from '../operations/payments/create-payments.ts';
 import type { PaymentWork } from '../domain/work.ts';
 
-/** Who acts: a key, for which a person stands, or a person in a session. */
+/** Who acts: an API key, which stands for the person who created it, or a person in a session. */
 export type Actor =
-  /** `maker` is null when the person who made the key is no member any more: then no payout is made with it. */
+  /** `maker` is null when the person who created the key is no longer a member: then no payout is created with it. */
   | { readonly kind: 'key'; readonly keyId: ApiKeyId; readonly maker: UserId | null }
   | { readonly kind: 'person'; readonly person: Person };
 
-/** Who asks, once key or session was checked. */
+/** Who calls the public API, known once key or session is checked. */
 export type Caller = {
   readonly merchantId: MerchantId;
   readonly merchantCurrency: Currency;
-  readonly scopes: readonly Scope[];
   readonly actor: Actor;
 };
 
@@ -33,7 +31,6 @@ export type ApiState = {
   requestId: string;
   caller?: Caller;
   session?: Session;
-  idempotencyKey?: string;
 };
 
 export type ApiMiddleware = Middleware<ApiState>;
@@ -44,24 +41,27 @@ export type ApiDeps = {
   readonly environment: Environment;
   readonly publicUrl: string;
   readonly payments: Payments;
-  /** Why nothing may be sent to this address; null: something may. */
+  /** Why nothing may be sent to this address; null when something may. */
   readonly refuseUrl: (url: string) => string | null;
-  /** An endpoint of which everything failed for so long is disabled. */
+  /** An endpoint is disabled when everything sent to it has failed for so long. */
   readonly endpointFailingLimitMs: number;
-  /** Opens and seals people's second factors, and seals endpoints' secrets. */
+  /** Seals and opens people's second factors, and seals endpoints' secrets. */
   readonly keyRing: KeyRing;
   readonly log: Log;
   /** Proxies in front of us whose X-Forwarded-For we believe. */
   readonly trustedProxies: number;
   /** Requests per second and client address; 0: the edge limits. */
   readonly rateLimitPerSecond: number;
-  /** The same for operators' callbacks. */
+  /** The same for operators' callbacks, which have a limit of their own. */
   readonly operatorRateLimitPerSecond: number;
   /** False while too much accepted work waits to be started. */
   readonly isAcceptingWork: () => boolean;
-  /** A payment was recorded, or people decided on it: its workflow is started or signalled, if that is possible without waiting. */
+  /**
+   * Called after a payment is recorded, or people decided on it: starts or signals its workflow, if that is possible without
+   * waiting.
+   */
   readonly offer: (payment: PaymentWork) => void;
-  /** The operator called back about it: its status is queried now rather than at the next poll. */
+  /** Called after the operator called back: lets the workflow query the status now instead of at its next poll. */
   readonly offerCallback: (payment: PaymentWork) => void;
   readonly parseCallback: Readonly<
     Record<OperatorId, (body: unknown) => { readonly operatorReference: string } | null>
@@ -70,17 +70,12 @@ export type ApiDeps = {
 
 type Requested = { readonly state: ApiState; readonly ip: string };
 
-export function callerOf(ctx: { state: ApiState }): Caller {
-  if (!ctx.state.caller) throw new Error('a route asked for its caller without authentication');
-  return ctx.state.caller;
-}
-
 export function sessionOf(ctx: { state: ApiState }): Session {
   if (!ctx.state.session) throw new Error('a route asked for its session without requiring one');
   return ctx.state.session;
 }
 
-/** Who acts in the session, and from where, for operations that keep it in the audit log. */
+/** Who acts in the session, and from where, for operations that write to the audit log. */
 export function auditOf(ctx: Requested): ActedBy {
   return { person: sessionOf(ctx).person, address: addressOf(ctx), requestId: ctx.state.requestId };
 }
@@ -90,22 +85,8 @@ export function addressOf(ctx: Requested): string | null {
   return plainAddress(ctx.ip);
 }
 
-/** Method and route, as the audit log names what had no name of its own yet. */
+/** Method and route, by which the audit log names an act that has no name of its own. */
 export function routeOf(ctx: { readonly method: string; readonly path: string }): string {
   const { _matchedRoute: route } = ctx as { _matchedRoute?: string };
   return `${ctx.method} ${route ?? ctx.path}`.slice(0, 100);
-}
-
-export function idempotencyKeyOf(ctx: { state: ApiState }): string {
-  if (ctx.state.idempotencyKey === undefined) throw new Error('a route asked for a key it does not require');
-  return ctx.state.idempotencyKey;
-}
-
-/** For whom a payout counts as made, and with which key if any. */
-export function makerOf(ctx: { state: ApiState }): { createdBy: UserId; apiKeyId: ApiKeyId | null } {
-  const { actor } = callerOf(ctx);
-  if (actor.kind === 'person') return { createdBy: actor.person.userId, apiKeyId: null };
-  // The scope is refused before to a key whose maker has left.
-  if (actor.maker === null) throw new Error('a payout was asked for with a key that has no maker');
-  return { createdBy: actor.maker, apiKeyId: actor.keyId };
 }

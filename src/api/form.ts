@@ -1,15 +1,20 @@
-// Forms say everything as flat text: this gives the object of fields back that JSON would have said.
+// Forms carry flat text: this gives back the object of fields that JSON would have carried.
+import { z } from 'zod';
 import { DomainError } from '../domain/errors.ts';
 
 type Fields = Record<string, unknown>;
 
-// `metadata[order]`; whatever stands between the outer brackets is the key, to the letter.
+// `metadata[order]`; whatever stands between the outer brackets is the key, unchanged.
 const PAIR_NAME = /^([^[\]]+)\[(.+)\]$/s;
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
 
 /**
  * The fields of a URL-encoded form, values as text; `metadata[order]=1042` is the pair `order` of `metadata`. A name that
  * comes twice becomes a list, for the schema to refuse. Throws `body_malformed` for the name that JSON cannot have here
- * either, and for escapes that are no UTF-8.
+ * either, and for escapes that are not UTF-8.
  */
 export function parseForm(text: string): Fields {
   if (!isUtf8(text)) throw new DomainError('body_malformed', 'The escapes in the form are not text in UTF-8.');
@@ -24,39 +29,33 @@ export function parseForm(text: string): Fields {
 }
 
 /**
- * The fields with those named `integers` as numbers where they are plain digits; what is not stays text, for the schema
- * to refuse.
+ * The fields of a form with the values that the schema wants in place of text: digits as a number, `true` and `false` as
+ * booleans, one value as a list, no text as null. What does not fit stays text, for the schema to refuse.
  */
-export function readIntegers(body: unknown, integers: readonly string[]): unknown {
-  return mapFields(body, (name, value) => {
-    const isInteger = integers.includes(name) && typeof value === 'string' && /^[0-9]{1,16}$/.test(value);
-    return isInteger ? Number(value) : value;
-  });
-}
-
-/** The fields of a form with those named `lists` as lists, also where only one came. */
-export function readLists(body: unknown, lists: readonly string[]): unknown {
-  return mapFields(body, (name, value) => (lists.includes(name) && typeof value === 'string' ? [value] : value));
-}
-
-/** The fields of a form with `true` and `false` as such in those named `flags`. */
-export function readFlags(body: unknown, flags: readonly string[]): unknown {
-  const values: Readonly<Record<string, boolean>> = { true: true, false: false };
-  return mapFields(body, (name, value) =>
-    flags.includes(name) && typeof value === 'string' ? (values[value] ?? value) : value,
-  );
-}
-
-/** The fields of a form in which nothing at all is how to say null, in those named `nullables`. */
-export function readNulls(body: unknown, nullables: readonly string[]): unknown {
-  return mapFields(body, (name, value) => (nullables.includes(name) && value === '' ? null : value));
-}
-
-function mapFields(body: unknown, change: (name: string, value: unknown) => unknown): unknown {
-  if (typeof body !== 'object' || body === null) return body;
+export function readFields(fields: Fields, { shape }: z.ZodObject): Fields {
   return Object.fromEntries(
-    Object.entries(body).map(([name, value]: [string, unknown]) => [name, change(name, value)]),
+    Object.entries(fields).map(([name, value]) => {
+      const isText = typeof value === 'string' && Object.hasOwn(shape, name);
+      return [name, isText ? readText(value, shape[name]) : value];
+    }),
   );
+}
+
+/** Whether a form carries this field as pairs, as in `metadata[order]=1042`. */
+export function isPairs(field: unknown): boolean {
+  return isWrapper(field) ? isPairs(field.unwrap()) : field instanceof z.ZodRecord;
+}
+
+function readText(text: string, field: unknown): unknown {
+  if (field instanceof z.ZodNullable && text === '') return null;
+  if (isWrapper(field)) return readText(text, field.unwrap());
+  if (field instanceof z.ZodNumber && /^[0-9]{1,16}$/.test(text)) return Number(text);
+  if (field instanceof z.ZodBoolean) return BOOLEANS.get(text) ?? text;
+  return field instanceof z.ZodArray ? [text] : text;
+}
+
+function isWrapper(field: unknown): field is z.ZodOptional | z.ZodNullable | z.ZodDefault {
+  return field instanceof z.ZodOptional || field instanceof z.ZodNullable || field instanceof z.ZodDefault;
 }
 
 // A percent sign that begins no escape stands for itself in a form; every other must be a part of some character.
@@ -69,7 +68,7 @@ function isUtf8(form: string): boolean {
   }
 }
 
-// Without a prototype there is no name that is taken already.
+// Without a prototype no name is in use already.
 function emptyFields(): Fields {
   return Object.create(null) as Fields;
 }

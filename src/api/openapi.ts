@@ -10,9 +10,6 @@ stable \`code\`; finer codes may be added, so treat a code you do not know as it
 
 The routes under \`/v1/console\` are for people: with a session, each in the roles that \`x-roles\` names (without it: in any).`;
 
-/** The security of operations that take a session and no key. */
-export const SESSION_ONLY = [{ consoleSession: [] }];
-
 export function openApiDocument(routes: readonly Route[], publicUrl: string) {
   const paths: Record<string, Record<string, Route['operation']>> = {};
   for (const { path, method, operation } of routes) paths[path] = { ...paths[path], [method]: operation };
@@ -20,7 +17,7 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
     openapi: '3.1.0',
     info: { title: 'Malipo', version: '1.0.0', description: DESCRIPTION },
     servers: [{ url: publicUrl }],
-    // Of every operation that does not say otherwise: a key, or the session of a person whose roles have the scope.
+    // For every operation that does not say otherwise: a key, or the session of a person whose roles have the scope.
     security: [{ apiKey: [] }, { consoleSession: [] }],
     paths,
     components: {

@@ -1,102 +1,165 @@
-// A route as data: the router and the OpenAPI document are both made from it, so they cannot disagree.
+// Declares a route as data: the router, the checks of each request and the OpenAPI document come from one description.
+//
+// To add an endpoint, describe what goes over the wire in `schemas/<area>/<noun>.ts` and declare the route, with a handler
+// that calls one operation or query, in `routes/<area>/<noun>.ts`. Write that operation or query, and its SQL in
+// `src/db/<area>/<noun>.ts`, if they do not exist yet. The routes of a new noun also join the list in `app.ts`.
 import type { z } from 'zod';
-import type {
-  ZodOpenApiHeadersObject,
-  ZodOpenApiOperationObject,
-  ZodOpenApiRequestBodyObject,
-  ZodOpenApiResponseObject,
-} from 'zod-openapi';
-import { errorCategory, type ErrorCode } from '../domain/errors.ts';
-import type { ApiMiddleware } from './context.ts';
-import { HTTP_STATUS } from './errors.ts';
-import { errorSchema } from './schemas/error.ts';
+import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import type { ActedBy } from '../domain/accounts/member.ts';
+import type { Session } from '../domain/accounts/session.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { MerchantId } from '../domain/ids.ts';
+import { isPublic, requireAccess, requireAccessAfterBody, type Access, type PublicAccess } from './access.ts';
+import { addressOf, auditOf, type ApiDeps, type ApiMiddleware, type Caller } from './context.ts';
+import { readBody } from './middleware/body.ts';
+import { readIdempotencyKey } from './middleware/idempotency-key.ts';
+import { operationOf } from './operation.ts';
+import { PAGE_CODES } from './schemas/page.ts';
+import { noParameters } from './schemas/primitives.ts';
+import { readSessionToken } from './session-cookie.ts';
+import { validate, type CodesByParameter } from './validation.ts';
+
+type Context = Parameters<ApiMiddleware>[0];
 
 export type Route = {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With parameters in braces, as OpenAPI writes them. */
   readonly path: string;
   readonly operation: ZodOpenApiOperationObject;
-  /** In order; the last one answers. */
+  /** Run in this order; the last one responds. */
   readonly pipeline: readonly ApiMiddleware[];
 };
 
-export const REQUEST_ID_HEADER = {
-  'Malipo-Request-Id': { schema: { type: 'string' }, description: 'Name it when you ask for help.' },
-} as const;
-
-/** Of an answer that is kept under its Idempotency-Key. */
-export const STORED_RESPONSE_HEADERS: ZodOpenApiHeadersObject = {
-  ...REQUEST_ID_HEADER,
-  'Idempotent-Replayed': { schema: { type: 'string', enum: ['true'] }, description: 'A repeated answer.' },
+/** What router and document need to know of a route. */
+export type RouteDescription = Pick<Route, 'method' | 'path'> & {
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  /** Follows the scope or the roles, which the document names by itself. */
+  readonly description?: string;
+  readonly access: Access;
+  /** The prefix of the id in the path, where the path has one. */
+  readonly idPrefix?: string;
+  /** Only lists take a query: see `pageQuery`. Every other route refuses any parameter. */
+  readonly query?: z.ZodObject;
+  /** Comes as JSON or as a form. */
+  readonly body?: z.ZodObject;
+  /** Error codes for fields of the body, where they are not the general ones. */
+  readonly bodyCodes?: CodesByParameter;
+  /** It moves money: it requires an Idempotency-Key, and its response is stored. */
+  readonly isIdempotent?: true;
+  readonly response: {
+    readonly status: 200 | 201 | 202 | 204;
+    readonly description: string;
+    readonly schema?: z.ZodType;
+  };
+  /** The 202 in place of `response` while the approval of a second person is missing. */
+  readonly waitingResponse?: { readonly description: string; readonly schema: z.ZodType };
+  /** What the handler can refuse with, besides what every route with this access, query and body can. */
+  readonly errors?: readonly ErrorCode[];
 };
 
-/** The body of a request for a new payment, as JSON or as a form. */
-export function createRequestBody(schema: z.ZodObject): ZodOpenApiRequestBodyObject {
+type Callers<Who extends Access> = Who extends 'anyone'
+  ? unknown
+  : Who extends PublicAccess
+    ? { readonly merchantId: MerchantId; readonly caller: Caller; readonly by: ActedBy | undefined }
+    : { readonly merchantId: MerchantId; readonly session: Session; readonly by: ActedBy };
+
+/** What a handler receives, all of it checked. */
+export type RouteRequest<
+  Who extends Access,
+  Prefix extends string,
+  Query extends z.ZodObject,
+  Body extends z.ZodObject,
+  Idempotent extends true,
+> = {
+  readonly requestId: string;
+  /** The address of the client as the database keeps it; null when there is none that can be read. */
+  readonly address: string | null;
+  /** From the session cookie; null when there is none. */
+  readonly sessionToken: string | null;
+} & ([Prefix] extends [never] ? unknown : { readonly id: string }) &
+  ([Query] extends [never] ? unknown : { readonly query: z.output<Query> }) &
+  ([Body] extends [never] ? unknown : { readonly body: z.output<Body> }) &
+  ([Idempotent] extends [never] ? unknown : { readonly idempotencyKey: string }) &
+  Callers<Who>;
+
+export type StoredOutcome = {
+  readonly kind: string;
+  readonly answer: { readonly status: number; readonly body: string };
+};
+
+export type RouteResponse =
+  | {
+      /** Without it, the status of the description. */
+      readonly status?: 200 | 202 | 204;
+      readonly body?: object;
+      readonly setCookie?: string;
+    }
+  /** The bytes that are stored under the Idempotency-Key. */
+  | { readonly stored: StoredOutcome };
+
+/** The route that makes every check that follows from the description, and then calls `handle` with what it checked. */
+export function route<
+  const Who extends Access,
+  Prefix extends string = never,
+  Query extends z.ZodObject = never,
+  Body extends z.ZodObject = never,
+  Idempotent extends true = never,
+>(
+  deps: ApiDeps,
+  description: RouteDescription & {
+    readonly access: Who;
+    readonly idPrefix?: Prefix;
+    readonly query?: Query;
+    readonly body?: Body;
+    readonly isIdempotent?: Idempotent;
+    readonly handle: (request: RouteRequest<Who, Prefix, Query, Body, Idempotent>) => Promise<RouteResponse>;
+  },
+): Route {
+  const { method, path, access, response, handle } = description;
+  const respond: ApiMiddleware = async (ctx) => {
+    const request = await readRequest(ctx, deps, description);
+    send(ctx, await handle(request as Parameters<typeof handle>[0]), response.status);
+  };
+  return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, access), respond] };
+}
+
+// The order decides which of several errors a request is refused with. The Idempotency-Key comes first; then the console
+// checks the query before it reads the body, and the public API afterwards.
+async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescription): Promise<object> {
+  const { access, query = noParameters, body, bodyCodes, isIdempotent } = description;
+  const idempotencyKey = isIdempotent && readIdempotencyKey(ctx);
+  const readQuery = () => validate(query, { ...ctx.query }, PAGE_CODES);
+  const early = isPublic(access) ? undefined : readQuery();
+  const fields = body && (await readBody(ctx, body));
+  if (body) await requireAccessAfterBody(ctx, deps, access);
+  const { caller, session } = ctx.state;
   return {
-    required: true,
-    content: {
-      'application/json': { schema },
-      'application/x-www-form-urlencoded': {
-        schema,
-        // metadata[order]=1042
-        encoding: { metadata: { style: 'deepObject', explode: true } },
-      },
-    },
+    id: (ctx as { params?: { id?: string } }).params?.id ?? '',
+    query: early ?? readQuery(),
+    body: body && validate(body, fields, bodyCodes),
+    idempotencyKey,
+    requestId: ctx.state.requestId,
+    address: addressOf(ctx),
+    sessionToken: readSessionToken(ctx, deps.publicUrl),
+    merchantId: caller?.merchantId ?? session?.person.merchantId,
+    caller,
+    session,
+    by: session && auditOf(ctx),
   };
 }
 
-export const AUTHENTICATION_ERRORS: readonly ErrorCode[] = [
-  'api_key_missing',
-  'api_key_invalid',
-  'api_key_wrong_environment',
-  'api_key_expired',
-  'api_key_revoked',
-  'insufficient_scope',
-  // A session behind the same routes.
-  'permission_denied',
-];
-export const IDEMPOTENCY_ERRORS: readonly ErrorCode[] = [
-  'idempotency_key_missing',
-  'idempotency_key_invalid',
-  'idempotency_key_reused',
-  'idempotency_key_in_flight',
-];
-
-/** What a request for a new payment can meet. */
-export const CREATE_PAYMENT_ERRORS: readonly ErrorCode[] = [
-  ...IDEMPOTENCY_ERRORS,
-  'parameter_missing',
-  'parameter_invalid',
-  'parameter_unknown',
-  'phone_invalid',
-  'phone_unsupported',
-  'amount_out_of_bounds',
-  'body_malformed',
-  'body_too_large',
-  'media_type_unsupported',
-];
-const ANYWHERE: readonly ErrorCode[] = ['rate_limited', 'internal_error', 'service_unavailable'];
-
-/** The error answers of an operation that can meet these codes, one per status. */
-export function errorResponses(codes: readonly ErrorCode[]): Record<string, ZodOpenApiResponseObject> {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of [...codes, ...ANYWHERE]) {
-    const status = HTTP_STATUS[errorCategory(code)];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+function send(ctx: Context, response: RouteResponse, status: number): void {
+  if ('stored' in response) {
+    const { kind, answer } = response.stored;
+    if (kind === 'replayed') ctx.set('Idempotent-Replayed', 'true');
+    ctx.status = answer.status;
+    ctx.type = 'application/json';
+    ctx.body = answer.body;
+    return;
   }
-  return Object.fromEntries(
-    [...byStatus].map(([status, statusCodes]) => [
-      String(status),
-      {
-        description: statusCodes.map((code) => `\`${code}\``).join(', '),
-        headers: REQUEST_ID_HEADER,
-        content: { 'application/json': { schema: errorSchema } },
-      },
-    ]),
-  );
-}
-
-/** `/a/{id}` as the router writes it: `/a/:id`. */
-export function routerPath(path: string): string {
-  return path.replace(/\{([a-z_]+)\}/g, ':$1');
+  if (response.setCookie !== undefined) ctx.append('Set-Cookie', response.setCookie);
+  ctx.status = response.status ?? status;
+  if (response.body) ctx.body = response.body;
 }

@@ -1,36 +1,35 @@
-// The cookie that carries a session's token: for this host, for HTTP alone, and for requests of our own pages.
+// The cookie that carries the token of a session: for this host, for HTTP alone, and for requests of our own pages.
 import type { Context } from 'koa';
-
-type CookieContext = Pick<Context, 'append' | 'cookies'>;
 
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * `__Host-` ties the cookie to this host and to TLS. Where there is none, on one's own machine alone, browsers would not
- * keep it, so it goes without; on any other plain address nobody can log in with a browser, which is meant.
+ * `__Host-` ties the cookie to this host and to TLS. Without TLS browsers would not keep such a cookie, so on a developer's
+ * own machine, and nowhere else, it goes without. On any other plain address nobody can log in with a browser, on purpose.
  */
 export function sessionCookieName(publicUrl: string): string {
   return isPlainLoopback(publicUrl) ? 'malipo_session' : '__Host-malipo_session';
 }
 
 /** The token that came with the request; null when none did. */
-export function readSessionToken(ctx: CookieContext, publicUrl: string): string | null {
+export function readSessionToken(ctx: Pick<Context, 'cookies'>, publicUrl: string): string | null {
   return ctx.cookies.get(sessionCookieName(publicUrl), { signed: false }) ?? null;
 }
 
-/** Sends the token, to be kept until the session ends for certain. */
-export function sendSessionToken(ctx: CookieContext, publicUrl: string, token: string, lifeMs: number): void {
-  write(ctx, publicUrl, `${token}; Max-Age=${Math.max(0, Math.floor(lifeMs / 1000))}`);
+/** The `Set-Cookie` header that gives the browser the token, until the session ends at the latest. */
+export function sessionCookie(publicUrl: string, token: string, lifeMs: number): string {
+  return setCookie(publicUrl, `${token}; Max-Age=${Math.max(0, Math.floor(lifeMs / 1000))}`);
 }
 
-export function clearSessionToken(ctx: CookieContext, publicUrl: string): void {
-  write(ctx, publicUrl, '; Max-Age=0');
+/** The `Set-Cookie` header that makes the browser forget the token. */
+export function clearedSessionCookie(publicUrl: string): string {
+  return setCookie(publicUrl, '; Max-Age=0');
 }
 
-// By hand: the cookie library refuses `Secure` behind a proxy that ends TLS for us.
-function write(ctx: CookieContext, publicUrl: string, value: string): void {
+// Written here, as the cookie library refuses `Secure` behind a proxy that ends TLS for us.
+function setCookie(publicUrl: string, value: string): string {
   const secure = isPlainLoopback(publicUrl) ? '' : '; Secure';
-  ctx.append('Set-Cookie', `${sessionCookieName(publicUrl)}=${value}; Path=/${secure}; HttpOnly; SameSite=Strict`);
+  return `${sessionCookieName(publicUrl)}=${value}; Path=/${secure}; HttpOnly; SameSite=Strict`;
 }
 
 function isPlainLoopback(publicUrl: string): boolean {

@@ -1,11 +1,11 @@
-// Turns what zod found wrong with a request into our errors, all of them at once.
+// Checks the values of requests against their schemas, and turns everything that zod finds wrong into one error.
 import type { z } from 'zod';
 import { invalidParameters, type ErrorCode, type ParameterIssue } from '../domain/errors.ts';
 
-/** The code for anything wrong with a parameter of this name, where it is not the general one. */
+/** By name of the parameter: the code for anything wrong with it, or for its range alone, where it is not the general one. */
 export type CodesByParameter = Readonly<Record<string, { readonly any?: ErrorCode; readonly range?: ErrorCode }>>;
 
-// A body of nothing but wrong names would otherwise be answered with one many times its size.
+// A body of nothing but wrong names would otherwise get a response many times its size.
 const MAX_ISSUES = 100;
 
 /** The parsed value; throws one error that lists every issue, up to 100 of them. */
@@ -22,7 +22,13 @@ export function validate<Schema extends z.ZodType>(
   throw invalidParameters([first, ...rest]);
 }
 
-// Two rules that refuse one value for the same reason are one thing wrong with it.
+/** The object without the fields that are undefined. */
+export function definedFields<Fields extends object>(fields: Fields) {
+  const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+}
+
+// Two rules that refuse one value for the same reason make one issue.
 function withoutRepeats(issues: readonly ParameterIssue[]): ParameterIssue[] {
   const firsts = new Map<string, ParameterIssue>();
   for (const issue of issues) {
@@ -51,14 +57,14 @@ function toIssues(issue: z.core.$ZodIssue, codes: CodesByParameter): ParameterIs
   return [{ param, code, message: messageFor(param, issue) }];
 }
 
-// Schemas of ours carry a sentence; what zod says by itself is prefixed with the parameter.
+// Our schemas carry a whole sentence; zod's own messages are prefixed with the parameter.
 function messageFor(param: string, issue: z.core.$ZodIssue): string {
   const message = (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
   return message.endsWith('.') ? message : `${param} is not valid: ${message}.`;
 }
 
-// Names are the caller's text: line breaks, control and invisible characters are shown escaped, so that a message stays
-// one line wherever it is read.
+// Names are text of the caller: line breaks, control and invisible characters are escaped, so that a message stays on one
+// line wherever it is read.
 function inOneLine(name: string): string {
   const escaped = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, escaped);

@@ -1,4 +1,4 @@
-// Lets in who has a key in force with the scope that the route needs, or a session in a role that has it.
+// Lets in callers with a valid key that has the scope of the route, or with a session in a role that has it.
 import type { Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { permissionDenied, scopesOfRoles, type Person } from '../../domain/accounts/member.ts';
@@ -11,8 +11,8 @@ type Context = Parameters<ApiMiddleware>[0];
 type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl'>;
 
 /**
- * An Authorization header decides, whatever cookie comes along; a session counts where there is none. A key is refused with
- * `insufficient_scope`, a session with `permission_denied`.
+ * An Authorization header decides, whatever cookie comes with it; without one the session counts. A key without the scope
+ * is refused with `insufficient_scope`, a session with `permission_denied`.
  */
 export function requireScope(scope: Scope, deps: ScopeDeps): ApiMiddleware {
   const enterSession = requireSession(deps);
@@ -40,15 +40,14 @@ async function keyAsCaller(ctx: Context, scope: Scope, { db, environment }: Scop
     requestId: ctx.state.requestId,
     at: new Date(),
   });
-  const { id: keyId, maker, merchantId, merchantCurrency, scopes } = key;
-  return { merchantId, merchantCurrency, scopes, actor: { kind: 'key', keyId, maker } };
+  const { id: keyId, maker, merchantId, merchantCurrency } = key;
+  return { merchantId, merchantCurrency, actor: { kind: 'key', keyId, maker } };
 }
 
 function personAsCaller(person: Person, scope: Scope): Caller {
-  const scopes = scopesOfRoles(person.roles);
-  if (!scopes.includes(scope)) throw permissionDenied(`no role with the scope ${scope}`);
+  if (!scopesOfRoles(person.roles).includes(scope)) throw permissionDenied(`no role with the scope ${scope}`);
   const { merchantId, merchantCurrency } = person;
-  return { merchantId, merchantCurrency, scopes, actor: { kind: 'person', person } };
+  return { merchantId, merchantCurrency, actor: { kind: 'person', person } };
 }
 
 function bearerToken(header: string): string {

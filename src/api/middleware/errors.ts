@@ -1,4 +1,4 @@
-// Gives every request its id, every failure its error body, and the log one line for each.
+// Gives every request an id and a log line, and every failure an error body.
 import { errorBody } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Log } from '../../log.ts';
@@ -7,8 +7,8 @@ import { HTTP_STATUS, toDomainError } from '../errors.ts';
 
 export function requestId(): ApiMiddleware {
   return async (ctx, next) => {
-    // A target that cannot be read leads nowhere, like any unknown path.
-    if (!isReadable(ctx)) ctx.url = '/';
+    // A target that cannot be parsed gets the same response as an unknown path.
+    if (!isParseable(ctx)) ctx.url = '/';
     ctx.state.requestId = newId('req');
     ctx.set('Malipo-Request-Id', ctx.state.requestId);
     await next();
@@ -29,7 +29,7 @@ export function accessLog(log: Log): ApiMiddleware {
   };
 }
 
-export function errorAnswers(log: Log): ApiMiddleware {
+export function errorResponder(log: Log): ApiMiddleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -46,7 +46,7 @@ export function errorAnswers(log: Log): ApiMiddleware {
   };
 }
 
-function isReadable(ctx: { readonly path: string }): boolean {
+function isParseable(ctx: { readonly path: string }): boolean {
   try {
     return ctx.path.length > 0;
   } catch {

@@ -1,4 +1,4 @@
-// Lets in who has a session, from our own pages, in a role that may; keeps on record whom it refuses.
+// Lets in people who have a session, from our own pages, in a role that may; records every refusal of a person.
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { holdsOneOf, permissionDenied, type Role } from '../../domain/accounts/member.ts';
@@ -11,12 +11,12 @@ type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl'>;
 type Context = Parameters<ApiMiddleware>[0];
 
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
-// What is put on record is ours to read: an id, or nothing.
+// The audit log is ours to read: an id goes into it, or nothing.
 const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,40}$/;
 
 /**
- * Refuses with `permission_denied` who has no session that lives, and what changes something unless it comes from our own
- * pages. Every refusal of a person, here or further on, is in the audit log.
+ * Refuses with `permission_denied` a request without a live session, and one that changes something unless it comes from
+ * our own pages. Every refusal of a person, here or in what follows, goes into the audit log.
  */
 export function requireSession(deps: SessionDeps): ApiMiddleware {
   return async (ctx, next) => {
@@ -34,38 +34,34 @@ export function requireSession(deps: SessionDeps): ApiMiddleware {
   };
 }
 
-/** Lets in people in one of these roles; an owner has them all. Requires the session too, where nothing before it did. */
-export function requireRole(deps: SessionDeps, ...roles: readonly [Role, ...Role[]]): ApiMiddleware {
+/** Requires a session as `requireSession` does, of a person in one of these roles. An owner has them all. */
+export function requireRole(deps: SessionDeps, roles: readonly [Role, ...Role[]]): ApiMiddleware {
   const enterSession = requireSession(deps);
-  const checkRole = async (ctx: Context, next: () => Promise<unknown>): Promise<void> => {
-    if (!holdsOneOf(sessionOf(ctx).person.roles, roles)) throw permissionDenied(`needs a role of: ${roles.join(', ')}`);
-    await next();
-  };
   return async (ctx, next) => {
-    if (ctx.state.session) await checkRole(ctx, next);
-    else await enterSession(ctx, () => checkRole(ctx, next));
+    await enterSession(ctx, async () => {
+      if (!holdsOneOf(sessionOf(ctx).person.roles, roles)) {
+        throw permissionDenied(`needs a role of: ${roles.join(', ')}`);
+      }
+      await next();
+    });
   };
 }
 
 /**
- * After a body, which may have been under way for minutes: the session lives still, in one of these roles if they are given. Where
- * a key was let in there is nothing to look at.
+ * Refuses with `permission_denied` a request whose session has ended meanwhile, or whose person has none of these roles any
+ * more, if roles are given. Of a request that came in with a key, or with nothing, it requires nothing.
  */
-export function requireSessionStill(deps: SessionDeps, roles?: readonly Role[]): ApiMiddleware {
-  return async (ctx, next) => {
-    if (ctx.state.session) {
-      const session = await authenticateSession(deps.db, readSessionToken(ctx, deps.publicUrl) ?? '', new Date());
-      const isStillIn = session !== null && (!roles || holdsOneOf(session.person.roles, roles));
-      if (!isStillIn) throw permissionDenied('the session or the role ended while the request came in');
-      ctx.state.session = session;
-    }
-    await next();
-  };
+export async function requireLiveSession(ctx: Context, deps: SessionDeps, roles?: readonly Role[]): Promise<void> {
+  if (!ctx.state.session) return;
+  const session = await authenticateSession(deps.db, readSessionToken(ctx, deps.publicUrl) ?? '', new Date());
+  const isStillIn = session !== null && (!roles || holdsOneOf(session.person.roles, roles));
+  if (!isStillIn) throw permissionDenied('the session or the role ended while the request came in');
+  ctx.state.session = session;
 }
 
 /**
- * For what opens a session, where there is none yet that another site could misuse: a browser says from which site it comes,
- * and another site's log-in is not taken. Other clients need not say it.
+ * For routes that open a session, where there is none yet that another site could misuse: a browser names the site that it
+ * comes from, and any other than ours is refused. Other clients need not name one.
  */
 export function refuseOtherSites({ publicUrl }: Pick<ApiDeps, 'publicUrl'>): ApiMiddleware {
   return async (ctx, next) => {
@@ -75,7 +71,7 @@ export function refuseOtherSites({ publicUrl }: Pick<ApiDeps, 'publicUrl'>): Api
   };
 }
 
-// A page of another site can neither set the header without asking first, nor pass for us in Origin.
+// A page of another site can neither set the header without a preflight request, nor send our Origin.
 function requireOwnPage(ctx: Context, publicUrl: string): void {
   if (ctx.get('Malipo-Console') !== '1') throw permissionDenied('without the header Malipo-Console');
   if (ctx.get('Origin') !== new URL(publicUrl).origin) throw permissionDenied('not from our own pages');

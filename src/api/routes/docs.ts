@@ -1,10 +1,11 @@
-// The OpenAPI document and a page to read it on, all of it served by us.
+// The OpenAPI document and a page to read it on, with every asset served by this process.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { z } from 'zod';
 import type { ApiMiddleware } from '../context.ts';
 import { openApiDocument } from '../openapi.ts';
-import { errorResponses, REQUEST_ID_HEADER, type Route } from '../route.ts';
+import { errorResponses, responseWith } from '../operation.ts';
+import type { Route } from '../route.ts';
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -25,14 +26,14 @@ const PAGE = `<!doctype html>
 const START = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, validatorUrl: null });
 `;
 
-// The page styles itself inline; nothing may come from, or go to, another place.
+// The page has inline styles; nothing may be loaded from, or sent to, another host.
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 export function docsRoutes(routes: readonly Route[], publicUrl: string): Route[] {
   let document = '';
   const own = [documentRoute(() => document), pageRoute(), ...assetRoutes()];
-  // Made once, after its own route: it describes these routes too.
+  // Generated once, after its own route, as it describes these routes too.
   document = JSON.stringify(openApiDocument([...routes, ...own], publicUrl));
   return own;
 }
@@ -47,11 +48,7 @@ function documentRoute(document: () => string): Route {
       summary: 'This document',
       security: [],
       responses: {
-        '200': {
-          description: 'OpenAPI 3.1.',
-          headers: REQUEST_ID_HEADER,
-          content: { 'application/json': { schema: z.looseObject({ openapi: z.string() }) } },
-        },
+        '200': responseWith('OpenAPI 3.1.', z.looseObject({ openapi: z.string() })),
         ...errorResponses([]),
       },
     },
@@ -97,7 +94,7 @@ function assetRoutes(): Route[] {
 }
 
 function textRoute(options: { path: string; type: string; summary: string; text: () => string }): Route {
-  const answer: ApiMiddleware = (ctx) => {
+  const respond: ApiMiddleware = (ctx) => {
     ctx.set('Content-Security-Policy', PAGE_POLICY);
     ctx.set('Cache-Control', 'public, max-age=3600');
     ctx.type = options.type;
@@ -112,14 +109,10 @@ function textRoute(options: { path: string; type: string; summary: string; text:
       summary: options.summary,
       security: [],
       responses: {
-        '200': {
-          description: 'As text.',
-          headers: REQUEST_ID_HEADER,
-          content: { [options.type]: { schema: z.string() } },
-        },
+        '200': responseWith('As text.', z.string(), options.type),
         ...errorResponses([]),
       },
     },
-    pipeline: [answer],
+    pipeline: [respond],
   };
 }

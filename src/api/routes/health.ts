@@ -1,7 +1,8 @@
 // Whether the process is up, and whether it can take work.
 import { z } from 'zod';
 import type { ApiDeps } from '../context.ts';
-import { errorResponses, REQUEST_ID_HEADER, type Route } from '../route.ts';
+import { errorResponses, responseWith } from '../operation.ts';
+import type { Route } from '../route.ts';
 
 const healthSchema = z.strictObject({ status: z.literal('up') }).meta({ id: 'Health' });
 const readinessSchema = z
@@ -26,11 +27,7 @@ export function healthRoutes(deps: ApiDeps): Route[] {
         summary: 'The process is up',
         security: [],
         responses: {
-          '200': {
-            description: 'It is.',
-            headers: REQUEST_ID_HEADER,
-            content: { 'application/json': { schema: healthSchema } },
-          },
+          '200': responseWith('It is.', healthSchema),
           ...errorResponses([]),
         },
       },
@@ -51,17 +48,9 @@ export function healthRoutes(deps: ApiDeps): Route[] {
           'With Temporal away it is `degraded`: work is accepted and recorded, and starts when Temporal is back.',
         security: [],
         responses: {
-          '200': {
-            description: 'The database answers.',
-            headers: REQUEST_ID_HEADER,
-            content: { 'application/json': { schema: readinessSchema } },
-          },
+          '200': responseWith('The database answers.', readinessSchema),
           ...errorResponses([]),
-          '503': {
-            description: 'The database does not answer: nothing can be recorded.',
-            headers: REQUEST_ID_HEADER,
-            content: { 'application/json': { schema: readinessSchema } },
-          },
+          '503': responseWith('The database does not answer: nothing can be recorded.', readinessSchema),
         },
       },
       pipeline: [

@@ -1,10 +1,11 @@
-// Pages of lists: their size and where the next one begins.
+// The pages of every list on the wire: the query that asks for one, and the body that holds one.
 import { z } from 'zod';
-import type { CodesByParameter } from '../validation.ts';
+import { definedFields, type CodesByParameter } from '../validation.ts';
+import { instant } from './primitives.ts';
 
 const LIMIT_MESSAGE = 'limit must be a whole number from 1 to 100.';
 
-/** The query of a list whose rows are told apart by `isKey`; what a cursor holds is the last one of a page. */
+/** The query of a list whose items have keys that pass `isKey`. A cursor holds the key of the last item of a page. */
 export function pageQuery<Key extends string>(isKey: (text: string) => text is Key) {
   const read = (text: string): Key | undefined => {
     const key = Buffer.from(text, 'base64url').toString('latin1');
@@ -54,19 +55,21 @@ export function pageObject<Item>(
   };
 }
 
+/** The filters by creation time that longer lists have. */
+export const timeFilters = {
+  created_from: instant('created_from').optional().meta({ description: 'Inclusive. RFC 3339.' }),
+  created_to: instant('created_to').optional().meta({ description: 'Exclusive. RFC 3339.' }),
+};
+
 type RangeQuery<Key extends string> = {
   readonly cursor?: Key | undefined;
   readonly created_from?: Date | undefined;
   readonly created_to?: Date | undefined;
 };
 
-/** Which part of a list is asked for, by time and cursor. */
+/** The part of a list that a query asks for, by time and cursor. */
 export function rangeOf<Key extends string>(query: RangeQuery<Key>) {
-  return {
-    ...(query.created_from !== undefined && { createdFrom: query.created_from }),
-    ...(query.created_to !== undefined && { createdTo: query.created_to }),
-    ...(query.cursor !== undefined && { before: query.cursor }),
-  };
+  return definedFields({ createdFrom: query.created_from, createdTo: query.created_to, before: query.cursor });
 }
 
 function writeCursor(last: string): string {

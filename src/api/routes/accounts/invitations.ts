@@ -1,21 +1,17 @@
-// Invitations: make, list, agree to, withdraw; and accept, which is how people come to be.
+// Invitations: create, list, approve, reject, withdraw; and accept, which creates the account of a new person.
+import type { z } from 'zod';
 import { accountLimit, addressLimit } from '../../../security/attempt-limit.ts';
 import { hashPassword, verifyPassword } from '../../../security/password.ts';
 import { hashToken } from '../../../security/token.ts';
 import { invitationNotFound } from '../../../domain/accounts/member.ts';
-import { acceptInvitation, type AcceptInvitation } from '../../../operations/accounts/accept-invitation.ts';
+import { acceptInvitation } from '../../../operations/accounts/accept-invitation.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { createInvitation } from '../../../operations/accounts/create-invitation.ts';
 import { decideInvitation } from '../../../operations/accounts/decide-invitation.ts';
-import { getInvitation } from '../../../queries/accounts/invitation.ts';
-import { listInvitations } from '../../../queries/accounts/invitation.ts';
 import { withdrawInvitation } from '../../../operations/accounts/withdraw-invitation.ts';
-import { consoleRoute, idOf, openConsoleRoute } from '../../console-route.ts';
-import { addressOf, auditOf, sessionOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';
-import { readLists } from '../../form.ts';
-import { isForm } from '../../middleware/body.ts';
-import { refuseOtherSites } from '../../middleware/session.ts';
-import type { Route } from '../../route.ts';
+import { getInvitation, listInvitations } from '../../../queries/accounts/invitation.ts';
+import type { ApiDeps } from '../../context.ts';
+import { route, type Route } from '../../route.ts';
 import {
   acceptInvitationSchema,
   approvedInvitationSchema,
@@ -23,13 +19,12 @@ import {
   invitationListSchema,
   invitationObject,
   invitationUrl,
-  madeInvitationSchema,
+  createdInvitationSchema,
   memberObject,
   memberSchema,
 } from '../../schemas/accounts/member.ts';
-import { validate } from '../../validation.ts';
 
-const TAG = 'members';
+const TAG = 'Console members';
 const PATH = '/v1/console/invitations';
 const ROLES = ['admin'] as const;
 
@@ -45,174 +40,149 @@ export function invitationRoutes(deps: ApiDeps): Route[] {
 }
 
 function listRoute(deps: ApiDeps): Route {
-  return consoleRoute(
-    deps,
-    {
-      method: 'get',
-      path: PATH,
-      operationId: 'listInvitations',
-      tag: TAG,
-      summary: 'List the invitations that are open, newest first',
-      answer: { status: 200, description: 'All of them, at most 100.', schema: invitationListSchema },
+  return route(deps, {
+    method: 'get',
+    path: PATH,
+    operationId: 'listInvitations',
+    tag: TAG,
+    summary: 'List the invitations that are open, newest first',
+    access: 'session',
+    response: { status: 200, description: 'All of them, at most 100.', schema: invitationListSchema },
+    handle: async ({ merchantId }) => {
+      const invitations = await listInvitations(deps.db, merchantId, new Date());
+      return { body: { data: invitations.map(({ invitation, approval }) => invitationObject(invitation, approval)) } };
     },
-    async (ctx) => {
-      const invitations = await listInvitations(deps.db, sessionOf(ctx).person.merchantId, new Date());
-      ctx.body = { data: invitations.map(({ invitation, approval }) => invitationObject(invitation, approval)) };
-    },
-  );
+  });
 }
 
 function createRoute(deps: ApiDeps): Route {
-  return consoleRoute(
-    deps,
-    {
-      method: 'post',
-      path: PATH,
-      operationId: 'createInvitation',
-      tag: TAG,
-      summary: 'Invite a person',
-      description:
-        'Who grants a role holds it. It expires after 7 days; one for the same e-mail that is open is withdrawn. Where the ' +
-        'merchant has another owner or admin, an invitation to be `owner`, `admin`, `maker` or `approver` opens nothing until a ' +
-        'second one approved it: an owner, if it makes an owner. So it does while one is expected whom the service invited.',
-      roles: ROLES,
-      body: createInvitationSchema,
-      answer: {
-        status: 201,
-        description: 'The invitation; its token is shown this once.',
-        schema: madeInvitationSchema,
-      },
-      waits: { description: 'The same; it waits for a second person.', schema: madeInvitationSchema },
-      errors: ['state_conflict'],
+  return route(deps, {
+    method: 'post',
+    path: PATH,
+    operationId: 'createInvitation',
+    tag: TAG,
+    summary: 'Invite a person',
+    description:
+      'Who grants a role holds it. It expires after 7 days; one for the same e-mail that is open is withdrawn. Where the ' +
+      'merchant has another owner or admin, an invitation to be `owner`, `admin`, `maker` or `approver` opens nothing until a ' +
+      'second one approved it: an owner, if it makes an owner. So it does while one is expected whom the service invited.',
+    access: { roles: ROLES },
+    body: createInvitationSchema,
+    response: {
+      status: 201,
+      description: 'The invitation; its token is shown this once.',
+      schema: createdInvitationSchema,
     },
-    async (ctx) => {
-      const fields = isForm(ctx) ? readLists(ctx.request.body, ['roles']) : ctx.request.body;
-      const { email, roles } = validate(createInvitationSchema, fields);
-      const made = await createInvitation(deps.db, { email, roles, by: auditOf(ctx), at: new Date() });
-      ctx.status = made.approval.state === 'waiting' ? 202 : 201;
-      const url = invitationUrl(deps.publicUrl, made.token);
-      ctx.body = { ...invitationObject(made.invitation, made.approval), token: made.token, url };
+    waitingResponse: { description: 'The same; it waits for a second person.', schema: createdInvitationSchema },
+    errors: ['state_conflict'],
+    handle: async ({ body: { email, roles }, by }) => {
+      const created = await createInvitation(deps.db, { email, roles, by, at: new Date() });
+      const { invitation, approval, token } = created;
+      const url = invitationUrl(deps.publicUrl, token);
+      const body = { ...invitationObject(invitation, approval), token, url };
+      return approval.state === 'waiting' ? { status: 202, body } : { body };
     },
-  );
+  });
 }
 
 function approveRoute(deps: ApiDeps): Route {
-  return consoleRoute(
-    deps,
-    {
-      method: 'post',
-      path: `${PATH}/{id}/approve`,
-      operationId: 'approveInvitation',
-      tag: TAG,
-      summary: 'Approve an invitation',
-      description:
-        'As a second person: never by who sent it. Make sure that the person is who they are said to be, and hand them the ' +
-        'approval token yourself; they need it besides the one that who invited them has.',
-      roles: ROLES,
-      id: 'inv',
-      answer: { status: 200, description: 'It can be accepted now.', schema: approvedInvitationSchema },
-      errors: ['invitation_not_found', 'state_conflict'],
-    },
-    async (ctx) => {
-      const input = { id: idOf(ctx), decision: 'approved', by: auditOf(ctx), at: new Date() } as const;
-      const decided = await decideInvitation(deps.db, input);
+  return route(deps, {
+    method: 'post',
+    path: `${PATH}/{id}/approve`,
+    operationId: 'approveInvitation',
+    tag: TAG,
+    summary: 'Approve an invitation',
+    description:
+      'As a second person: never by who sent it. Make sure that the person is who they are said to be, and hand them the ' +
+      'approval token yourself; they need it besides the one that who invited them has.',
+    access: { roles: ROLES },
+    idPrefix: 'inv',
+    response: { status: 200, description: 'It can be accepted now.', schema: approvedInvitationSchema },
+    errors: ['invitation_not_found', 'state_conflict'],
+    handle: async ({ id, by }) => {
+      const decided = await decideInvitation(deps.db, { id, decision: 'approved', by, at: new Date() });
       if (decided.kind !== 'approved') throw new Error('an approval was recorded as a rejection');
       const { invitation, approvalToken } = decided;
       const approval = { state: 'approved', by: invitation.approvedBy } as const;
-      ctx.body = { ...invitationObject(invitation, approval), approval_token: approvalToken };
+      return { body: { ...invitationObject(invitation, approval), approval_token: approvalToken } };
     },
-  );
+  });
 }
 
 function rejectRoute(deps: ApiDeps): Route {
-  return consoleRoute(
-    deps,
-    {
-      method: 'post',
-      path: `${PATH}/{id}/reject`,
-      operationId: 'rejectInvitation',
-      tag: TAG,
-      summary: 'Reject an invitation that waits',
-      description: 'Never by who sent it: they withdraw it.',
-      roles: ROLES,
-      id: 'inv',
-      answer: { status: 204, description: 'Its token will never open anything.' },
-      errors: ['invitation_not_found', 'state_conflict'],
+  return route(deps, {
+    method: 'post',
+    path: `${PATH}/{id}/reject`,
+    operationId: 'rejectInvitation',
+    tag: TAG,
+    summary: 'Reject an invitation that waits',
+    description: 'Never by who sent it: they withdraw it.',
+    access: { roles: ROLES },
+    idPrefix: 'inv',
+    response: { status: 204, description: 'Its token will never open anything.' },
+    errors: ['invitation_not_found', 'state_conflict'],
+    handle: async ({ id, by }) => {
+      await decideInvitation(deps.db, { id, decision: 'rejected', by, at: new Date() });
+      return { status: 204 };
     },
-    async (ctx) => {
-      await decideInvitation(deps.db, { id: idOf(ctx), decision: 'rejected', by: auditOf(ctx), at: new Date() });
-      ctx.status = 204;
-    },
-  );
+  });
 }
 
 function withdrawRoute(deps: ApiDeps): Route {
-  return consoleRoute(
-    deps,
-    {
-      method: 'delete',
-      path: `${PATH}/{id}`,
-      operationId: 'withdrawInvitation',
-      tag: TAG,
-      summary: 'Withdraw an invitation',
-      description: 'Not that of an owner or admin whom whoever runs the service invited.',
-      roles: ROLES,
-      id: 'inv',
-      answer: { status: 204, description: 'Its token opens nothing any more.' },
-      errors: ['invitation_not_found'],
+  return route(deps, {
+    method: 'delete',
+    path: `${PATH}/{id}`,
+    operationId: 'withdrawInvitation',
+    tag: TAG,
+    summary: 'Withdraw an invitation',
+    description: 'Not that of an owner or admin whom whoever runs the service invited.',
+    access: { roles: ROLES },
+    idPrefix: 'inv',
+    response: { status: 204, description: 'Its token opens nothing any more.' },
+    errors: ['invitation_not_found'],
+    handle: async ({ id, by }) => {
+      await withdrawInvitation(deps.db, id, by, new Date());
+      return { status: 204 };
     },
-    async (ctx) => {
-      await withdrawInvitation(deps.db, idOf(ctx), auditOf(ctx), new Date());
-      ctx.status = 204;
-    },
-  );
+  });
 }
 
 function acceptRoute(deps: ApiDeps): Route {
-  return openConsoleRoute(
-    {
-      method: 'post',
-      path: `${PATH}/accept`,
-      operationId: 'acceptInvitation',
-      tag: TAG,
-      summary: 'Accept an invitation',
-      description:
-        'Makes the person a member, and does not log them in. What must be sent, and what is said of it, is the same for a ' +
-        'person who is known here and for one who is not; only that a known person’s password must be theirs.',
-      body: acceptInvitationSchema,
-      answer: { status: 201, description: 'The member.', schema: memberSchema },
-      errors: ['invitation_not_found', 'state_conflict'],
+  return route(deps, {
+    method: 'post',
+    path: `${PATH}/accept`,
+    operationId: 'acceptInvitation',
+    tag: TAG,
+    summary: 'Accept an invitation',
+    description:
+      'Makes the person a member, and does not log them in. What must be sent, and what is said of it, is the same for a ' +
+      'person who is known here and for one who is not; only that a known person’s password must be theirs.',
+    access: 'anyone',
+    body: acceptInvitationSchema,
+    response: { status: 201, description: 'The member.', schema: memberSchema },
+    errors: ['invitation_not_found', 'state_conflict'],
+    handle: async ({ body, address, requestId }) => {
+      const at = new Date();
+      const tokenSha256 = hashToken(body.token);
+      if (tokenSha256 === null) throw invitationNotFound();
+      const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
+      const { invitation, isKnownPerson } = await getInvitation(deps.db, tokens, at);
+      const limits = [accountLimit(invitation.email), addressLimit(address)];
+      // Counted for a new person as well, so that nobody can tell from outside who is known.
+      const account = await beginAuthentication(deps.db, { of: { email: invitation.email }, limits, at });
+      const counted = limits.map(({ subject }) => subject);
+      const person = isKnownPerson
+        ? await knownPerson(deps, account?.passwordHash ?? null, body)
+        : ({ kind: 'new', name: body.name, passwordHash: await hashPassword(body.password) } as const);
+      const member = await acceptInvitation(deps.db, { invitation, tokens, person, counted, address, requestId, at });
+      return { body: memberObject(member) };
     },
-    refuseOtherSites(deps),
-    accept(deps),
-  );
+  });
 }
 
-function accept(deps: ApiDeps): ApiMiddleware {
-  return async (ctx) => {
-    const body = validate(acceptInvitationSchema, ctx.request.body);
-    const address = addressOf(ctx);
-    const at = new Date();
-    const tokenSha256 = hashToken(body.token);
-    if (tokenSha256 === null) throw invitationNotFound();
-    const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
-    const { invitation, isKnownPerson } = await getInvitation(deps.db, tokens, at);
-    const limits = [accountLimit(invitation.email), addressLimit(address)];
-    // Counted for a person who is new as well: what anybody can see of it is the same.
-    const account = await beginAuthentication(deps.db, { of: { email: invitation.email }, limits, at });
-    const counted = limits.map(({ subject }) => subject);
-    let person: AcceptInvitation['person'];
-    if (isKnownPerson) {
-      const passwordHash = account?.passwordHash ?? null;
-      const isRight = await verifyPassword(passwordHash, body.password);
-      const code = body.totp ?? null;
-      person = { kind: 'known', verifiedHash: isRight ? passwordHash : null, code, keyRing: deps.keyRing };
-    } else {
-      person = { kind: 'new', name: body.name, passwordHash: await hashPassword(body.password) };
-    }
-    const { requestId } = ctx.state;
-    const input = { invitation, tokens, person, counted, address, requestId, at };
-    ctx.status = 201;
-    ctx.body = memberObject(await acceptInvitation(deps.db, input));
-  };
+type Accepting = Pick<z.output<typeof acceptInvitationSchema>, 'password' | 'totp'>;
+
+async function knownPerson({ keyRing }: ApiDeps, passwordHash: string | null, { password, totp }: Accepting) {
+  const isRight = await verifyPassword(passwordHash, password);
+  return { kind: 'known', verifiedHash: isRight ? passwordHash : null, code: totp ?? null, keyRing } as const;
 }

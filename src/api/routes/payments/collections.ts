@@ -1,146 +1,86 @@
 // Collections: create, list, fetch.
 import { collectionObject } from '../../../domain/payments/collection.ts';
-import { DomainError } from '../../../domain/errors.ts';
-import { getCollection } from '../../../queries/payments/collection.ts';
-import { listCollections } from '../../../queries/payments/collection.ts';
-import { auditOf, callerOf, idempotencyKeyOf, type ApiDeps, type ApiMiddleware } from '../../context.ts';
-import { requireScope } from '../../middleware/api-key.ts';
-import { isForm, readBody } from '../../middleware/body.ts';
-import { requireIdempotencyKey } from '../../middleware/idempotency-key.ts';
-import {
-  AUTHENTICATION_ERRORS,
-  CREATE_PAYMENT_ERRORS,
-  createRequestBody,
-  errorResponses,
-  STORED_RESPONSE_HEADERS,
-  REQUEST_ID_HEADER,
-  type Route,
-} from '../../route.ts';
+import { getCollection, listCollections } from '../../../queries/payments/collection.ts';
+import type { ApiDeps } from '../../context.ts';
+import { route, type Route } from '../../route.ts';
+import { pageObject } from '../../schemas/page.ts';
 import {
   collectionListSchema,
   collectionSchema,
   CREATE_PAYMENT_CODES,
+  CREATE_PAYMENT_ERRORS,
   createCollectionSchema,
-  LIST_CODES,
   listCollectionsSchema,
-  toPaymentRequest,
-  listBody,
   paymentFilter,
+  toPaymentRequest,
 } from '../../schemas/payments/collection.ts';
-import { idempotencyKeyHeader, noParameters, pathId } from '../../schemas/primitives.ts';
-import { readIntegers } from '../../form.ts';
-import { sendStoredResponse } from '../../stored-response.ts';
-import { validate } from '../../validation.ts';
 
 const TAG = 'Collections';
+const PATH = '/v1/api/collections';
 
 export function collectionRoutes(deps: ApiDeps): Route[] {
   return [createRoute(deps), listRoute(deps), fetchRoute(deps)];
 }
 
 function createRoute(deps: ApiDeps): Route {
-  return {
+  return route(deps, {
     method: 'post',
-    path: '/v1/api/collections',
-    operation: {
-      operationId: 'createCollection',
-      tags: [TAG],
-      summary: 'Raise a prompt on a payer’s handset',
-      description: 'Scope `collections:write`. 202 means accepted, not paid: the outcome comes as a webhook.',
-      requestParams: { header: idempotencyKeyHeader },
-      requestBody: createRequestBody(createCollectionSchema),
-      responses: {
-        '202': {
-          description: 'Accepted and recorded.',
-          headers: STORED_RESPONSE_HEADERS,
-          content: { 'application/json': { schema: collectionSchema } },
-        },
-        ...errorResponses([...AUTHENTICATION_ERRORS, ...CREATE_PAYMENT_ERRORS]),
-      },
+    path: PATH,
+    operationId: 'createCollection',
+    tag: TAG,
+    summary: 'Raise a prompt on a payer’s handset',
+    description: '202 means accepted, not paid: the outcome comes as a webhook.',
+    access: { scope: 'collections:write' },
+    isIdempotent: true,
+    body: createCollectionSchema,
+    bodyCodes: CREATE_PAYMENT_CODES,
+    response: { status: 202, description: 'Accepted and recorded.', schema: collectionSchema },
+    errors: CREATE_PAYMENT_ERRORS,
+    handle: async ({ caller: { merchantId, merchantCurrency }, by, idempotencyKey, body }) => {
+      const created = await deps.payments.createCollection({
+        merchantId,
+        merchantCurrency,
+        ...(by && { by }),
+        idempotencyKey,
+        request: toPaymentRequest(body),
+        isAcceptingWork: deps.isAcceptingWork(),
+        at: new Date(),
+      });
+      if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
+      return { stored: created };
     },
-    pipeline: [requireScope('collections:write', deps), requireIdempotencyKey(), readBody(), create(deps)],
-  };
-}
-
-function create(deps: ApiDeps): ApiMiddleware {
-  return async (ctx) => {
-    validate(noParameters, { ...ctx.query });
-    const fields = isForm(ctx) ? readIntegers(ctx.request.body, ['amount']) : ctx.request.body;
-    const request = toPaymentRequest(validate(createCollectionSchema, fields, CREATE_PAYMENT_CODES));
-    const { merchantId, merchantCurrency, actor } = callerOf(ctx);
-    const created = await deps.payments.createCollection({
-      merchantId,
-      merchantCurrency,
-      ...(actor.kind === 'person' && { by: auditOf(ctx) }),
-      idempotencyKey: idempotencyKeyOf(ctx),
-      request,
-      isAcceptingWork: deps.isAcceptingWork(),
-      at: new Date(),
-    });
-    if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });
-    sendStoredResponse(ctx, created);
-  };
+  });
 }
 
 function listRoute(deps: ApiDeps): Route {
-  return {
+  return route(deps, {
     method: 'get',
-    path: '/v1/api/collections',
-    operation: {
-      operationId: 'listCollections',
-      tags: [TAG],
-      summary: 'List collections, newest first',
-      description: 'Scope `collections:read`.',
-      requestParams: { query: listCollectionsSchema },
-      responses: {
-        '200': {
-          description: 'One page.',
-          headers: REQUEST_ID_HEADER,
-          content: { 'application/json': { schema: collectionListSchema } },
-        },
-        ...errorResponses([...AUTHENTICATION_ERRORS, 'parameter_invalid', 'parameter_unknown', 'cursor_invalid']),
-      },
+    path: PATH,
+    operationId: 'listCollections',
+    tag: TAG,
+    summary: 'List collections, newest first',
+    access: { scope: 'collections:read' },
+    query: listCollectionsSchema,
+    response: { status: 200, description: 'One page.', schema: collectionListSchema },
+    handle: async ({ merchantId, query }) => {
+      const filter = { ...paymentFilter(query), ...(query.state !== undefined && { states: [query.state] }) };
+      const page = await listCollections(deps.db, merchantId, filter, query.limit);
+      return { body: pageObject(page, collectionObject) };
     },
-    pipeline: [requireScope('collections:read', deps), list(deps)],
-  };
-}
-
-function list(deps: ApiDeps): ApiMiddleware {
-  return async (ctx) => {
-    const query = validate(listCollectionsSchema, { ...ctx.query }, LIST_CODES);
-    const filter = { ...paymentFilter(query), ...(query.state !== undefined && { states: [query.state] }) };
-    const page = await listCollections(deps.db, callerOf(ctx).merchantId, filter, query.limit);
-    ctx.body = listBody(page.items.map(collectionObject), page.nextBefore);
-  };
+  });
 }
 
 function fetchRoute(deps: ApiDeps): Route {
-  return {
+  return route(deps, {
     method: 'get',
-    path: '/v1/api/collections/{id}',
-    operation: {
-      operationId: 'getCollection',
-      tags: [TAG],
-      summary: 'Fetch one collection with its current state',
-      description: 'Scope `collections:read`.',
-      requestParams: { path: pathId('col') },
-      responses: {
-        '200': {
-          description: 'The collection.',
-          headers: REQUEST_ID_HEADER,
-          content: { 'application/json': { schema: collectionSchema } },
-        },
-        ...errorResponses([...AUTHENTICATION_ERRORS, 'parameter_unknown', 'collection_not_found']),
-      },
-    },
-    pipeline: [
-      requireScope('collections:read', deps),
-      async (ctx) => {
-        validate(noParameters, { ...ctx.query });
-        const { id } = ctx['params'] as { id?: string };
-        if (id === undefined) throw new DomainError('route_not_found', 'There is no such route.');
-        ctx.body = collectionObject(await getCollection(deps.db, callerOf(ctx).merchantId, id));
-      },
-    ],
-  };
+    path: `${PATH}/{id}`,
+    operationId: 'getCollection',
+    tag: TAG,
+    summary: 'Fetch one collection with its current state',
+    access: { scope: 'collections:read' },
+    idPrefix: 'col',
+    response: { status: 200, description: 'The collection.', schema: collectionSchema },
+    errors: ['collection_not_found'],
+    handle: async ({ merchantId, id }) => ({ body: collectionObject(await getCollection(deps.db, merchantId, id)) }),
+  });
 }

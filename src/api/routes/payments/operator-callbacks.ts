@@ -1,4 +1,4 @@
-// Operators' callbacks: kept as they came, and a reason to look. They never move money by themselves.
+// Operators' callbacks: stored as they came, and a reason to query the status. They never move money by themselves.
 import { z } from 'zod';
 import { DomainError } from '../../../domain/errors.ts';
 import { OPERATORS, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
@@ -7,16 +7,17 @@ import { clientAddress } from '../../client-address.ts';
 import type { ApiDeps, ApiMiddleware } from '../../context.ts';
 import { bodyTooLarge } from '../../errors.ts';
 import { MAX_BODY_BYTES, readJsonBody } from '../../middleware/body.ts';
-import { errorResponses, REQUEST_ID_HEADER, type Route } from '../../route.ts';
+import { errorResponses, responseWith } from '../../operation.ts';
+import type { Route } from '../../route.ts';
 
-/** Operators differ in the method they call with, and some change it: both mean the same. */
+/** Operators differ in the method they call with, and some change it, so both methods do the same. */
 export function operatorCallbackRoutes(deps: ApiDeps): Route[] {
   return (Object.keys(OPERATORS) as OperatorId[]).flatMap((operator) =>
-    (['post', 'put'] as const).map((method) => route(method, operator, deps)),
+    (['post', 'put'] as const).map((method) => callbackRoute(method, operator, deps)),
   );
 }
 
-function route(method: 'post' | 'put', operator: OperatorId, deps: ApiDeps): Route {
+function callbackRoute(method: 'post' | 'put', operator: OperatorId, deps: ApiDeps): Route {
   return {
     method,
     path: `/operators/${operator}/callbacks`,
@@ -28,24 +29,21 @@ function route(method: 'post' | 'put', operator: OperatorId, deps: ApiDeps): Rou
       security: [],
       requestBody: { content: { 'application/json': { schema: z.looseObject({}) } } },
       responses: {
-        '200': {
-          description: 'Heard. The answer says nothing about the payment.',
-          headers: REQUEST_ID_HEADER,
-          content: { 'application/json': { schema: z.strictObject({}) } },
-        },
+        '200': responseWith('Heard. The answer says nothing about the payment.', z.strictObject({})),
         ...errorResponses(['body_malformed', 'body_too_large', 'media_type_unsupported']),
       },
     },
-    pipeline: [readJsonBody(), receive(operator, deps)],
+    pipeline: [receive(operator, deps)],
   };
 }
 
 function receive(operator: OperatorId, deps: ApiDeps): ApiMiddleware {
   return async (ctx) => {
+    const fields = await readJsonBody(ctx);
     const body = (ctx.request.rawBody as string | undefined) ?? '';
-    // Bytes that are no text were replaced, and what replaces them takes more room than they did.
+    // Bytes that are not text were replaced, by characters that take more bytes.
     if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw bodyTooLarge();
-    const parsed = deps.parseCallback[operator](ctx.request.body);
+    const parsed = deps.parseCallback[operator](fields);
     if (parsed === null) throw new DomainError('body_malformed', 'The callback names no payment reference.');
     const recorded = await recordOperatorCallback(deps.db, {
       operator,
@@ -55,7 +53,7 @@ function receive(operator: OperatorId, deps: ApiDeps): ApiMiddleware {
       sourceAddress: clientAddress(ctx),
       receivedAt: new Date(),
     });
-    // Only what is kept is acted on: a flood of callbacks makes no flood of questions to the operator.
+    // Only a stored callback has an effect, so that a flood of callbacks causes no flood of status queries.
     if (recorded?.isKept === true) deps.offerCallback(recorded.payment);
     ctx.body = {};
   };

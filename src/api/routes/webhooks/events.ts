@@ -1,9 +1,7 @@
-// Events in the console: what merchants are told, to the letter.
-import { getEvent } from '../../../queries/webhooks/event.ts';
-import { listEvents } from '../../../queries/webhooks/event.ts';
-import { consoleRoute, idOf } from '../../console-route.ts';
-import { sessionOf, type ApiDeps } from '../../context.ts';
-import type { Route } from '../../route.ts';
+// Events in the console, with exactly the bytes that are sent to merchants.
+import { getEvent, listEvents } from '../../../queries/webhooks/event.ts';
+import type { ApiDeps } from '../../context.ts';
+import { route, type Route } from '../../route.ts';
 import { deliveryObject } from '../../schemas/webhooks/delivery.ts';
 import {
   eventListSchema,
@@ -11,10 +9,10 @@ import {
   eventWithDeliveriesSchema,
   listEventsSchema,
 } from '../../schemas/webhooks/event.ts';
-import { PAGE_CODES, pageObject, rangeOf } from '../../schemas/page.ts';
-import { validate } from '../../validation.ts';
+import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { definedFields } from '../../validation.ts';
 
-const TAG = 'webhooks';
+const TAG = 'Console webhooks';
 const PATH = '/v1/console/events';
 
 export function eventRoutes(deps: ApiDeps): Route[] {
@@ -22,43 +20,36 @@ export function eventRoutes(deps: ApiDeps): Route[] {
 }
 
 function listRoute(deps: ApiDeps): Route {
-  return consoleRoute(
-    deps,
-    {
-      method: 'get',
-      path: PATH,
-      operationId: 'listEvents',
-      tag: TAG,
-      summary: 'List events, newest first',
-      query: listEventsSchema,
-      answer: { status: 200, description: 'One page.', schema: eventListSchema },
-      errors: ['parameter_invalid', 'cursor_invalid'],
+  return route(deps, {
+    method: 'get',
+    path: PATH,
+    operationId: 'listEvents',
+    tag: TAG,
+    summary: 'List events, newest first',
+    access: 'session',
+    query: listEventsSchema,
+    response: { status: 200, description: 'One page.', schema: eventListSchema },
+    handle: async ({ merchantId, query }) => {
+      const filter = { ...rangeOf(query), ...definedFields({ type: query.type }) };
+      return { body: pageObject(await listEvents(deps.db, merchantId, filter, query.limit), eventObject) };
     },
-    async (ctx) => {
-      const query = validate(listEventsSchema, { ...ctx.query }, PAGE_CODES);
-      const filter = { ...rangeOf(query), ...(query.type !== undefined && { type: query.type }) };
-      const page = await listEvents(deps.db, sessionOf(ctx).person.merchantId, filter, query.limit);
-      ctx.body = pageObject(page, eventObject);
-    },
-  );
+  });
 }
 
 function fetchRoute(deps: ApiDeps): Route {
-  return consoleRoute(
-    deps,
-    {
-      method: 'get',
-      path: `${PATH}/{id}`,
-      operationId: 'getEvent',
-      tag: TAG,
-      summary: 'Fetch one event with its body and its deliveries',
-      id: 'evt',
-      answer: { status: 200, description: 'The event.', schema: eventWithDeliveriesSchema },
-      errors: ['event_not_found'],
+  return route(deps, {
+    method: 'get',
+    path: `${PATH}/{id}`,
+    operationId: 'getEvent',
+    tag: TAG,
+    summary: 'Fetch one event with its body and its deliveries',
+    access: 'session',
+    idPrefix: 'evt',
+    response: { status: 200, description: 'The event.', schema: eventWithDeliveriesSchema },
+    errors: ['event_not_found'],
+    handle: async ({ merchantId, id }) => {
+      const { body, deliveries, ...event } = await getEvent(deps.db, merchantId, id);
+      return { body: { ...eventObject(event), body, deliveries: deliveries.map(deliveryObject) } };
     },
-    async (ctx) => {
-      const event = await getEvent(deps.db, sessionOf(ctx).person.merchantId, idOf(ctx));
-      ctx.body = { ...eventObject(event), body: event.body, deliveries: event.deliveries.map(deliveryObject) };
-    },
-  );
+  });
 }

@@ -1,7 +1,7 @@
 // API keys on the wire.
 import { z } from 'zod';
 import { apiKeyState, MAX_ROLL_OVERLAP_MS, SCOPES, type ListedApiKey } from '../../../domain/accounts/api-key.ts';
-import { isId, type ApiKeyId } from '../../../domain/ids.ts';
+import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { namedPerson } from './person.ts';
 import { instant, printable, time } from '../primitives.ts';
@@ -53,12 +53,12 @@ const fields = {
 
 export const apiKeySchema = z.strictObject(fields).meta({ id: 'ApiKey' });
 
-export const madeApiKeySchema = z
+export const createdApiKeySchema = z
   .strictObject({ ...fields, key: z.string().meta({ description: 'The key itself. Shown this once.' }) })
   .meta({ id: 'MadeApiKey' });
 
 export const apiKeyListSchema = pageSchema(apiKeySchema, 'ApiKeyList');
-export const listApiKeysSchema = pageQuery((text): text is ApiKeyId => isId('key', text));
+export const listApiKeysSchema = pageQuery((id) => isId('key', id));
 
 export function apiKeyObject(key: ListedApiKey, at: Date): z.input<typeof apiKeySchema> {
   return {

@@ -88,7 +88,7 @@ export const invitationListSchema = z
   .strictObject({ data: z.array(z.strictObject(invitationFields).meta({ id: 'Invitation' })) })
   .meta({ id: 'InvitationList' });
 
-export const madeInvitationSchema = z
+export const createdInvitationSchema = z
   .strictObject({
     ...invitationFields,
     token: z.string().meta({ description: 'What opens it, once. Shown this once: hand it to the person yourself.' }),

@@ -1,6 +1,6 @@
 // The policy and proposals to change it on the wire.
 import { z } from 'zod';
-import type { PolicyChange, PolicyObject } from '../../../domain/accounts/policy.ts';
+import type { PolicyChange } from '../../../domain/accounts/policy.ts';
 import { namedPerson } from './person.ts';
 import { time } from '../primitives.ts';
 
@@ -28,10 +28,6 @@ const fields = {
     .nullable()
     .meta({ description: 'How long a payout waits for its release. Null: 7 days.' }),
 };
-
-/** The fields that a form says otherwise than JSON does. */
-export const POLICY_INTEGERS = ['two_approvers_above', 'approver_daily_limit', 'payout_expires_after_seconds'] as const;
-export const POLICY_FLAGS = ['second_factor_required'] as const;
 
 const shown = z.strictObject(fields);
 const changed = shown.partial();
@@ -64,11 +60,6 @@ export const proposedPolicyChangeSchema = z
   .meta({ id: 'ProposedPolicyChange' });
 
 export const policySchema = shown.extend({ pending_changes: z.array(policyChangeSchema) }).meta({ id: 'Policy' });
-
-/** The changes with only the fields that were given. */
-export function toPolicyChanges(body: z.output<typeof changePolicySchema>): Partial<PolicyObject> {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-}
 
 export function policyChangeObject(change: PolicyChange) {
   return {

@@ -13,3 +13,9 @@ export const balanceSchema = z
       .meta({ example: 'UGX' }),
   })
   .meta({ id: 'Balance' });
+
+type Balance = { readonly availableMinor: bigint; readonly heldMinor: bigint; readonly currency: string };
+
+export function balanceObject({ availableMinor, heldMinor, currency }: Balance): z.input<typeof balanceSchema> {
+  return { available: Number(availableMinor), held: Number(heldMinor), currency };
+}

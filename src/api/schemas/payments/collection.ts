@@ -5,12 +5,13 @@ import type { PaymentRequest } from '../../../domain/payments/payment-request.ts
 import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failure.ts';
 import { isId } from '../../../domain/ids.ts';
 import { OPERATORS, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
-import type { CodesByParameter } from '../../validation.ts';
-import { amount, instant, metadata, phone, printable, time } from '../primitives.ts';
+import { definedFields, type CodesByParameter } from '../../validation.ts';
+import { pageQuery, pageSchema, rangeOf, timeFilters } from '../page.ts';
+import { amount, metadata, phone, printable, time } from '../primitives.ts';
 
 const state = z.enum(COLLECTION_STATES as [CollectionState, ...CollectionState[]]).meta({ id: 'CollectionState' });
 
-/** What collections and payouts are asked for with. */
+/** The fields of a request for a collection or a payout. */
 export const paymentFields = {
   phone,
   amount,
@@ -30,6 +31,9 @@ export const CREATE_PAYMENT_CODES: CodesByParameter = {
   phone: { any: 'phone_invalid' },
   amount: { range: 'amount_out_of_bounds' },
 };
+
+/** What the creation of a payment can be refused with, besides what every idempotent request with a body can. */
+export const CREATE_PAYMENT_ERRORS = ['phone_invalid', 'phone_unsupported', 'amount_out_of_bounds'] as const;
 
 export function toPaymentRequest(body: z.output<typeof createCollectionSchema>): PaymentRequest {
   return {
@@ -70,80 +74,30 @@ export const collectionSchema = z
   })
   .meta({ id: 'Collection' });
 
-export const collectionListSchema = z
-  .strictObject({
-    data: z.array(collectionSchema),
-    has_more: z.boolean(),
-    next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor` for the next page.' }),
-  })
-  .meta({ id: 'CollectionList' });
-
-/** The query of a list of payments whose ids have this prefix. */
-export function listFields<Prefix extends 'col' | 'pay'>(prefix: Prefix) {
-  return {
-    limit: z
-      .string()
-      .regex(/^[0-9]{1,9}$/, { error: 'limit must be a whole number from 1 to 100.' })
-      .transform(Number)
-      .refine((limit) => limit >= 1 && limit <= 100, { error: 'limit must be a whole number from 1 to 100.' })
-      .default(20)
-      .meta({ description: '1 to 100.', override: { type: 'integer', minimum: 1, maximum: 100, default: 20 } }),
-    cursor: z
-      .string()
-      .refine((text) => readCursor(prefix, text) !== null, {
-        error: 'This cursor is not one of ours. Start again without it.',
-      })
-      .transform((text) => readCursor(prefix, text) ?? undefined)
-      .optional()
-      .meta({ description: '`next_cursor` of the page before.' }),
-    reference: printable('reference', 100).optional(),
-    phone: z
-      .string()
-      .regex(/^[1-9][0-9]{7,14}$/, { error: 'phone must be digits only, country code first.' })
-      .optional(),
-    created_from: instant('created_from').optional().meta({ description: 'Inclusive. RFC 3339.' }),
-    created_to: instant('created_to').optional().meta({ description: 'Exclusive. RFC 3339.' }),
-  };
-}
-
-export const listCollectionsSchema = z.strictObject({ ...listFields('col'), state: state.optional() });
-
-export const LIST_CODES: CodesByParameter = { cursor: { any: 'cursor_invalid' } };
-
-type ListQuery<Id extends string> = {
-  readonly cursor?: Id | undefined;
-  readonly reference?: string | undefined;
-  readonly phone?: string | undefined;
-  readonly created_from?: Date | undefined;
-  readonly created_to?: Date | undefined;
-};
+export const collectionListSchema = pageSchema(collectionSchema, 'CollectionList');
 
 /** The filters that every list of payments has. */
-export function paymentFilter<Id extends string>(query: ListQuery<Id>) {
-  return {
-    ...(query.reference !== undefined && { reference: query.reference }),
-    ...(query.phone !== undefined && { phone: query.phone }),
-    ...(query.created_from !== undefined && { createdFrom: query.created_from }),
-    ...(query.created_to !== undefined && { createdTo: query.created_to }),
-    ...(query.cursor !== undefined && { before: query.cursor }),
-  };
+export const paymentFilters = {
+  reference: printable('reference', 100).optional(),
+  phone: z
+    .string()
+    .regex(/^[1-9][0-9]{7,14}$/, { error: 'phone must be digits only, country code first.' })
+    .optional(),
+  ...timeFilters,
+};
+
+type PaymentQuery<Id extends string> = Parameters<typeof rangeOf<Id>>[0] & {
+  readonly reference?: string | undefined;
+  readonly phone?: string | undefined;
+};
+
+/** The same filters as the database takes them, with the cursor. */
+export function paymentFilter<Id extends string>(query: PaymentQuery<Id>) {
+  return { ...definedFields({ reference: query.reference, phone: query.phone }), ...rangeOf(query) };
 }
 
-/** The envelope of a page; `nextBefore` is the last id of one that others follow. */
-export function listBody<Item>(data: readonly Item[], nextBefore: string | null) {
-  return {
-    data,
-    has_more: nextBefore !== null,
-    next_cursor: nextBefore === null ? null : writeCursor(nextBefore),
-  };
-}
-
-/** Opaque to callers: it holds the last id of the page. */
-function writeCursor(lastId: string): string {
-  return Buffer.from(lastId).toString('base64url');
-}
-
-function readCursor<Prefix extends 'col' | 'pay'>(prefix: Prefix, text: string) {
-  const id = Buffer.from(text, 'base64url').toString('latin1');
-  return isId(prefix, id) && writeCursor(id) === text ? id : null;
-}
+export const listCollectionsSchema = z.strictObject({
+  ...pageQuery((id) => isId('col', id)).shape,
+  ...paymentFilters,
+  state: state.optional(),
+});

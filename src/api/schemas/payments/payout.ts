@@ -2,7 +2,9 @@
 import { z } from 'zod';
 import { APPROVAL_STATES, PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
 import { REVERSAL_STATES } from '../../../domain/payments/reversal.ts';
-import { failure, listFields, operator, paymentFields } from './collection.ts';
+import { isId } from '../../../domain/ids.ts';
+import { pageQuery, pageSchema } from '../page.ts';
+import { failure, operator, paymentFields, paymentFilters } from './collection.ts';
 import { printable, time } from '../primitives.ts';
 
 const state = z.enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]]).meta({ id: 'PayoutState' });
@@ -39,16 +41,11 @@ export const payoutSchema = z
   })
   .meta({ id: 'Payout' });
 
-export const payoutListSchema = z
-  .strictObject({
-    data: z.array(payoutSchema),
-    has_more: z.boolean(),
-    next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor` for the next page.' }),
-  })
-  .meta({ id: 'PayoutList' });
+export const payoutListSchema = pageSchema(payoutSchema, 'PayoutList');
 
 export const listPayoutsSchema = z.strictObject({
-  ...listFields('pay'),
+  ...pageQuery((id) => isId('pay', id)).shape,
+  ...paymentFilters,
   state: state.optional(),
   approval_state: approvalState.optional(),
 });

@@ -1,4 +1,4 @@
-// Deliveries, their attempts and replays on the wire.
+// Deliveries and their attempts on the wire.
 import { z } from 'zod';
 import {
   DELIVERY_STATES,
@@ -8,9 +8,9 @@ import {
   type RecordedAttempt,
 } from '../../../domain/webhooks/delivery.ts';
 import { EVENT_TYPES, type EventType } from '../../../domain/event.ts';
-import { isId, type DeliveryId, type EndpointId, type EventId } from '../../../domain/ids.ts';
-import { pageQuery, pageSchema } from '../page.ts';
-import { instant, time } from '../primitives.ts';
+import { isId } from '../../../domain/ids.ts';
+import { pageQuery, pageSchema, timeFilters } from '../page.ts';
+import { time } from '../primitives.ts';
 
 export const eventType = z.enum(EVENT_TYPES as [EventType, ...EventType[]]).meta({ id: 'EventType' });
 const deliveryState = z.enum(DELIVERY_STATES).meta({ id: 'DeliveryState' });
@@ -60,7 +60,7 @@ export const deliveryWithAttemptsSchema = z
 
 export const deliveryListSchema = pageSchema(deliverySchema, 'DeliveryList');
 
-/** An id to choose by. One that is nobody's, or another merchant's, chooses nothing. */
+/** A filter by an id. An unknown id, and that of another merchant, matches nothing. */
 function idFilter<Id extends string>(name: string, prefix: string, isKey: (text: string) => text is Id) {
   return z
     .string()
@@ -68,16 +68,10 @@ function idFilter<Id extends string>(name: string, prefix: string, isKey: (text:
     .optional();
 }
 
-/** When what is listed was made. */
-export const timeFilters = {
-  created_from: instant('created_from').optional().meta({ description: 'Inclusive. RFC 3339.' }),
-  created_to: instant('created_to').optional().meta({ description: 'Exclusive. RFC 3339.' }),
-};
-
 export const listDeliveriesSchema = z.strictObject({
-  ...pageQuery((text): text is DeliveryId => isId('dlv', text)).shape,
-  endpoint_id: idFilter('endpoint_id', 'whe', (text): text is EndpointId => isId('whe', text)),
-  event_id: idFilter('event_id', 'evt', (text): text is EventId => isId('evt', text)),
+  ...pageQuery((id) => isId('dlv', id)).shape,
+  endpoint_id: idFilter('endpoint_id', 'whe', (id) => isId('whe', id)),
+  event_id: idFilter('event_id', 'evt', (id) => isId('evt', id)),
   state: deliveryState.optional(),
   ...timeFilters,
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ENDPOINT_STATES, MAX_SECRET_OVERLAP_MS, SHOWN_DISABLED_REASONS } from '../../../domain/webhooks/endpoint.ts';
 import { PAYMENT_EVENT_TYPES, type PaymentEventType } from '../../../domain/event.ts';
-import { isId, type EndpointId } from '../../../domain/ids.ts';
+import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { printable, time } from '../primitives.ts';
 
@@ -55,10 +55,6 @@ export function endpointSettingsSchemas(refuseUrl: RefuseUrl) {
       .meta({ id: 'ChangeEndpoint' }),
   };
 }
-
-/** The fields in which a form says null by saying nothing, and those that are lists. */
-export const ENDPOINT_NULLS = ['description', 'event_types'] as const;
-export const ENDPOINT_LISTS = ['event_types'] as const;
 
 export const rotateEndpointSecretSchema = z
   .strictObject({
@@ -113,4 +109,4 @@ export const sentTestEventSchema = z
   .meta({ id: 'SentTestEvent' });
 
 export const endpointListSchema = pageSchema(endpointSchema, 'EndpointList');
-export const listEndpointsSchema = pageQuery((text): text is EndpointId => isId('whe', text));
+export const listEndpointsSchema = pageQuery((id) => isId('whe', id));

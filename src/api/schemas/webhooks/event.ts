@@ -1,9 +1,9 @@
 // Events on the wire.
 import { z } from 'zod';
 import type { ListedEvent } from '../../../domain/event.ts';
-import { isId, type EventId } from '../../../domain/ids.ts';
-import { deliverySchema, eventType, timeFilters } from './delivery.ts';
-import { pageQuery, pageSchema } from '../page.ts';
+import { isId } from '../../../domain/ids.ts';
+import { deliverySchema, eventType } from './delivery.ts';
+import { pageQuery, pageSchema, timeFilters } from '../page.ts';
 import { time } from '../primitives.ts';
 
 const fields = {
@@ -29,7 +29,7 @@ export const eventWithDeliveriesSchema = z
 export const eventListSchema = pageSchema(eventSchema, 'EventList');
 
 export const listEventsSchema = z.strictObject({
-  ...pageQuery((text): text is EventId => isId('evt', text)).shape,
+  ...pageQuery((id) => isId('evt', id)).shape,
   type: eventType.optional(),
   ...timeFilters,
 });

@@ -1,6 +1,6 @@
 // Replays of many deliveries on the wire.
 import { z } from 'zod';
-import { isId, type EndpointId, type ReplayId } from '../../../domain/ids.ts';
+import { isId } from '../../../domain/ids.ts';
 import {
   MAX_REPLAY_TOTAL,
   REPLAYABLE_STATES,
@@ -18,7 +18,7 @@ export const createReplaySchema = z
   .strictObject({
     endpoint_id: z
       .string({ error: (issue) => (issue.input === undefined ? undefined : 'endpoint_id must be text.') })
-      .refine((text): text is EndpointId => isId('whe', text), {
+      .refine((id) => isId('whe', id), {
         error: 'endpoint_id must be an id that begins with whe_.',
       })
       .optional()
@@ -43,11 +43,11 @@ export const createReplaySchema = z
   })
   .meta({ id: 'CreateReplay' });
 
-/** What is made after `at` is never chosen: a replay is of what is there. */
+/** The filter never chooses what is created after `at`: a replay is of the deliveries that exist. */
 export function toReplayFilter(body: z.output<typeof createReplaySchema>, at: Date): ReplayFilter {
   const { endpoint_id: endpointId, states, created_from: madeFrom, created_to: to } = body;
   return {
-    endpointId: (endpointId as EndpointId | undefined) ?? null,
+    endpointId: endpointId ?? null,
     states: states ?? UNDELIVERED_STATES,
     madeFrom: madeFrom ?? null,
     madeBefore: to !== undefined && to < at ? to : at,
@@ -78,7 +78,7 @@ export const replaySchema = z
   .meta({ id: 'Replay' });
 
 export const replayListSchema = pageSchema(replaySchema, 'ReplayList');
-export const listReplaysSchema = pageQuery((text): text is ReplayId => isId('rpl', text));
+export const listReplaysSchema = pageQuery((id) => isId('rpl', id));
 
 export function replayObject(replay: Replay): z.input<typeof replaySchema> {
   return {

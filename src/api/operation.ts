@@ -1,0 +1,135 @@
+// What the OpenAPI document says of a route, made from the description of the route.
+import type { z } from 'zod';
+import type {
+  ZodOpenApiHeadersObject,
+  ZodOpenApiOperationObject,
+  ZodOpenApiRequestBodyObject,
+  ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import type { Role } from '../domain/accounts/member.ts';
+import { errorCategory, type ErrorCode } from '../domain/errors.ts';
+import { isPublic, type Access } from './access.ts';
+import { HTTP_STATUS } from './errors.ts';
+import { isPairs } from './form.ts';
+import type { RouteDescription } from './route.ts';
+import { errorSchema } from './schemas/error.ts';
+import { idempotencyKeyHeader, pathId } from './schemas/primitives.ts';
+
+const REQUEST_ID_HEADER = {
+  'Malipo-Request-Id': { schema: { type: 'string' }, description: 'Name it when you ask for help.' },
+} as const;
+
+const STORED_RESPONSE_HEADERS: ZodOpenApiHeadersObject = {
+  ...REQUEST_ID_HEADER,
+  'Idempotent-Replayed': { schema: { type: 'string', enum: ['true'] }, description: 'A repeated answer.' },
+};
+
+const KEY_ERRORS: readonly ErrorCode[] = [
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_wrong_environment',
+  'api_key_expired',
+  'api_key_revoked',
+  'insufficient_scope',
+];
+const IDEMPOTENCY_ERRORS: readonly ErrorCode[] = [
+  'idempotency_key_missing',
+  'idempotency_key_invalid',
+  'idempotency_key_reused',
+  'idempotency_key_in_flight',
+];
+const ERRORS_ANYWHERE: readonly ErrorCode[] = ['rate_limited', 'internal_error', 'service_unavailable'];
+
+/** The operation with everything that follows from the description: security, parameters, body, responses, errors. */
+export function operationOf(route: RouteDescription): ZodOpenApiOperationObject {
+  const { operationId, tag, summary, access, idPrefix, isIdempotent, query, body, response, waitingResponse } = route;
+  const roles = rolesOf(access);
+  const description = [accessText(access), route.description].filter((text) => text !== undefined).join(' ');
+  const requestParams = {
+    ...(idPrefix !== undefined && { path: pathId(idPrefix) }),
+    ...(isIdempotent && { header: idempotencyKeyHeader }),
+    ...(query && { query }),
+  };
+  const hasParameters = Object.keys(requestParams).length > 0;
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== '' && { description }),
+    ...(roles && { 'x-roles': roles }),
+    ...(!isPublic(access) && { security: access === 'anyone' ? [] : [{ consoleSession: [] }] }),
+    // The document writes out an empty list of parameters for the console, and none for the public API.
+    ...((hasParameters || !isPublic(access)) && { requestParams }),
+    ...(body && { requestBody: requestBodyOf(body) }),
+    responses: {
+      [`${response.status}`]: {
+        description: response.description,
+        headers: isIdempotent ? STORED_RESPONSE_HEADERS : REQUEST_ID_HEADER,
+        ...(response.schema && { content: { 'application/json': { schema: response.schema } } }),
+      },
+      ...(waitingResponse && { '202': responseWith(waitingResponse.description, waitingResponse.schema) }),
+      ...errorResponses(errorsOf(route)),
+    },
+  };
+}
+
+/** A response with this content, which is JSON if nothing else is said. */
+export function responseWith(
+  description: string,
+  schema: z.ZodType,
+  type = 'application/json',
+): ZodOpenApiResponseObject {
+  return { description, headers: REQUEST_ID_HEADER, content: { [type]: { schema } } };
+}
+
+/** The error responses of an operation that can be refused with these codes, one for each status. */
+export function errorResponses(codes: readonly ErrorCode[]): Record<string, ZodOpenApiResponseObject> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set([...codes, ...ERRORS_ANYWHERE])) {
+    const status = HTTP_STATUS[errorCategory(code)];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, statusCodes]) => [
+      String(status),
+      responseWith(statusCodes.map((code) => `\`${code}\``).join(', '), errorSchema),
+    ]),
+  );
+}
+
+// In the order of the document, in which the lists of the public API and those of the console differ.
+function errorsOf({ access, isIdempotent, query, body, errors = [] }: RouteDescription): ErrorCode[] {
+  const codes: ErrorCode[] = isPublic(access) ? [...KEY_ERRORS, 'permission_denied'] : ['permission_denied'];
+  if (isIdempotent) codes.push(...IDEMPOTENCY_ERRORS);
+  if (body) codes.push('parameter_missing');
+  if (body || (query && isPublic(access))) codes.push('parameter_invalid');
+  codes.push('parameter_unknown');
+  if (query) codes.push('parameter_invalid', 'cursor_invalid');
+  codes.push(...errors);
+  if (body) codes.push('body_malformed', 'body_too_large', 'media_type_unsupported');
+  return codes;
+}
+
+function accessText(access: Access): string | undefined {
+  if (isPublic(access)) return `Scope \`${access.scope}\`.`;
+  const names = rolesOf(access)?.map((role) => `\`${role}\``);
+  return names && `Roles: ${names.join(', ')}.`;
+}
+
+/** Undefined: a role is not what decides. */
+function rolesOf(access: Access): Role[] | undefined {
+  if (typeof access === 'string' || isPublic(access)) return undefined;
+  return [...new Set<Role>(['owner', ...access.roles])];
+}
+
+function requestBodyOf(schema: z.ZodObject): ZodOpenApiRequestBodyObject {
+  const pairs = Object.entries(schema.shape).filter(([, field]) => isPairs(field));
+  const encoding = Object.fromEntries(pairs.map(([name]) => [name, { style: 'deepObject' as const, explode: true }]));
+  return {
+    required: true,
+    content: {
+      'application/json': { schema },
+      'application/x-www-form-urlencoded': { schema, ...(pairs.length > 0 && { encoding }) },
+    },
+  };
+}
