@@ -6,22 +6,27 @@ import { requireScope } from './middleware/api-key.ts';
 import { refuseOtherSites, requireLiveSession, requireRole, requireSession } from './middleware/session.ts';
 
 /**
- * The public API: a key with this scope, or a session in a role that has it. With `rolesAfterBody`, a session must still be
- * alive and in one of these roles once the body has arrived.
+ * The public API: a key with this scope, or a session in a role that has it. With `rolesAfterBody`, a session must
+ * still be alive and in one of these roles once the body has arrived.
  */
 export type PublicAccess = { readonly scope: Scope; readonly rolesAfterBody?: readonly [Role, ...Role[]] };
 
 /** The console: a session in one of these roles. An owner has them all. */
 export type RoleAccess = { readonly roles: readonly [Role, ...Role[]] };
 
-/** Besides these, `session`: a session in any role; and `anyone`, before there is a session: all but other sites' pages. */
+/**
+ * Besides these, `session`: a session in any role; and `anyone`: for people who have no session yet, refused only to
+ * the pages of other sites.
+ */
 export type Access = PublicAccess | RoleAccess | 'session' | 'anyone';
 
 export function isPublic(access: Access): access is PublicAccess {
   return typeof access === 'object' && 'scope' in access;
 }
 
-/** Throws `permission_denied`, and for a key what is wrong with the key; puts the caller or the session into the state. */
+/**
+ * Throws `permission_denied`, and for a key what is wrong with the key; puts the caller or the session into the state.
+ */
 export function requireAccess(deps: ApiDeps, access: Access): ApiMiddleware {
   if (access === 'session') return requireSession(deps);
   if (access === 'anyone') return refuseOtherSites(deps);

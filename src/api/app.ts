@@ -3,7 +3,7 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import Koa from 'koa';
 import { DomainError } from '../domain/errors.ts';
 import type { ApiDeps, ApiState } from './context.ts';
-import { notFound } from './errors.ts';
+import { routeNotFound } from './errors.ts';
 import { accessLog, errorResponder, requestId } from './middleware/errors.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import type { Route } from './route.ts';
@@ -87,8 +87,8 @@ function createRouter(routes: readonly Route[]): Router<ApiState> {
 }
 
 /**
- * Refuses an unknown path with 404 and a known one without this method with 405. A literal path goes before a template, as
- * OpenAPI has it: `accept` is not an id.
+ * Refuses an unknown path with 404 and a known one without this method with 405. A literal path goes before a template,
+ * as OpenAPI has it: `accept` is not an id.
  */
 function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
   const methodsByPath = new Map<string, string[]>();
@@ -102,7 +102,7 @@ function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
   return async (ctx, next) => {
     const path = ctx.path.replace(/(.)\/$/, '$1');
     const methods = methodsByPath.get(path) ?? templates.find(({ pattern }) => pattern.test(path))?.methods;
-    if (!methods) throw notFound('route_not_found');
+    if (!methods) throw routeNotFound();
     const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
     if (!methods.includes(method)) {
       ctx.set('Allow', methods.flatMap((allowed) => (allowed === 'GET' ? ['GET', 'HEAD'] : [allowed])).join(', '));

@@ -1,4 +1,4 @@
-// What requests carry through the middleware, and what every route may use.
+// The state of a request on its way through the middleware, and what every route may use.
 import type { Middleware } from 'koa';
 import type { TemporalClient } from '../temporal/client.ts';
 import type { Database } from '../db/database.ts';
@@ -48,17 +48,17 @@ export type ApiDeps = {
   /** Seals and opens people's second factors, and seals endpoints' secrets. */
   readonly keyRing: KeyRing;
   readonly log: Log;
-  /** Proxies in front of us whose X-Forwarded-For we believe. */
+  /** How many proxies in front of us are trusted to set X-Forwarded-For. */
   readonly trustedProxies: number;
-  /** Requests per second and client address; 0: the edge limits. */
+  /** Requests per second and client address; 0 where the edge does the limiting. */
   readonly rateLimitPerSecond: number;
   /** The same for operators' callbacks, which have a limit of their own. */
   readonly operatorRateLimitPerSecond: number;
-  /** False while too much accepted work waits to be started. */
+  /** False while the backlog of recorded work that is not started is full. */
   readonly isAcceptingWork: () => boolean;
   /**
-   * Called after a payment is recorded, or people decided on it: starts or signals its workflow, if that is possible without
-   * waiting.
+   * Called after a payment is recorded, or people decided on it: starts or signals its workflow, if that is possible
+   * without waiting.
    */
   readonly offer: (payment: PaymentWork) => void;
   /** Called after the operator called back: lets the workflow query the status now instead of at its next poll. */

@@ -1,5 +1,5 @@
 // Errors on the wire: the one place where a category becomes an HTTP status.
-import { DomainError, type ErrorCategory, type ErrorCode } from '../domain/errors.ts';
+import { DomainError, type ErrorCategory } from '../domain/errors.ts';
 
 export const HTTP_STATUS: Readonly<Record<ErrorCategory, number>> = {
   unauthenticated: 401,
@@ -16,7 +16,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCategory, number>> = {
   internal: 500,
 };
 
-/** Anything that is not a DomainError is a bug or a broken part: its text never leaves the house. */
+/** Anything that is not a DomainError is a bug or a broken dependency: its text never goes into a response. */
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   const status = httpStatusOf(error);
@@ -42,8 +42,8 @@ export function mediaTypeUnsupported(): DomainError {
   );
 }
 
-export function notFound(code: Extract<ErrorCode, 'route_not_found'>): DomainError {
-  return new DomainError(code, 'There is no such route. See /docs for those there are.');
+export function routeNotFound(): DomainError {
+  return new DomainError('route_not_found', 'There is no such route. See /docs for those there are.');
 }
 
 function httpStatusOf(error: unknown): number | null {
@@ -61,7 +61,7 @@ const AWAY_SOCKET_CODES = new Set([
   'EAI_AGAIN',
 ]);
 
-// Classes of SQLSTATE: connection lost, rolled back in a conflict (after our own tries), out of resources, operator
+// Classes of SQLSTATE: connection lost, rolled back in a conflict (after our own retries), out of resources, operator
 // intervention (shutting down, starting up, statement time-out); and the time-out of an idle transaction.
 const AWAY_SQLSTATES = /^(?:08|40|53|57)[0-9A-Z]{3}$|^25P03$/;
 

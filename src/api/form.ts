@@ -12,9 +12,9 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * The fields of a URL-encoded form, values as text; `metadata[order]=1042` is the pair `order` of `metadata`. A name that
- * comes twice becomes a list, for the schema to refuse. Throws `body_malformed` for the name that JSON cannot have here
- * either, and for escapes that are not UTF-8.
+ * The fields of a URL-encoded form, values as text; `metadata[order]=1042` is the pair `order` of `metadata`. A name
+ * that comes twice becomes a list, for the schema to refuse. Throws `body_malformed` for the name that JSON cannot have
+ * here either, and for escapes that are not UTF-8.
  */
 export function parseForm(text: string): Fields {
   if (!isUtf8(text)) throw new DomainError('body_malformed', 'The escapes in the form are not text in UTF-8.');
@@ -29,8 +29,8 @@ export function parseForm(text: string): Fields {
 }
 
 /**
- * The fields of a form with the values that the schema wants in place of text: digits as a number, `true` and `false` as
- * booleans, one value as a list, no text as null. What does not fit stays text, for the schema to refuse.
+ * The fields of a form with the values that the schema wants in place of text: digits as a number, `true` and `false`
+ * as booleans, one value as a list, no text as null. What does not fit stays text, for the schema to refuse.
  */
 export function readFields(fields: Fields, { shape }: z.ZodObject): Fields {
   return Object.fromEntries(
@@ -58,7 +58,7 @@ function isWrapper(field: unknown): field is z.ZodOptional | z.ZodNullable | z.Z
   return field instanceof z.ZodOptional || field instanceof z.ZodNullable || field instanceof z.ZodDefault;
 }
 
-// A percent sign that begins no escape stands for itself in a form; every other must be a part of some character.
+// In a form a percent sign that begins no escape stands for itself; every escape must be part of a character.
 function isUtf8(form: string): boolean {
   try {
     decodeURIComponent(form.replace(/%(?![0-9a-f]{2})/gi, ''));
@@ -68,7 +68,7 @@ function isUtf8(form: string): boolean {
   }
 }
 
-// Without a prototype no name is in use already.
+// Without a prototype, so that no field name is in use already.
 function emptyFields(): Fields {
   return Object.create(null) as Fields;
 }

@@ -1,4 +1,4 @@
-// The HTTP server around the application. What it refuses before the application could see it is answered as whole.
+// The HTTP server around the application, which gives a complete error response to what never reaches the application.
 import {
   createServer,
   STATUS_CODES,
@@ -20,7 +20,9 @@ const MESSAGES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time. Send it again, all of it at once.',
 };
 
-/** Node's own refusals have neither an id nor a body; here they get both, and then their connection is closed. */
+/**
+ * Node refuses some requests by itself, without request id and body. Here they get both, and the connection is closed.
+ */
 export function createHttpServer(options: ServerOptions, handle: RequestListener, log: Log): Server {
   const server = createServer({ ...options, requireHostHeader: false }, (request, response) => {
     if (lacksHost(request)) refuse(response, 'A request needs a Host header.');
@@ -30,7 +32,7 @@ export function createHttpServer(options: ServerOptions, handle: RequestListener
     refuse(response, 'The only expectation we meet is 100-continue. Send no other Expect header.');
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    if (!socket.writable || isAnswering(socket)) {
+    if (!socket.writable || isResponding(socket)) {
       socket.destroy();
       return;
     }
@@ -68,7 +70,8 @@ function refusal(message: string) {
   return { status: HTTP_STATUS[error.category], headers, body };
 }
 
-// What came after an answer that has begun would be read as a part of it. Node keeps that answer where only it looks.
-function isAnswering(socket: Duplex & { _httpMessage?: { headersSent: boolean } | null }): boolean {
+// Once a response has begun, anything else we write would be read as part of it. Node keeps the response in a private
+// field.
+function isResponding(socket: Duplex & { _httpMessage?: { headersSent: boolean } | null }): boolean {
   return socket._httpMessage?.headersSent === true;
 }

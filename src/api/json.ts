@@ -1,13 +1,13 @@
-// JSON as a payment may be written: what two readers could take for two different things is refused.
+// Parses JSON, and refuses what two parsers could understand in two different ways.
 import { DomainError } from '../domain/errors.ts';
 
-// In text that is JSON these are all there is besides white space and the three words.
+// Valid JSON consists of these, white space, and `true`, `false` and `null`.
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|-?[0-9][0-9.eE+-]*/g;
 const NUMBER = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
 /**
- * The value that the text says. Throws `body_malformed` for what is no JSON, for an object that has a name twice or the
- * name that no field can have, and for a number that would be read as a whole one and is none.
+ * The parsed value. Throws `body_malformed` for text that is not JSON, for an object that has a name twice or the name
+ * `__proto__`, and for a number that is not whole and would be read as a whole one.
  */
 export function parseJson(text: string): unknown {
   let value: unknown;
@@ -21,7 +21,7 @@ export function parseJson(text: string): unknown {
 }
 
 function refuseAmbiguity(text: string): void {
-  // The names so far of each object around this place; a list has none.
+  // For each object or list around this position: the names in the object so far; null for a list.
   const around: (Set<string> | null)[] = [];
   let isNameNext = false;
   for (const [token] of text.matchAll(TOKEN)) {
@@ -42,7 +42,7 @@ function addName(names: Set<string> | null, name: string): void {
   names?.add(name);
 }
 
-// 5000.0 and 50e2 are whole, and so is what they are read as; 5000.0000000000000000001 would lose its last digit.
+// 5000.0 and 50e2 are whole numbers and are read as such; 5000.0000000000000000001 would lose its last digit.
 function refuseNearlyWhole(token: string): void {
   if (!Number.isInteger(Number(token))) return;
   const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(token) ?? [];

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, made from the routes and the schemas that validate.
+// The OpenAPI 3.1 document, generated from the routes and the schemas that validate requests.
 import { createDocument } from 'zod-openapi';
 import type { Route } from './route.ts';
 import { sessionCookieName } from './session-cookie.ts';

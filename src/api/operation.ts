@@ -1,4 +1,4 @@
-// What the OpenAPI document says of a route, made from the description of the route.
+// What the OpenAPI document says about a route, generated from the description of the route.
 import type { z } from 'zod';
 import type {
   ZodOpenApiHeadersObject,
@@ -73,7 +73,7 @@ export function operationOf(route: RouteDescription): ZodOpenApiOperationObject 
   };
 }
 
-/** A response with this content, which is JSON if nothing else is said. */
+/** A response with content of this schema and media type. */
 export function responseWith(
   description: string,
   schema: z.ZodType,
@@ -97,7 +97,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, ZodO
   );
 }
 
-// In the order of the document, in which the lists of the public API and those of the console differ.
+// In the order in which the document names them, which is not the same for lists of the public API and of the console.
 function errorsOf({ access, isIdempotent, query, body, errors = [] }: RouteDescription): ErrorCode[] {
   const codes: ErrorCode[] = isPublic(access) ? [...KEY_ERRORS, 'permission_denied'] : ['permission_denied'];
   if (isIdempotent) codes.push(...IDEMPOTENCY_ERRORS);
@@ -116,7 +116,7 @@ function accessText(access: Access): string | undefined {
   return names && `Roles: ${names.join(', ')}.`;
 }
 
-/** Undefined: a role is not what decides. */
+/** Undefined where the access does not depend on a role. */
 function rolesOf(access: Access): Role[] | undefined {
   if (typeof access === 'string' || isPublic(access)) return undefined;
   return [...new Set<Role>(['owner', ...access.roles])];

@@ -1,4 +1,4 @@
-// What the routes of a person's own session share: comparing their password again, and responding with the new cookie.
+// What the routes of a person's own session share: they compare the password again, and respond with a new cookie.
 import type { ActedBy } from '../domain/accounts/member.ts';
 import { addressLimit, personLimit } from '../security/attempt-limit.ts';
 import { verifyPassword } from '../security/password.ts';

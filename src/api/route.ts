@@ -1,8 +1,8 @@
 // Declares a route as data: the router, the checks of each request and the OpenAPI document come from one description.
 //
-// To add an endpoint, describe what goes over the wire in `schemas/<area>/<noun>.ts` and declare the route, with a handler
-// that calls one operation or query, in `routes/<area>/<noun>.ts`. Write that operation or query, and its SQL in
-// `src/db/<area>/<noun>.ts`, if they do not exist yet. The routes of a new noun also join the list in `app.ts`.
+// To add an endpoint, describe what goes over the wire in `schemas/<area>/<noun>.ts` and declare the route, with a
+// handler that calls one operation or query, in `routes/<area>/<noun>.ts`. Write that operation or query, and its SQL
+// in `src/db/<area>/<noun>.ts`, if they do not exist yet. The routes of a new noun also join the list in `app.ts`.
 import type { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { ActedBy } from '../domain/accounts/member.ts';
@@ -59,7 +59,7 @@ export type RouteDescription = Pick<Route, 'method' | 'path'> & {
   readonly errors?: readonly ErrorCode[];
 };
 
-type Callers<Who extends Access> = Who extends 'anyone'
+type CallerOf<Who extends Access> = Who extends 'anyone'
   ? unknown
   : Who extends PublicAccess
     ? { readonly merchantId: MerchantId; readonly caller: Caller; readonly by: ActedBy | undefined }
@@ -82,7 +82,7 @@ export type RouteRequest<
   ([Query] extends [never] ? unknown : { readonly query: z.output<Query> }) &
   ([Body] extends [never] ? unknown : { readonly body: z.output<Body> }) &
   ([Idempotent] extends [never] ? unknown : { readonly idempotencyKey: string }) &
-  Callers<Who>;
+  CallerOf<Who>;
 
 export type StoredOutcome = {
   readonly kind: string;
@@ -125,8 +125,8 @@ export function route<
   return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, access), respond] };
 }
 
-// The order decides which of several errors a request is refused with. The Idempotency-Key comes first; then the console
-// checks the query before it reads the body, and the public API afterwards.
+// The order decides which of several errors a request is refused with. The Idempotency-Key comes first; then the
+// console checks the query before it reads the body, and the public API afterwards.
 async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescription): Promise<object> {
   const { access, query = noParameters, body, bodyCodes, isIdempotent } = description;
   const idempotencyKey = isIdempotent && readIdempotencyKey(ctx);

@@ -4,8 +4,9 @@ import type { Context } from 'koa';
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * `__Host-` ties the cookie to this host and to TLS. Without TLS browsers would not keep such a cookie, so on a developer's
- * own machine, and nowhere else, it goes without. On any other plain address nobody can log in with a browser, on purpose.
+ * `__Host-` ties the cookie to this host and to TLS. Without TLS browsers would not keep such a cookie, so on a
+ * developer's own machine, and nowhere else, it goes without. On any other plain address nobody can log in with a
+ * browser, on purpose.
  */
 export function sessionCookieName(publicUrl: string): string {
   return isPlainLoopback(publicUrl) ? 'malipo_session' : '__Host-malipo_session';

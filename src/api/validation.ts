@@ -2,7 +2,9 @@
 import type { z } from 'zod';
 import { invalidParameters, type ErrorCode, type ParameterIssue } from '../domain/errors.ts';
 
-/** By name of the parameter: the code for anything wrong with it, or for its range alone, where it is not the general one. */
+/**
+ * For a parameter by name: the code for anything wrong with it, or for its range alone, in place of the general code.
+ */
 export type CodesByParameter = Readonly<Record<string, { readonly any?: ErrorCode; readonly range?: ErrorCode }>>;
 
 // A body of nothing but wrong names would otherwise get a response many times its size.
@@ -63,8 +65,8 @@ function messageFor(param: string, issue: z.core.$ZodIssue): string {
   return message.endsWith('.') ? message : `${param} is not valid: ${message}.`;
 }
 
-// Names are text of the caller: line breaks, control and invisible characters are escaped, so that a message stays on one
-// line wherever it is read.
+// Names are text of the caller: line breaks, control and invisible characters are escaped, so that a message stays on
+// one line wherever it is read.
 function inOneLine(name: string): string {
   const escaped = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, escaped);

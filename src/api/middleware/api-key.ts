@@ -11,8 +11,8 @@ type Context = Parameters<ApiMiddleware>[0];
 type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl'>;
 
 /**
- * An Authorization header decides, whatever cookie comes with it; without one the session counts. A key without the scope
- * is refused with `insufficient_scope`, a session with `permission_denied`.
+ * An Authorization header decides, whatever cookie comes with it; without one the session counts. A key without the
+ * scope is refused with `insufficient_scope`, a session with `permission_denied`.
  */
 export function requireScope(scope: Scope, deps: ScopeDeps): ApiMiddleware {
   const enterSession = requireSession(deps);

@@ -28,7 +28,9 @@ const parseAnyJson = bodyParser({
   jsonStrict: true,
 }) as unknown as ApiMiddleware;
 
-/** The fields of a JSON body or a form. `schema` says what the text in a form stands for; it does not check anything. */
+/**
+ * The fields of a JSON body or a form. `schema` says what the text in a form stands for; it does not check anything.
+ */
 export async function readBody(ctx: Context, schema: z.ZodObject): Promise<object> {
   return readBodyAs(ctx, [JSON_TYPE, FORM_TYPE], parseBytes, () => {
     const text = decode(ctx.request.rawBody);
@@ -37,7 +39,7 @@ export async function readBody(ctx: Context, schema: z.ZodObject): Promise<objec
   });
 }
 
-/** The fields of a body in JSON as operators write it, who will not change how they write it. */
+/** The fields of a JSON body from an operator. It is less strict, because operators will not change what they send. */
 export async function readJsonBody(ctx: Context): Promise<object> {
   return readBodyAs(ctx, [JSON_TYPE], parseAnyJson, () => ctx.request.body);
 }

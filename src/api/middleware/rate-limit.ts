@@ -1,4 +1,4 @@
-// Limits requests per client, where no edge in front of us does.
+// Limits the requests of each client, where no edge in front of us does.
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { DomainError } from '../../domain/errors.ts';
 import { clientNetwork } from '../client-address.ts';
@@ -6,7 +6,7 @@ import type { ApiDeps, ApiMiddleware } from '../context.ts';
 
 const OPERATORS = '/operators/';
 
-/** An operator calls from few addresses for all payments of all merchants, so its calls are counted by a limit of their own. */
+/** Operators call from few addresses for the payments of all merchants, so their calls have a limit of their own. */
 export function rateLimit(limits: Pick<ApiDeps, 'rateLimitPerSecond' | 'operatorRateLimitPerSecond'>): ApiMiddleware {
   const callers = limitOf(limits.rateLimitPerSecond);
   const operators = limitOf(limits.operatorRateLimitPerSecond);

@@ -1,4 +1,4 @@
-// Lets in people who have a session, from our own pages, in a role that may; records every refusal of a person.
+// Lets in people with a session and the role of the route, from our own pages; records every refusal of a person.
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { holdsOneOf, permissionDenied, type Role } from '../../domain/accounts/member.ts';
@@ -11,12 +11,12 @@ type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl'>;
 type Context = Parameters<ApiMiddleware>[0];
 
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
-// The audit log is ours to read: an id goes into it, or nothing.
+// Only what has the form of an id goes into the audit log.
 const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,40}$/;
 
 /**
- * Refuses with `permission_denied` a request without a live session, and one that changes something unless it comes from
- * our own pages. Every refusal of a person, here or in what follows, goes into the audit log.
+ * Refuses with `permission_denied` a request without a live session, and one that changes something unless it comes
+ * from our own pages. Every refusal of a person, here or in what follows, goes into the audit log.
  */
 export function requireSession(deps: SessionDeps): ApiMiddleware {
   return async (ctx, next) => {
@@ -48,8 +48,8 @@ export function requireRole(deps: SessionDeps, roles: readonly [Role, ...Role[]]
 }
 
 /**
- * Refuses with `permission_denied` a request whose session has ended meanwhile, or whose person has none of these roles any
- * more, if roles are given. Of a request that came in with a key, or with nothing, it requires nothing.
+ * Refuses with `permission_denied` a request whose session has ended meanwhile, or whose person has none of these roles
+ * any more, if roles are given. A request without a session passes.
  */
 export async function requireLiveSession(ctx: Context, deps: SessionDeps, roles?: readonly Role[]): Promise<void> {
   if (!ctx.state.session) return;
@@ -60,8 +60,8 @@ export async function requireLiveSession(ctx: Context, deps: SessionDeps, roles?
 }
 
 /**
- * For routes that open a session, where there is none yet that another site could misuse: a browser names the site that it
- * comes from, and any other than ours is refused. Other clients need not name one.
+ * For routes that open a session, where there is none yet that another site could misuse: a browser names the site that
+ * it comes from, and any other than ours is refused. Other clients need not name one.
  */
 export function refuseOtherSites({ publicUrl }: Pick<ApiDeps, 'publicUrl'>): ApiMiddleware {
   return async (ctx, next) => {

@@ -1,4 +1,4 @@
-// The shape of every error answer.
+// The body of every error response.
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
 

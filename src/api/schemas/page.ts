@@ -5,7 +5,7 @@ import { instant } from './primitives.ts';
 
 const LIMIT_MESSAGE = 'limit must be a whole number from 1 to 100.';
 
-/** The query of a list whose items have keys that pass `isKey`. A cursor holds the key of the last item of a page. */
+/** The query of a list whose items have keys that pass `isKey`. A cursor is opaque and holds the last key of a page. */
 export function pageQuery<Key extends string>(isKey: (text: string) => text is Key) {
   const read = (text: string): Key | undefined => {
     const key = Buffer.from(text, 'base64url').toString('latin1');
@@ -32,7 +32,7 @@ export function pageQuery<Key extends string>(isKey: (text: string) => text is K
 
 export const PAGE_CODES: CodesByParameter = { cursor: { any: 'cursor_invalid' } };
 
-/** One page on the wire. */
+/** The body of one page of these items. */
 export function pageSchema(item: z.ZodType, id: string) {
   return z
     .strictObject({
@@ -72,6 +72,6 @@ export function rangeOf<Key extends string>(query: RangeQuery<Key>) {
   return definedFields({ createdFrom: query.created_from, createdTo: query.created_to, before: query.cursor });
 }
 
-function writeCursor(last: string): string {
-  return Buffer.from(last).toString('base64url');
+function writeCursor(lastKey: string): string {
+  return Buffer.from(lastKey).toString('base64url');
 }

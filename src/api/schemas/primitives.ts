@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MAX_AMOUNT_MINOR } from '../../domain/money.ts';
 import { parsePhone, PHONE_FORM } from '../../domain/payments/phone.ts';
 
-/** Text people can read in one line: no control characters, no line breaks, something other than space in it. */
+/** Text on one line: no control characters, no line breaks, and at least one character that is not a space. */
 export function printable(name: string, max: number) {
   return z
     .string({ error: `${name} must be text.` })
@@ -20,7 +20,7 @@ export const amount = z
 function amountMessage(issue: { readonly input?: unknown; readonly code?: string }): string | undefined {
   if (issue.input === undefined) return undefined;
   if (issue.code === 'too_small') return 'amount must be 1 or more.';
-  // What an integer may be at the most is what a JSON number carries without loss.
+  // The largest integer is the largest one that a JSON number carries without loss.
   if (issue.code === 'too_big') return `amount must be ${MAX_AMOUNT_MINOR} or less.`;
   return 'amount must be a whole number in the smallest unit of the currency.';
 }
@@ -43,12 +43,12 @@ export const metadata = z
   .refine((pairs) => Object.keys(pairs).length <= 20, { error: 'metadata can hold at most 20 pairs.' })
   .meta({ description: 'Up to 20 pairs of your own, echoed back.', example: { order: '1042' }, maxProperties: 20 });
 
-/** For routes that take none. */
+/** The query of routes that take no parameter. */
 export const noParameters = z.strictObject({});
 
 /**
- * An instant as RFC 3339 with a zone. Ours have milliseconds: what is finer is rounded up, so that neither bound takes in
- * what is earlier than it says.
+ * An instant as RFC 3339 with a zone. Our own times have milliseconds, so a finer one is rounded up: then neither bound
+ * of a range includes anything earlier than it says.
  */
 export function instant(name: string) {
   return z.iso

@@ -12,7 +12,7 @@ export async function getApiKey(db: Database, merchantId: MerchantId, id: ApiKey
   return key;
 }
 
-/** The newest keys made before `before` (null: the newest of all), at most `limit`. */
+/** The newest keys created before `before` (null: the newest of all), at most `limit`. */
 export async function listApiKeys(
   db: Database,
   merchantId: MerchantId,

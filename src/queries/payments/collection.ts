@@ -16,7 +16,7 @@ export async function getCollection(db: Database, merchantId: MerchantId, id: st
   );
 }
 
-/** The newest collections that pass the filter, at most `limit`. A page does not change while new ones arrive. */
+/** The newest collections that pass the filter, at most `limit`. */
 export async function listCollections(
   db: Database,
   merchantId: MerchantId,

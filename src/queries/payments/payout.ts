@@ -13,7 +13,7 @@ export async function getPayout(db: Database, merchantId: MerchantId, id: string
   throw new DomainError('payout_not_found', 'There is no payout with this id. Check the id and the key you use.');
 }
 
-/** The newest payouts that pass the filter, at most `limit`. A page does not change while new ones arrive. */
+/** The newest payouts that pass the filter, at most `limit`. */
 export async function listPayouts(
   db: Database,
   merchantId: MerchantId,

@@ -6,7 +6,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { isId, type MerchantId, type ReversalId } from '../../domain/ids.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 
-/** Throws `reversal_not_found`. Only we know the id of a reversal before it is asked for, so that is a mistake of ours. */
+/** Throws `reversal_not_found`: the id always comes from our own records, so that is a bug. */
 export async function getReversal(db: Database, merchantId: MerchantId, id: ReversalId): Promise<Reversal> {
   const reversal = await findReversal(db, merchantId, id);
   if (reversal) return reversal;

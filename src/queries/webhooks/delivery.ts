@@ -30,7 +30,7 @@ export async function getDelivery(db: Database, merchantId: MerchantId, id: stri
 }
 
 /**
- * The newest deliveries that pass the filter, at most `limit`. A page does not change while new ones arrive. An endpoint or
+ * The newest deliveries that pass the filter, at most `limit`. An endpoint or
  * event of another merchant in the filter gives an empty page, as an unknown one does.
  */
 export async function listDeliveries(

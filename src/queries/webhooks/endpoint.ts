@@ -12,7 +12,9 @@ export async function getEndpoint(db: Database, merchantId: MerchantId, id: stri
   return endpoint;
 }
 
-/** The newest endpoints made before `before` (null: the newest of all), at most `limit`, without the deleted ones. */
+/**
+ * The newest endpoints created before `before` (null: the newest of all), at most `limit`, without the deleted ones.
+ */
 export async function listEndpoints(
   db: Database,
   merchantId: MerchantId,

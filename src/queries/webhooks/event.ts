@@ -22,7 +22,7 @@ export async function getEvent(db: Database, merchantId: MerchantId, id: string)
   });
 }
 
-/** The newest events that pass the filter, at most `limit`. A page does not change while new ones arrive. */
+/** The newest events that pass the filter, at most `limit`. */
 export async function listEvents(
   db: Database,
   merchantId: MerchantId,

@@ -12,7 +12,7 @@ export async function getReplay(db: Database, merchantId: MerchantId, id: string
   return replay;
 }
 
-/** The newest replays made before `before` (null: the newest of all), at most `limit`. */
+/** The newest replays created before `before` (null: the newest of all), at most `limit`. */
 export async function listReplays(
   db: Database,
   merchantId: MerchantId,

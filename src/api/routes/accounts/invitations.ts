@@ -168,7 +168,7 @@ function acceptRoute(deps: ApiDeps): Route {
       const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
       const { invitation, isKnownPerson } = await getInvitation(deps.db, tokens, at);
       const limits = [accountLimit(invitation.email), addressLimit(address)];
-      // Counted for a new person as well, so that nobody can tell from outside who is known.
+      // Counted for a new person as well, so that nobody can tell from a response who has an account.
       const account = await beginAuthentication(deps.db, { of: { email: invitation.email }, limits, at });
       const counted = limits.map(({ subject }) => subject);
       const person = isKnownPerson

@@ -1,4 +1,4 @@
-// The people who act for a merchant: list, change their roles, remove; and decide on what a second person must agree to.
+// The members of a merchant: list, change roles, remove; and approve, reject or withdraw a change that waits.
 import { changeMember, type ChangedMember } from '../../../operations/accounts/change-member.ts';
 import { decideMemberChange } from '../../../operations/accounts/decide-member-change.ts';
 import { withdrawMemberChange } from '../../../operations/accounts/withdraw-member-change.ts';

@@ -87,7 +87,7 @@ function listRoute(deps: ApiDeps): Route {
 
 type StateFilters = Pick<ReturnType<typeof listPayoutsSchema.parse>, 'state' | 'approval_state'>;
 
-// Both filters are over the one state that is recorded. Null: any.
+// Both filters apply to the one state that is recorded. Null: any state.
 function wantedStates({ state, approval_state: approval }: StateFilters): PayoutState[] | null {
   const ofApproval = approval === undefined ? null : statesOfApproval(approval);
   if (state === undefined) return ofApproval;

@@ -132,7 +132,7 @@ export function listedMemberObject({ member, waiting }: ListedMember) {
   return { ...memberObject(member), waiting_changes: changes };
 }
 
-/** `agreement` is null of one that is decided. */
+/** `agreement` is null for a change that is decided. */
 export function memberChangeObject(change: MemberChange, agreement: Agreement | null) {
   return {
     id: change.id,
@@ -170,7 +170,7 @@ export function invitationObject(invitation: Invitation, approval: InvitationApp
   };
 }
 
-/** The token stands behind the `#`: what is there no server log ever sees. */
+/** The token stands behind the `#`, because browsers do not send that part, so no server logs it. */
 export function invitationUrl(publicUrl: string, token: string): string {
   return `${publicUrl.replace(/\/$/, '')}/console/invitation#token=${token}`;
 }

@@ -1,4 +1,4 @@
-// People on the wire: what they type, and how they are named.
+// People on the wire: what they type, and how responses name them.
 import { z } from 'zod';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../security/password.ts';
 import { ROLES } from '../../../domain/accounts/member.ts';
@@ -6,7 +6,7 @@ import { ROLES } from '../../../domain/accounts/member.ts';
 const EMAIL_MESSAGE = 'email must be an e-mail address.';
 const LENGTH_MESSAGE = `must be ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
 
-/** Lower case: one address is one person. */
+/** In lower case, so that one address is one person. */
 export const email = z
   .string({ error: (issue) => (issue.input === undefined ? undefined : EMAIL_MESSAGE) })
   .max(254, { error: EMAIL_MESSAGE })
@@ -14,7 +14,7 @@ export const email = z
   .transform((text) => text.toLowerCase())
   .meta({ example: 'amina@shop.example', override: { type: 'string', format: 'email', maxLength: 254 } });
 
-/** A password to be set: long enough, and that is all. */
+/** A new password: only its length is checked. */
 export function newPassword(name: string) {
   return z
     .string({ error: (issue) => (issue.input === undefined ? undefined : `${name} must be text.`) })
@@ -23,10 +23,10 @@ export function newPassword(name: string) {
     .meta({ description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters of any kind.` });
 }
 
-/** A password to be compared: what cannot be one is simply wrong. */
+/** A password to be compared: its form is not checked, as one that cannot be a password is just wrong. */
 export const givenPassword = z.string().max(1000).meta({ description: 'The password as it is now.' });
 
-/** A code to be compared, with or without the space that apps show in it. */
+/** A code to be compared, with or without the space that authenticator apps show in it. */
 export const givenCode = z
   .string()
   .max(20)
@@ -39,7 +39,7 @@ export const givenCode = z
 
 const role = z.enum(ROLES).meta({ id: 'Role' });
 
-/** Roles to be given: at least one, each once. */
+/** Roles to be granted: at least one, each once. */
 export const givenRoles = z
   .array(role, { error: (issue) => (issue.input === undefined ? undefined : 'roles must be a list of roles.') })
   .min(1, { error: 'roles must name at least one role.' })
@@ -53,5 +53,5 @@ export const userId = z
   .regex(/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
   .meta({ example: 'usr_01j9z3k5m7n9p1q3r5s7t9v1w3' });
 
-/** A person as others' records name them. */
+/** A person as named in records about something else. */
 export const namedPerson = z.strictObject({ id: userId, name: z.string() }).meta({ id: 'NamedPerson' });

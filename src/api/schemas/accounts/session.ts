@@ -10,11 +10,11 @@ import { time } from '../primitives.ts';
 
 export const logInSchema = z
   .strictObject({
-    // Not checked for its form: what is no e-mail address names nobody.
+    // Its form is not checked: text that is not an e-mail address matches no account.
     email: z
       .string()
       .max(1000)
-      // The one character that the database has no place for.
+      // The one character that the database cannot store.
       .regex(/^[^\0]*$/, { error: 'email must be an e-mail address.' })
       .transform((text) => text.trim().toLowerCase())
       .meta({ example: 'amina@shop.example', override: { type: 'string', maxLength: 1000 } }),

@@ -32,7 +32,7 @@ export const CREATE_PAYMENT_CODES: CodesByParameter = {
   amount: { range: 'amount_out_of_bounds' },
 };
 
-/** What the creation of a payment can be refused with, besides what every idempotent request with a body can. */
+/** The errors of the creation of a payment, besides those of every idempotent request with a body. */
 export const CREATE_PAYMENT_ERRORS = ['phone_invalid', 'phone_unsupported', 'amount_out_of_bounds'] as const;
 
 export function toPaymentRequest(body: z.output<typeof createCollectionSchema>): PaymentRequest {
@@ -91,7 +91,7 @@ type PaymentQuery<Id extends string> = Parameters<typeof rangeOf<Id>>[0] & {
   readonly phone?: string | undefined;
 };
 
-/** The same filters as the database takes them, with the cursor. */
+/** These filters and the cursor in the form that queries take. */
 export function paymentFilter<Id extends string>(query: PaymentQuery<Id>) {
   return { ...definedFields({ reference: query.reference, phone: query.phone }), ...rangeOf(query) };
 }

@@ -54,14 +54,14 @@ export const rejectPayoutSchema = z
   .strictObject({ reason: printable('reason', 200).meta({ description: 'Why; the maker reads it.' }) })
   .meta({ id: 'RejectPayout' });
 
-export const MOST_RELEASES = 100;
+export const MAX_RELEASES = 100;
 
 export const releasePayoutsSchema = z
   .strictObject({
     ids: z
       .array(z.string({ error: 'ids must be a list of payout ids.' }), { error: 'ids must be a list of payout ids.' })
       .min(1, { error: 'ids must name at least one payout.' })
-      .max(MOST_RELEASES, { error: `ids can name at most ${MOST_RELEASES} payouts.` })
+      .max(MAX_RELEASES, { error: `ids can name at most ${MAX_RELEASES} payouts.` })
       .refine((ids) => new Set(ids).size === ids.length, { error: 'ids must name each payout once.' }),
   })
   .meta({ id: 'ReleasePayouts' });

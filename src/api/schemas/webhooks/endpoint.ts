@@ -15,10 +15,10 @@ const paymentEventType = z
   .meta({ id: 'PaymentEventType' });
 const endpointState = z.enum(ENDPOINT_STATES).meta({ id: 'EndpointState' });
 
-/** Why nothing may be sent to this address; null: something may. */
+/** Why nothing may be sent to this address; null when something may. */
 export type RefuseUrl = (url: string) => string | null;
 
-/** What people set. `refuseUrl` is asked when a request comes, and not before. */
+/** The fields that people set. `refuseUrl` is not called before a request comes. */
 export function endpointSettingsSchemas(refuseUrl: RefuseUrl) {
   const fields = {
     url: z
