@@ -4,6 +4,7 @@ import { DatabaseError, type PoolClient } from 'pg';
 import type { Database } from '../../src/db/database.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../../src/domain/payments/payout.ts';
+import { REVERSAL_TRANSITIONS } from '../../src/domain/payments/reversal.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
 import { LEDGER_RULE_CASES } from './payments/ledger-rule-cases.ts';
@@ -73,6 +74,7 @@ describe('the database', () => {
   const tables: readonly (readonly [string, Readonly<Record<string, Partial<Record<string, string>>>>])[] = [
     ['collection_transitions', COLLECTION_TRANSITIONS],
     ['payout_transitions', PAYOUT_TRANSITIONS],
+    ['reversal_transitions', REVERSAL_TRANSITIONS],
   ];
   for (const [table, transitions] of tables) {
     it(`has the transitions of the code in ${table}`, async () => {
@@ -106,6 +108,7 @@ const NEEDS_NO_CASE: readonly string[] = [
   'merchants_id_currency_key',
   'operator_callbacks_pkey',
   'payout_transitions_pkey',
+  'reversal_transitions_pkey',
   'schema_migrations_pkey',
 ];
 

@@ -63,6 +63,14 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   {
     what: 'a reversal in an unknown state',
     breaks: ({ reversals }) => [update('reversals', reversals.requested, "state = 'paid'")],
+    by: { says: /cannot move from requested to paid/ },
+  },
+  {
+    what: 'a reversal in an unknown state, even without the check of transitions',
+    breaks: ({ reversals }) => [
+      { text: 'ALTER TABLE reversals DISABLE TRIGGER reversals_check_change', values: [] },
+      update('reversals', reversals.requested, "state = 'paid'"),
+    ],
     by: { constraint: 'reversals_state_check' },
   },
   {
@@ -74,8 +82,16 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ...['requested', 'reconciling', 'succeeded'].map((state): RuleCase => ({
     what: `to move a reversal from failed to ${state}`,
     breaks: ({ reversals }) => [update('reversals', reversals.failed, `state = '${state}', failure_code = NULL`)],
-    by: { says: /is final/ },
+    by: { says: new RegExp(`cannot move from failed to ${state}`) },
   })),
+  {
+    what: 'to move a reversal from reconciling back to requested',
+    breaks: ({ reversals }) => [
+      update('reversals', reversals.requested, "state = 'reconciling'"),
+      update('reversals', reversals.requested, "state = 'requested'"),
+    ],
+    by: { says: /cannot move from reconciling to requested/ },
+  },
   {
     what: 'a reversal that succeeded while its collection is not reversed',
     breaks: ({ reversals }) => [update('reversals', reversals.requested, "state = 'succeeded'")],
