@@ -11,7 +11,7 @@ export type DeliveryMaintenance = {
 
 export type DeliveryMaintenanceOptions = {
   readonly db: Database;
-  readonly onHandedOver: () => void;
+  readonly onEscalated: () => void;
   readonly onReplayed: () => void;
 };
 
@@ -24,7 +24,7 @@ const MAX_BATCHES_PER_TICK = 20;
 
 export function createDeliveryMaintenance({
   db,
-  onHandedOver: onEscalated,
+  onEscalated,
   onReplayed,
 }: DeliveryMaintenanceOptions): DeliveryMaintenance {
   return {

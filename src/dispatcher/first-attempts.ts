@@ -22,7 +22,7 @@ export type FirstAttemptsOptions = {
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
   /** How many first attempts may be in flight at once, in all and for one merchant. */
-  readonly maxUnderWay: number;
+  readonly maxInFlight: number;
   readonly maxPerMerchant: number;
   readonly scheduleMs: readonly number[];
   readonly failingLimitMs: number;
@@ -37,7 +37,7 @@ const MAX_RECORD_BATCH = 200;
 const CLAIM_PAUSE_MS = 5;
 
 export function createFirstAttempts(options: FirstAttemptsOptions): FirstAttempts {
-  const { db, concurrency, maxUnderWay: maxInFlight, maxPerMerchant, log } = options;
+  const { db, concurrency, maxInFlight, maxPerMerchant, log } = options;
   const attempter = createAttempter(options);
   const inFlight = new Set<Promise<void>>();
   const byMerchant = new Map<MerchantId, number>();

@@ -216,7 +216,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     db,
     sender,
     concurrency,
-    maxUnderWay: settings.MALIPO_DELIVERIES_UNDER_WAY,
+    maxInFlight: settings.MALIPO_DELIVERIES_UNDER_WAY,
     maxPerMerchant: settings.MALIPO_DELIVERIES_PER_MERCHANT,
     scheduleMs: clocks.deliveryScheduleMs,
     failingLimitMs: clocks.endpointFailingLimitMs,
@@ -228,7 +228,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
   });
   const maintenance = createDeliveryMaintenance({
     db,
-    onHandedOver: () => {
+    onEscalated: () => {
       dispatcher.wakeStarter();
     },
     onReplayed: () => {
@@ -277,7 +277,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
       stickyTimeoutMs: clocks.workflowTaskTimeoutMs,
       activities: createActivities(parts),
       operators: Object.keys(parts.operators) as OperatorId[],
-      maxDeliveriesUnderWay: settings.MALIPO_DELIVERIES_UNDER_WAY,
+      maxDeliveriesInFlight: settings.MALIPO_DELIVERIES_UNDER_WAY,
       log,
       ...(interceptors && { interceptors }),
     });

@@ -26,7 +26,7 @@ export type WorkerSettings = {
     readonly reconciliation: object;
   };
   readonly operators: readonly OperatorId[];
-  readonly maxDeliveriesUnderWay: number;
+  readonly maxDeliveriesInFlight: number;
   /** What observes every activity and workflow: tracing, or tests that end the process between two steps. */
   readonly interceptors?: WorkerInterceptors;
   readonly log: Log;
@@ -51,7 +51,7 @@ export function runWorkers(connection: NativeConnection, settings: WorkerSetting
       taskQueue: deliveryTaskQueue(prefix),
       activities: activities.delivery,
       maxCachedWorkflows: Math.ceil(settings.maxCachedWorkflows / 4),
-      maxConcurrentActivityTaskExecutions: settings.maxDeliveriesUnderWay,
+      maxConcurrentActivityTaskExecutions: settings.maxDeliveriesInFlight,
     },
     {
       taskQueue: reconciliationTaskQueue(prefix),
