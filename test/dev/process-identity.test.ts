@@ -50,7 +50,9 @@ describe('the identity of a process', () => {
   });
 
   it('does not exist for a zombie', async () => {
-    const parent = command('sh', ['-c', 'true & echo $!; exec sleep 60']);
+    // The child ends only after its parent has become a program that never waits for it.
+    const child = '(until ps -o comm= -p $$ | grep -q sleep; do sleep 0.01; done)';
+    const parent = command('sh', ['-c', `${child} & echo $!; exec sleep 60`]);
     const zombie = Number(await parent.nextLine());
     while (startOfProcess(zombie) !== undefined) await new Promise((resolve) => setTimeout(resolve, 10));
     assert.equal(process.kill(zombie, 0), true, 'the number is still taken');
