@@ -47,8 +47,8 @@ export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRi
     },
 
     /**
-     * Fails, to be retried, when it is unknown whether the operator accepted the payment. A refusal counts only where it
-     * answers the only try there was: after a try of unknown outcome it says nothing about that one.
+     * Fails, to be retried, when it is unknown whether the operator accepted the payment. A refusal counts only where
+     * it answers the only try there was: after a try of unknown outcome it says nothing about that one.
      */
     attestSend(query: PendingQuery, outcome: SendOutcome, isOnlyTry: boolean): SendResult {
       switch (outcome.kind) {

@@ -1,4 +1,4 @@
-// What a transition input makes of a collection: decided here, recorded elsewhere.
+// Decides how a transition input changes a collection. The operations record the change.
 import type { Clocks } from '../clocks.ts';
 import { COLLECTION_TRANSITIONS, type Collection } from './collection.ts';
 import type { CollectionTransitionInput } from './collection-progress.ts';
@@ -9,13 +9,13 @@ type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'overdueAfterMs' | 'lateChec
 export type CollectionChange = {
   readonly before: Collection;
   readonly after: Collection;
-  /** The operator's own id of the payment; known once it is paid. */
+  /** Known once the collection is paid. */
   readonly operatorReceipt: string | null;
-  /** When the sweep requeues it; null when nothing more can come. */
+  /** When the sweep requeues the collection; null when nothing more is awaited. */
   readonly checkDueAt: Date | null;
 };
 
-/** The change, or null when the input leads nowhere from the present state. */
+/** The change, or null when the current state has no transition for the input. */
 export function changeCollection(
   before: Collection,
   input: CollectionTransitionInput,
@@ -63,7 +63,7 @@ function after(at: Date, ms: number): Date {
   return new Date(at.getTime() + ms);
 }
 
-/** The posting that belongs to the collection's entry into its present state; null: none. */
+/** The posting on entry into the collection's current state, or null when that moves no money. */
 export function collectionPosting(collection: Collection): Posting | null {
   if (collection.state === 'succeeded') return posting('collection_paid', collection);
   return collection.state === 'reversed' ? posting('collection_reversed', collection) : null;

@@ -1,17 +1,18 @@
-// What follows from an operator status of a collection. Pure, and replayed by workflows: the same inputs always give the same result.
+// Decides which transition of a collection follows from an operator status.
+// Pure, because workflows replay it: the same inputs always give the same result.
 import type { PaymentClocks } from '../clocks.ts';
 import type { CollectionState } from './collection.ts';
 import type { FailureCode } from './failure.ts';
 import type { OperatorStatus } from './operator-status.ts';
 import { isFinal } from './payment.ts';
 
-/** What is recorded of a collection. */
+/** What a transition of a collection is recorded from. */
 export type CollectionTransitionInput =
   | { readonly kind: 'prompt_accepted' | 'outcome_unknown' | 'returned' }
   | { readonly kind: 'paid'; readonly operatorReceipt: string }
   | { readonly kind: 'declined' | 'expired'; readonly failureCode: FailureCode };
 
-/** What waiting for a collection needs to know of it. Times are Unix milliseconds. */
+/** The part of a collection from which its workflow decides the next step. Times are Unix milliseconds. */
 export type CollectionSnapshot = {
   readonly state: CollectionState;
   readonly promptDeadlineAtMs: number;
@@ -21,8 +22,8 @@ export type CollectionSnapshot = {
 export type CollectionLimits = Pick<PaymentClocks, 'notFoundGraceMs' | 'reconcileForMs'>;
 
 /**
- * The transition to record now, or null to go on waiting. An outcome is only ever what the operator confirmed; a
- * collection that is undecided beyond all limits expires as `unknown`, and a payment that is found later still counts.
+ * The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed. A collection
+ * without an outcome beyond all limits expires as `unknown`, and still succeeds if it turns out later to be paid.
  */
 export function nextCollectionTransition(
   snapshot: CollectionSnapshot,
@@ -56,10 +57,10 @@ function outcomeOf(status: OperatorStatus): Outcome | null {
   switch (status.kind) {
     case 'paid':
     case 'returned':
-      // What was returned was paid before: both are recorded, one after the other.
+      // A returned payment was paid before: `paid` is recorded first, and `returned` after it.
       return { kind: 'paid', operatorReceipt: status.operatorReceipt };
     case 'declined':
-      // A prompt that expired at the operator is no refusal: the payer may still be found to have paid.
+      // A prompt that expired at the operator is not a refusal: the payer may still turn out to have paid.
       return {
         kind: status.failureCode === 'prompt_expired' ? 'expired' : 'declined',
         failureCode: status.failureCode,

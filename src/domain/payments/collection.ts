@@ -1,4 +1,4 @@
-// A collection: its states, the one table of its transitions, and what merchants see of it.
+// A collection: its states, the table of its transitions, and what merchants see of it.
 import { failure, type FailureCode } from './failure.ts';
 import type { CollectionId, MerchantId } from '../ids.ts';
 import type { Currency } from '../money.ts';
@@ -7,16 +7,16 @@ import type { OperatorId } from './operator-catalogue.ts';
 export type CollectionState =
   'initiated' | 'prompted' | 'reconciling' | 'succeeded' | 'failed' | 'expired' | 'reversed';
 
-/** What moves a collection. */
+/** The kinds of transitions of a collection. */
 export type CollectionTransitionKind =
   | 'prompt_accepted' // the operator accepted the prompt
   | 'outcome_unknown' // the operator is unreachable, or undecided past the prompt window
   | 'paid' // the operator confirms the payment
   | 'declined' // the operator confirms that it will not be paid
   | 'expired' // the prompt expired, or was never raised
-  | 'returned'; // the provider gave the money back to the payer
+  | 'returned'; // the operator gave the money back to the payer
 
-/** The one table: feeds the code, the database's own check and docs/states.md. An absent pair changes nothing. */
+/** The only table: it feeds the code, the database's check and docs/states.md. An absent pair changes nothing. */
 export const COLLECTION_TRANSITIONS: Readonly<
   Record<CollectionState, Readonly<Partial<Record<CollectionTransitionKind, CollectionState>>>>
 > = {
@@ -44,7 +44,7 @@ export type Collection = {
   readonly reference: string;
   readonly phone: string;
   readonly operator: OperatorId;
-  /** The payment's name at the operator: UUID v4, recorded before anything is sent. */
+  /** The operator's name for it: a UUID v4, recorded before anything is sent. */
   readonly operatorReference: string;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
@@ -79,7 +79,7 @@ export function collectionObject(collection: Collection) {
   };
 }
 
-/** Whether the success came after the expiry was reported to the merchant, or after the prompt's window. */
+/** Whether the collection succeeded after its expiry was reported to the merchant, or after its prompt window. */
 export function isLateSuccess(collection: Collection): boolean {
   if (collection.state !== 'succeeded') return false;
   if (collection.previousState === 'expired') return true;

@@ -3,7 +3,7 @@ import type { MerchantId } from '../ids.ts';
 import type { PaymentId } from './payment.ts';
 import type { Contradiction } from './send-progress.ts';
 
-/** `refunded_twice`: the provider returned a collection by itself, and the refund that was requested was paid too. */
+/** `refunded_twice`: the operator returned a collection on its own, and the requested refund was paid too. */
 export type DiscrepancyKind = Contradiction | 'refunded_twice';
 
 export type Discrepancy = {
@@ -12,7 +12,7 @@ export type Discrepancy = {
   readonly merchantId: MerchantId;
   readonly subject: PaymentId;
   readonly kind: DiscrepancyKind;
-  /** The operator's own id of the payment, if the status has one. */
+  /** The operator's own id of the payment, if its status has one. */
   readonly operatorReceipt: string | null;
   readonly foundAt: Date;
 };
@@ -23,7 +23,7 @@ const TEXTS: Readonly<Record<DiscrepancyKind, string>> = {
   refunded_twice: 'the provider gave the collection back by itself, and this refund was paid too',
 };
 
-/** What is wrong, in words. */
+/** Describes the contradiction to a person. */
 export function discrepancyText({ kind, operatorReceipt }: Pick<Discrepancy, 'kind' | 'operatorReceipt'>): string {
   return operatorReceipt === null ? TEXTS[kind] : `${TEXTS[kind]} (its receipt: ${operatorReceipt})`;
 }

@@ -1,4 +1,4 @@
-// Why a payment did not succeed, in our words: one closed list that every operator's codes are mapped to.
+// Why a payment failed or a collection expired: one closed list to which every operator's codes are mapped.
 
 const MESSAGES = {
   payer_cancelled: 'The payer cancelled the prompt. Ask them whether they want to pay, then create a new collection.',
@@ -15,7 +15,7 @@ const MESSAGES = {
   unknown: 'The operator never said how this ended. If it turns out to be paid, you will be told.',
 } as const;
 
-// Where money goes the other way, other words are true.
+// For payouts and refunds, where the message for a collection would be wrong.
 const PAYOUT_MESSAGES: Readonly<Partial<Record<keyof typeof MESSAGES, string>>> = {
   payer_unreachable: 'The payee’s phone could not be reached. Try again later.',
   payer_not_found: 'This number has no mobile-money account. Check the number with the payee.',
@@ -31,12 +31,12 @@ export type Failure = { readonly code: FailureCode; readonly message: string };
 
 export const FAILURE_CODES = Object.keys(MESSAGES) as FailureCode[];
 
-/** The failure with the message a merchant's staff can act on. */
+/** The failure of a collection, with a message that the merchant's staff can act on. */
 export function failure(code: FailureCode): Failure {
   return { code, message: MESSAGES[code] };
 }
 
-/** The same for money that was to go out. */
+/** The failure of a payout or refund, with such a message. */
 export function payoutFailure(code: FailureCode): Failure {
   return { code, message: PAYOUT_MESSAGES[code] ?? MESSAGES[code] };
 }

@@ -1,4 +1,4 @@
-// Double entry in pairs: every movement of money is one amount from one account to another, so it sums to zero by form.
+// Double entry in pairs: each posting moves one amount from one account to another, so all accounts sum to zero.
 import type { MerchantId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { OperatorId } from './operator-catalogue.ts';
@@ -13,7 +13,7 @@ export type PostingKind =
   | 'payout_paid' // held → operator
   | 'payout_returned'; // operator → available
 
-/** A movement: `amountMinor` (always positive) leaves `debitAccount` and arrives in `creditAccount`. */
+/** `amountMinor` (always positive) leaves `debitAccount` and arrives in `creditAccount`. */
 export type Posting = {
   readonly kind: PostingKind;
   readonly debitAccount: AccountId;
@@ -22,17 +22,17 @@ export type Posting = {
   readonly currency: Currency;
 };
 
-/** Money a merchant may spend. */
+/** The account of a merchant's available balance. */
 export function availableAccount(merchantId: MerchantId): AccountId {
   return `${merchantId}/available` as AccountId;
 }
 
-/** Money of a merchant that is promised to payouts under way. */
+/** The account of a merchant's held balance: the money that is set aside for pending payouts. */
 export function heldAccount(merchantId: MerchantId): AccountId {
   return `${merchantId}/held` as AccountId;
 }
 
-/** What an operator holds for us: negative by as much as it took from payers and has not paid out. */
+/** The account of what an operator holds for us: negative by what it took from payers and has not paid out. */
 export function operatorAccount(operator: OperatorId, currency: Currency): AccountId {
   return `operator/${operator}/${currency}` as AccountId;
 }
@@ -44,7 +44,7 @@ type Payment = {
   readonly currency: Currency;
 };
 
-/** The whole amount of a payment, moved as this kind of movement does. */
+/** The posting of this kind that moves the payment's whole amount. */
 export function posting(kind: PostingKind, payment: Payment): Posting {
   const available = availableAccount(payment.merchantId);
   const held = heldAccount(payment.merchantId);

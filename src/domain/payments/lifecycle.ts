@@ -1,4 +1,4 @@
-// The one lifecycle of all payments, as far as the kinds differ in it. Pure, and replayed by workflows.
+// What differs between the kinds of payments in their common lifecycle. Pure, because workflows replay it.
 import type { PaymentClocks } from '../clocks.ts';
 import {
   nextCollectionTransition,
@@ -21,17 +21,17 @@ type TransitionInputs = {
   readonly reversal: ReversalTransitionInput;
 };
 
-/** What the workflow of a payment of this kind knows of it. */
+/** The snapshot from which the workflow of a payment of this kind decides. */
 export type PaymentSnapshot<Kind extends PaymentKind = PaymentKind> = Snapshots[Kind];
-/** What the workflow of a payment of this kind records. */
+/** What the workflow of a payment of this kind records transitions from. */
 export type TransitionInput<Kind extends PaymentKind = PaymentKind> = TransitionInputs[Kind];
 
 type Lifecycle<Kind extends PaymentKind> = {
-  /** When the outcome of a payment that was sent becomes overdue, Unix milliseconds; null: it has no such time yet. */
+  /** When the outcome of a sent payment becomes overdue, in Unix milliseconds; null while it has no such time. */
   overdueAtMs(snapshot: PaymentSnapshot<Kind>): number | null;
-  /** Whether `pending` at the operator is still to be recorded as the operator's acceptance. */
+  /** Whether the operator status `pending` must still be recorded as the operator's acceptance. */
   isAcceptanceUnrecorded(snapshot: PaymentSnapshot<Kind>): boolean;
-  /** The transition that follows from the status, or null to go on waiting. */
+  /** The transition that follows from the status, or null to keep waiting. */
   next(
     snapshot: PaymentSnapshot<Kind>,
     attested: AttestedStatus,

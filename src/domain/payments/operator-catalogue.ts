@@ -1,4 +1,4 @@
-// The operators we can reach: which phones they serve, in which currency, and within which amounts.
+// The operators that we reach: which phones they serve, in which currency, and within which amounts.
 import type { Currency } from '../money.ts';
 
 export type OperatorId = 'mtn-momo';
@@ -7,7 +7,7 @@ type Market = {
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
   readonly currency: Currency;
-  /** National prefixes the regulator gave this operator. A guess only: numbers are ported between networks. */
+  /** National prefixes that the regulator gave this operator. Only a guess: numbers are ported between networks. */
   readonly nationalPrefixes: readonly string[];
   /** Inclusive, in the currency's smallest unit. */
   readonly minAmountMinor: bigint;
@@ -76,7 +76,7 @@ export const OPERATORS: Readonly<Record<OperatorId, { readonly name: string; rea
 export type Route =
   { readonly kind: 'operator'; readonly operator: OperatorId; readonly market: Market } | { readonly kind: 'none' };
 
-/** The operator that serves this phone in this currency, guessed by prefix; `none` where no operator does. */
+/** The operator that serves this phone in this currency, guessed by its prefix; `none` when no operator does. */
 export function routePhone(phone: { country: string; nationalNumber: string }, currency: Currency): Route {
   for (const [operator, { markets }] of Object.entries(OPERATORS) as [OperatorId, (typeof OPERATORS)[OperatorId]][]) {
     for (const market of markets) {

@@ -1,10 +1,10 @@
-// The status of a payment at its operator, the same for collections, payouts and refunds, and the transitions that it supports.
+// The operator status, the same for collections, payouts and refunds, and which transitions it supports.
 import type { CollectionTransitionInput } from './collection-progress.ts';
 import type { FailureCode } from './failure.ts';
 import type { PayoutOutcomeInput } from './payout-progress.ts';
 import type { ReversalTransitionInput } from './reversal-progress.ts';
 
-/** The answer to a status query. `unknown`: the operator could not be queried, or gave nothing that we may rely on. */
+/** The answer to a status query. `unknown`: the operator could not be queried, or its answer cannot be relied on. */
 export type OperatorStatus =
   | { readonly kind: 'paid' | 'returned'; readonly operatorReceipt: string }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
@@ -18,15 +18,15 @@ export type AttestedStatus = {
   readonly attestation: string;
 };
 
-/** Every transition input that a workflow records. What people decide is recorded by the operations of their decisions. */
+/** Every transition input that a workflow records. The operations of people record their decisions. */
 export type PaymentTransitionInput = CollectionTransitionInput | PayoutOutcomeInput | ReversalTransitionInput;
 
-/** Whether the transition makes a payment final or moves money: only an operator status supports that. */
+/** Whether the transition is recorded only on an operator status that supports it, because it may move money. */
 export function needsOperatorStatus({ kind }: PaymentTransitionInput): boolean {
   return kind !== 'prompt_accepted' && kind !== 'expired' && kind !== 'approval_expired' && kind !== 'outcome_unknown';
 }
 
-/** Whether the status supports the transition. A transition that needs no status follows from any. */
+/** Whether the status supports the transition. Every status supports a transition that needs none. */
 export function followsFrom(transition: PaymentTransitionInput, { status, queriedAtMs }: AttestedStatus): boolean {
   switch (transition.kind) {
     case 'prompt_accepted':

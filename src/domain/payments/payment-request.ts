@@ -1,10 +1,10 @@
-// What a merchant asks for with a new collection or payout, and whether an operator can do it.
+// A merchant's request for a new collection or payout, and whether an operator can carry it out.
 import { invalidParameters, type ParameterIssue } from '../errors.ts';
 import { MAX_AMOUNT_MINOR, type Currency } from '../money.ts';
 import { routePhone, type OperatorId } from './operator-catalogue.ts';
 import { parsePhone, PHONE_FORM } from './phone.ts';
 
-/** How long an idempotency key is kept after its first use: far beyond any retry of a merchant's server. */
+/** How long an idempotency key is kept after its first use: far longer than a merchant's server retries. */
 export const IDEMPOTENCY_KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** A well-formed request; whether it can be carried out depends on the merchant and on the operators. */
@@ -18,8 +18,8 @@ export type PaymentRequest = {
 };
 
 /**
- * The operator that will raise the prompt or pay. Throws one error that lists all of what cannot be: the phone's form or
- * network, the amount beyond the operator's bounds, a currency that is not the merchant's.
+ * The operator that will raise the prompt or pay. Throws one error that lists every problem: a phone of the wrong form
+ * or network, an amount outside the operator's bounds, a currency that is not the merchant's.
  */
 export function planPayment(request: PaymentRequest, merchantCurrency: Currency): { operator: OperatorId } {
   const issues: ParameterIssue[] = [];

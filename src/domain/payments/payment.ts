@@ -1,4 +1,4 @@
-// What collections, payouts and reversals have in common: how one is named, and which of their states are final.
+// What collections, payouts and reversals have in common: how one is identified, and which of their states are final.
 import type { CollectionId, MerchantId, PayoutId, ReversalId } from '../ids.ts';
 import type { CollectionState } from './collection.ts';
 import type { PayoutState } from './payout.ts';
@@ -9,7 +9,7 @@ type PaymentIds = { readonly collection: CollectionId; readonly payout: PayoutId
 export type PaymentKind = keyof PaymentIds;
 export type PaymentId = PaymentIds[PaymentKind];
 
-/** Names one payment. It is all that workflows, signals and histories carry of it. */
+/** Identifies one payment. Workflows, signals and histories identify it by nothing else. */
 export type PaymentRef<Kind extends PaymentKind = PaymentKind> = {
   [Each in Kind]: { readonly kind: Each; readonly id: PaymentIds[Each]; readonly merchantId: MerchantId };
 }[Kind];
@@ -18,12 +18,12 @@ export type PaymentState = CollectionState | PayoutState | ReversalState;
 
 const PENDING: readonly PaymentState[] = ['initiated', 'prompted', 'queued', 'released', 'requested', 'reconciling'];
 
-/** Nothing more is expected of a payment in this state. A late success or a return may still follow. */
+/** Whether nothing more is awaited of a payment in this state. A late success or a return may still follow. */
 export function isFinal(state: PaymentState): boolean {
   return !PENDING.includes(state);
 }
 
-/** The payment has an outcome that the operator may still contradict, or follow with a return of the money. */
+/** Whether the payment has an outcome that the operator may still contradict, or whose money it may still return. */
 export function isRecheckable(state: PaymentState): boolean {
   return state === 'succeeded' || state === 'failed';
 }

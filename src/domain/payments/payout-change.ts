@@ -1,4 +1,4 @@
-// What a transition input makes of a payout: decided here, recorded elsewhere.
+// Decides how a transition input changes a payout. The operations record the change.
 import type { FailureCode } from './failure.ts';
 import type { UserId } from '../ids.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
@@ -6,7 +6,7 @@ import { isFinal } from './payment.ts';
 import { PAYOUT_TRANSITIONS, type Payout, type PayoutState } from './payout.ts';
 import type { PayoutOutcomeInput } from './payout-progress.ts';
 
-/** What moves a payout, with what is recorded along with it: decisions of people, and what workflows record. */
+/** What a transition of a payout is recorded from: a decision of people, or what its workflow records. */
 export type PayoutTransitionInput =
   | PayoutOutcomeInput
   | { readonly kind: 'approved'; readonly sendDeadlineAt: Date }
@@ -16,15 +16,15 @@ export type PayoutTransitionInput =
 export type PayoutChange = {
   readonly before: Payout;
   readonly after: Payout;
-  /** The operator's own id of the payment; known once it is paid. */
+  /** Known once the payout is paid. */
   readonly operatorReceipt: string | null;
-  /** The change stands only while nothing records that the operator accepted the payout. */
+  /** Whether the change may be written only while no acceptance by the operator is recorded. */
   readonly requiresNotAccepted: boolean;
-  /** When the sweep requeues it, should no workflow have moved it by then; null when it is final. */
+  /** When the sweep requeues the payout, unless a workflow has changed it by then; null when it is final. */
   readonly checkDueAt: Date | null;
 };
 
-/** The change, or null when the input leads nowhere from the present state. */
+/** The change, or null when the current state has no transition for the input. */
 export function changePayout(
   before: Payout,
   input: PayoutTransitionInput,
@@ -59,7 +59,7 @@ function failureOf(input: PayoutTransitionInput): FailureCode | null {
   return 'failureCode' in input ? input.failureCode : null;
 }
 
-/** On entry into each state. From `released` until the payout is final the money stays held. */
+/** The posting on entry into each state. The money is held from `queued` until the payout is final. */
 const POSTING_OF_STATE: Readonly<Record<PayoutState, PostingKind | null>> = {
   queued: 'payout_held',
   released: null,
@@ -72,7 +72,7 @@ const POSTING_OF_STATE: Readonly<Record<PayoutState, PostingKind | null>> = {
   reversed: 'payout_returned',
 };
 
-/** The posting that belongs to the payout's entry into its present state; null: none. */
+/** The posting on entry into the payout's current state, or null when that moves no money. */
 export function payoutPosting(payout: Payout): Posting | null {
   const kind = POSTING_OF_STATE[payout.state];
   return kind && posting(kind, payout);

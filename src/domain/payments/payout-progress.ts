@@ -1,17 +1,18 @@
-// What follows from an operator status of a payout. Pure, and replayed by workflows: the same inputs always give the same result.
+// Decides which transition of a payout follows from an operator status.
+// Pure, because workflows replay it: the same inputs always give the same result.
 import type { FailureCode } from './failure.ts';
 import type { AttestedStatus } from './operator-status.ts';
 import type { PayoutState } from './payout.ts';
 import { isNeverAccepted, type SendProgress } from './send-progress.ts';
 
-/** What a workflow records of a payout. What people decide is recorded elsewhere. */
+/** What a payout's workflow records a transition from. Decisions of people are recorded by their own operations. */
 export type PayoutOutcomeInput =
   | { readonly kind: 'approval_expired' | 'outcome_unknown' | 'returned' }
   | { readonly kind: 'paid'; readonly operatorReceipt: string }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 
-/** What waiting for a payout needs to know of it. Times are Unix milliseconds. */
+/** The part of a payout from which its workflow decides the next step. Times are Unix milliseconds. */
 export type PayoutSnapshot = SendProgress & {
   readonly state: PayoutState;
   readonly approvals: number;
@@ -20,8 +21,8 @@ export type PayoutSnapshot = SendProgress & {
 };
 
 /**
- * The transition to record now, or null to go on waiting. An outcome is only ever what the operator confirmed when it was
- * queried; while it is undecided the money stays held.
+ * The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed when it was
+ * queried; until then the money stays held.
  */
 export function nextPayoutTransition(
   snapshot: PayoutSnapshot,
@@ -35,7 +36,7 @@ export function nextPayoutTransition(
   switch (status.kind) {
     case 'paid':
     case 'returned':
-      // What was returned was paid before: both are posted, one after the other.
+      // A returned payout was paid before: `paid` is posted first, and `returned` after it.
       return { kind: 'paid', operatorReceipt: status.operatorReceipt };
     case 'declined':
       return { kind: 'declined', failureCode: status.failureCode };

@@ -1,4 +1,4 @@
-// A payout: its states, the one table of its transitions, and what merchants see of it.
+// A payout: its states, the table of its transitions, and what merchants see of it.
 import { payoutFailure, type FailureCode } from './failure.ts';
 import type { ApiKeyId, MerchantId, PayoutId, UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
@@ -7,7 +7,7 @@ import type { OperatorId } from './operator-catalogue.ts';
 export type PayoutState =
   'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'reversed';
 
-/** What moves a payout. */
+/** The kinds of transitions of a payout. */
 export type PayoutTransitionKind =
   | 'approved' // it has all the approvals that it needs
   | 'refused' // an approver rejected it
@@ -17,9 +17,9 @@ export type PayoutTransitionKind =
   | 'paid' // the operator confirms that it paid
   | 'declined' // the operator confirms that it will not pay
   | 'never_accepted' // the operator does not know it, and no send of ours can still be on its way
-  | 'returned'; // the provider gave the money back to us
+  | 'returned'; // the operator gave the money back to us
 
-/** The one table: feeds the code, the database's own check and docs/states.md. An absent pair changes nothing. */
+/** The only table: it feeds the code, the database's check and docs/states.md. An absent pair changes nothing. */
 export const PAYOUT_TRANSITIONS: Readonly<
   Record<PayoutState, Readonly<Partial<Record<PayoutTransitionKind, PayoutState>>>>
 > = {
@@ -66,7 +66,7 @@ export type Payout = {
   readonly reference: string;
   readonly phone: string;
   readonly operator: OperatorId;
-  /** The payment's name at the operator: UUID v4, recorded before anything is sent. */
+  /** The operator's name for it: a UUID v4, recorded before anything is sent. */
   readonly operatorReference: string;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
@@ -83,11 +83,11 @@ export type Payout = {
   readonly rejectionReason: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** From then on it cannot be released. */
+  /** From this time on it cannot be released. */
   readonly expiresAt: Date;
-  /** After it nothing is sent any more; null until it is released. */
+  /** After this time it is not sent any more; null until it is released. */
   readonly sendDeadlineAt: Date | null;
-  /** When the operator first confirmed that it has the payout: from then on `not_found` frees no money. */
+  /** When the operator first confirmed that it has the payout: from then on `not_found` does not void the hold. */
   readonly acceptedAt: Date | null;
 };
 

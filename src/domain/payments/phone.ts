@@ -9,16 +9,16 @@ export type Phone = {
   readonly nationalNumber: string;
 };
 
-/** The form every message shows: what is right, by example. */
+/** The required form, with an example, for error messages. */
 export const PHONE_FORM = 'digits only, country code first, no plus sign and no leading zero, for example 256772123456';
 
-/** The mobile phone that `text` names, or null when it is not one in our form. Landlines are not mobile phones. */
+/** The mobile phone that `text` names, or null when it is not one in the required form. A landline gives null. */
 export function parsePhone(text: string): Phone | null {
   if (!/^[1-9][0-9]{7,14}$/.test(text)) return null;
   const parsed = parsePhoneNumber(`+${text}`);
   // isValid() of the "mobile" metadata is true for mobile numbers only.
   if (!parsed?.isValid() || parsed.country === undefined) return null;
-  // It forgives a trunk zero after the country code; an operator does not.
+  // The library accepts a trunk zero after the country code; an operator does not.
   if (parsed.number !== `+${text}`) return null;
   return { digits: text, country: parsed.country, nationalNumber: parsed.nationalNumber };
 }

@@ -1,4 +1,4 @@
-// Whether a person may release a payout, by the rule of two persons and by what the merchant's policy asks for besides.
+// Whether a person may release a payout: by the two-person rule, and by what the merchant's policy requires besides.
 import { DomainError } from '../errors.ts';
 import { hasFreshSecondFactor, permissionDenied, type Person } from '../accounts/member.ts';
 import type { Payout } from './payout.ts';
@@ -14,7 +14,7 @@ export type ReleaseAttempt = {
   readonly payout: Payout;
   readonly person: Person;
   readonly policy: Policy;
-  /** What this person released in the 24 hours before. */
+  /** What this person released in the 24 hours before `at`. */
   readonly releasedMinor: bigint;
   readonly at: Date;
 };
@@ -36,7 +36,7 @@ export function checkRelease(attempt: ReleaseAttempt): void {
   }
 }
 
-/** Throws `permission_denied` when this person must prove the second factor anew before they release anything. */
+/** Throws `permission_denied` when this person must verify the second factor again before they release anything. */
 export function checkSecondFactor(person: Person, policy: Policy, at: Date): void {
   if ((person.hasSecondFactor || policy.secondFactorRequired) && !hasFreshSecondFactor(person, at)) {
     throw permissionDenied('no fresh second factor');
@@ -47,7 +47,7 @@ export function notQueued(payout: Payout): DomainError {
   return new DomainError('state_conflict', `This payout is ${payout.state}: only a queued one can be decided on.`);
 }
 
-/** Whether as many people as it needs approved the payout, and none of them made it. */
+/** Whether as many people approved the payout as it needs, each once and none of them its maker. */
 export function isReleasedByOthers({ approvals, approvalsRequired: required, createdBy }: Payout): boolean {
   const others = new Set(approvals.map(({ userId }) => userId).filter((userId) => userId !== createdBy));
   return others.size >= required && others.size === approvals.length;

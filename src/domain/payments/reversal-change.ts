@@ -1,4 +1,4 @@
-// What a transition input makes of a reversal: decided here, recorded elsewhere.
+// Decides how a transition input changes a reversal. The operations record the change.
 import type { FailureCode } from './failure.ts';
 import { isFinal } from './payment.ts';
 import { REVERSAL_TRANSITIONS, type Reversal } from './reversal.ts';
@@ -7,13 +7,13 @@ import type { ReversalTransitionInput } from './reversal-progress.ts';
 export type ReversalChange = {
   readonly before: Reversal;
   readonly after: Reversal;
-  /** When the sweep requeues it, should no workflow have moved it by then; null when it is final. */
+  /** When the sweep requeues the reversal, unless a workflow has changed it by then; null when it is final. */
   readonly checkDueAt: Date | null;
-  /** The change stands only while nothing records that the operator accepted the refund. */
+  /** Whether the change may be written only while no acceptance by the operator is recorded. */
   readonly requiresNotAccepted: boolean;
 };
 
-/** The change, or null when the input leads nowhere from the present state. */
+/** The change, or null when the current state has no transition for the input. */
 export function changeReversal(
   before: Reversal,
   input: ReversalTransitionInput,

@@ -1,17 +1,20 @@
-// What follows from an operator status of a refund. Pure, and replayed by workflows: the same inputs always give the same result.
+// Decides which transition of a reversal follows from an operator status of its refund.
+// Pure, because workflows replay it: the same inputs always give the same result.
 import type { FailureCode } from './failure.ts';
 import type { AttestedStatus } from './operator-status.ts';
 import type { ReversalState } from './reversal.ts';
 import { isNeverAccepted, type SendProgress } from './send-progress.ts';
 
+/** What a transition of a reversal is recorded from. */
 export type ReversalTransitionInput =
   | { readonly kind: 'refunded' | 'outcome_unknown' }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 
+/** The part of a reversal from which its workflow decides the next step. Times are Unix milliseconds. */
 export type ReversalSnapshot = SendProgress & { readonly state: ReversalState; readonly sendDeadlineAtMs: number };
 
-/** The transition to record now, or null to go on waiting. As for payouts, no outcome is guessed. */
+/** The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed. */
 export function nextReversalTransition(
   snapshot: ReversalSnapshot,
   { status, queriedAtMs }: Omit<AttestedStatus, 'attestation'>,

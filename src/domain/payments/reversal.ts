@@ -1,4 +1,4 @@
-// A reversal that an approver requested: its states, the one table of its transitions, and what merchants see of it.
+// A reversal that an approver requested: its states, the table of its transitions, and what merchants see of it.
 import { payoutFailure, type FailureCode } from './failure.ts';
 import type { CollectionId, MerchantId, ReversalId, UserId } from '../ids.ts';
 import type { OperatorId } from './operator-catalogue.ts';
@@ -6,14 +6,14 @@ import type { OperatorId } from './operator-catalogue.ts';
 /** `requested`: the refund is being sent; `reconciling`: its outcome is unknown. */
 export type ReversalState = 'requested' | 'reconciling' | 'succeeded' | 'failed';
 
-/** What moves a reversal. */
+/** The kinds of transitions of a reversal. */
 export type ReversalTransitionKind =
   | 'outcome_unknown' // the operator is unreachable, or undecided for too long
   | 'refunded' // the operator confirms that the payer has the money back
   | 'declined' // the operator confirms that it will not refund
   | 'never_accepted'; // the operator does not know the refund, and no send of ours can still be on its way
 
-/** The one table: feeds the code, the database's own check and docs/states.md. An absent pair changes nothing. */
+/** The only table: it feeds the code, the database's check and docs/states.md. An absent pair changes nothing. */
 export const REVERSAL_TRANSITIONS: Readonly<
   Record<ReversalState, Readonly<Partial<Record<ReversalTransitionKind, ReversalState>>>>
 > = {
@@ -31,15 +31,15 @@ export type Reversal = {
   readonly collectionId: CollectionId;
   readonly operator: OperatorId;
   readonly state: ReversalState;
-  /** The refund's name at the operator: UUID v4, recorded before anything is sent. */
+  /** The operator's name for the refund: a UUID v4, recorded before anything is sent. */
   readonly operatorReference: string;
   readonly failureCode: FailureCode | null;
   readonly requestedBy: UserId;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** After it nothing is sent to the operator any more. */
+  /** After this time the refund is not sent any more. */
   readonly sendDeadlineAt: Date;
-  /** When the operator first confirmed that it has the refund. */
+  /** When the operator first confirmed that it has the refund; null until then. */
   readonly acceptedAt: Date | null;
 };
 

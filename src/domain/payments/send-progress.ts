@@ -1,4 +1,4 @@
-// How far the send of a payout or refund got, and what contradicts its outcome. Pure, and replayed by workflows.
+// How far the send of a payout or refund got, and what contradicts its outcome. Pure, because workflows replay it.
 import type { OperatorStatus } from './operator-status.ts';
 import type { PaymentState } from './payment.ts';
 
@@ -6,13 +6,13 @@ import type { PaymentState } from './payment.ts';
 export type SendProgress = {
   /** Null: it may not be sent yet. */
   readonly sendDeadlineAtMs: number | null;
-  /** The operator confirmed at least once that it has the payment. */
+  /** Whether the operator has confirmed at least once that it has the payment. */
   readonly isAccepted: boolean;
 };
 
 /**
- * Whether `not_found`, queried at that time, proves that the operator did not and will not accept the payment: it never
- * confirmed to have it, and `notFoundGraceMs` after the last moment at which a send may begin none can still be on its way.
+ * Whether `not_found`, queried at that time, means that the operator did not and will not accept the payment: it never
+ * confirmed that it has it, and `notFoundGraceMs` after the send deadline no send can still be on its way.
  */
 export function isNeverAccepted(
   { sendDeadlineAtMs, isAccepted }: SendProgress,

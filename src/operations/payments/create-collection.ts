@@ -1,4 +1,4 @@
-// Accepts a request for a collection: once per idempotency key, recorded before anybody is asked to pay.
+// Accepts a request for a collection: once per idempotency key, and recorded before the payer is prompted.
 import { randomUUID } from 'node:crypto';
 import { recordAct } from '../../db/accounts/audit.ts';
 import { insertCollection } from '../../db/payments/collection.ts';
@@ -22,9 +22,9 @@ export type CreateCollection = {
   readonly merchantCurrency: Currency;
   readonly idempotencyKey: string;
   readonly request: PaymentRequest;
-  /** False while too much accepted work waits to be started: then only repeats are answered. */
+  /** False while the backlog is too large or too old: then only repeated requests get a response. */
   readonly isAcceptingWork: boolean;
-  /** The person who asks in a session; absent for an API key. */
+  /** The person whose session makes the request; absent for an API key. */
   readonly by?: ActedBy;
   readonly at: Date;
 };
@@ -34,10 +34,10 @@ export type CreatedCollection =
   | { readonly kind: 'replayed'; readonly answer: StoredResponse };
 
 /**
- * One transaction claims the key, inserts the collection and keeps the answer: all of it or nothing. Repeating the call
- * gives the kept answer. Throws `idempotency_key_in_flight` while another call with the key is under way,
- * `idempotency_key_reused` for other parameters, `service_unavailable` when no work is accepted, and what
- * `planPayment` throws; nothing is kept then.
+ * One transaction claims the key, inserts the collection and stores the response: all or nothing. Repeating the call
+ * returns the stored response. Throws `idempotency_key_in_flight` while another call with the key is under way,
+ * `idempotency_key_reused` for other parameters, `service_unavailable` when no new work is accepted, and what
+ * `planPayment` throws; nothing is stored then.
  */
 export async function createCollection(
   { db, clocks }: PaymentContext,
@@ -50,8 +50,8 @@ export async function createCollection(
     at: input.at,
   };
   return db.withTransaction(async (tx) => {
-    const kept = await claimIdempotencyKey(tx, request);
-    if (kept) return { kind: 'replayed', answer: kept };
+    const stored = await claimIdempotencyKey(tx, request);
+    if (stored) return { kind: 'replayed', answer: stored };
     if (!input.isAcceptingWork) throw backlogFull();
     const collection = newCollection(input, clocks.promptDeadlineMs);
     const answer = { status: 202, body: JSON.stringify(collectionObject(collection)) };
@@ -67,7 +67,7 @@ function newCollection(input: CreateCollection, promptDeadlineMs: number): Colle
   const { request } = input;
   const { operator } = planPayment(request, input.merchantCurrency);
   const id = newId('col', input.at.getTime());
-  // Lists filter by time through the id: a collection was created when its id says.
+  // Lists filter by the time in the id, so the collection is created at that time.
   const at = new Date(idTimeMs(id));
   return {
     id,

@@ -11,7 +11,7 @@ import { releasePayout, releasePayouts, type ReleasePayout, type ReleasePayouts 
 
 export type Payments = ReturnType<typeof createPayments>;
 
-/** Every command on payments; each is one transaction, with the guarantees of its own file. */
+/** Every command on payments. Each is one transaction, with the guarantees that its own file states. */
 export function createPayments(context: PaymentContext) {
   return {
     createCollection: (input: CreateCollection) => createCollection(context, input),

@@ -1,4 +1,4 @@
-// Accepts a request for a payout: once per idempotency key, with its money held from that moment on.
+// Accepts a request for a payout: once per idempotency key, and with its money held from then on.
 import { randomUUID } from 'node:crypto';
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Tx } from '../../db/database.ts';
@@ -25,16 +25,16 @@ import type { PaymentContext } from './payment-context.ts';
 export type CreatePayout = {
   readonly merchantId: MerchantId;
   readonly merchantCurrency: Currency;
-  /** The person who asks, or who made the key that asks. */
+  /** The maker: the person who makes the request, or who created the API key that makes it. */
   readonly createdBy: UserId;
   readonly apiKeyId: ApiKeyId | null;
-  /** A person in a session, whose asking goes into the audit log. */
+  /** The person whose session makes the request, for the audit log; absent for an API key. */
   readonly by?: ActedBy;
   readonly idempotencyKey: string;
   readonly request: PaymentRequest;
-  /** Named in the answer that is kept when the balance is too small. */
+  /** Part of the response that is stored when the balance is too small. */
   readonly requestId: string;
-  /** False while too much accepted work waits to be started: then only repeats are answered. */
+  /** False while the backlog is too large or too old: then only repeated requests get a response. */
   readonly isAcceptingWork: boolean;
   readonly at: Date;
 };
@@ -44,11 +44,11 @@ export type CreatedPayout =
   | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredResponse };
 
 /**
- * One transaction claims the key, holds the money, inserts the payout with its event and keeps the answer: all of it or
- * nothing. With too little available the answer is 402 `balance_insufficient`, which is kept too. Repeating the call
- * gives the kept answer. Throws what `claimIdempotencyKey` and `planPayment` throw, `idempotency_key_reused` for a key
- * that was forgotten while its payout is still open, and `service_unavailable` when no work is accepted; nothing is kept
- * then.
+ * One transaction claims the key, holds the money, inserts the payout with its event and stores the response: all or
+ * nothing. With too little available the response is 402 `balance_insufficient`, which is stored too. Repeating the
+ * call returns the stored response. Throws what `claimIdempotencyKey` and `planPayment` throw, `idempotency_key_reused`
+ * for an expired key whose payout is still pending, and `service_unavailable` when no new work is accepted; nothing is
+ * stored then.
  */
 export async function createPayout(context: PaymentContext, input: CreatePayout): Promise<CreatedPayout> {
   const request: KeyedRequest = {
@@ -58,16 +58,16 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     at: input.at,
   };
   return context.db.withTransaction(async (tx) => {
-    const kept = await claimIdempotencyKey(tx, request);
-    if (kept) return { kind: 'replayed', answer: kept };
+    const stored = await claimIdempotencyKey(tx, request);
+    if (stored) return { kind: 'replayed', answer: stored };
     if (!input.isAcceptingWork) throw backlogFull();
-    // Of this moment: who was removed since the key or session was looked at makes no payout any more.
+    // Read now: a member who was removed after the key or session was checked can create no more payouts.
     const roles = await findRoles(tx, input.merchantId, input.createdBy);
     if (roles.length === 0) throw permissionDenied('no member any more');
     const payout = await newPayout(tx, input, context.clocks.payoutExpiryMs);
     const availableMinor = await findSpendableLocked(tx, input.merchantId);
     if (availableMinor < payout.amountMinor) {
-      const answer = { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.requestId)) };
+      const answer = { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.requestId)) };
       await storeResponse(tx, request, answer);
       return { kind: 'refused', answer };
     }
@@ -80,7 +80,7 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
   });
 }
 
-// For the audit log, which is never changed: all but whom it goes to, which the payout itself says.
+// For the audit log, which is never changed: everything except the payee, whom the payout itself names.
 function summaryOf({ state, amountMinor, currency, reference, approvalsRequired: approvals }: Payout): object {
   return { state, amount: Number(amountMinor), currency, reference, approvals_required: approvals };
 }
@@ -90,7 +90,7 @@ async function newPayout(tx: Tx, input: CreatePayout, expiryMs: number): Promise
   const { operator } = planPayment(request, input.merchantCurrency);
   const policy = await findPolicy(tx, merchantId);
   const id = newId('pay', input.at.getTime());
-  // Lists filter by time through the id: a payout was created when its id says.
+  // Lists filter by the time in the id, so the payout is created at that time.
   const at = new Date(idTimeMs(id));
   return {
     id,
@@ -123,7 +123,7 @@ async function newPayout(tx: Tx, input: CreatePayout, expiryMs: number): Promise
   };
 }
 
-// The answer under the key is too old to be kept, and the payout is not over: its workflow still has the key's name.
+// The stored response has expired, and the payout is still pending: the id of its workflow contains the key.
 function idempotencyKeyInUse(): DomainError {
   return new DomainError(
     'idempotency_key_reused',
@@ -131,7 +131,7 @@ function idempotencyKeyInUse(): DomainError {
   );
 }
 
-function tooLittle(): DomainError {
+function balanceInsufficient(): DomainError {
   return new DomainError(
     'balance_insufficient',
     'The available balance is smaller than this payout. Nothing was held. Collect more, then use a new Idempotency-Key.',

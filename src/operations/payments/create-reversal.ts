@@ -1,4 +1,4 @@
-// Accepts a request to give a collection's money back: once per idempotency key, and one at a time per collection.
+// Accepts a request to reverse a collection: once per idempotency key, and one reversal at a time per collection.
 import { randomUUID } from 'node:crypto';
 import { recordAct } from '../../db/accounts/audit.ts';
 import { findCollection } from '../../db/payments/collection.ts';
@@ -32,10 +32,10 @@ export type CreatedReversal =
   | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredResponse };
 
 /**
- * One transaction claims the key, inserts the reversal and the audit entry, and keeps the answer. No money moves yet: the
- * collection is reversed when the operator confirms the refund. With too little available the answer is 402
- * `balance_insufficient`, which is kept too. Throws `collection_not_found`, `state_conflict`,
- * `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
+ * One transaction claims the key, inserts the reversal and the audit entry, and stores the response. No money moves
+ * yet: the collection is reversed when the operator confirms the refund. With too little available the response is 402
+ * `balance_insufficient`, which is stored too. Throws `collection_not_found`, `state_conflict`, `permission_denied`,
+ * and what `claimIdempotencyKey` throws; nothing is recorded then.
  */
 export async function createReversal({ db, clocks }: PaymentContext, input: CreateReversal): Promise<CreatedReversal> {
   const { person } = input.by;
@@ -46,19 +46,19 @@ export async function createReversal({ db, clocks }: PaymentContext, input: Crea
     at: input.at,
   };
   return db.withTransaction(async (tx) => {
-    const kept = await claimIdempotencyKey(tx, request);
-    if (kept) return { kind: 'replayed', answer: kept };
+    const stored = await claimIdempotencyKey(tx, request);
+    if (stored) return { kind: 'replayed', answer: stored };
     const reversal = await insert(tx, input, clocks.payoutSendDeadlineMs);
     const answer =
-      reversal === 'too little'
-        ? { status: 402, body: JSON.stringify(errorBody(tooLittle(), input.by.requestId)) }
+      reversal === 'insufficient'
+        ? { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.by.requestId)) }
         : { status: 202, body: JSON.stringify(reversalObject(reversal)) };
     await storeResponse(tx, request, answer);
-    return reversal === 'too little' ? { kind: 'refused', answer } : { kind: 'created', answer, reversal };
+    return reversal === 'insufficient' ? { kind: 'refused', answer } : { kind: 'created', answer, reversal };
   });
 }
 
-async function insert(tx: Tx, input: CreateReversal, sendDeadlineMs: number): Promise<Reversal | 'too little'> {
+async function insert(tx: Tx, input: CreateReversal, sendDeadlineMs: number): Promise<Reversal | 'insufficient'> {
   const { by, collectionId, at } = input;
   const { merchantId, userId } = by.person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
@@ -69,17 +69,17 @@ async function insert(tx: Tx, input: CreateReversal, sendDeadlineMs: number): Pr
   if ((by.person.hasSecondFactor || secondFactorRequired) && !hasFreshSecondFactor(by.person, at)) {
     throw permissionDenied('no fresh second factor');
   }
-  // Locked before the collection and its reversals are read: a return that is being recorded, or another reversal, is seen.
+  // Locked before the collection and its reversals are read, so that a concurrent return or reversal is seen.
   const availableMinor = await findSpendableLocked(tx, merchantId);
   const collection = isId('col', collectionId) ? await findCollection(tx, merchantId, collectionId) : null;
   if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
   if (collection.state !== 'succeeded') {
     throw new DomainError('state_conflict', `This collection is ${collection.state}: only a paid one can be reversed.`);
   }
-  // Before the balance: of a second reversal of the same money that it is one is the better reason.
+  // Checked before the balance: for a second reversal of the same collection this is the better reason to refuse.
   const latest = await findLatestReversal(tx, merchantId, collection.id);
   if (latest !== null && latest.state !== 'failed') throw underWay();
-  if (availableMinor < collection.amountMinor) return 'too little';
+  if (availableMinor < collection.amountMinor) return 'insufficient';
   const reversal: Reversal = {
     id: newId('rev', at.getTime()),
     merchantId,
@@ -108,7 +108,7 @@ function underWay(): DomainError {
   return new DomainError('state_conflict', 'A reversal of this collection is under way already.');
 }
 
-function tooLittle(): DomainError {
+function balanceInsufficient(): DomainError {
   return new DomainError(
     'balance_insufficient',
     'The available balance is smaller than what would go back. Collect more, then use a new Idempotency-Key.',

@@ -1,4 +1,4 @@
-// Ends a queued payout without sending it: rejected by an approver, or cancelled by who made it.
+// Ends a queued payout without sending it: an approver rejects it, or its maker cancels it.
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Tx } from '../../db/database.ts';
 import { findMemberRolesLocked } from '../../db/payments/payout-approval.ts';
@@ -20,9 +20,9 @@ export type DecidePayout = {
 };
 
 /**
- * One transaction ends the payout, gives its money back, and writes the event and the audit entry. The same decision by
- * the same person again changes nothing and answers the same. Throws `payout_not_found`, `permission_denied` and
- * `state_conflict`.
+ * One transaction ends the payout, voids its hold, and writes the event and the audit entry. Repeating the same
+ * decision by the same person changes nothing and returns the same payout. Throws `payout_not_found`,
+ * `permission_denied` and `state_conflict`.
  */
 export async function decidePayout(context: PaymentContext, input: DecidePayout): Promise<Payout> {
   return context.db.withTransaction((tx) => decide(tx, input, context));
@@ -36,11 +36,11 @@ async function decide(tx: Tx, input: DecidePayout, { environment, clocks }: Paym
   if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
   checkMayDecide(payout, roles, input);
   if (isRepeat(payout, input)) return payout;
-  const step =
+  const transition =
     decision.kind === 'reject'
       ? ({ kind: 'refused', by: userId, reason: decision.reason } as const)
       : ({ kind: 'withdrawn', by: userId } as const);
-  const change = changePayout(payout, step, at, clocks.overdueAfterMs);
+  const change = changePayout(payout, transition, at, clocks.overdueAfterMs);
   if (change === null) throw notQueued(payout);
   const { after } = change;
   const isRecorded = await recordPayoutChange(tx, change, environment);

@@ -1,11 +1,11 @@
-// Makes the ledger accounts of operators that are not there yet.
+// Creates the ledger accounts of operators that do not exist yet.
 import type { Database } from '../../db/database.ts';
 import { ensureOperatorAccount } from '../../db/payments/ledger.ts';
 import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 
 /**
- * Every operator has an account in each currency that it serves, also where the merchants are older than the operator.
- * Repeating it changes nothing.
+ * Gives every operator an account in each currency that it serves, even if the merchants existed before the operator
+ * was added. Repeating it changes nothing.
  */
 export async function ensureOperatorAccounts(db: Database): Promise<void> {
   await db.withTransaction(async (tx) => {

@@ -1,4 +1,4 @@
-// Records a transition of a collection: its state, the posting, the event and the deliveries, all or nothing.
+// Records a transition of a collection: its state, its posting, its event and the deliveries, all or nothing.
 import { findCollection } from '../../db/payments/collection.ts';
 import { recordCollectionChange } from '../../db/payments/collection-change.ts';
 import { compareAndSet } from '../../db/payments/compare-and-set.ts';
@@ -16,8 +16,8 @@ export type RecordCollectionTransition = {
 };
 
 /**
- * The collection as it then is. An input that leads nowhere from its state changes nothing: so repeats, late and
- * contradicting inputs are harmless. Throws `collection_not_found`.
+ * Returns the collection as it is afterwards. An input for which its state has no transition changes nothing, so
+ * repeated, late and contradicting inputs are harmless. Throws `collection_not_found`.
  */
 export async function recordCollectionTransition(
   { db, environment, clocks }: PaymentContext,

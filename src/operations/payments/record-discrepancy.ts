@@ -11,8 +11,8 @@ import { contradictionIn, type Contradiction } from '../../domain/payments/send-
 export type RecordDiscrepancy = { readonly ref: PaymentRef; readonly status: OperatorStatus; readonly at: Date };
 
 /**
- * The contradiction, or null when the status contradicts nothing that is recorded now. One transaction keeps it, once
- * however often it is found, and moves no money: a person decides what follows.
+ * Returns the contradiction, or null when the status contradicts nothing that is recorded now. One transaction records
+ * it, once however often it is found. It moves no money: a person decides what follows.
  */
 export async function recordDiscrepancy(
   db: Database,

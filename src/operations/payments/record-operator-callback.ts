@@ -1,4 +1,4 @@
-// Keeps an operator's callback, and finds the payment that it is about.
+// Stores an operator's callback, and finds the payment that it is about.
 import type { Database } from '../../db/database.ts';
 import { findCollectionByOperatorReference } from '../../db/payments/collection.ts';
 import { insertOperatorCallback } from '../../db/payments/operator-callback.ts';
@@ -9,9 +9,9 @@ import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import { isRecheckable } from '../../domain/payments/payment.ts';
 import type { PaymentWork } from '../../domain/work.ts';
 
-/** An honest operator calls once, or a few times; further callbacks are not kept. */
+/** A real operator calls back once or a few times; further callbacks are not stored. */
 const MOST_PER_PAYMENT = 20;
-/** The workflow that the callback starts is to query the operator first. */
+/** Leaves time for the workflow that the callback starts to query the operator first. */
 const RECHECK_AFTER_MS = 60_000;
 
 export type RecordOperatorCallback = {
@@ -24,8 +24,8 @@ export type RecordOperatorCallback = {
 };
 
 /**
- * The payment and whether this callback is kept, or null for a reference that is not ours (nothing is kept then: anyone can
- * call, and strangers fill no disk). Changes no payment: a callback is a hint.
+ * Returns the payment and whether this callback is stored, or null for a reference that is not ours: nothing is stored
+ * then, because anyone can call and must not fill the disk. Changes no payment: a callback is only a hint.
  */
 export async function recordOperatorCallback(
   db: Database,
@@ -33,8 +33,8 @@ export async function recordOperatorCallback(
 ): Promise<{ payment: PaymentWork; isKept: boolean } | null> {
   const payment = await findPayment(db, input);
   if (payment === null) return null;
-  // Nothing polls a final payment, and forged callbacks may have used up what is kept of it: the sweep rechecks it too, once
-  // for any number of callbacks. A payment that failed is rechecked by the sweep alone.
+  // Nothing polls a final payment, and forged callbacks may have used up the number that is stored for it, so the sweep
+  // rechecks it too, once for any number of callbacks. A payment that failed is rechecked by the sweep alone.
   if (isRecheckable(payment.state)) {
     const delayMs = payment.state === 'succeeded' ? RECHECK_AFTER_MS : 0;
     await scheduleRecheck(db, payment, new Date(input.receivedAt.getTime() + delayMs));

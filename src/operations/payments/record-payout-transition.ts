@@ -1,4 +1,4 @@
-// Records a transition of a payout that nobody decides: its approval expired, or the operator reported an outcome.
+// Records a transition of a payout that no person decides: its approval expired, or the operator reported an outcome.
 import { compareAndSet } from '../../db/payments/compare-and-set.ts';
 import { findPayout } from '../../db/payments/payout.ts';
 import { recordPayoutChange } from '../../db/payments/payout-change.ts';
@@ -17,9 +17,9 @@ export type RecordPayoutTransition = {
 };
 
 /**
- * The payout as it then is. An input that leads nowhere from its state changes nothing: so repeats, late and
- * contradicting inputs are harmless. An approval expires only when the row's time has come, and a payout was never
- * accepted only if the row and our own clock agree. Throws `payout_not_found`.
+ * Returns the payout as it is afterwards. An input for which its state has no transition changes nothing, so repeated,
+ * late and contradicting inputs are harmless. `approval_expired` is recorded only when the expiry in the row has
+ * passed, and `never_accepted` only if the row and our own clock confirm it. Throws `payout_not_found`.
  */
 export async function recordPayoutTransition(
   { db, environment, clocks }: PaymentContext,

@@ -1,4 +1,4 @@
-// Records a transition of a reversal: when the refund succeeds, the collection is reversed in the same transaction.
+// Records a transition of a reversal. When the refund succeeds, the same transaction reverses the collection.
 import { findCollection } from '../../db/payments/collection.ts';
 import { recordCollectionChange } from '../../db/payments/collection-change.ts';
 import type { Tx } from '../../db/database.ts';
@@ -19,13 +19,13 @@ export type RecordReversalTransition = {
   readonly at: Date;
 };
 
-/** `isPosted` is false when the refund was paid and the provider had returned the collection already: money left twice. */
+/** `isPosted` is false when the refund was paid after the operator had returned the collection: money left twice. */
 export type RecordedReversal = { readonly reversal: Reversal; readonly isPosted: boolean };
 
 /**
- * The reversal as it then is; an input that leads nowhere from its state changes nothing. A collection that the provider
- * reversed meanwhile stays so, and that the money left twice is kept as a discrepancy. A refund was never accepted only if
- * the row and our own clock agree. Throws `reversal_not_found`.
+ * Returns the reversal as it is afterwards; an input for which its state has no transition changes nothing. A
+ * collection that the operator returned meanwhile stays reversed, and a discrepancy records that the money left twice.
+ * `never_accepted` is recorded only if the row and our own clock confirm it. Throws `reversal_not_found`.
  */
 export async function recordReversalTransition(
   context: PaymentContext,
@@ -46,7 +46,7 @@ export async function recordReversalTransition(
       const found = { kind: 'refunded_twice', operatorReceipt: null, foundAt: at } as const;
       await insertDiscrepancy(tx, { kind: 'reversal', id, merchantId }, found);
     }
-    // Another process recorded its outcome meanwhile: the repeat of this activity finds that.
+    // Another process recorded an outcome meanwhile: a retry of the activity finds it.
     if (!(await updateReversal(tx, change)))
       throw new Error(`${ref.id} changed while its transition was being recorded`);
     return { reversal: after, isPosted };

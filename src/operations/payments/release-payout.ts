@@ -1,4 +1,4 @@
-// Releases payouts: records that a second person agreed, and with enough of them that one may be sent.
+// Releases payouts: records the approval of a person, and releases the payout when it has enough approvals.
 import { recordAct, recordRefusal } from '../../db/accounts/audit.ts';
 import { withSavepoint, type Tx } from '../../db/database.ts';
 import {
@@ -44,23 +44,24 @@ export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] }
 type Replayed = { readonly kind: 'replayed'; readonly answer: StoredResponse };
 export type ReleasedPayout =
   { readonly kind: 'approved'; readonly answer: StoredResponse; readonly payout: Payout } | Replayed;
-/** `payouts` are those that this call approved. */
+/** `payouts` are the payouts that this call approved. */
 export type ReleasedPayouts =
   { readonly kind: 'approved'; readonly answer: StoredResponse; readonly payouts: readonly Payout[] } | Replayed;
 
 /**
- * One transaction records the approval, the release when the payout has all it needs, the event, the audit entry and the
- * kept answer. The rule of two persons is checked against what is true within it: the payout, the person's roles and what
- * they released are locked, and the database checks the approval once more by itself. Throws `payout_not_found`,
- * `approval_self`, `state_conflict`, `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded then.
+ * One transaction records the approval, the release if the payout now has all the approvals it needs, the event, the
+ * audit entry and the stored response. It checks the two-person rule on locked rows (the payout, the person's roles and
+ * what they released), and the database checks the approval once more by itself. Throws `payout_not_found`,
+ * `approval_self`, `state_conflict`, `permission_denied`, and what `claimIdempotencyKey` throws; nothing is recorded
+ * then.
  */
 export async function releasePayout(context: PaymentContext, input: ReleasePayout): Promise<ReleasedPayout> {
   const { userId } = input.by.person;
   const path = `/v1/console/payouts/${input.payoutId}/release`;
   const request = keyed(input, requestFingerprint('POST', path, userId));
   return context.db.withTransaction(async (tx) => {
-    const kept = await claimIdempotencyKey(tx, request);
-    if (kept) return { kind: 'replayed', answer: kept };
+    const stored = await claimIdempotencyKey(tx, request);
+    if (stored) return { kind: 'replayed', answer: stored };
     const payout = await approve(tx, input.payoutId, input, context);
     const answer = { status: 200, body: JSON.stringify(payoutObject(payout)) };
     await storeResponse(tx, request, answer);
@@ -71,22 +72,22 @@ export async function releasePayout(context: PaymentContext, input: ReleasePayou
 const MANY = '/v1/console/payouts/release';
 
 /**
- * The same for several, all in one transaction: each is approved or refused by itself, in the order asked for, and the
- * kept answer says which. Whatever breaks off before the commit leaves nothing done and the key free; who comes beside
- * it with the same key is told `idempotency_key_in_flight`. A payout that this person released before counts as
- * released. Refusals of the person are on record. Throws `permission_denied` for who may release nothing at this moment, and
- * what `claimIdempotencyKey` throws.
+ * The same for several payouts in one transaction: each is approved or refused by itself, in the order of the request,
+ * and the stored response says which. A failure before the commit leaves nothing recorded and the key free. A
+ * concurrent call with the same key gets `idempotency_key_in_flight`. A payout that this person released before counts
+ * as released. Refusals of the person are recorded in the audit log. Throws `permission_denied` for a person who may
+ * release nothing now, and what `claimIdempotencyKey` throws.
  */
 export async function releasePayouts(context: PaymentContext, input: ReleasePayouts): Promise<ReleasedPayouts> {
   const { person } = input.by;
   const ids = input.payoutIds;
   const request = keyed(input, requestFingerprint('POST', MANY, { userId: person.userId, ids }));
   return context.db.withTransaction(async (tx) => {
-    const kept = await claimIdempotencyKey(tx, request);
-    if (kept) return { kind: 'replayed', answer: kept };
-    // In the order in which a release of one takes them: the person, then the payout.
+    const stored = await claimIdempotencyKey(tx, request);
+    if (stored) return { kind: 'replayed', answer: stored };
+    // Locked in the same order as by the release of one payout: the person, then the payouts.
     await requireApprover(tx, person);
-    // Said of all at once and not kept: after a step-up the same key goes through.
+    // Refused for all payouts together, and not stored: after a step-up the same key can be used.
     checkSecondFactor(person, await findPolicy(tx, person.merchantId), input.at);
     await lockPayouts(tx, person.merchantId, ids);
     const payouts: Payout[] = [];
@@ -127,7 +128,7 @@ async function tryToApprove(tx: Tx, payoutId: string, input: Release, context: C
   }
 }
 
-// For who asks, one that they released before is what they asked for.
+// A payout that this person released before: the request has its effect already.
 async function findOwnRelease(tx: Tx, payoutId: string, { by: { person } }: Release): Promise<Payout | null> {
   const payout = isId('pay', payoutId) ? await findPayout(tx, person.merchantId, payoutId) : null;
   if (payout === null || approvalState(payout.state) !== 'approved') return null;
@@ -150,7 +151,7 @@ async function approve(tx: Tx, payoutId: string, input: Release, context: Contex
   await requireApprover(tx, person);
   const payout = isId('pay', payoutId) ? await findPayoutLocked(tx, merchantId, payoutId) : null;
   if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
-  // A repeat, by a person whose approval is there already: it releases nothing while another's is awaited.
+  // A repeat by a person whose approval is recorded already releases nothing while another approval is missing.
   const own = payout.approvals.find((approval) => approval.userId === userId);
   const isRepeat = payout.state === 'queued' && own !== undefined;
   if (isRepeat && (await countValidApprovals(tx, payout.id)) < payout.approvalsRequired) return payout;
@@ -164,7 +165,7 @@ async function approve(tx: Tx, payoutId: string, input: Release, context: Contex
   const approved: Payout = {
     ...payout,
     approvals: isRepeat ? payout.approvals : [...payout.approvals, { userId, approvedAt: at }],
-    // A policy that became stricter holds for what is queued already; one that became looser does not.
+    // A policy that became stricter applies to queued payouts; one that became looser does not.
     approvalsRequired: Math.max(payout.approvalsRequired, approvalsRequired(policy, payout.amountMinor)),
   };
   const isReleased = (await countValidApprovals(tx, payout.id)) >= approved.approvalsRequired;
