@@ -1,4 +1,4 @@
-// Attests operators' answers as they arrive, and lets a transition be recorded only on an attested status that supports it.
+// Attests operator statuses as they arrive, and requires an attested status before a transition is recorded.
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Money } from '../src/domain/money.ts';
 import type { FailureCode } from '../src/domain/payments/failure.ts';
@@ -19,10 +19,10 @@ import { attest, isAttested } from '../src/security/status-attestation.ts';
 export type SendResult =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly failureCode: FailureCode; readonly attested: AttestedStatus }
-  /** It may not be sent any more, or is in doubt: the operator is queried for what followed. */
+  /** It may not be sent any more, or it is in doubt whether it was: the operator is queried for its status. */
   | { readonly kind: 'not_sent' };
 
-/** A query or send that is about to be made; `queriedAtMs` is before it. */
+/** A query or send that is about to be made. `queriedAtMs` is the time before it. */
 export type PendingQuery = { readonly id: PaymentId; readonly queriedAtMs: number };
 
 export type StatusAttestor = ReturnType<typeof createStatusAttestor>;
@@ -37,7 +37,7 @@ export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRi
   }
 
   return {
-    /** The operator status now. A paid amount that is not what we requested, to the unit, is not believed. */
+    /** The attested status. `paid` with another amount than we requested, to the unit, is attested as `unknown`. */
     attestStatus(query: PendingQuery, outcome: StatusOutcome, requested: Money): AttestedStatus {
       if ('paid' in outcome && !isPaidAsRequested(outcome.paid, requested)) {
         log.error({ id: query.id, paid: outcome.paid }, 'the operator reports another amount than was requested');
@@ -47,8 +47,8 @@ export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRi
     },
 
     /**
-     * Fails, to be retried, when it is unknown whether the operator accepted the payment. A refusal counts only where
-     * it answers the only try there was: after a try of unknown outcome it says nothing about that one.
+     * Throws, to be retried, when it is unknown whether the operator accepted the payment. A refusal counts only if
+     * there was no other try: it says nothing about an earlier try of unknown outcome.
      */
     attestSend(query: PendingQuery, outcome: SendOutcome, isOnlyTry: boolean): SendResult {
       switch (outcome.kind) {
@@ -69,14 +69,20 @@ export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRi
       }
     },
 
-    /** Throws, not to be retried, unless the transition needs no status or an attested one supports it; a person must look. */
+    /**
+     * Throws unless the transition needs no status or an attested status supports it. A retry does not help: a person
+     * must look into it.
+     */
     requireAttested(id: PaymentId, transition: PaymentTransitionInput, attested: AttestedStatus | null): void {
       if (!needsOperatorStatus(transition)) return;
       if (attested && isAttested(id, attested, keyRing) && followsFrom(transition, attested)) return;
       throw notAttested(id, transition.kind);
     },
 
-    /** The same for a contradiction: a forged one, once settled by a person, would hide the true one that comes after it. */
+    /**
+     * Throws in the same way unless the contradicting status is attested: a forged contradiction that a person settled
+     * would hide a true one that follows.
+     */
     requireAttestation(id: PaymentId, attested: AttestedStatus): void {
       if (!isAttested(id, attested, keyRing)) throw notAttested(id, 'contradiction');
     },

@@ -23,19 +23,19 @@ export type DeliveryActivityDeps = {
 
 type DeliveryRef = { readonly deliveryId: DeliveryId; readonly replayCount: number };
 
-/** What the workflow waits and sends by. */
+/** The durations by which the workflow waits and sends. */
 export type DueDelivery = { readonly dueInMs: number; readonly attemptTimeoutMs: number };
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
-/** The clocks of the database and of our machines may differ by this much; a shorter wait is not worth another try. */
+/** The clocks of the database and of our machines may differ by this much, so a shorter wait does not end the try. */
 const CLOCK_SKEW_MS = 500;
 
 export function createDeliveryActivities(deps: DeliveryActivityDeps) {
   const { db, sender, concurrency, clocks, log } = deps;
   const { tryNumber = () => activityInfo().attempt } = deps;
   return {
-    /** One read: when the next attempt is due, and the durations that the run keeps to; null when none is owed any more. */
+    /** One read: when the next attempt is due, and how long it may take; null when no attempt is owed any more. */
     async loadDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<DueDelivery | null> {
       const delivery = await findRetryingDelivery(db, deliveryId, replayCount);
       if (delivery === null) return null;
@@ -44,9 +44,9 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
     },
 
     /**
-     * Makes one attempt and records it. Fails with the schedule's delay while more attempts are owed. A crash between
-     * sending and recording sends the same event again: at least once, as promised. When too many attempts to the endpoint
-     * are in flight, it gives up its place for other deliveries and is tried again later.
+     * Makes one attempt and records it. Throws with the schedule's delay while more attempts are owed. A crash between
+     * sending and recording sends the same event again: delivery is at least once. When too many attempts to the
+     * endpoint are in flight, it throws to make way for other deliveries and is retried later.
      */
     async sendDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<'delivered' | 'dead_lettered' | 'not_owed'> {
       const delivery = await findRetryingDelivery(db, deliveryId, replayCount);

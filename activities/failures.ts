@@ -1,4 +1,4 @@
-// Maps errors of operations to what Temporal should do with them.
+// Maps the errors of operations to what Temporal does with them.
 import { ApplicationFailure } from '@temporalio/activity';
 import { DomainError, type ErrorCategory } from '../src/domain/errors.ts';
 
@@ -17,7 +17,7 @@ const IS_RETRYABLE: Readonly<Record<ErrorCategory, boolean>> = {
   internal: true,
 };
 
-/** Runs an operation; a domain error that no repeat can mend ends the activity, anything else is tried again. */
+/** Runs an operation. A domain error that a retry cannot repair fails the activity; any other error is retried. */
 export async function withFailures<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

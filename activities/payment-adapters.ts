@@ -20,11 +20,11 @@ import { getCollection } from '../src/queries/payments/collection.ts';
 import { getPayout } from '../src/queries/payments/payout.ts';
 import { getReversal } from '../src/queries/payments/reversal.ts';
 
-/** A payment as its operator calls need it. */
+/** A payment with what the calls to its operator need. */
 type LoadedPayment = {
   readonly operator: OperatorId;
   readonly snapshot: PaymentSnapshot;
-  /** What a status of `paid` must be about, to the unit. */
+  /** The amount that a status of `paid` must confirm, to the unit. */
   readonly money: Money;
   /** Whether it may be sent now. Throws `ApprovalMissing` for a payout that is released without its approvals. */
   maySend(now: Date): boolean;
@@ -64,7 +64,7 @@ export function createPaymentAdapters({ db, payments, log }: AdapterDeps) {
           const transition = input as ReversalTransitionInput;
           const { reversal, isPosted } = await payments.recordReversalTransition({ ref, transition, at });
           if (!isPosted)
-            log.fatal({ id: ref.id }, 'money left twice: the provider returned it, and our refund was paid');
+            log.fatal({ id: ref.id }, 'money left twice: the operator returned it, and our refund was paid');
           return reversalSnapshot(reversal);
         }
       }
@@ -118,7 +118,7 @@ function loadedReversal(reversal: Reversal, collection: Collection): LoadedPayme
     operator: reversal.operator,
     snapshot: reversalSnapshot(reversal),
     money: collection,
-    // A collection that the provider reversed first must not be refunded too: that would be a loss.
+    // A collection that the operator returned first must not be refunded too: the money would leave twice.
     maySend: (now) =>
       reversal.state === 'requested' && reversal.sendDeadlineAt > now && collection.state === 'succeeded',
     send: (operator) =>

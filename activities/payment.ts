@@ -1,4 +1,4 @@
-// What the workflows of collections, payouts and reversals do: one factory for all three.
+// The activities of the workflows of collections, payouts and reversals: one factory for all three.
 import { activityInfo } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
 import {
@@ -36,31 +36,32 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
   const adapters = createPaymentAdapters(deps);
 
   return {
-    /** One read: the payment as it is recorded now, whatever a signal claims, and the durations that a run keeps to. */
+    /** One read: the payment as it is recorded now, whatever signals came, and the durations that the run uses. */
     async loadPayment(ref: PaymentRef): Promise<{ snapshot: PaymentSnapshot; clocks: PaymentClocks }> {
       const { snapshot } = await withFailures(() => adapters.load(ref));
       return { snapshot, clocks: paymentClocks(clocks) };
     },
 
-    /** One transaction, before the first try: whether it is the first. Losing the answer makes it no longer the first. */
+    /** One transaction, before the first try: whether it is the first. If that result is lost, a retry is not. */
     async recordSendBegun(ref: SentPaymentRef): Promise<boolean> {
       return markSendBegun(db, ref, new Date());
     },
 
     /**
-     * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or may not be done. Fails,
-     * to be retried, when it is unknown whether the operator accepted it; the reference makes the repeat harmless.
+     * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed.
+     * Throws, to be retried, when it is unknown whether the operator accepted it; the reference makes the repeat
+     * harmless.
      */
     async sendWithOperator({ ref, isFirstSend }: { ref: PaymentRef; isFirstSend: boolean }): Promise<SendResult> {
       const payment = await withFailures(() => adapters.load(ref));
       if (!payment.maySend(new Date())) return { kind: 'not_sent' };
       const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
       const outcome = await payment.send(operators[payment.operator]);
-      // After a try of unknown outcome, a refusal says nothing about that try: the operator is queried.
+      // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
       return attestor.attestSend(query, outcome, isFirstSend && activityInfo().attempt === 1);
     },
 
-    /** One call: the operator status now. A paid amount that is not ours, to the unit, is not believed. */
+    /** One call: the operator status now. `paid` with another amount than ours, to the unit, counts as `unknown`. */
     async queryStatusWithOperator(ref: PaymentRef): Promise<AttestedStatus> {
       const payment = await withFailures(() => adapters.load(ref));
       const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
@@ -74,8 +75,8 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
     },
 
     /**
-     * One transaction. Recording what is recorded already changes nothing; returns the payment as it then is. What needs an
-     * operator status must come with one that we attested.
+     * One transaction. Recording what is recorded already changes nothing; returns the payment as it is afterwards. A
+     * transition that needs an operator status must come with one that we attested.
      */
     async recordTransition({ ref, transition, attested }: RecordTransition): Promise<PaymentSnapshot> {
       attestor.requireAttested(ref.id, transition, attested);
@@ -83,8 +84,8 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
     },
 
     /**
-     * One transaction: keeps, and logs as fatal, that the operator contradicts the recorded outcome. No money moves by it. The
-     * status must be one that we attested.
+     * One transaction: records, and logs as fatal, that the operator contradicts the recorded outcome. It moves no
+     * money. The status must be one that we attested.
      */
     async recordDiscrepancy({ ref, attested }: { ref: PaymentRef; attested: AttestedStatus }): Promise<void> {
       attestor.requireAttestation(ref.id, attested);

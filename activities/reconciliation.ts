@@ -1,4 +1,4 @@
-// What the sweep and the ledger check do.
+// The activities of the sweep and of the ledger check.
 import { cancellationSignal } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
@@ -27,7 +27,7 @@ type Faults = readonly { readonly subject: string; readonly fault: string }[];
 
 const RECENT_MS = 2 * 3_600_000;
 const BATCH = 500;
-// What is left over waits for the next sweep.
+// The rest waits for the next sweep.
 const MOST_BATCHES = 20;
 
 export function createReconciliationActivities(deps: ReconciliationActivityDeps) {
@@ -40,7 +40,7 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
 
   return {
     async requeueStaleWork(): Promise<RequeuedWork> {
-      // One time for all batches: what one of them requeued is not due again for the next.
+      // The same time for all batches: work that one batch requeued is not due again in the next.
       const at = new Date();
       const requeued = { collection: 0, payout: 0, reversal: 0, delivery: 0 };
       for (let batch = 0; batch < MOST_BATCHES; batch++) {
@@ -52,20 +52,18 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
       return requeued;
     },
 
-    /** Payments of the last hours: most faults are found within minutes. */
+    /** Checks the payments of the last hours, so that most faults are found within minutes. */
     async checkRecentPayments(): Promise<Faults> {
-      const madeSince = new Date(Date.now() - RECENT_MS);
-      return reportFaults(await checkRecentPayments(db, madeSince, cancellationSignal()));
+      const createdSince = new Date(Date.now() - RECENT_MS);
+      return reportFaults(await checkRecentPayments(db, createdSince, cancellationSignal()));
     },
 
-    /** The whole ledger. */
+    /** Checks the whole ledger. */
     async checkLedger(): Promise<Faults> {
       return reportFaults(await checkLedger(db, cancellationSignal()));
     },
 
-    /**
-     * Removes expired records, and re-seals what an older key sealed.
-     */
+    /** Removes expired records, and reseals secrets that an older key sealed. */
     async purgeExpiredRecords(): Promise<number> {
       const now = Date.now();
       let purged = 0;
@@ -96,7 +94,7 @@ async function resealAll({ db, keyRing, log }: ReconciliationActivityDeps): Prom
   if (unopenable > 0) {
     log.error({ unopenable }, 'stored secrets cannot be opened: a key is not in MALIPO_SECRET_KEYS, or is another one');
   }
-  // Logged at every sweep while there are older keys, for the person who waits to remove them.
+  // Logged at every sweep while there are older keys, for the person who wants to remove them.
   if (keyRing.length > 1) {
     const message = left === 0 ? 'no stored secret needs an older key' : 'stored secrets still need an older key';
     log.info({ resealed, left }, message);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CLOCK_NAMES, DEMO_CLOCKS, REAL_CLOCKS, type ClockName, type Clocks } from './domain/clocks.ts';
 import type { KeyRing } from './security/sealing.ts';
 
-/** Text that prints as `***`; `reveal()` gives it. */
+/** Text that prints as `***`; `reveal()` returns it. */
 export class Secret {
   readonly #text: string;
   constructor(text: string) {
@@ -26,7 +26,7 @@ export class Secret {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every problem of the configuration, one line each. */
+/** Its message lists every problem of the configuration, one line each. */
 export class ConfigError extends Error {}
 
 const ROLES = ['api', 'worker', 'dispatcher'] as const;
@@ -52,10 +52,10 @@ const keyRing = z.string().transform((text, context): KeyRing => {
     const [name = '', encoded = ''] = entry.trim().split(':');
     return { name, bytes: Buffer.from(encoded, 'base64') };
   });
-  const isSound = keys.every(({ name, bytes }) => /^[A-Za-z0-9_-]{1,32}$/.test(name) && bytes.length === 32);
-  const areNamesOwn = new Set(keys.map(({ name }) => name)).size === keys.length;
+  const isValid = keys.every(({ name, bytes }) => /^[A-Za-z0-9_-]{1,32}$/.test(name) && bytes.length === 32);
+  const areNamesUnique = new Set(keys.map(({ name }) => name)).size === keys.length;
   const [first, ...rest] = keys.map(({ name, bytes }) => ({ name, key: createSecretKey(bytes) }));
-  if (isSound && areNamesOwn && first) return [first, ...rest];
+  if (isValid && areNamesUnique && first) return [first, ...rest];
   context.addIssue({
     code: 'custom',
     message: 'must be name:base64 of 32 bytes, comma-separated, each name once',
@@ -83,7 +83,7 @@ const SETTINGS = z.object({
   MALIPO_METRICS_PORT: port.default(9464),
   // The origin that browsers show: a log-in from a page of another origin is refused.
   MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
-  // Where operators call back, if that is another address than the public one.
+  // The address for the callbacks of operators, if it is not the public one.
   MALIPO_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
   MALIPO_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
@@ -171,7 +171,7 @@ export function loadStartSettings(environment: Environment): {
   return { settings: Object.freeze(parsed.data), isExplicit: (name) => present[name] !== undefined };
 }
 
-/** The configuration in `environment`. Throws one ConfigError that lists all that is wrong; it shows no secret's value. */
+/** The configuration in `environment`. Throws one ConfigError that lists every problem and shows no secret's value. */
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const present = withoutEmpty(environment);
   const parsed = SETTINGS.safeParse(present);
@@ -187,7 +187,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   });
 }
 
-/** What applies where a setting has no default of its own. */
+/** What applies when a setting without a default is not set. */
 const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
   MALIPO_TEMPORAL_NAMESPACE: 'from the environment’s name',
   MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
@@ -211,7 +211,7 @@ export function clockSetting(name: ClockName): string {
   return `MALIPO_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
-// A variable that is set to nothing counts as not set, as in compose files.
+// An empty variable counts as not set, as in compose files.
 function withoutEmpty(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
@@ -224,7 +224,7 @@ function unusable(problems: readonly string[]): ConfigError {
   return new ConfigError(`the configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
 }
 
-// Below this, work that repeats at such an interval would leave time for nothing else.
+// Work that repeats at a shorter interval would leave no time for anything else.
 const SHORTEST_DURATION_MS = 50;
 
 function loadClocks(environment: Environment, problems: string[]): Clocks {
@@ -238,12 +238,12 @@ function loadClocks(environment: Environment, problems: string[]): Clocks {
     const numbers = text.split(',').map(Number);
     // The first attempt of a delivery has no wait; nothing repeats at that step.
     const repeated = name === 'deliveryScheduleMs' && numbers[0] === 0 ? numbers.slice(1) : numbers;
-    const isSound =
+    const isValid =
       numbers.every(Number.isSafeInteger) &&
       repeated.every((number) => number >= SHORTEST_DURATION_MS) &&
       (isSchedule || numbers.length === 1);
     const form = isSchedule ? 'milliseconds, comma-separated' : 'milliseconds';
-    if (!isSound) problems.push(`${setting}: must be ${form}, ${SHORTEST_DURATION_MS} or more`);
+    if (!isValid) problems.push(`${setting}: must be ${form}, ${SHORTEST_DURATION_MS} or more`);
     return [name, isSchedule ? numbers : numbers[0]];
   });
   const clocks = Object.fromEntries(entries) as Clocks;
@@ -254,15 +254,15 @@ function loadClocks(environment: Environment, problems: string[]): Clocks {
   return clocks;
 }
 
-// A configuration that could lose money, or let the wrong people in, is refused at start. It is checked on the raw settings, so
-// that its problems are listed together with all others.
+// A configuration that could lose money, or let the wrong people in, is refused at start. The checks read the raw
+// settings, so that these problems are listed together with all others.
 function findContradictions(environment: Environment): string[] {
   const isLive = environment['MALIPO_ENVIRONMENT'] === 'live';
-  return [...findStrayMoney(environment, isLive), ...(isLive ? findCarelessness(environment) : [])];
+  return [...findMixedEnvironments(environment, isLive), ...(isLive ? findUnsafeLiveSettings(environment) : [])];
 }
 
-// A test key must not reach real money, nor a live one a sandbox that reports everything as paid.
-function findStrayMoney(environment: Environment, isLive: boolean): string[] {
+// A test key must not reach real money, and a live key no sandbox, which reports payments as paid without money.
+function findMixedEnvironments(environment: Environment, isLive: boolean): string[] {
   const problems: string[] = [];
   const [own, other] = isLive ? ['live', 'test'] : ['test', 'live'];
   if (environment['MALIPO_TEMPORAL_NAMESPACE'] === `malipo-${other}`) {
@@ -276,7 +276,7 @@ function findStrayMoney(environment: Environment, isLive: boolean): string[] {
   return problems;
 }
 
-function findCarelessness(environment: Environment): string[] {
+function findUnsafeLiveSettings(environment: Environment): string[] {
   const problems: string[] = [];
   if ((environment['MALIPO_CLOCKS'] ?? 'real') !== 'real') {
     problems.push('MALIPO_CLOCKS: must be real in the live environment');

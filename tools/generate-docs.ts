@@ -1,17 +1,18 @@
-// Makes the pages of docs/ that say what the code says: states, errors, configuration and signatures. A test holds them up to date.
+// Generates the pages of docs/ that follow from the code: states, errors, configuration, signatures. A test checks them.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HTTP_STATUS } from '../src/api/errors.ts';
 import { clockSetting, describeSettings } from '../src/config.ts';
-import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../src/domain/clocks.ts';
+import { CLOCK_NAMES, DURATIONS } from '../src/domain/clocks.ts';
 import { COLLECTION_TRANSITIONS } from '../src/domain/payments/collection.ts';
 import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
 import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
 import { approvalState, PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payments/payout.ts';
+import { REVERSAL_TRANSITIONS } from '../src/domain/payments/reversal.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';
 
-const NOTICE = 'Made from the code by `npm run docs`; do not edit by hand.';
+const NOTICE = 'Generated from the code by `npm run docs`; do not edit.';
 
 export function generatedPages(): Readonly<Record<string, string>> {
   return {
@@ -24,7 +25,7 @@ export function generatedPages(): Readonly<Record<string, string>> {
 
 function statesPage(): string {
   return page('States', [
-    'A fact that a state has no row for changes nothing. The database refuses every other step.',
+    'An input for which a state has no row changes nothing. The database refuses every other transition.',
     '## Collections',
     ...transitions('initiated', COLLECTION_TRANSITIONS),
     '### Why a collection or payout failed, or a collection expired',
@@ -34,24 +35,27 @@ function statesPage(): string {
     ),
     '## Payouts',
     ...transitions('queued', PAYOUT_TRANSITIONS),
-    '### What people decided',
+    '### Approval states',
     table(
       ['state', 'approval_state'],
       PAYOUT_STATES.map((state) => [state, approvalState(state)]),
     ),
+    '## Reversals',
+    'These are the states of a reversal that an approver requested. The collection becomes `reversed` when the refund succeeds.',
+    ...transitions('requested', REVERSAL_TRANSITIONS),
   ]);
 }
 
 function transitions(first: string, states: Readonly<Record<string, Readonly<Record<string, string>>>>): string[] {
-  const moves = Object.entries(states).flatMap(([state, transitions]) =>
-    Object.entries(transitions).map(([transition, next]) => ({ state, transition, next })),
+  const steps = Object.entries(states).flatMap(([state, targets]) =>
+    Object.entries(targets).map(([input, next]) => ({ state, input, next })),
   );
-  const arrows = moves.map(({ state, transition, next }) => `  ${state} --> ${next}: ${transition}`);
-  const finals = Object.keys(states).filter((state) => moves.every((move) => move.state !== state));
-  const rows = moves.map(({ state, transition, next }) => [state, transition, next]);
+  const arrows = steps.map(({ state, input, next }) => `  ${state} --> ${next}: ${input}`);
+  const finals = Object.keys(states).filter((state) => steps.every((step) => step.state !== state));
+  const rows = steps.map(({ state, input, next }) => [state, input, next]);
   return [
     ['```mermaid', 'stateDiagram-v2', `  [*] --> ${first}`, ...arrows, '```'].join('\n'),
-    table(['state', 'fact', 'next state'], [...rows, ...finals.map((state) => [state, '–', 'final'])]),
+    table(['state', 'input', 'next state'], [...rows, ...finals.map((state) => [state, '–', 'final'])]),
   ];
 }
 
@@ -62,7 +66,7 @@ function errorsPage(): string {
     String(HTTP_STATUS[errorCategory(code)]),
   ]);
   return page('Errors', [
-    'Every error answer has this shape; treat a code you do not know as its type.',
+    'Every error response has this shape. Treat a code that you do not know like its type.',
     '```json\n{"error": {"type", "code", "message", "param", "request_id", "errors": [{"param", "code", "message"}]}}\n```',
     table(['code', 'type', 'HTTP'], rows),
   ]);
@@ -71,20 +75,19 @@ function errorsPage(): string {
 function configPage(): string {
   const settingsOf = (process: 'server' | 'sandbox') =>
     describeSettings(process).map(({ name, fallback }) => [`\`${name}\``, fallback]);
-  const clocks = (Object.keys(REAL_CLOCKS) as (keyof Clocks)[]).map((name) => [
-    `\`${clockSetting(name)}\``,
-    String(REAL_CLOCKS[name]),
-    String(DEMO_CLOCKS[name]),
-  ]);
+  const durations = CLOCK_NAMES.map((name) => {
+    const { meaning, real, demo } = DURATIONS[name];
+    return [`\`${clockSetting(name)}\``, meaning, String(real), String(demo)];
+  });
   return page('Configuration', [
-    'Read from the environment at start, checked as a whole; a process that cannot use it says all that is wrong and ends.',
+    'Each process reads its settings from the environment at its start and checks them as a whole. If it cannot use them, it lists every problem and ends.',
     '## The server',
     table(['setting', 'default'], settingsOf('server')),
     '## Durations',
-    'In milliseconds, 50 or more; a list is a schedule. `MALIPO_CLOCKS=demo` takes the second column, `real` the first; each can be set by itself.',
-    table(['setting', 'real', 'demo'], clocks),
+    'In milliseconds, 50 or more; a list is a schedule. `MALIPO_CLOCKS` chooses the column `real` or `demo`, and each duration can be set by itself.',
+    table(['setting', 'meaning', 'real', 'demo'], durations),
     '## The sandbox operator',
-    'It knows the server by the operator’s settings, the same on both sides. The float is in whole units of each currency.',
+    'It shares the operator’s settings with the server: both must have the same values. The float is in whole units of each currency.',
     table(['setting', 'default'], settingsOf('sandbox')),
   ]);
 }

@@ -1,4 +1,4 @@
-// The one wait loop of all payments: poll and listen for callbacks until the operator has confirmed an outcome.
+// The wait loop of all payments: polls the operator status, and queries it at callbacks, until the payment is final.
 import { condition, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
@@ -17,7 +17,7 @@ import {
   type PendingSignals,
 } from './payment.ts';
 
-/** Waits until the payment is final and no callback about it is unanswered; returns it as it then is. */
+/** Waits until the payment is final and every callback about it has led to a query; returns it as it is then. */
 export async function awaitOutcome<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   from: PaymentSnapshot<Kind>,
@@ -25,7 +25,7 @@ export async function awaitOutcome<Kind extends PaymentKind>(
 ): Promise<PaymentSnapshot<Kind>> {
   const { minimumQueryGapMs } = payment.clocks;
   let snapshot = from;
-  // Each state's schedule begins with its first step.
+  // The schedule begins again in each state.
   let pollsInState = 0;
   let seenCallbacks = 0;
   let lastQueryAtMs: number | null = null;
@@ -34,11 +34,11 @@ export async function awaitOutcome<Kind extends PaymentKind>(
     // A callback that came while the outcome was being recorded may report what followed it.
     if (!isPending && !(isRecheckable(snapshot.state) && signals.callbacks > seenCallbacks)) return snapshot;
     await continueAsNewIfSuggested(payment);
-    // Still `initiated` here means that the prompt deadline passed first: that is queried at once.
+    // A collection that is still `initiated` here has passed its prompt deadline or is in doubt: it is queried at once.
     if (isPending && snapshot.state !== 'initiated') {
       const waitMs = nextWaitMs(payment, snapshot, pollsInState);
       setCurrentDetails(describeWait(payment, snapshot, pollsInState, waitMs));
-      // The timer that loses the race runs out: cancelling it would cost more.
+      // A timer that loses the race is left to fire: cancelling it would cost more.
       await Promise.race([
         sleep(waitMs, { summary: 'next status poll' }),
         condition(() => signals.callbacks > seenCallbacks),
@@ -57,15 +57,15 @@ export async function awaitOutcome<Kind extends PaymentKind>(
 }
 
 /**
- * Queries the status of a payment that was final when the run began, until the operator gives one or the schedule ends:
- * this is what such a run is started for.
+ * Rechecks a payment that was final when the run began: queries its status until the operator gives one or the schedule
+ * ends.
  */
 export async function recheck<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   snapshot: PaymentSnapshot<Kind>,
 ): Promise<PaymentSnapshot<Kind>> {
   let attested = await queryStatus(payment);
-  // The sweep rechecks an expired collection at intervals anyway.
+  // The sweep rechecks an expired collection at intervals, so one query is enough.
   const waitsMs = snapshot.state === 'expired' ? [] : payment.clocks.reconcileScheduleMs;
   for (const waitMs of waitsMs) {
     if (attested.status.kind !== 'unknown') break;
@@ -75,7 +75,7 @@ export async function recheck<Kind extends PaymentKind>(
   return applyStatus(payment, snapshot, attested);
 }
 
-/** Records all that follows from the status: a payment that was paid and returned takes two transitions. */
+/** Records everything that follows from the status: a payment that was paid and returned takes two transitions. */
 async function applyStatus<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   from: PaymentSnapshot<Kind>,
@@ -109,6 +109,6 @@ function nextWaitMs<Kind extends PaymentKind>(
   const stepMs = schedule[Math.min(polls, schedule.length - 1)] ?? clocks.minimumQueryGapMs;
   const overdueAtMs = LIFECYCLES[kind].overdueAtMs(snapshot);
   if (isOverdue || overdueAtMs === null) return stepMs;
-  // The time at which the outcome becomes overdue is one to poll at, not to sleep through.
+  // The wait ends at the latest when the outcome becomes overdue, so that the operator is queried then.
   return Math.min(stepMs, Math.max(clocks.minimumQueryGapMs, overdueAtMs - Date.now()));
 }

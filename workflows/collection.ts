@@ -7,9 +7,9 @@ import type { PaymentWorkflowInput } from './contract.ts';
 import { countSignals, finish, loadPayment, sendPayment } from './payment.ts';
 
 /**
- * Ends when the collection is final, with its state. The row is the truth: a run that is lost and started again goes on
- * from the state it finds. A run for a final collection rechecks it once: whether an expired one was paid after all, a paid
- * one was returned, a failed one is still failed.
+ * Ends when the collection is final, with its state. The row is the truth: a run that is lost and started again
+ * continues from the state that it finds. A run for a final collection rechecks it once: whether an expired one was
+ * paid after all, whether a paid one was returned, and whether the operator still says that a failed one failed.
  */
 export async function collectionWorkflow(input: PaymentWorkflowInput<'collection'>): Promise<CollectionState> {
   const signals = countSignals();

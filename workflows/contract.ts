@@ -1,4 +1,4 @@
-// The workflows' public face: names, inputs, signals, ids and search attributes. Starters, activities and tests read this.
+// The public interface of the workflows: names, inputs, signals, ids and search attributes.
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { DeliveryId, EndpointId, MerchantId, ReversalId } from '../src/domain/ids.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
@@ -11,15 +11,15 @@ export const DELIVERY_WORKFLOW = 'deliveryWorkflow';
 export const RECONCILIATION_WORKFLOW = 'reconciliationWorkflow';
 export const LEDGER_CHECK_WORKFLOW = 'ledgerCheckWorkflow';
 
-/** The operator called back about the payment. It carries nothing: the operator is queried for the status. */
+/** The operator called back about the payment. The signal carries no data: the operator is queried for the status. */
 export const OPERATOR_CALLED_BACK = 'operatorCalledBack';
 
-/** People approved, rejected or cancelled a payout. It carries nothing: the database holds their decision. */
+/** A person approved, rejected or cancelled the payout. The signal carries no data: the database has the decision. */
 export const PAYOUT_DECISION_RECORDED = 'decisionRecorded';
 
 /**
- * Ids only: histories hold no amounts, phones, secrets or durations. A run reads the durations when it loads its payment,
- * and its history keeps them for replay.
+ * Ids only: histories hold no amounts, phones or secrets. The input has no durations either: a run reads them when it
+ * loads its payment, and its history has them for replay.
  */
 export type PaymentWorkflowInput<Kind extends PaymentKind = PaymentKind> = PaymentRef<Kind> & {
   readonly operator: OperatorId;
@@ -29,11 +29,11 @@ export type PaymentWorkflowInput<Kind extends PaymentKind = PaymentKind> = Payme
 export type DeliveryWorkflowInput = {
   readonly deliveryId: DeliveryId;
   readonly endpointId: EndpointId;
-  /** Which run through the schedule it is: 0, and one more with each replay. */
+  /** 0 for the first run through the schedule, and one more for each replay. */
   readonly replayCount: number;
 };
 
-/** The id that makes one payment one workflow, whoever starts it and however often. */
+/** The id by which a payment has one workflow, whatever process starts it and however often. */
 export function collectionWorkflowId(merchantId: MerchantId, idempotencyKey: string): string {
   return `collection/${merchantId}/${idempotencyKey}`;
 }
@@ -47,19 +47,19 @@ export function reversalWorkflowId(reversalId: ReversalId): string {
 }
 
 /**
- * Of a recheck of a final payment. Its idempotency key may be in use again, and the workflow of that name may be another
- * payment's: so a recheck is named for the payment itself.
+ * The id of a recheck of a final payment. It names the payment itself, because the idempotency key may be in use again
+ * by then, for another payment.
  */
 export function recheckWorkflowId(id: PaymentId): string {
   return `recheck/${id}`;
 }
 
-/** Each replay is a workflow of its own: one that still waits in the earlier schedule finds nothing due and ends. */
+/** Each replay has a workflow of its own. One that still waits in the earlier schedule finds nothing due and ends. */
 export function deliveryWorkflowId(deliveryId: DeliveryId, replayCount = 0): string {
   return replayCount === 0 ? `delivery/${deliveryId}` : `delivery/${deliveryId}/replay-${replayCount}`;
 }
 
-/** Payments of one operator, workflows and calls alike: a slow operator fills its own queue and no other. */
+/** The queue of one operator, for workflows and calls: a slow operator fills only its own queue. */
 export function operatorTaskQueue(prefix: string, operator: OperatorId): string {
   return `${prefix}-${operator}`;
 }
@@ -80,7 +80,7 @@ export function ledgerCheckScheduleId(prefix: string): string {
   return `${prefix}-ledger-check`;
 }
 
-/** How a person finds a payment in the Temporal UI. They are never encrypted: no phones, no references of merchants. */
+/** By these a person finds payments in the Temporal UI. They are never encrypted: no phones, no merchant's reference. */
 export const SEARCH_ATTRIBUTES = {
   merchantId: defineSearchAttributeKey('MalipoMerchantId', SearchAttributeType.KEYWORD),
   /** Of the collection, the payout, the reversal or the delivery. */

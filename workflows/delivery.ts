@@ -7,9 +7,10 @@ import { OWN_TRANSACTION, sendingDelivery } from './policies.ts';
 const { loadDelivery } = proxyLocalActivities<DeliveryActivities>(OWN_TRANSACTION);
 
 /**
- * Returns the final state of the delivery, or `not_owed` when no attempt is owed any more. The attempts are tries of one
- * activity, each after the schedule's own delay: the Temporal UI shows the attempt, the last failure and the time of the
- * next one, and `temporal activity reset` sends it now. Repeating it is safe: a final delivery is not owed any attempt.
+ * Returns the final state of the delivery, or `not_owed` when no attempt is owed any more. The attempts are tries of
+ * one activity, each after the schedule's own delay: the Temporal UI shows the attempt, the last failure and the time
+ * of the next one, and `temporal activity reset` sends it now. Starting it again is safe: no attempt is owed for a
+ * final delivery.
  */
 export async function deliveryWorkflow(
   input: DeliveryWorkflowInput,

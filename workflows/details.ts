@@ -1,11 +1,11 @@
-// What a person reads of a waiting payment in the Temporal UI.
+// Describes a waiting payment for a person who reads the Temporal UI.
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
 import type { PaymentKind } from '../src/domain/payments/payment.ts';
 import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
 import type { Payment } from './payment.ts';
 
-/** While the operator's outcome is awaited; `polls` are those in the present state. */
+/** The text while the operator's outcome is awaited. `polls` counts the status polls in the current state. */
 export function describeWait<Kind extends PaymentKind>(
   { kind }: Payment<Kind>,
   snapshot: PaymentSnapshot<Kind>,
@@ -34,7 +34,7 @@ function promptExpiry({ promptExpiresAtMs }: CollectionSnapshot): string {
   return promptExpiresAtMs === null ? '' : ` The prompt expires at ${new Date(promptExpiresAtMs).toISOString()}.`;
 }
 
-/** While a payout waits for its approvals. */
+/** The text while a payout waits for its approvals. */
 export function describeQueue({ approvals, approvalsRequired, expiresAtMs }: PayoutSnapshot): string {
   const until = new Date(expiresAtMs).toISOString();
   return (

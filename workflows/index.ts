@@ -1,4 +1,4 @@
-// The one entry of the workflow bundle: every workflow by name.
+// The entry of the workflow bundle: exports every workflow by its name.
 export { collectionWorkflow } from './collection.ts';
 export { deliveryWorkflow } from './delivery.ts';
 export { ledgerCheckWorkflow } from './ledger-check.ts';

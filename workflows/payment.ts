@@ -25,17 +25,17 @@ const operatorCalledBack = defineSignal(OPERATOR_CALLED_BACK);
 const own = proxyLocalActivities<PaymentActivities>(OWN_TRANSACTION);
 const quick = proxyLocalActivities<PaymentActivities>(QUICK_STATUS_QUERY);
 
-/** A payment with the durations that its run keeps to. */
+/** A payment with the durations that its run uses. */
 export type Payment<Kind extends PaymentKind = PaymentKind> = {
   readonly kind: Kind;
   readonly input: PaymentWorkflowInput;
   readonly clocks: PaymentClocks;
 };
 
-/** How many signals came. They carry nothing: each is a reason to look, and who sends one by hand moves no money. */
+/** How many signals came. A signal carries no data and moves no money: it makes the workflow load or query again. */
 export type PendingSignals = { decisions: number; callbacks: number };
 
-/** Counts callbacks from now on. Called first in a workflow, so that no signal is lost. */
+/** Counts the callbacks from now on. A workflow calls it first, so that no signal is lost. */
 export function countSignals(): PendingSignals {
   const signals: PendingSignals = { decisions: 0, callbacks: 0 };
   setHandler(operatorCalledBack, () => {
@@ -44,7 +44,7 @@ export function countSignals(): PendingSignals {
   return signals;
 }
 
-/** The payment as it is recorded. The first step of every run: it brings the durations into the history. */
+/** The payment as it is recorded. The first step of every run, which brings the durations into its history. */
 export async function loadPayment<Kind extends PaymentKind>(
   input: PaymentWorkflowInput & { readonly kind: Kind },
 ): Promise<{ readonly payment: Payment<Kind>; readonly snapshot: PaymentSnapshot<Kind> }> {
@@ -54,7 +54,7 @@ export async function loadPayment<Kind extends PaymentKind>(
   return { payment: { kind: input.kind, input, clocks }, snapshot: snapshot as PaymentSnapshot<Kind> };
 }
 
-/** The payment as it is recorded by now. */
+/** The payment as it is recorded now. */
 export async function reloadPayment<Kind extends PaymentKind>(payment: Payment<Kind>): Promise<PaymentSnapshot<Kind>> {
   const summary = 'load the recorded payment';
   const { snapshot } = await own.loadPayment.executeWithOptions({ summary }, [payment.input]);
@@ -67,7 +67,7 @@ const SEND_SUMMARY: Readonly<Record<PaymentKind, string>> = {
   reversal: 'request the refund at',
 };
 
-/** Sends the payment, with retries until its deadline, and records what is known of the send; returns what is then recorded. */
+/** Sends the payment, with retries until its deadline, and records the result; returns the payment as it is then. */
 export async function sendPayment<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   snapshot: PaymentSnapshot<Kind>,
@@ -77,7 +77,7 @@ export async function sendPayment<Kind extends PaymentKind>(
   const isFirstSend = await recordSendBegun(input);
   const summary = `${SEND_SUMMARY[input.kind]} ${input.operator}`;
   const result = await orNull(sendWithOperator.executeWithOptions({ summary }, [{ ref: input, isFirstSend }]));
-  // The tries ran out: the operator may have accepted one of them.
+  // No try is left, and the operator may have accepted one of them.
   if (result === null) return recordTransition(payment, { kind: 'outcome_unknown' }, null);
   switch (result.kind) {
     case 'accepted':
@@ -91,13 +91,13 @@ export async function sendPayment<Kind extends PaymentKind>(
   }
 }
 
-/** Whether no send of this payment began before. A collection keeps no note of it: its tries are counted within one run. */
+/** Whether no send of this payment began before. A collection has no record of that: the tries of one run count. */
 async function recordSendBegun(input: PaymentRef): Promise<boolean> {
   if (input.kind === 'collection') return true;
   return own.recordSendBegun.executeWithOptions({ summary: 'record that the send begins' }, [input]);
 }
 
-/** Records that the operator has the payment: for a collection that is a state, for money that leaves a note on its row. */
+/** Records that the operator has the payment: a collection has a state for that, other payments a time on their row. */
 export async function recordAccepted<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   snapshot: PaymentSnapshot<Kind>,
@@ -110,7 +110,7 @@ export async function recordAccepted<Kind extends PaymentKind>(
   return { ...snapshot, isAccepted: true };
 }
 
-/** Records a transition; returns the payment as it then is, whatever moved it. */
+/** Records a transition; returns the payment as it is then, whatever changed it. */
 export async function recordTransition<Kind extends PaymentKind>(
   { input }: Payment<Kind>,
   transition: TransitionInput<Kind>,
@@ -127,7 +127,7 @@ export function waitForOperator(): void {
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.waitsFor, value: 'operator' }]);
 }
 
-/** One status query, with its retries in view. A query that fails gives `unknown`. */
+/** One status query, whose retries the Temporal UI shows. A query that fails gives `unknown`. */
 export async function queryStatus({ input, clocks }: Payment): Promise<AttestedStatus> {
   const { queryStatusWithOperator } = proxyActivities<PaymentActivities>(queryingStatus(clocks));
   const summary = `query status at ${input.operator}`;
@@ -135,8 +135,8 @@ export async function queryStatus({ input, clocks }: Payment): Promise<AttestedS
 }
 
 /**
- * After a callback the operator nearly always has the status at hand: a query within the workflow task saves a round trip
- * through the engine. Without a useful answer the normal query follows, which shows its retries.
+ * After a callback the operator nearly always has the status, so a query within the workflow task saves a round trip
+ * through Temporal. If it gives no status, the normal query follows, whose retries the Temporal UI shows.
  */
 export async function queryStatusAfterCallback(payment: Payment): Promise<AttestedStatus> {
   const { input } = payment;
@@ -151,7 +151,7 @@ function noStatus(): AttestedStatus {
   return { status: { kind: 'unknown' }, queriedAtMs: Date.now(), attestation: '' };
 }
 
-/** Keeps a contradiction of the recorded outcome, for a person to settle. */
+/** Records a contradiction of the recorded outcome, for a person to settle. */
 export async function recordDiscrepancy({ input }: Payment, attested: AttestedStatus): Promise<void> {
   const summary = 'record that the operator contradicts the recorded outcome';
   await own.recordDiscrepancy.executeWithOptions({ summary }, [{ ref: input, attested }]);
@@ -162,20 +162,20 @@ export async function scheduleRecheck({ input }: Payment): Promise<void> {
   await own.scheduleRecheck.executeWithOptions({ summary: 'no status: schedule a recheck' }, [input]);
 }
 
-/** Begins a new history where this one has grown long. Everything that a run needs is in the row. */
+/** Begins a new history when this one has grown long. The row has everything that a run needs. */
 export async function continueAsNewIfSuggested({ input }: Payment): Promise<void> {
   if (!workflowInfo().continueAsNewSuggested) return;
   await condition(allHandlersFinished);
   await continueAsNew<(input: PaymentWorkflowInput) => Promise<unknown>>(input);
 }
 
-/** The workflow's result: the final state, said in the UI too. */
+/** The workflow's result: the final state, which the Temporal UI shows too. */
 export function finish<State extends string>({ state }: { readonly state: State }): State {
   setCurrentDetails(`Final: ${state}.`);
   return state;
 }
 
-/** What an activity returns, or null when it failed after all its tries. Cancellation, and what a person must see, is thrown. */
+/** What the activity returns, or null when its last try failed. Throws cancellation, and what a person must see. */
 async function orNull<Result>(activity: Promise<Result>): Promise<Result | null> {
   try {
     return await activity;
@@ -185,7 +185,7 @@ async function orNull<Result>(activity: Promise<Result>): Promise<Result | null>
   }
 }
 
-// A payout without its approvals has no outcome to wait for: the workflow fails, red in the Temporal UI.
+// A payout that lacks its approvals has no outcome to wait for: the workflow fails, red in the Temporal UI.
 function isApprovalMissing({ cause }: ActivityFailure): boolean {
   return cause instanceof Error && 'type' in cause && cause.type === 'ApprovalMissing';
 }

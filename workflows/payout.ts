@@ -22,8 +22,8 @@ import {
 const decisionRecorded = defineSignal(PAYOUT_DECISION_RECORDED);
 
 /**
- * Ends when the payout is final, with its state. The row is the truth: a run that is lost and started again goes on from
- * the state it finds. A run for a payout with an outcome rechecks it once.
+ * Ends when the payout is final, with its state. The row is the truth: a run that is lost and started again continues
+ * from the state that it finds. A run for a payout with an outcome rechecks it once.
  */
 export async function payoutWorkflow(input: PaymentWorkflowInput<'payout'>): Promise<PayoutState> {
   const signals = countSignals();
@@ -54,7 +54,7 @@ async function awaitDecision(
     const waitMs = snapshot.expiresAtMs - Date.now();
     if (waitMs <= 0) {
       snapshot = await recordTransition(payment, { kind: 'approval_expired' }, null);
-      // The clock of the process that records decides, and it may be a little behind.
+      // The clock of the process that records the expiry decides, and it may be a little behind.
       if (snapshot.state === 'queued') await sleep(payment.clocks.minimumQueryGapMs, { summary: 'approval expires' });
       continue;
     }

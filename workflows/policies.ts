@@ -1,4 +1,4 @@
-// Named time-outs and retry policies of activities, each with its reason.
+// Named time-outs and retry policies for activities, each with its reason.
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import type { PaymentClocks } from '../src/domain/clocks.ts';
 import type { PaymentKind } from '../src/domain/payments/payment.ts';
@@ -6,8 +6,9 @@ import type { DueDelivery } from '../activities/delivery.ts';
 
 /**
  * Our own short transactions. They repeat until the database commits them: what an operator confirmed must be recorded,
- * however long that takes. Each is a compare-and-set, so a repeat changes nothing. Short waits are spent within the
- * workflow task, longer ones in a timer of the server, so that a transaction that cannot commit holds no slot of a worker.
+ * however long that takes. Each is a compare-and-set, so a repeat changes nothing. Short waits take place within the
+ * workflow task and longer ones in a timer of the server, so that a transaction that cannot commit blocks no worker
+ * slot.
  */
 export const OWN_TRANSACTION: LocalActivityOptions = {
   startToCloseTimeout: '15s',
@@ -16,8 +17,8 @@ export const OWN_TRANSACTION: LocalActivityOptions = {
 };
 
 /**
- * Sending a payment repeats until its deadline: the operator knows it by its reference and accepts it once. The deadline in
- * the row decides; this ends the tries of one run, so that no prompt is raised after it.
+ * Sending a payment repeats until its deadline: the operator knows the payment by its reference and accepts it once.
+ * The deadline in the row decides; this one ends the tries of one run, so that no prompt is raised after it.
  */
 export function sendingPayment(kind: PaymentKind, clocks: PaymentClocks): ActivityOptions {
   const deadlineMs = kind === 'collection' ? clocks.promptDeadlineMs : clocks.payoutSendDeadlineMs;
@@ -32,7 +33,7 @@ export function sendingPayment(kind: PaymentKind, clocks: PaymentClocks): Activi
   };
 }
 
-/** One status query. An operator that does not answer is queried again at the next poll; only a lost worker is retried here. */
+/** One status query. These retries are for a lost worker: the next poll queries an operator that did not answer. */
 export function queryingStatus(clocks: PaymentClocks): ActivityOptions {
   return {
     startToCloseTimeout: operatorCallMs(clocks),
@@ -46,7 +47,7 @@ export const QUICK_STATUS_QUERY: LocalActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
-// The operator client ends its own calls first, and says why.
+// The operator HTTP client ends its own calls first, with a reason.
 function operatorCallMs({ operatorTimeoutMs }: PaymentClocks): number {
   return operatorTimeoutMs + 1000;
 }
@@ -57,20 +58,20 @@ function operatorCallMs({ operatorTimeoutMs }: PaymentClocks): number {
  */
 export function sendingDelivery({ attemptTimeoutMs }: DueDelivery): ActivityOptions {
   return {
-    // The sender ends its own attempts first; the rest is for the recording.
+    // The webhook sender ends its own attempts first; the rest of the time is for recording.
     startToCloseTimeout: attemptTimeoutMs + 5000,
     scheduleToCloseTimeout: '14 days',
     retry: { initialInterval: '1s', backoffCoefficient: 1 },
   };
 }
 
-/** Housekeeping reads many rows and may take a while; the next scheduled run is the real retry. */
+/** Housekeeping reads many rows and may take long; the next scheduled run is its real retry. */
 export const HOUSEKEEPING: ActivityOptions = {
   startToCloseTimeout: '5 minutes',
   retry: { initialInterval: '5s', backoffCoefficient: 2, maximumAttempts: 3 },
 };
 
-/** Reads every payment there is; a worker that stops in the middle leaves it to another. */
+/** For reading every payment; if its worker stops in the middle, another worker starts it again. */
 export const WHOLE_LEDGER: ActivityOptions = {
   startToCloseTimeout: '1 hour',
   retry: { initialInterval: '1 minute', backoffCoefficient: 2, maximumAttempts: 5 },

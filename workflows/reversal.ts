@@ -6,7 +6,7 @@ import { awaitOutcome, recheck } from './await-outcome.ts';
 import type { PaymentWorkflowInput } from './contract.ts';
 import { countSignals, finish, loadPayment, sendPayment } from './payment.ts';
 
-/** Ends when the refund is confirmed or refused, with the reversal's state. Rows and rechecks are as for payouts. */
+/** Ends when the reversal is final, with its state. Lost runs and rechecks are as for payouts. */
 export async function reversalWorkflow(input: PaymentWorkflowInput<'reversal'>): Promise<ReversalState> {
   const signals = countSignals();
   const loaded = await loadPayment(input);

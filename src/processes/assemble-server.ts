@@ -1,4 +1,4 @@
-// Assembles the server: which parts run, on what, and in which order they start and stop.
+// Assembles the server: which parts run, with what they work, and in which order they start and stop.
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createPaymentActivities } from '../../activities/payment.ts';
@@ -30,9 +30,9 @@ import { startMetricsListener } from './metrics-listener.ts';
 import { runWorkers } from './worker.ts';
 
 export type RunningServer = {
-  /** Null when the role `api` is not among ours. */
+  /** Null when the configuration does not name the role `api`. */
   readonly apiPort: number | null;
-  /** Accepts no new work, finishes what is in flight, then closes everything. Repeating it gives the same stop. */
+  /** Accepts no new work, finishes what is in flight, then closes everything. Repeated calls wait for one stop. */
   stop(): Promise<void>;
 };
 
@@ -257,14 +257,14 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
   const { settings, clocks } = config;
   let isStopped = false;
   const accounts = keepTrying({
-    failure: 'the ledger accounts of the operators could not be made',
+    failure: 'the ledger accounts of the operators could not be created',
     work: () => ensureOperatorAccounts(db),
     log,
   });
   const workers = temporal.whenConnected().then((connection): Stoppable[] => {
     if (isStopped) return [];
     const schedules = keepTrying({
-      failure: 'the schedules of the sweep and of the ledger check could not be made',
+      failure: 'the schedules of the sweep and of the ledger check could not be created',
       work: () => temporal.ensureSchedules(clocks),
       log,
     });

@@ -16,9 +16,9 @@ export type WorkerSettings = {
   readonly taskQueuePrefix: string;
   readonly workflowBundle: WorkflowBundleOption;
   readonly maxCachedWorkflows: number;
-  /** Longer than the longest activity, so that a stop loses none. */
+  /** Longer than the longest activity, so that a stop interrupts none. */
   readonly shutdownGraceMs: number;
-  /** How long a cached workflow's task waits for the worker that has it before any may take it. */
+  /** How long a task of a cached workflow waits for the worker that caches it before any worker may take it. */
   readonly stickyTimeoutMs: number;
   readonly activities: {
     readonly payments: object;
@@ -27,7 +27,7 @@ export type WorkerSettings = {
   };
   readonly operators: readonly OperatorId[];
   readonly maxDeliveriesInFlight: number;
-  /** What observes every activity and workflow: tracing, or tests that end the process between two steps. */
+  /** They observe every activity and workflow: for tracing, or for tests that end the process between two steps. */
   readonly interceptors?: WorkerInterceptors;
   readonly log: Log;
 };
@@ -36,7 +36,7 @@ export type RunningWorkers = { stop(): Promise<void> };
 
 const RESTART_AFTER_MS = 1000;
 
-/** Starts them all; one that fails is made anew after a second, for as long as it is not stopped. */
+/** Starts all workers. A worker that fails is created again after a second, until the workers are stopped. */
 export function runWorkers(connection: NativeConnection, settings: WorkerSettings): RunningWorkers {
   const { taskQueuePrefix: prefix, activities } = settings;
   const queues: Partial<WorkerOptions>[] = [
@@ -68,7 +68,7 @@ export function runWorkers(connection: NativeConnection, settings: WorkerSetting
   };
 }
 
-/** Sends the SDK's own log lines to ours. Once per process, before any connection. */
+/** Sends the SDK's log lines to our log. Must be called once per process, before any connection is opened. */
 export function installRuntime(log: Log): void {
   Runtime.install({
     shutdownSignals: [],
@@ -97,9 +97,9 @@ export function installRuntime(log: Log): void {
 }
 
 function write(log: Log, level: string, message: string, meta: object | undefined): void {
-  // The SDK's "info" is about its own steps: detail to us.
+  // The SDK's "info" is about its own steps: for us that is detail.
   const details: Record<string, unknown> = { ...meta };
-  // Long, and of use to nobody who reads.
+  // Long, and of no use to a reader.
   delete details['taskToken'];
   if (level === 'ERROR') log.error(details, message);
   else if (level === 'WARN') log.warn(details, message);
@@ -108,7 +108,7 @@ function write(log: Log, level: string, message: string, meta: object | undefine
 
 function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, settings: WorkerSettings) {
   const stopping = new AbortController();
-  const stopAsked = new Promise<void>((resolve) => {
+  const stopRequested = new Promise<void>((resolve) => {
     stopping.signal.addEventListener('abort', () => {
       resolve();
     });
@@ -119,8 +119,8 @@ function supervise(connection: NativeConnection, queue: Partial<WorkerOptions>, 
     while (!stopping.signal.aborted) {
       try {
         const worker = await Worker.create(optionsFor(connection, queue, settings));
-        // Also when the stop came meanwhile: a worker that was made and never ran keeps hold of the connection.
-        await worker.runUntil(stopAsked);
+        // Runs it even if the stop came meanwhile: a worker that was created and never ran keeps the connection in use.
+        await worker.runUntil(stopRequested);
       } catch (error) {
         settings.log.error({ error, taskQueue: queue.taskQueue }, 'a worker failed and is started again');
         await new Promise((resolve) => setTimeout(resolve, RESTART_AFTER_MS));
@@ -148,7 +148,7 @@ function optionsFor(
     workflowBundle: settings.workflowBundle,
     shutdownGraceTime: settings.shutdownGraceMs,
     stickyQueueScheduleToStartTimeout: settings.stickyTimeoutMs,
-    // More pollers cost the server more than they bring on a few cores.
+    // On a few cores more pollers cost the server more than they gain.
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 3 },
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
     ...(settings.interceptors && { interceptors: settings.interceptors }),

@@ -1,4 +1,4 @@
-// The Temporal client: one connection that client and worker share, and the few calls we make on it.
+// The Temporal client: one connection that client and worker share, and the calls that we make on it.
 import {
   type Client,
   ScheduleAlreadyRunning,
@@ -21,15 +21,15 @@ import { workflowIdOf, workflowStartOf, type StartOptions } from './workflow-sta
 export type TemporalOptions = TemporalConnectionOptions & StartOptions;
 
 export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConnected' | 'close'> & {
-  /** Whether the server answers now. */
+  /** Whether the server responds now. */
   ping(): Promise<boolean>;
   /**
-   * Starts the workflow for this work. A payout's open workflow is signalled to load the recorded decision, in the same call:
-   * no decision is lost between the two. True when a workflow runs for it now, by this call or an earlier one; false when
-   * Temporal is away.
+   * Starts the workflow for this work. A payout's open workflow is signalled to load the recorded decision, in the same
+   * call, so no decision is lost between the two. True when a workflow runs for the work now, started by this call or
+   * an earlier one; false when Temporal is away.
    */
   start(work: Work): Promise<boolean>;
-  /** Signals the payment's open workflow that the operator called back. `closed`: there is none. */
+  /** Signals the payment's open workflow that the operator called back; `closed` when there is none. */
   signalCallback(payment: PaymentWork): Promise<'signalled' | 'closed' | 'away'>;
   /** Creates the schedules of the sweep and of the ledger check, or brings their intervals up to date. */
   ensureSchedules(intervals: ScheduleIntervals): Promise<void>;
@@ -37,7 +37,7 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
 
 export type ScheduleIntervals = { readonly sweepEveryMs: number; readonly ledgerCheckEveryMs: number };
 
-// A readiness probe does not wait for long.
+// A readiness probe must respond soon.
 const PING_TIMEOUT_MS = 1000;
 
 export function createTemporalClient(options: TemporalOptions): TemporalClient {
@@ -49,11 +49,11 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
     close: () => temporal.close(),
 
     async ping() {
-      const answer = await temporal.call(
+      const info = await temporal.call(
         (client) => client.connection.workflowService.getSystemInfo({}),
         PING_TIMEOUT_MS,
       );
-      return answer !== 'away';
+      return info !== 'away';
     },
 
     async start(work) {
@@ -88,8 +88,8 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
     async ensureSchedules(intervals) {
       await temporal.whenConnected();
       for (const schedule of schedulesFor(options.taskQueuePrefix, intervals)) {
-        const made = await temporal.call((client) => ensureSchedule(client, schedule));
-        if (made === 'away') throw new Error(`Temporal went away before ${schedule.scheduleId} was made`);
+        const created = await temporal.call((client) => ensureSchedule(client, schedule));
+        if (created === 'away') throw new Error(`Temporal went away before ${schedule.scheduleId} was created`);
       }
     },
   };
@@ -129,7 +129,7 @@ async function ensureSchedule(client: Client, schedule: Schedule): Promise<void>
       scheduleId,
       spec,
       action,
-      // A run that takes longer than the interval is not doubled; a missed run is not made up for.
+      // No second run starts while one is open, and a missed run is not made up for.
       policies: { overlap: 'SKIP', catchupWindow: everyMs },
     });
   } catch (error) {

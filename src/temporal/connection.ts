@@ -1,15 +1,15 @@
-// The connection to Temporal: made as soon as the server answers, shared by client and worker, closed once.
+// The connection to Temporal: opened as soon as the server responds, shared by client and worker, closed once.
 import { Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Log } from '../log.ts';
 
 export type TemporalConnection = {
-  /** Resolves when the server answered for the first time; rejects only when `close` comes before. */
+  /** Resolves when the server has responded for the first time; rejects only when `close` is called before that. */
   whenConnected(): Promise<NativeConnection>;
   isConnected(): boolean;
   /**
-   * Runs a call with a deadline; `away` when the server cannot be reached or does not answer. Throws what the server
-   * says of a workflow: that it is there already, or that it is not.
+   * Runs a call with a deadline; `away` when the server cannot be reached or does not respond. Throws the server's
+   * errors about a workflow: that it is started already, or that it is not found.
    */
   call<Result>(work: (client: Client) => Promise<Result>, timeoutMs?: number): Promise<Result | 'away'>;
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export type TemporalConnection = {
 export type TemporalConnectionOptions = {
   readonly address: string;
   readonly namespace: string;
-  /** One call to the server, its retries included. */
+  /** For one call to the server, including its retries. */
   readonly callTimeoutMs: number;
   readonly log: Log;
 };
@@ -31,7 +31,7 @@ export function connectTemporal(options: TemporalConnectionOptions): TemporalCon
   let client: Client | null = null;
   let isClosing = false;
   const connected = connect();
-  // Whoever waits for it handles the rejection; nobody has to wait.
+  // Callers of `whenConnected` handle the rejection; without a caller it must not count as unhandled.
   connected.catch(() => undefined);
 
   async function connect(): Promise<NativeConnection> {
@@ -54,12 +54,12 @@ export function connectTemporal(options: TemporalConnectionOptions): TemporalCon
     whenConnected: () => connected,
     isConnected: () => client !== null,
     async call(work, timeoutMs = callTimeoutMs) {
-      const present = client;
-      if (present === null) return 'away';
+      const current = client;
+      if (current === null) return 'away';
       try {
         return await within(
           timeoutMs,
-          present.withDeadline(Date.now() + timeoutMs, () => work(present)),
+          current.withDeadline(Date.now() + timeoutMs, () => work(current)),
         );
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError)
@@ -76,16 +76,16 @@ export function connectTemporal(options: TemporalConnectionOptions): TemporalCon
   };
 }
 
-// A deadline ends one try; the connection's own retries go on for up to ten seconds, and nobody should wait for those.
+// The deadline ends one try; the connection itself retries for up to ten seconds, which is too long for a caller.
 async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
+  const timedOut = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new Error(`no answer within ${timeoutMs} ms`));
+      reject(new Error(`no response within ${timeoutMs} ms`));
     }, timeoutMs);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timedOut]);
   } finally {
     clearTimeout(timer);
   }

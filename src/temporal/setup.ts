@@ -1,4 +1,4 @@
-// Prepares a Temporal cluster for us: the namespace and the search attributes people find payments by.
+// Prepares a Temporal cluster: the namespace, and the search attributes by which people find payments.
 import { isGrpcServiceError } from '@temporalio/client';
 import { SearchAttributeType } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
@@ -10,9 +10,9 @@ const DAY_S = 86_400;
 const INDEXED_VALUE_TYPE = { [SearchAttributeType.KEYWORD]: 2 } as const;
 const NOT_FOUND = 5;
 const ALREADY_EXISTS = 6;
-const NAMESPACE_PATIENCE_MS = 30_000;
+const NAMESPACE_WAIT_MS = 30_000;
 
-/** Makes what is missing; safe to repeat and to run from several processes at once. */
+/** Creates what is missing; safe to repeat and to run from several processes at once. */
 export async function prepareTemporal({ address, namespace }: { address: string; namespace: string }): Promise<void> {
   const connection = await NativeConnection.connect({ address });
   try {
@@ -40,7 +40,7 @@ async function ensureNamespace(connection: NativeConnection, namespace: string):
 }
 
 async function ensureSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
-  const giveUpAtMs = Date.now() + NAMESPACE_PATIENCE_MS;
+  const giveUpAtMs = Date.now() + NAMESPACE_WAIT_MS;
   for (;;) {
     try {
       const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
@@ -54,7 +54,7 @@ async function ensureSearchAttributes(connection: NativeConnection, namespace: s
       );
       return;
     } catch (error) {
-      // A namespace that was just made takes the server a few seconds to see everywhere.
+      // The server takes a few seconds to see a new namespace everywhere.
       if (Date.now() > giveUpAtMs || !isGrpcServiceError(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, 250));
     }

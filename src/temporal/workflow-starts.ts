@@ -1,4 +1,4 @@
-// How the workflow of each kind of work is started: its id, queue, input, and what a person in the Temporal UI sees of it.
+// How the workflow of each kind of work is started: its id, its queue, its input, and what the Temporal UI shows of it.
 import type { WorkflowStartOptions } from '@temporalio/client';
 import type { MerchantId } from '../domain/ids.ts';
 import { isFinal } from '../domain/payments/payment.ts';
@@ -39,7 +39,8 @@ const WORKFLOW_TYPES = {
 
 export function workflowStartOf(work: Work, options: StartOptions): WorkflowStart {
   const common = {
-    // One at a time; again once it is closed, which repairs a lost one and harms none: the row decides.
+    // Only one is open at a time. Once closed it may start again: that repairs a lost one and does no harm otherwise,
+    // because the row decides.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowTaskTimeout: options.workflowTaskTimeoutMs,
   } as const;
@@ -77,7 +78,7 @@ function deliveryStart(work: DeliveryWork, options: StartOptions): WorkflowStart
       workflowId: deliveryWorkflowId(id, replayCount),
       taskQueue: deliveryTaskQueue(options.taskQueuePrefix),
       args: [input],
-      // Inherited by its attempts: when more are due than can be made at once, each endpoint has its turn.
+      // Its attempts inherit the key: when more are due than can be sent at once, the endpoints take turns.
       priority: { fairnessKey: endpointId },
       staticSummary: `delivery ${id} to ${endpointId}`,
       typedSearchAttributes: [
@@ -101,13 +102,13 @@ export function workflowIdOf(work: PaymentWork): string {
   }
 }
 
-// A payout that people ended was never sent: its own workflow, which still waits for their decision, must hear of it.
-const ENDED_BY_PEOPLE = ['rejected', 'cancelled', 'expired'];
+// A payout in these states was never sent: its own workflow still waits for the decision and must be signalled.
+const NEVER_RELEASED = ['rejected', 'cancelled', 'expired'];
 
 function isRecheck({ kind, state }: PaymentWork): boolean {
-  // A reversal has an id of its own and so has its workflow: no other can take the name.
+  // A reversal's workflow is named by the reversal's own id, which no other payment can take.
   if (kind === 'reversal' || !isFinal(state)) return false;
-  return kind === 'collection' || !ENDED_BY_PEOPLE.includes(state);
+  return kind === 'collection' || !NEVER_RELEASED.includes(state);
 }
 
 function waitsFor(work: PaymentWork): 'payer' | 'approver' | 'operator' {

@@ -1,4 +1,4 @@
-// Writes a change of a collection: state, money, event and what it owes to webhooks, in one statement.
+// Writes a change of a collection in one statement: its row, the transfer, the event and the deliveries.
 import { collectionPosting, type CollectionChange } from '../../domain/payments/collection-change.ts';
 import { collectionEvent, type Environment } from '../../domain/event.ts';
 import type { Queryable } from '../database.ts';
@@ -16,8 +16,8 @@ const RECORD = changeStatement(
 );
 
 /**
- * Compare-and-set on the version the change was decided on: true when all of it is written, false when the collection
- * has changed since and nothing is.
+ * Compare-and-set on the version that the change was decided on: true when all of it is written, false when the
+ * collection has changed since and nothing is written.
  */
 export async function recordCollectionChange(
   db: Queryable,

@@ -41,7 +41,7 @@ const INSERT = statement(
    VALUES ($1, $2, $3, 'initiated', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $13)`,
 );
 
-/** Inserts a collection as made: `initiated`, version 0. */
+/** Inserts a new collection: `initiated`, version 0. */
 export async function insertCollection(tx: Tx, collection: Collection): Promise<void> {
   await tx.run(INSERT, [
     collection.id,
@@ -76,7 +76,7 @@ const FIND_BY_OPERATOR_REFERENCE = statement(
   `SELECT ${COLUMNS} FROM collections WHERE operator_reference = $1 AND operator = $2`,
 );
 
-/** Of whichever merchant: only for what an operator tells us, which names nothing but its own reference. */
+/** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
 export async function findCollectionByOperatorReference(
   db: Queryable,
   operator: OperatorId,

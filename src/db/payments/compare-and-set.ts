@@ -1,9 +1,12 @@
 // Repeats a compare-and-set until it is written or no longer applies.
 
-/** Each miss means that another process moved the payment, and it can move only a few times in all. */
+/** Each miss means that another process changed the payment, and a payment changes only a few times in all. */
 const MAX_TRIES = 10;
 
-/** Runs `attempt`, which decides on a fresh read, until it does not miss. Throws after ten misses: no payment moves that often. */
+/**
+ * Runs `attempt`, which decides on a fresh read, until it does not miss. Throws after ten misses, because no payment
+ * changes that often.
+ */
 export async function compareAndSet<Result extends object>(
   id: string,
   attempt: () => Promise<Result | 'missed'>,

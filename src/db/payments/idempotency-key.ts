@@ -1,4 +1,4 @@
-// Idempotency keys and the answers kept under them.
+// Idempotency keys and the responses stored under them.
 import { DomainError } from '../../domain/errors.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../../domain/payments/payment-request.ts';
 import type { MerchantId } from '../../domain/ids.ts';
@@ -7,13 +7,13 @@ import { statement, type Tx } from '../database.ts';
 
 export type StoredResponse = { readonly status: number; readonly body: string };
 
-// One advisory lock per merchant and key: held from the look-up to the commit, let go by any end of the connection.
+// One advisory lock per merchant and key: held from the look-up until the transaction or its connection ends.
 const TRY_LOCK = statement(
   'idempotency_key_try_lock',
   `SELECT pg_try_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0)) AS is_locked`,
 );
 
-/** False while another call with this key is under way. Two keys of one digest make a false "in flight", never harm. */
+/** False while another call with this key is in flight, or, without harm, another key with the same digest. */
 export async function tryLockIdempotencyKey(tx: Tx, merchantId: MerchantId, key: string): Promise<boolean> {
   const [row] = await tx.run<{ is_locked: boolean }>(TRY_LOCK, [merchantId, key]);
   return row?.is_locked === true;
@@ -40,7 +40,7 @@ export async function findIdempotencyKey(
   return { fingerprint: row.request_sha256, answer: { status: row.response_status, body: row.response_body } };
 }
 
-// An expired key that the sweep has not removed yet may be used anew.
+// An expired key that the sweep has not removed yet may be used again.
 const PUT = statement(
   'idempotency_key_put',
   `INSERT INTO idempotency_keys (merchant_id, key, request_sha256, response_status, response_body, created_at)
@@ -61,7 +61,7 @@ export type NewIdempotencyKey = {
   readonly keptSince: Date;
 };
 
-/** Claims the key for this answer. False when it holds another answer that is still kept; nothing changed then. */
+/** Stores the response under the key. False, and nothing changes, when the key has a response that has not expired. */
 export async function putIdempotencyKey(tx: Tx, entry: NewIdempotencyKey): Promise<boolean> {
   const rows = await tx.run(PUT, [
     entry.merchantId,
@@ -75,7 +75,7 @@ export async function putIdempotencyKey(tx: Tx, entry: NewIdempotencyKey): Promi
   return rows.length === 1;
 }
 
-/** A request under a key, and since when answers count. */
+/** A request under an idempotency key, and its time. */
 export type KeyedRequest = {
   readonly merchantId: MerchantId;
   readonly key: string;
@@ -84,22 +84,23 @@ export type KeyedRequest = {
 };
 
 /**
- * The answer that was kept for this very request, or null: then the key is this transaction's until it ends. Throws
- * `idempotency_key_in_flight` while another call has it and `idempotency_key_reused` when it was for another request.
+ * The response that is stored for this very request, or null: then the key belongs to this transaction until it ends.
+ * Throws `idempotency_key_in_flight` while another call has the key, and `idempotency_key_reused` when it was used for
+ * another request.
  */
 export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promise<StoredResponse | null> {
   const { merchantId, key, fingerprint } = request;
   if (!(await tryLockIdempotencyKey(tx, merchantId, key))) throw inFlight();
-  const kept = await findIdempotencyKey(tx, merchantId, key, keptSince(request));
-  if (kept === null) return null;
-  if (kept.fingerprint.equals(fingerprint)) return kept.answer;
+  const stored = await findIdempotencyKey(tx, merchantId, key, keptSince(request));
+  if (stored === null) return null;
+  if (stored.fingerprint.equals(fingerprint)) return stored.answer;
   throw new DomainError(
     'idempotency_key_reused',
     'This Idempotency-Key was reused with different parameters. Use a new key for a new request.',
   );
 }
 
-/** Keeps the answer to a request whose key was claimed in this transaction. */
+/** Stores the response to a request whose key was claimed in this transaction. */
 export async function storeResponse(tx: Tx, request: KeyedRequest, answer: StoredResponse): Promise<void> {
   const { merchantId, key, fingerprint, at } = request;
   const entry = { merchantId, key, fingerprint, answer, at, keptSince: keptSince(request) };

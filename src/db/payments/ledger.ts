@@ -1,4 +1,4 @@
-// The ledger's accounts. Transfers are written with the change they belong to; the database keeps the balances.
+// The ledger's accounts and checks. Transfers are written with their change, and the database updates the balances.
 import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import { availableAccount, heldAccount } from '../../domain/payments/ledger.ts';
 import type { Currency } from '../../domain/money.ts';
@@ -46,7 +46,7 @@ const DRIFT = statement(
 
 export type LedgerFault = { readonly subject: string; readonly fault: string };
 
-/** Accounts whose balance is not the sum of their entries. Always empty, or somebody went around the database's checks. */
+/** Accounts whose balance is not the sum of their entries. Empty unless somebody bypassed the database's checks. */
 export async function findBalanceDrift(db: Queryable): Promise<LedgerFault[]> {
   const rows = await db.run<{ id: string; balance_minor: string; entries_minor: string }>(DRIFT, []);
   return rows.map((row) => ({
@@ -55,7 +55,7 @@ export async function findBalanceDrift(db: Queryable): Promise<LedgerFault[]> {
   }));
 }
 
-const UNPAID = statement(
+const UNPOSTED_COLLECTIONS = statement(
   'ledger_collections_against_transfers',
   `SELECT c.id FROM collections c
    LEFT JOIN ledger_transfers paid ON paid.collection_id = c.id AND paid.kind = 'collection_paid'
@@ -78,14 +78,14 @@ const UNPOSTED_PAYOUTS = statement(
       OR bool_or(t.amount_minor <> p.amount_minor) LIMIT 100`,
 );
 
-/** Collections made since then whose state and ledger disagree. Always empty too. */
-export async function findUnpostedCollections(db: Queryable, madeSince: Date): Promise<LedgerFault[]> {
-  return (await db.run<{ id: string }>(UNPAID, [lowestIdAt('col', madeSince.getTime())])).map(disagreement);
+/** Collections created since then whose state and transfers disagree. Empty unless somebody bypassed the checks. */
+export async function findUnpostedCollections(db: Queryable, since: Date): Promise<LedgerFault[]> {
+  return (await db.run<{ id: string }>(UNPOSTED_COLLECTIONS, [lowestIdAt('col', since.getTime())])).map(disagreement);
 }
 
-/** The same of payouts. */
-export async function findUnpostedPayouts(db: Queryable, madeSince: Date): Promise<LedgerFault[]> {
-  return (await db.run<{ id: string }>(UNPOSTED_PAYOUTS, [lowestIdAt('pay', madeSince.getTime())])).map(disagreement);
+/** The same for payouts. */
+export async function findUnpostedPayouts(db: Queryable, since: Date): Promise<LedgerFault[]> {
+  return (await db.run<{ id: string }>(UNPOSTED_PAYOUTS, [lowestIdAt('pay', since.getTime())])).map(disagreement);
 }
 
 function disagreement(row: { id: string }): LedgerFault {
@@ -97,20 +97,21 @@ const LOCK_AVAILABLE = statement(
   'SELECT balance_minor FROM ledger_accounts WHERE id = $1 FOR NO KEY UPDATE',
 );
 
-const SUM_OPEN_REVERSALS = statement(
-  'reversal_sum_open',
+const SUM_PENDING_REVERSALS = statement(
+  'reversal_sum_pending',
   `SELECT coalesce(sum(c.amount_minor), 0)::text AS amount_minor
    FROM reversals r JOIN collections c ON c.id = r.collection_id
    WHERE r.merchant_id = $1 AND r.state IN ('requested', 'reconciling') AND c.state = 'succeeded'`,
 );
 
 /**
- * What the merchant may promise to a payout or a refund: available less the refunds under way, whose money has not left
- * yet. No other transfer or promise changes it until the transaction ends.
+ * What the merchant can still spend on a payout or a refund: the available balance less the pending refunds, whose
+ * money has not left yet. The lock keeps every other transfer, payout and refund from changing it until the transaction
+ * ends.
  */
 export async function findSpendableLocked(tx: Tx, merchantId: MerchantId): Promise<bigint> {
   const [row] = await tx.run<{ balance_minor: string }>(LOCK_AVAILABLE, [availableAccount(merchantId)]);
   if (!row) throw new Error(`merchant ${merchantId} has no available account`);
-  const [open] = await tx.run<{ amount_minor: string }>(SUM_OPEN_REVERSALS, [merchantId]);
-  return BigInt(row.balance_minor) - BigInt(open?.amount_minor ?? 0);
+  const [pending] = await tx.run<{ amount_minor: string }>(SUM_PENDING_REVERSALS, [merchantId]);
+  return BigInt(row.balance_minor) - BigInt(pending?.amount_minor ?? 0);
 }

@@ -1,4 +1,4 @@
-// Rows of operator callbacks, kept as they came.
+// Rows of operator callbacks, stored as they came.
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { boundedDelete } from '../bounded-delete.ts';
@@ -29,7 +29,7 @@ function insertStatement(column: string): Statement {
   );
 }
 
-/** Keeps the callback unless `mostPerPayment` are kept already: repeated callbacks fill no disk. */
+/** Stores the callback unless the payment has `mostPerPayment` already: repeated callbacks must not fill the disk. */
 export async function insertOperatorCallback(
   db: Queryable,
   callback: NewOperatorCallback,

@@ -3,7 +3,7 @@ import { lowestIdAt } from '../../domain/ids.ts';
 import { composedStatement, type Statement } from '../database.ts';
 
 export type PaymentFilter<State extends string, Id extends string> = {
-  /** Any of these; none of them: nothing. */
+  /** Any of these states; an empty list matches nothing. */
   readonly states?: readonly State[];
   readonly reference?: string;
   readonly phone?: string;
@@ -11,7 +11,7 @@ export type PaymentFilter<State extends string, Id extends string> = {
   readonly createdFrom?: Date;
   /** Exclusive. */
   readonly createdTo?: Date;
-  /** Only what is older than this id. */
+  /** Only payments with an older id than this. */
   readonly before?: Id;
 };
 
@@ -22,8 +22,8 @@ export type PaymentTable = {
 };
 
 /**
- * The statement with the values of its filters; its $1 is the merchant and $2 the limit. Every condition on time is one
- * on the id, which begins with its creation time: so the page is one index range, at any depth.
+ * The statement with the values of its filters; its $1 is the merchant and $2 the limit. Conditions on time are
+ * conditions on the id, which begins with the creation time, so each page is one index range, at any depth.
  */
 export function listStatement(
   { table, prefix, columns }: PaymentTable,
@@ -35,7 +35,7 @@ export function listStatement(
     values.push(value);
     conditions.push(condition.replace('?', `$${values.length + 2}`));
   };
-  // One state is a range of its own index; several, or none at all, are picked out of the merchant's.
+  // One state has an index of its own; several states, or no condition on them, are filtered from the merchant's index.
   const isOneState = filter.states?.length === 1;
   if (isOneState) add('state = ?', filter.states[0]);
   else if (filter.states) add('state = ANY(?)', filter.states);

@@ -1,8 +1,9 @@
-// Notes on a payment's row beside its state: how far its send got, and when it is rechecked. Each is one statement that decides nothing.
+// Notes on a payment's row beside its state: how far its send got, and when it is rechecked. Each is one statement that
+// decides nothing.
 import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { statement, type Queryable, type Statement } from '../database.ts';
 
-/** Money that leaves: a payout, or the refund of a reversal. */
+/** A payment that sends money out: a payout, or the refund of a reversal. */
 export type SentPaymentRef = PaymentRef<'payout' | 'reversal'>;
 type SentKind = SentPaymentRef['kind'];
 
@@ -21,7 +22,7 @@ const MARK_SEND_BEGUN = {
 };
 const MARK_ACCEPTED = { payout: markOnce('payout', 'accepted_at'), reversal: markOnce('reversal', 'accepted_at') };
 
-/** True when no send was recorded before: only then is a refusal of the first try the operator's final answer. */
+/** True when no send was recorded before: only then does a refusal of the first try decide the outcome. */
 export async function markSendBegun(
   db: Queryable,
   { kind, merchantId, id }: SentPaymentRef,
@@ -30,12 +31,12 @@ export async function markSendBegun(
   return (await db.run(MARK_SEND_BEGUN[kind], [merchantId, id, at])).length === 1;
 }
 
-/** Records that the operator has the payment, so that a later `not_found` frees no money. The first time stays. */
+/** Records that the operator has the payment: a later `not_found` does not make it fail. The first time stays. */
 export async function markAccepted(db: Queryable, { kind, merchantId, id }: SentPaymentRef, at: Date): Promise<void> {
   await db.run(MARK_ACCEPTED[kind], [merchantId, id, at]);
 }
 
-// Only in these states may the operator contradict the outcome, or return the money.
+// Only in these states can the operator contradict the outcome or return the money.
 function scheduleStatement(kind: PaymentKind): Statement {
   return statement(
     `${kind}_schedule_recheck`,

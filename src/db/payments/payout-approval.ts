@@ -1,4 +1,4 @@
-// Rows of approvals, and what the rule of two persons needs to know of people and policy.
+// Rows of approvals, and what the two-person rule needs to know of the people who approve.
 import type { MerchantId, PayoutId, UserId } from '../../domain/ids.ts';
 import type { Role } from '../../domain/accounts/member.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
@@ -20,13 +20,13 @@ export async function insertApproval(tx: Tx, approval: NewApproval): Promise<voi
 }
 
 const COUNT_VALID = statement(
-  'payout_approval_count_standing',
+  'payout_approval_count_valid',
   `SELECT count(*)::int AS count FROM payout_approvals a
    JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
    WHERE a.payout_id = $1 AND m.removed_at IS NULL AND m.roles && ARRAY['owner', 'approver']`,
 );
 
-/** How many of those who approved may still approve: who was removed meanwhile no longer counts. */
+/** How many of the people who approved may still approve: a person who was removed since does not count. */
 export async function countValidApprovals(tx: Tx, payoutId: PayoutId): Promise<number> {
   const [row] = await tx.run<{ count: number }>(COUNT_VALID, [payoutId]);
   return row?.count ?? 0;
@@ -39,7 +39,7 @@ const SUM_SINCE = statement(
    WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3`,
 );
 
-/** What a person approved for the merchant since then, sent or not. */
+/** The sum of the payouts that a person approved for the merchant since then, sent or not. */
 export async function sumApprovedSince(
   db: Queryable,
   merchantId: MerchantId,
@@ -56,8 +56,8 @@ const LOCK_MEMBER = statement(
 );
 
 /**
- * The roles a person has now, none when they are no member; until the transaction ends nobody changes them, and this
- * person's decisions wait for each other.
+ * The roles that a person has now, none if they are not a member. Until the transaction ends nobody changes them, and
+ * other decisions of this person wait.
  */
 export async function findMemberRolesLocked(tx: Tx, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
   const [row] = await tx.run<{ roles: Role[] }>(LOCK_MEMBER, [merchantId, userId]);

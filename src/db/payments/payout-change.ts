@@ -1,4 +1,4 @@
-// Writes a new payout and its changes: row, money, event and what it owes to webhooks, in one statement each.
+// Writes a new payout, or a change of one, in one statement: its row, the transfer, the event and the deliveries.
 import { payoutEvent, type Environment } from '../../domain/event.ts';
 import type { PayoutId } from '../../domain/ids.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
@@ -24,8 +24,8 @@ const INSERT = changeStatement(
 );
 
 /**
- * Inserts a payout as made, `queued`, with its money held. False when a payout of this key is still open: nothing is
- * written then. Fails when the amount is more than what is available.
+ * Inserts a new payout, `queued`, with its money held. False, and nothing is written, when a payout with this key is
+ * still pending. Fails when the amount is more than the available balance.
  */
 export async function insertPayout(tx: Tx, payout: Payout, environment: Environment): Promise<boolean> {
   const rows = await tx.run(INSERT, [
@@ -50,7 +50,7 @@ export async function insertPayout(tx: Tx, payout: Payout, environment: Environm
   return rows.length === 1;
 }
 
-// A decision of people is for the workflow to act on: it counts as not started until the workflow was told.
+// The workflow must act on a decision of people, so it counts as not started until the workflow is signalled.
 const RECORD = changeStatement(
   'payout_change_record',
   'payout_id',
@@ -65,8 +65,8 @@ const RECORD = changeStatement(
 );
 
 /**
- * Compare-and-set on the version the change was decided on, and on what is noted of its sending if it depends on that:
- * true when all of it is written, false when the payout has changed since and nothing is.
+ * Compare-and-set on the version that the change was decided on, and on the recorded acceptance if the change depends
+ * on it: true when all of it is written, false when the payout has changed since and nothing is written.
  */
 export async function recordPayoutChange(
   db: Queryable,
@@ -98,7 +98,7 @@ const REQUIRE_APPROVALS = statement(
    WHERE id = $1 AND state = 'queued'`,
 );
 
-/** Notes how many must agree, for a payout that waits for a further one; its workflow is told. */
+/** Records how many approvals a payout needs that waits for another one, and has its workflow signalled. */
 export async function requireApprovals(tx: Tx, id: PayoutId, count: number, at: Date): Promise<void> {
   await tx.run(REQUIRE_APPROVALS, [id, count, at]);
 }

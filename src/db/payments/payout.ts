@@ -1,4 +1,4 @@
-// Rows of payouts, each with the approvals it has.
+// Rows of payouts, each with its approvals.
 import type { FailureCode } from '../../domain/payments/failure.ts';
 import type { ApiKeyId, MerchantId, PayoutId, UserId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
@@ -54,9 +54,9 @@ export async function findPayout(db: Queryable, merchantId: MerchantId, id: Payo
 
 const LOCK = statement('payout_lock', 'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
 
-/** The payout, which nobody else changes or approves until the transaction ends. */
+/** The payout, locked: nobody else changes or approves it until the transaction ends. */
 export async function findPayoutLocked(tx: Tx, merchantId: MerchantId, id: PayoutId): Promise<Payout | null> {
-  // Two statements: what a single one sees of other tables is as old as its own beginning, before it waited for the lock.
+  // Two statements: a single one would read the approvals as they were before it waited for the lock.
   await tx.run(LOCK, [merchantId, id]);
   return findPayout(tx, merchantId, id);
 }
@@ -66,7 +66,10 @@ const LOCK_MANY = statement(
   'SELECT 1 FROM payouts WHERE merchant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE',
 );
 
-/** Nobody else changes or approves these until the transaction ends. Locked by id: no two callers wait for each other. */
+/**
+ * Locks the payouts: nobody else changes or approves them until the transaction ends. They are locked in the order of
+ * their ids, so that two callers never wait for each other.
+ */
 export async function lockPayouts(tx: Tx, merchantId: MerchantId, ids: readonly string[]): Promise<void> {
   await tx.run(LOCK_MANY, [merchantId, ids]);
 }
@@ -76,7 +79,7 @@ const FIND_BY_OPERATOR_REFERENCE = statement(
   `SELECT ${COLUMNS} FROM payouts WHERE operator_reference = $1 AND operator = $2`,
 );
 
-/** Of whichever merchant: only for what an operator tells us, which names nothing but its own reference. */
+/** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
 export async function findPayoutByOperatorReference(
   db: Queryable,
   operator: OperatorId,

@@ -1,31 +1,31 @@
-// One statement for a change of a payment: its row, the money, the event and what it owes to webhooks.
+// Builds the one statement for a change of a payment: its row, the transfer, the event and the deliveries.
 import { newDeliveryIds } from '../../domain/webhooks/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
 import { newId, type DeliveryId, type EventId } from '../../domain/ids.ts';
 import type { Posting } from '../../domain/payments/ledger.ts';
 import { statement, type Statement } from '../database.ts';
 
-/** What is written beside the payment's own row. */
+/** What a change writes besides the payment's own row. */
 export type Consequences = {
-  /** The movement of money that belongs to the change, if any does. */
+  /** Null when the change moves no money. */
   readonly posting: Posting | null;
   readonly event: { readonly id: EventId; readonly type: EventType; readonly body: string };
-  /** Ids for the deliveries; as many endpoints are served at the most. */
+  /** Ids for the deliveries: at most as many endpoints receive the event. */
   readonly deliveryIds: readonly DeliveryId[];
   readonly at: Date;
 };
 
-/** What a payment's coming into its state moves and tells, by whose `tell` the event's body is made. */
+/** What a payment's entry into its state writes besides its own row. `toEvent` builds the event's type and body. */
 export function consequencesAt(
   at: Date,
   posting: Posting | null,
-  tell: (event: { readonly id: EventId; readonly at: Date }) => { readonly type: EventType; readonly body: string },
+  toEvent: (event: { readonly id: EventId; readonly at: Date }) => { readonly type: EventType; readonly body: string },
 ): Consequences {
   const id = newId('evt', at.getTime());
-  return { posting, event: { id, ...tell({ id, at }) }, deliveryIds: newDeliveryIds(at), at };
+  return { posting, event: { id, ...toEvent({ id, at }) }, deliveryIds: newDeliveryIds(at), at };
 }
 
-/** Their values, $1 to $10: those of the payment's own row come after them. */
+/** The values of the consequences, $1 to $10; the values of the payment's own row follow them. */
 export function consequenceValues({ posting, event, deliveryIds, at }: Consequences): unknown[] {
   return [
     at,
@@ -42,8 +42,8 @@ export function consequenceValues({ posting, event, deliveryIds, at }: Consequen
 }
 
 /**
- * `moved` writes the payment's row and returns id, merchant_id and version; $1 is the moment. One statement is one round
- * trip and nothing of it is written without the row: everything hangs on `moved`.
+ * `moved` writes the payment's row and returns id, merchant_id and version; $1 is the time of the change. The statement
+ * is one round trip, and writes nothing if `moved` writes no row, because every other part reads from it.
  */
 export function changeStatement(name: string, subject: 'collection_id' | 'payout_id', moved: string): Statement {
   return statement(

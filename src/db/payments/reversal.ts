@@ -1,4 +1,4 @@
-// Rows of reversals that people asked for.
+// Rows of reversals that approvers requested.
 import type { FailureCode } from '../../domain/payments/failure.ts';
 import type { CollectionId, MerchantId, ReversalId, UserId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
@@ -33,7 +33,7 @@ const INSERT = statement(
    ON CONFLICT (collection_id) WHERE state <> 'failed' DO NOTHING RETURNING 1`,
 );
 
-/** False when a reversal of the collection is under way or done. */
+/** False, and nothing is written, when the collection has a reversal that is pending or succeeded. */
 export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolean> {
   const rows = await tx.run(INSERT, [
     reversal.id,
@@ -73,7 +73,7 @@ const FIND_BY_OPERATOR_REFERENCE = statement(
   `${SELECT} WHERE r.operator_reference = $1 AND c.operator = $2`,
 );
 
-/** Of whichever merchant: only for what an operator tells us, which names nothing but its own reference. */
+/** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
 export async function findReversalByOperatorReference(
   db: Queryable,
   operator: OperatorId,
