@@ -49,8 +49,7 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
 
     /**
      * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed.
-     * Throws, to be retried, when it is unknown whether the operator accepted it; the reference makes the repeat
-     * harmless.
+     * Throws, to be retried, when it is unknown whether the operator accepted it: the reference makes that harmless.
      */
     async sendWithOperator({ ref, isFirstSend }: { ref: PaymentRef; isFirstSend: boolean }): Promise<SendResult> {
       const payment = await withFailures(() => adapters.load(ref));

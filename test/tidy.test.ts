@@ -1,4 +1,4 @@
-// Checks what keeps the code in order: import directions, sizes, names, vocabulary. What it does not check is style.
+// Checks the rules of the source tree: import directions, sizes, names and vocabulary. All else is a matter of style.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,9 +13,9 @@ const MAX_PARAMETERS = 4;
 const BANNED_NAMES = /^(utils?|helpers?|common|shared|misc|manager|lib|core|base|handlers?)(\.|-|$)/;
 
 /**
- * From each part, the parts (or single files) it may import; `type` entries by `import type` only. The dispatcher and the
- * activities call operations and queries, and reach src/db directly only for thin reads and writes: single statements that
- * decide nothing. The files with such statements are named one by one.
+ * From each part, the parts (or single files) it may import; `type` entries by `import type` only. The dispatcher and
+ * the activities call operations and queries, and reach src/db directly only for thin reads and writes: single
+ * statements that decide nothing. The files with such statements are named one by one.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/domain': ['src/domain'],
@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/operators': ['src/domain', 'src/operators'],
   'src/webhooks': ['src/domain', 'src/security', 'src/webhooks', 'type src/log.ts'],
   'src/temporal': ['src/domain', 'src/temporal', 'workflows/contract.ts', 'type src/log.ts'],
-  // The other side of the operators' wire shares no code with ours, so that no mistake hides in both.
+  // The sandbox shares no code with the adapters, so that the same mistake cannot hide in both.
   'src/sandbox': ['src/sandbox'],
   'src/dispatcher': [
     'src/domain',
@@ -52,7 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'type src/db/database.ts',
     'type src/log.ts',
   ],
-  // A client of the public HTTP API: what it knows of the service beyond that is the domain's words.
+  // A client of the public HTTP API. Beyond that it knows only the domain's names.
   'src/cli': ['src/domain', 'src/security', 'src/cli'],
   'src/dev': [
     'src/dev',
@@ -90,7 +90,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'type src/db/database.ts',
     'type src/log.ts',
   ],
-  // Replayed: what they run besides themselves is named file by file.
+  // Workflows are replayed, so the other code that they run is named file by file.
   workflows: [
     'workflows',
     'type activities',
@@ -103,7 +103,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages that only these parts may use. */
-const KEPT_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+const PACKAGE_OWNERS: Readonly<Record<string, readonly string[]>> = {
   pg: ['src/db', 'src/dev'],
   koa: ['src/api', 'src/sandbox'],
   '@koa/router': ['src/api', 'src/sandbox'],
@@ -123,7 +123,7 @@ const RETIRED_WORDS = new Set(
     'worlds desk desks ruler rulers proof proofs lapse lapsed settling settlement untaken'
   ).split(' '),
 );
-/** Names that it replaced: their words alone are plain English. */
+/** Names that it replaced; each of their words alone is allowed. */
 const RETIRED_NAMES =
   /operatorword|keptanswer|keepanswer|istaken|takenat|notetaken|nevertaken|prompttaken|issettled|untilsettled|checksettled|hasended|isanswered|lookagain|releaseoverdue|toomuchwaits|keyofanopenpayout/;
 
@@ -227,20 +227,20 @@ describe('the source tree', () => {
     );
   });
 
-  it('chains no operations: each is one transaction', () => {
+  it('calls no operation from another, because each is one transaction', () => {
     const chained = codeFiles
       .filter((file) => isWithin(file, 'src/operations') || isWithin(file, 'src/queries'))
       .flatMap(importsOf)
       .filter(({ to, isType }) => (isWithin(to, 'src/operations') || isWithin(to, 'src/queries')) && !isType)
-      // It binds operations to their context, and calls none itself.
+      // It binds operations to their context and calls none itself.
       .filter(({ from }) => from !== 'src/operations/payments/create-payments.ts');
     assert.deepEqual(chained, []);
   });
 
-  it('keeps packages in the parts that own them', () => {
+  it('uses packages only in the parts that own them', () => {
     const strays = codeFiles.flatMap(importsOf).filter(({ from, to, isType }) => {
-      const owners = KEPT_PACKAGES[to];
-      // A process is the composition root: it hands a connection on.
+      const owners = PACKAGE_OWNERS[to];
+      // Type imports are allowed: a process passes connections on.
       return owners && !isType && !owners.some((part) => isWithin(from, part));
     });
     assert.deepEqual(
@@ -293,20 +293,20 @@ describe('the source tree', () => {
   });
 
   it('begins every file with a sentence on what it is for', () => {
-    const silent = files.filter(
+    const withoutSentence = files.filter(
       (file) => !/^(#!.*\n)?\/\/ ([A-Z“]|`npm|`malipo|docker-compose)/.test(readFileSync(join(root, file), 'utf8')),
     );
-    assert.deepEqual(silent, []);
+    assert.deepEqual(withoutSentence, []);
   });
 
-  it('speaks in text of the project alone: no machine paths, no registry hosts', () => {
-    const text = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  it('contains no machine paths and no registry hosts', () => {
+    const textFiles = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
       .toString()
       .split('\n')
       .filter((file) => file !== '' && !/\.(png|ico)$/.test(file) && file !== relative(root, import.meta.filename));
-    const REGISTRY = /registry\.(npmjs|yarnpkg)\.|proxy\.golang\.org|\/work\/main|\/root\/|\/home\/[a-z]/;
+    const MACHINE_OR_REGISTRY = /registry\.(npmjs|yarnpkg)\.|proxy\.golang\.org|\/work\/main|\/root\/|\/home\/[a-z]/;
     assert.deepEqual(
-      text.filter((file) => REGISTRY.test(readFileSync(join(root, file), 'utf8'))),
+      textFiles.filter((file) => MACHINE_OR_REGISTRY.test(readFileSync(join(root, file), 'utf8'))),
       [],
     );
   });

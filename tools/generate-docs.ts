@@ -1,4 +1,4 @@
-// Generates the pages of docs/ that follow from the code: states, errors, configuration, signatures. A test checks them.
+// Generates the pages of docs/ that follow from the code: states, errors, configuration, signatures. A test compares.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HTTP_STATUS } from '../src/api/errors.ts';

@@ -80,7 +80,7 @@ export function ledgerCheckScheduleId(prefix: string): string {
   return `${prefix}-ledger-check`;
 }
 
-/** By these a person finds payments in the Temporal UI. They are never encrypted: no phones, no merchant's reference. */
+/** By these a person finds payments in the Temporal UI. They are never encrypted: no phones, no merchant references. */
 export const SEARCH_ATTRIBUTES = {
   merchantId: defineSearchAttributeKey('MalipoMerchantId', SearchAttributeType.KEYWORD),
   /** Of the collection, the payout, the reversal or the delivery. */

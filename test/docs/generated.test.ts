@@ -1,13 +1,13 @@
-// The generated pages say what the code says now.
+// Checks that the generated pages are up to date.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { generatedPages } from '../../tools/generate-docs.ts';
 
-describe('generated pages', () => {
+describe('the generated pages', () => {
   for (const [file, text] of Object.entries(generatedPages())) {
-    it(`${file} is up to date: npm run docs makes it anew`, () => {
+    it(`include ${file} as npm run docs generates it`, () => {
       assert.equal(readFileSync(join(findProjectRoot(), file), 'utf8'), text);
     });
   }

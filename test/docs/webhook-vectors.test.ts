@@ -1,4 +1,4 @@
-// The test vectors for receivers, held against our signatures, the example receiver, and the Python of the merchants' page.
+// Checks the test vectors with our own signatures, the example receiver, and the Python code in docs/webhooks.md.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -19,13 +19,13 @@ const { vectors } = JSON.parse(readFileSync(join(root, 'docs/webhook-test-vector
 };
 
 describe('the webhook test vectors', () => {
-  it('hold what is to be accepted and what is to be rejected, each under a name of its own', () => {
+  it('contain valid and invalid signatures, each under a name of its own', () => {
     assert.equal(new Set(vectors.map(({ name, valid }) => `${name} ${valid}`)).size, vectors.length);
     assert.ok(vectors.filter(({ valid }) => valid).length >= 10);
     assert.ok(vectors.filter(({ valid }) => !valid).length >= 20);
   });
 
-  it('are accepted by a signature of ours in time, in one of their pairs, and rejected without', () => {
+  it('are valid exactly when they have one of our signatures and a time within five minutes', () => {
     for (const { name, header, body, secret, now, valid } of vectors) {
       const t = /(?:^|,)t=([0-9]+)(?:,|$)/.exec(header)?.[1];
       const own = t === undefined ? [] : signatureHeader(Buffer.from(body), [secret], Number(t)).split(',');
@@ -42,7 +42,7 @@ describe('the webhook test vectors', () => {
     }
   });
 
-  it('get the same verdict from the Python of the merchants’ page', function () {
+  it('get the same verdict from the Python code in docs/webhooks.md', function () {
     if (spawnSync('python3', ['--version']).error) this.skip();
     const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8');
     const code = /```python\n([^]*?)```/.exec(page)?.[1];
@@ -73,14 +73,14 @@ describe('the example receiver', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     url = await new Promise<string>((resolve, reject) => {
-      let said = '';
+      let output = '';
       child.stdout!.on('data', (text) => {
-        said += String(text);
-        const found = /http:\/\/127\.0\.0\.1:[0-9]+/.exec(said);
+        output += String(text);
+        const found = /http:\/\/127\.0\.0\.1:[0-9]+/.exec(output);
         if (found) resolve(found[0]);
       });
       child.on('exit', () => {
-        reject(new Error(`the receiver ended: ${said}`));
+        reject(new Error(`the receiver ended: ${output}`));
       });
     });
   });
@@ -98,7 +98,7 @@ describe('the example receiver', () => {
   };
   const event = (id: string) => JSON.stringify({ id, type: 'endpoint.test', data: { object: { id: 'whe_1' } } });
 
-  it('accepts an event, accepts it again and knows that it had it', async () => {
+  it('accepts an event, and accepts it again as a duplicate', async () => {
     assert.equal(await post(event('evt_1')), 200);
     assert.deepEqual(await last(), { verified: true, duplicate: false });
     assert.equal(await post(event('evt_1')), 200);
@@ -107,7 +107,7 @@ describe('the example receiver', () => {
     assert.deepEqual(await last(), { verified: true, duplicate: false });
   });
 
-  it('answers 400 to what does not verify, and goes on', async () => {
+  it('answers 400 to a signature that does not verify, and accepts the next event', async () => {
     const now = Math.floor(Date.now() / 1000);
     const other = signatureHeader(Buffer.from(event('evt_3')), ['whsec_other'], now);
     const beyondAscii = signatureHeader(Buffer.from(event('evt_3')), [secret], now).replace(/v1=./, 'v1=é');
@@ -119,11 +119,11 @@ describe('the example receiver', () => {
     assert.deepEqual(await last(), { verified: true, duplicate: false });
   });
 
-  it('answers 400 to what is signed and is no event', async () => {
+  it('answers 400 to a signed body that is not an event', async () => {
     for (const body of ['', 'null', '{', '{"id":7}']) assert.equal(await post(body), 400, body);
   });
 
-  it('reads no more than it has room for', async () => {
+  it('refuses a body that is too large, and a method other than POST', async () => {
     const before = (await shown()).length;
     const status = await post(Buffer.alloc(300_000, 'a')).catch(() => 'cut off');
     assert.ok(status === 413 || status === 'cut off', String(status));

@@ -1,4 +1,4 @@
-// What a fact makes of a collection: every state, every fact.
+// How a transition input changes a collection: every state with every input.
 import assert from 'node:assert/strict';
 import { COLLECTION_STATES, COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
 import { changeCollection } from '../../../src/domain/payments/collection-change.ts';
@@ -7,7 +7,7 @@ import { AT, collectionWith } from './collections.ts';
 
 const CLOCKS = { promptWindowMs: 1000, overdueAfterMs: 100, lateCheckEveryMs: 10_000 };
 const NOW = new Date(AT.getTime() + 60_000);
-const TRANSITION_KINDS: readonly CollectionTransitionInput[] = [
+const INPUTS: readonly CollectionTransitionInput[] = [
   { kind: 'prompt_accepted' },
   { kind: 'outcome_unknown' },
   { kind: 'paid', operatorReceipt: '42' },
@@ -18,13 +18,13 @@ const TRANSITION_KINDS: readonly CollectionTransitionInput[] = [
 
 const inMs = (ms: number) => new Date(NOW.getTime() + ms);
 
-describe('a change of a collection', () => {
+describe('a transition input of a collection', () => {
   for (const state of COLLECTION_STATES) {
-    for (const transition of TRANSITION_KINDS) {
-      const to = COLLECTION_TRANSITIONS[state][transition.kind];
-      it(`from ${state} by ${transition.kind} ${to === undefined ? 'is none' : `leads to ${to}`}`, () => {
+    for (const input of INPUTS) {
+      const to = COLLECTION_TRANSITIONS[state][input.kind];
+      it(`${input.kind} ${to === undefined ? 'changes nothing in' : `leads to ${to} from`} ${state}`, () => {
         const before = collectionWith({ state, version: 3, failureCode: state === 'expired' ? 'unknown' : null });
-        const change = changeCollection(before, transition, NOW, CLOCKS);
+        const change = changeCollection(before, input, NOW, CLOCKS);
         if (to === undefined) {
           assert.equal(change, null);
           return;
@@ -36,34 +36,34 @@ describe('a change of a collection', () => {
           previousState: state,
           version: 4,
           updatedAt: NOW,
-          failureCode: 'failureCode' in transition ? transition.failureCode : null,
+          failureCode: 'failureCode' in input ? input.failureCode : null,
           promptExpiresAt: to === 'prompted' ? inMs(1000) : null,
           amountReversedMinor: to === 'reversed' ? before.amountMinor : 0n,
         });
-        assert.equal(change.operatorReceipt, transition.kind === 'paid' ? '42' : null);
+        assert.equal(change.operatorReceipt, input.kind === 'paid' ? '42' : null);
       });
     }
   }
 
-  it('keeps when the prompt on the handset runs out', () => {
+  it('leaves the time at which the prompt expires', () => {
     const before = collectionWith({ state: 'prompted', promptExpiresAt: AT });
     const change = changeCollection(before, { kind: 'outcome_unknown' }, NOW, CLOCKS);
     assert.deepEqual(change?.after.promptExpiresAt, AT);
   });
 
   const checks: readonly (readonly [string, CollectionTransitionInput, Date | null])[] = [
-    ['an open prompt after it should have ended', { kind: 'prompt_accepted' }, inMs(1100)],
-    ['an unknown outcome before long', { kind: 'outcome_unknown' }, inMs(100)],
-    ['an expired one after a while, for a late payment', { kind: 'expired', failureCode: 'unknown' }, inMs(10_000)],
-    ['a failed one never again', { kind: 'declined', failureCode: 'wrong_pin' }, null],
+    ['after the prompt window when the prompt is accepted', { kind: 'prompt_accepted' }, inMs(1100)],
+    ['soon when the outcome is unknown', { kind: 'outcome_unknown' }, inMs(100)],
+    ['later when it expired, to find a late success', { kind: 'expired', failureCode: 'unknown' }, inMs(10_000)],
+    ['never when it failed', { kind: 'declined', failureCode: 'wrong_pin' }, null],
   ];
-  for (const [what, transition, due] of checks) {
-    it(`is checked by the sweep: ${what}`, () => {
-      assert.deepEqual(changeCollection(collectionWith(), transition, NOW, CLOCKS)?.checkDueAt, due);
+  for (const [when, input, due] of checks) {
+    it(`has the sweep check the collection ${when}`, () => {
+      assert.deepEqual(changeCollection(collectionWith(), input, NOW, CLOCKS)?.checkDueAt, due);
     });
   }
 
-  it('to a success, or back from it, is checked no more', () => {
+  it('has the sweep check the collection no more when it is paid or returned', () => {
     const paid = { kind: 'paid', operatorReceipt: '42' } as const;
     assert.equal(changeCollection(collectionWith({ state: 'prompted' }), paid, NOW, CLOCKS)?.checkDueAt, null);
     const returned = changeCollection(collectionWith({ state: 'succeeded' }), { kind: 'returned' }, NOW, CLOCKS);

@@ -1,4 +1,4 @@
-// What is made of the operator's word: every state, every word, every relation of now to the deadlines.
+// Which transition of a collection follows: every state, every operator status, every relation of now to the limits.
 import assert from 'node:assert/strict';
 import {
   COLLECTION_STATES,
@@ -24,7 +24,7 @@ const EXPIRED = { kind: 'expired', failureCode: 'prompt_expired' } as const;
 const STATUSES: Readonly<Record<string, OperatorStatus>> = {
   paid: { kind: 'paid', operatorReceipt: '42' },
   declined: { kind: 'declined', failureCode: 'wrong_pin' },
-  'run out': { kind: 'declined', failureCode: 'prompt_expired' },
+  expired: { kind: 'declined', failureCode: 'prompt_expired' },
   returned: { kind: 'returned', operatorReceipt: '42' },
   pending: { kind: 'pending' },
   'not found': { kind: 'not_found' },
@@ -47,82 +47,82 @@ const MOMENTS = [
   10_000_000,
 ];
 
-// The rules once more, as lines of a table read from the top: the first that fits says what is recorded.
+// The rules written once more, as a table that is read from the top: the first rule that fits applies.
 type Case = { state: CollectionState; status: OperatorStatus; nowMs: number; expiresMs: number | null };
 type Rule = {
-  when: string;
+  title: string;
   fits: (given: Case) => boolean;
   records: (given: Case) => CollectionTransitionInput | null;
 };
 
-// What was returned was paid before.
+// A returned payment was paid before.
 const isPaid = ({ status }: Case) => status.kind === 'returned' || status.kind === 'paid';
 const isAccepted = ({ status }: Case) => status.kind !== 'not_found' && status.kind !== 'unknown';
 const isNeverAccepted = ({ status, nowMs }: Case) => status.kind === 'not_found' && nowMs >= DEADLINE_MS + 1000;
 
 const RULES: readonly Rule[] = [
   {
-    when: 'the provider gave back what was paid',
+    title: 'records returned when the operator returned a succeeded collection',
     fits: ({ state, status }) => state === 'succeeded' && status.kind === 'returned',
     records: () => ({ kind: 'returned' }),
   },
   {
-    when: 'an expired one turns out to be paid',
+    title: 'records paid when an expired collection turns out to be paid',
     fits: (given) => given.state === 'expired' && isPaid(given),
     records: () => PAID,
   },
-  { when: 'it is settled', fits: ({ state }) => isFinal(state), records: () => null },
+  { title: 'records nothing for any other final collection', fits: ({ state }) => isFinal(state), records: () => null },
   {
-    when: 'the first word is that it was taken',
+    title: 'records the acceptance first when the operator has an initiated collection',
     fits: (given) => given.state === 'initiated' && isAccepted(given),
     records: () => ({ kind: 'prompt_accepted' }),
   },
   {
-    when: 'nobody can have been asked to pay any more',
+    title: 'expires an initiated collection whose prompt cannot be raised any more',
     fits: (given) => given.state === 'initiated' && isNeverAccepted(given),
     records: () => ({ kind: 'expired', failureCode: 'operator_unavailable' }),
   },
   {
-    when: 'it may or may not have been taken',
+    title: 'records an unknown outcome when the operator may have accepted an initiated collection',
     fits: ({ state }) => state === 'initiated',
     records: () => ({ kind: 'outcome_unknown' }),
   },
   {
-    when: 'the operator has the money, or gave back what we did not know to be paid',
+    title: 'records paid when the operator reports it as paid or as returned',
     fits: isPaid,
     records: () => PAID,
   },
   {
-    when: 'the prompt ran out at the operator',
+    title: 'records expired when the prompt expired at the operator',
     fits: ({ status }) => status.kind === 'declined' && status.failureCode === 'prompt_expired',
     records: () => EXPIRED,
   },
   {
-    when: 'the operator refuses',
+    title: 'records declined when the operator declines',
     fits: ({ status }) => status.kind === 'declined',
     records: () => DECLINED,
   },
   {
-    when: 'the prompt is still open',
+    title: 'records nothing while the prompt is open',
     fits: ({ state, nowMs, expiresMs }) => state === 'prompted' && (expiresMs === null || nowMs < expiresMs),
     records: () => null,
   },
   {
-    when: 'the prompt ran out undecided',
+    title: 'records an unknown outcome when the prompt window ends without an outcome',
     fits: ({ state }) => state === 'prompted',
     records: () => ({ kind: 'outcome_unknown' }),
   },
   {
-    when: 'a send of unknown outcome was never taken',
+    title: 'expires a collection whose send in doubt was never accepted',
     fits: (given) => given.expiresMs === null && isNeverAccepted(given),
     records: () => ({ kind: 'expired', failureCode: 'operator_unavailable' }),
   },
   {
-    when: 'all patience is over',
+    title: 'expires a collection without an outcome when its reconciliation ends',
     fits: ({ nowMs, expiresMs }) => nowMs >= (expiresMs ?? DEADLINE_MS) + 500_000,
     records: () => ({ kind: 'expired', failureCode: 'unknown' }),
   },
-  { when: 'there is still hope', fits: () => true, records: () => null },
+  { title: 'records nothing while a collection is reconciled', fits: () => true, records: () => null },
 ];
 
 const CASES: readonly Case[] = COLLECTION_STATES.flatMap((state) =>
@@ -136,29 +136,29 @@ function decide({ state, status, nowMs, expiresMs }: Case): CollectionTransition
   return nextCollectionTransition(snapshot, status, nowMs, LIMITS);
 }
 
-describe('what is recorded of the operator’s word', () => {
+describe('the progress of a collection', () => {
   const untried = new Set(RULES);
   for (const rule of RULES) {
     const cases = CASES.filter((given) => RULES.find(({ fits }) => fits(given)) === rule);
-    it(`is as the table says when ${rule.when} (${cases.length} cases)`, () => {
+    it(`${rule.title} (${cases.length} cases)`, () => {
       assert.ok(cases.length > 0);
       for (const given of cases) assert.deepEqual(decide(given), rule.records(given), JSON.stringify(given));
       untried.delete(rule);
     });
   }
 
-  it('leaves no line of the table untried', () => {
+  it('is tested with every rule of the table', () => {
     assert.equal(untried.size, 0);
   });
 
-  it('is only ever a fact that leads on from the state', () => {
+  it('records only what the table of transitions allows in the state', () => {
     for (const given of CASES) {
       const recorded = decide(given);
       assert.ok(recorded === null || COLLECTION_TRANSITIONS[given.state][recorded.kind] !== undefined);
     }
   });
 
-  it('is paid or declined only by the operator’s own word', () => {
+  it('records paid or declined only when the operator status says so', () => {
     for (const given of CASES) {
       const recorded = decide(given);
       if (recorded?.kind === 'paid') assert.ok(isPaid(given), JSON.stringify(given));
@@ -166,27 +166,26 @@ describe('what is recorded of the operator’s word', () => {
     }
   });
 
-  it('is returned only of what was paid, and by the operator’s own word', () => {
+  it('records returned only of a succeeded collection, and only when the operator status says so', () => {
     for (const given of CASES) {
       if (decide(given)?.kind !== 'returned') continue;
       assert.ok(given.state === 'succeeded' && given.status.kind === 'returned', JSON.stringify(given));
     }
   });
 
-  it('lapses by itself only when it was never taken, or past all patience', () => {
+  it('expires without a decline only when it was never accepted or its reconciliation ends', () => {
     for (const given of CASES) {
       const recorded = decide(given);
       if (recorded?.kind !== 'expired' || given.status.kind === 'declined') continue;
       const isOver = given.nowMs >= (given.expiresMs ?? DEADLINE_MS) + LIMITS.reconcileForMs;
       assert.ok(isNeverAccepted(given) || isOver, JSON.stringify(given));
-      assert.ok(given.state !== 'prompted', 'an open prompt is asked for first');
+      assert.ok(given.state !== 'prompted', 'the outcome of an open prompt is queried first');
     }
   });
 });
 
-describe('a state', () => {
-  it('is settled when the operator will say no more by itself', () => {
-    const settled = COLLECTION_STATES.filter(isFinal);
-    assert.deepEqual(settled, ['succeeded', 'failed', 'expired', 'reversed']);
+describe('a state of a collection', () => {
+  it('is final when nothing more is awaited', () => {
+    assert.deepEqual(COLLECTION_STATES.filter(isFinal), ['succeeded', 'failed', 'expired', 'reversed']);
   });
 });

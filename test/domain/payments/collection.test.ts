@@ -21,7 +21,7 @@ const TRANSITION_KINDS: readonly CollectionTransitionKind[] = [
   'returned',
 ];
 
-// Written out once more from the contract: `state fact` to the state it leads to; every other pair changes nothing.
+// Written out once more from the contract: a state and a kind of transition lead to a state; every other pair to none.
 const EXPECTED: Readonly<Record<string, CollectionState>> = {
   'initiated prompt_accepted': 'prompted',
   'initiated outcome_unknown': 'reconciling',
@@ -38,29 +38,29 @@ const EXPECTED: Readonly<Record<string, CollectionState>> = {
   'expired paid': 'succeeded',
 };
 
-describe('the table of a collection’s transitions', () => {
+describe('the table of collection transitions', () => {
   for (const state of COLLECTION_STATES) {
-    for (const transition of TRANSITION_KINDS) {
-      const to = EXPECTED[`${state} ${transition}`];
-      it(`moves ${state} by ${transition} to ${to ?? 'nowhere'}`, () => {
-        assert.equal(COLLECTION_TRANSITIONS[state][transition], to);
+    for (const kind of TRANSITION_KINDS) {
+      const to = EXPECTED[`${state} ${kind}`];
+      it(`${to === undefined ? 'leads nowhere' : `leads to ${to}`} from ${state} by ${kind}`, () => {
+        assert.equal(COLLECTION_TRANSITIONS[state][kind], to);
       });
     }
   }
 
-  it('knows no fact beyond these', () => {
+  it('has no other kind of transition', () => {
     const known = new Set(Object.values(COLLECTION_TRANSITIONS).flatMap((transitions) => Object.keys(transitions)));
     assert.deepEqual([...known].sort(), [...TRANSITION_KINDS].sort());
   });
 
-  it('leads from every state but the first, and never back to it', () => {
+  it('leads to every state but the first, and never back to it', () => {
     const targets = new Set(Object.values(COLLECTION_TRANSITIONS).flatMap((transitions) => Object.values(transitions)));
     assert.deepEqual([...targets].sort(), COLLECTION_STATES.filter((state) => state !== 'initiated').sort());
   });
 });
 
 describe('a collection as merchants see it', () => {
-  it('has these fields in this order, as of its making', () => {
+  it('has these fields in this order after its creation', () => {
     assert.deepEqual(Object.entries(collectionObject(collectionWith({ metadata: { order: '1' } }))).slice(1), [
       ['state', 'initiated'],
       ['amount', 5000],
@@ -83,7 +83,7 @@ describe('a collection as merchants see it', () => {
     assert.equal(collectionObject(collectionWith({ amountMinor: MAX_AMOUNT_MINOR })).amount, 9_007_199_254_740_991);
   });
 
-  it('says why it failed, in a sentence for every code', () => {
+  it('says why it failed in a sentence, for every code', () => {
     for (const failureCode of FAILURE_CODES) {
       const shown = collectionObject(collectionWith({ state: 'failed', failureCode })).failure;
       assert.deepEqual(shown, failure(failureCode));
@@ -99,27 +99,27 @@ describe('a collection as merchants see it', () => {
   });
 });
 
-describe('a success', () => {
+describe('the success of a collection', () => {
   const after = new Date(AT.getTime() + 1);
   const before = new Date(AT.getTime() - 1);
 
-  it('is late after the collection had expired, whenever that was', () => {
+  it('is late after the collection expired, even within the prompt window', () => {
     const collection = collectionWith({ state: 'succeeded', previousState: 'expired', promptExpiresAt: after });
     assert.ok(isLateSuccess(collection));
   });
 
-  it('is late once the prompt on the handset had run out', () => {
+  it('is late after the prompt expired', () => {
     const collection = collectionWith({ state: 'succeeded', previousState: 'reconciling', promptExpiresAt: before });
     assert.ok(isLateSuccess(collection));
   });
 
-  it('is not late while the prompt was alive, up to its last moment', () => {
+  it('is not late until the prompt expires, or when no prompt was recorded', () => {
     for (const promptExpiresAt of [AT, after, null]) {
       assert.ok(!isLateSuccess(collectionWith({ state: 'succeeded', previousState: 'prompted', promptExpiresAt })));
     }
   });
 
-  it('is what only a succeeded collection can be late with', () => {
+  it('is late in no state but succeeded', () => {
     for (const state of COLLECTION_STATES.filter((other) => other !== 'succeeded')) {
       assert.ok(!isLateSuccess(collectionWith({ state, previousState: 'expired', promptExpiresAt: before })), state);
     }

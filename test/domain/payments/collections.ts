@@ -1,4 +1,4 @@
-// Collections for tests of what is pure: well-formed, with what the test names replaced.
+// Builds collections for unit tests: valid, with the fields that the test replaces.
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import { newId } from '../../../src/domain/ids.ts';
 

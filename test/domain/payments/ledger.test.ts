@@ -1,4 +1,4 @@
-// Postings: which account pays which, for every kind of movement.
+// Postings: which accounts each kind debits and credits.
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import {
@@ -15,8 +15,8 @@ const AVAILABLE = availableAccount(PAYMENT.merchantId);
 const HELD = heldAccount(PAYMENT.merchantId);
 const OPERATOR = operatorAccount('mtn-momo', 'UGX');
 
-/** From which account to which. */
-const MOVES: Readonly<Record<PostingKind, readonly [AccountId, AccountId]>> = {
+/** The debit and the credit account of each kind. */
+const ACCOUNTS: Readonly<Record<PostingKind, readonly [AccountId, AccountId]>> = {
   collection_paid: [OPERATOR, AVAILABLE],
   collection_reversed: [AVAILABLE, OPERATOR],
   payout_held: [AVAILABLE, HELD],
@@ -24,9 +24,9 @@ const MOVES: Readonly<Record<PostingKind, readonly [AccountId, AccountId]>> = {
   payout_paid: [HELD, OPERATOR],
   payout_returned: [OPERATOR, AVAILABLE],
 };
-const KINDS = Object.keys(MOVES) as PostingKind[];
+const KINDS = Object.keys(ACCOUNTS) as PostingKind[];
 
-/** What each account holds after these movements. */
+/** The balance of each account after these postings. */
 function balances(kinds: readonly PostingKind[]): Record<string, bigint> {
   const sums: Record<string, bigint> = { [AVAILABLE]: 0n, [HELD]: 0n, [OPERATOR]: 0n };
   for (const kind of kinds) {
@@ -38,7 +38,7 @@ function balances(kinds: readonly PostingKind[]): Record<string, bigint> {
 }
 
 describe('a posting', () => {
-  it('names its accounts for their owner', () => {
+  it('names each account by its owner', () => {
     assert.deepEqual(
       [AVAILABLE, HELD, OPERATOR],
       [`${PAYMENT.merchantId}/available`, `${PAYMENT.merchantId}/held`, 'operator/mtn-momo/UGX'],
@@ -46,8 +46,8 @@ describe('a posting', () => {
   });
 
   for (const kind of KINDS) {
-    it(`of ${kind} moves the whole amount from ${ownerOf(MOVES[kind][0])} to ${ownerOf(MOVES[kind][1])}`, () => {
-      const [debitAccount, creditAccount] = MOVES[kind];
+    it(`moves the whole amount from ${ownerOf(ACCOUNTS[kind][0])} to ${ownerOf(ACCOUNTS[kind][1])} for ${kind}`, () => {
+      const [debitAccount, creditAccount] = ACCOUNTS[kind];
       assert.deepEqual(posting(kind, PAYMENT), {
         kind,
         debitAccount,
@@ -59,19 +59,19 @@ describe('a posting', () => {
   }
 
   const nothing = { [AVAILABLE]: 0n, [HELD]: 0n, [OPERATOR]: 0n };
-  const stories: readonly (readonly [string, readonly PostingKind[], Record<string, bigint>])[] = [
+  const outcomes: readonly (readonly [string, readonly PostingKind[], Record<string, bigint>])[] = [
     ['a collection that was reversed', ['collection_paid', 'collection_reversed'], nothing],
     ['a payout that was not sent', ['payout_held', 'payout_voided'], nothing],
-    ['a payout that came back', ['payout_held', 'payout_paid', 'payout_returned'], nothing],
+    ['a payout that was returned', ['payout_held', 'payout_paid', 'payout_returned'], nothing],
     ['a payout that was paid', ['payout_held', 'payout_paid'], { [AVAILABLE]: -5000n, [HELD]: 0n, [OPERATOR]: 5000n }],
   ];
-  for (const [what, kinds, expected] of stories) {
-    it(`leaves what it should after ${what}`, () => {
+  for (const [what, kinds, expected] of outcomes) {
+    it(`leaves the right balances after ${what}`, () => {
       assert.deepEqual(balances(kinds), expected);
     });
   }
 
-  it('sums to zero over all accounts, whatever moves', () => {
+  it('leaves a sum of zero over all accounts, whatever its kind', () => {
     const sum = Object.values(balances(KINDS)).reduce((total, balance) => total + balance, 0n);
     assert.equal(sum, 0n);
   });

@@ -1,4 +1,4 @@
-// Whether a well-formed request can be carried out, and all that is said when it cannot.
+// Whether a well-formed request can be carried out, and every problem that is reported when it cannot.
 import assert from 'node:assert/strict';
 import { planPayment, type PaymentRequest } from '../../../src/domain/payments/payment-request.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
@@ -25,7 +25,7 @@ function issuesOf(request: Partial<PaymentRequest>): [string, string][] {
   return [];
 }
 
-describe('a collection request', () => {
+describe('a payment request', () => {
   it('goes to the operator that serves the phone', () => {
     assert.deepEqual(planPayment(REQUEST, 'UGX'), { operator: 'mtn-momo' });
     assert.deepEqual(planPayment({ ...REQUEST, currency: 'UGX' }, 'UGX'), { operator: 'mtn-momo' });
@@ -34,12 +34,12 @@ describe('a collection request', () => {
   const refused: [string, Partial<PaymentRequest>, [string, string][]][] = [
     ['a phone in the wrong form', { phone: '+256772000100' }, [['phone', 'phone_invalid']]],
     ['a phone of a network we do not reach', { phone: '256752000100' }, [['phone', 'phone_unsupported']]],
-    ['a phone of another currency', { phone: '250788000100' }, [['phone', 'phone_unsupported']]],
-    ['another currency than the merchant’s', { currency: 'KES' }, [['currency', 'parameter_invalid']]],
-    ['less than the operator takes', { amountMinor: 99n }, [['amount', 'amount_out_of_bounds']]],
-    ['more than the operator takes', { amountMinor: 5_000_001n }, [['amount', 'amount_out_of_bounds']]],
+    ['a phone in a country with another currency', { phone: '250788000100' }, [['phone', 'phone_unsupported']]],
+    ['a currency that is not the merchant’s', { currency: 'KES' }, [['currency', 'parameter_invalid']]],
+    ['an amount below the operator’s bounds', { amountMinor: 99n }, [['amount', 'amount_out_of_bounds']]],
+    ['an amount above the operator’s bounds', { amountMinor: 5_000_001n }, [['amount', 'amount_out_of_bounds']]],
     [
-      'everything at once',
+      'several problems, and names them all',
       { currency: 'KES', phone: '0772000100', amountMinor: 0n },
       [
         ['currency', 'parameter_invalid'],
@@ -54,13 +54,13 @@ describe('a collection request', () => {
     });
   }
 
-  it('may ask for exactly the least and the most that the operator takes', () => {
+  it('is accepted for exactly the least and the most that the operator takes', () => {
     const market = OPERATORS['mtn-momo'].markets.find(({ country }) => country === 'UG');
     assert.deepEqual(issuesOf({ amountMinor: market!.minAmountMinor }), []);
     assert.deepEqual(issuesOf({ amountMinor: market!.maxAmountMinor }), []);
   });
 
-  it('is told the right form of a phone and the bounds of an amount', () => {
+  it('is refused with the required form of a phone and the bounds of the amount', () => {
     assert.throws(() => planPayment({ ...REQUEST, phone: '0772000100' }, 'UGX'), /digits only.*256772123456/);
     assert.throws(() => planPayment({ ...REQUEST, amountMinor: 1n }, 'UGX'), /from 100 to 5000000 .*UGX/);
   });

@@ -1,4 +1,4 @@
-// What a fact makes of a payout: every state, every fact.
+// How a transition input changes a payout: every state with every input.
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS, type Payout } from '../../../src/domain/payments/payout.ts';
@@ -11,8 +11,8 @@ const NOW = new Date(AT.getTime() + 60_000);
 const SEND_DEADLINE = new Date(NOW.getTime() + 300_000);
 const PERSON = newId('usr');
 
-/** Each fact, and what it writes besides the state. */
-const STEPS: readonly (readonly [PayoutTransitionInput, Partial<Payout>])[] = [
+/** Each input, and what it writes besides the state. */
+const INPUTS: readonly (readonly [PayoutTransitionInput, Partial<Payout>])[] = [
   [{ kind: 'approved', sendDeadlineAt: SEND_DEADLINE }, { sendDeadlineAt: SEND_DEADLINE }],
   [
     { kind: 'refused', by: PERSON, reason: 'wrong person' },
@@ -27,14 +27,14 @@ const STEPS: readonly (readonly [PayoutTransitionInput, Partial<Payout>])[] = [
   [{ kind: 'returned' }, { amountReversedMinor: 5000n }],
 ];
 
-describe('a change of a payout', () => {
+describe('a transition input of a payout', () => {
   for (const state of PAYOUT_STATES) {
-    for (const [step, written] of STEPS) {
-      const to = PAYOUT_TRANSITIONS[state][step.kind];
-      it(`from ${state} by ${step.kind} ${to === undefined ? 'is none' : `leads to ${to}`}`, () => {
+    for (const [input, written] of INPUTS) {
+      const to = PAYOUT_TRANSITIONS[state][input.kind];
+      it(`${input.kind} ${to === undefined ? 'changes nothing in' : `leads to ${to} from`} ${state}`, () => {
         const sendDeadlineAt = state === 'queued' ? null : AT;
         const before = payoutWith({ state, version: 3, sendDeadlineAt });
-        const change = changePayout(before, step, NOW, OVERDUE_AFTER_MS);
+        const change = changePayout(before, input, NOW, OVERDUE_AFTER_MS);
         if (to === undefined) {
           assert.equal(change, null);
           return;
@@ -48,19 +48,19 @@ describe('a change of a payout', () => {
           updatedAt: NOW,
           ...written,
         });
-        assert.equal(change.operatorReceipt, step.kind === 'paid' ? '42' : null);
-        const isUnderWay = to === 'released' || to === 'reconciling';
-        assert.deepEqual(change.checkDueAt, isUnderWay ? new Date(NOW.getTime() + OVERDUE_AFTER_MS) : null);
+        assert.equal(change.operatorReceipt, input.kind === 'paid' ? '42' : null);
+        const isPending = to === 'released' || to === 'reconciling';
+        assert.deepEqual(change.checkDueAt, isPending ? new Date(NOW.getTime() + OVERDUE_AFTER_MS) : null);
       });
     }
   }
 
-  it('tries every fact there is', () => {
+  it('is tested with every kind of transition', () => {
     const known = new Set(Object.values(PAYOUT_TRANSITIONS).flatMap((transitions) => Object.keys(transitions)));
-    assert.deepEqual(STEPS.map(([{ kind }]) => kind).sort(), [...known].sort());
+    assert.deepEqual(INPUTS.map(([{ kind }]) => kind).sort(), [...known].sort());
   });
 
-  it('keeps who approved it, and how many had to', () => {
+  it('leaves the approvals, and how many of them the payout needed', () => {
     const approvals = [{ userId: PERSON, approvedAt: AT }];
     const before = payoutWith({ state: 'released', approvals, approvalsRequired: 1, sendDeadlineAt: SEND_DEADLINE });
     const after = changePayout(before, { kind: 'paid', operatorReceipt: '42' }, NOW, OVERDUE_AFTER_MS)?.after;

@@ -1,4 +1,4 @@
-// What is made of the operator's word on a payout: every state, every word, every relation of now to deadline and grace.
+// Which transition of a payout follows: every state, every operator status, every relation of now to the limits.
 import assert from 'node:assert/strict';
 import { PAYOUT_STATES, PAYOUT_TRANSITIONS, type PayoutState } from '../../../src/domain/payments/payout.ts';
 import {
@@ -32,50 +32,50 @@ const MOMENTS = [
 ];
 
 type Case = { state: PayoutState; status: OperatorStatus; nowMs: number; deadlineMs: number | null };
-type Rule = { when: string; fits: (given: Case) => boolean; records: (given: Case) => PayoutOutcomeInput | null };
+type Rule = { title: string; fits: (given: Case) => boolean; records: (given: Case) => PayoutOutcomeInput | null };
 
-const isUnderWay = ({ state }: Case) => state === 'released' || state === 'reconciling';
+const isSent = ({ state }: Case) => state === 'released' || state === 'reconciling';
 const isNeverAccepted = ({ status, nowMs, deadlineMs }: Case) =>
   status.kind === 'not_found' && deadlineMs !== null && nowMs >= deadlineMs + GRACE_MS;
 
-// The rules once more, as lines of a table read from the top: the first that fits says what is recorded.
+// The rules written once more, as a table that is read from the top: the first rule that fits applies.
 const RULES: readonly Rule[] = [
   {
-    when: 'the provider gave back what was paid',
+    title: 'records returned when the operator returned a succeeded payout',
     fits: ({ state, status }) => state === 'succeeded' && status.kind === 'returned',
     records: () => ({ kind: 'returned' }),
   },
   {
-    when: 'it is not released yet, or has ended',
-    fits: (given) => !isUnderWay(given),
+    title: 'records nothing for a payout that is not released yet, or is final',
+    fits: (given) => !isSent(given),
     records: () => null,
   },
   {
-    when: 'nothing could have been sent',
+    title: 'records nothing for a payout that could not have been sent',
     fits: ({ deadlineMs }) => deadlineMs === null,
     records: () => null,
   },
   {
-    when: 'the operator paid, whether or not it was returned since',
+    title: 'records paid when the operator paid, even if it returned the money since',
     fits: ({ status }) => status.kind === 'paid' || status.kind === 'returned',
     records: () => ({ kind: 'paid', operatorReceipt: '42' }),
   },
   {
-    when: 'the operator will not pay',
+    title: 'records declined when the operator declines',
     fits: ({ status }) => status.kind === 'declined',
     records: () => ({ kind: 'declined', failureCode: 'payer_not_found' }),
   },
   {
-    when: 'the operator does not know it, and no send can still be on its way',
+    title: 'records never_accepted when the operator does not know it and no send can still be on its way',
     fits: isNeverAccepted,
     records: ({ nowMs }) => ({ kind: 'never_accepted', queriedAtMs: nowMs }),
   },
   {
-    when: 'nothing more is sent, and the end is not known',
+    title: 'records an unknown outcome when the send deadline passes without an outcome',
     fits: ({ state, nowMs }) => state === 'released' && nowMs >= DEADLINE_MS,
     records: () => ({ kind: 'outcome_unknown' }),
   },
-  { when: 'there is only waiting', fits: () => true, records: () => null },
+  { title: 'records nothing while the outcome is awaited', fits: () => true, records: () => null },
 ];
 
 const CASES: readonly Case[] = PAYOUT_STATES.flatMap((state) =>
@@ -96,36 +96,36 @@ function decide({ state, status, nowMs, deadlineMs }: Case): PayoutOutcomeInput 
   return nextPayoutTransition(snapshot, { status, queriedAtMs: nowMs }, GRACE_MS);
 }
 
-describe('what is recorded of the operator’s word on a payout', () => {
+describe('the progress of a payout', () => {
   const untried = new Set(RULES);
   for (const rule of RULES) {
     const cases = CASES.filter((given) => RULES.find(({ fits }) => fits(given)) === rule);
-    it(`is as the table says when ${rule.when} (${cases.length} cases)`, () => {
+    it(`${rule.title} (${cases.length} cases)`, () => {
       assert.ok(cases.length > 0);
       for (const given of cases) assert.deepEqual(decide(given), rule.records(given), JSON.stringify(given));
       untried.delete(rule);
     });
   }
 
-  it('leaves no line of the table untried', () => {
+  it('is tested with every rule of the table', () => {
     assert.equal(untried.size, 0);
   });
 
-  it('is only ever a fact that leads on from the state', () => {
+  it('records only what the table of transitions allows in the state', () => {
     for (const given of CASES) {
       const recorded = decide(given);
       assert.ok(recorded === null || PAYOUT_TRANSITIONS[given.state][recorded.kind] !== undefined);
     }
   });
 
-  it('is paid only by the operator’s own word', () => {
+  it('records paid only when the operator status says so', () => {
     for (const given of CASES) {
       if (decide(given)?.kind !== 'paid') continue;
       assert.ok(given.status.kind === 'paid' || given.status.kind === 'returned', JSON.stringify(given));
     }
   });
 
-  it('gives held money back only on the operator’s word, or when it never had the payout and never will', () => {
+  it('voids the hold only when the operator declines, or never accepted the payout and never will', () => {
     for (const given of CASES) {
       const transition = decide(given)?.kind;
       if (transition === 'declined') assert.equal(given.status.kind, 'declined', JSON.stringify(given));
@@ -133,13 +133,13 @@ describe('what is recorded of the operator’s word on a payout', () => {
     }
   });
 
-  it('never ends a payout by waiting alone, however long', () => {
+  it('never makes a payout final by waiting alone, however long', () => {
     for (const given of CASES.filter(({ status }) => status.kind === 'pending' || status.kind === 'unknown')) {
       assert.ok([undefined, 'outcome_unknown'].includes(decide(given)?.kind), JSON.stringify(given));
     }
   });
 
-  it('is never given back on a "never heard of it" once the operator had it, however late that comes', () => {
+  it('never voids the hold on not_found once the operator accepted the payout, however late that comes', () => {
     for (const state of ['released', 'reconciling'] as const) {
       const snapshot: PayoutSnapshot = {
         state,

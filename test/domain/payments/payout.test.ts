@@ -1,4 +1,4 @@
-// Payouts: the table of transitions, what approval is called, and what merchants see.
+// Payouts: the table of transitions, the approval states, and what merchants see.
 import assert from 'node:assert/strict';
 import { FAILURE_CODES, payoutFailure } from '../../../src/domain/payments/failure.ts';
 import { MAX_AMOUNT_MINOR } from '../../../src/domain/money.ts';
@@ -29,7 +29,7 @@ const TRANSITION_KINDS: readonly PayoutTransitionKind[] = [
   'returned',
 ];
 
-// Written out once more from the contract: `state fact` to the state it leads to; every other pair changes nothing.
+// Written out once more from the contract: a state and a kind of transition lead to a state; every other pair to none.
 const EXPECTED: Readonly<Record<string, PayoutState>> = {
   'queued approved': 'released',
   'queued refused': 'rejected',
@@ -45,7 +45,7 @@ const EXPECTED: Readonly<Record<string, PayoutState>> = {
   'succeeded returned': 'reversed',
 };
 
-// The contract's table: what the state of approval is called in each state.
+// The contract's table: the approval state in each state.
 const APPROVAL: Readonly<Record<PayoutState, string>> = {
   queued: 'pending',
   released: 'approved',
@@ -58,17 +58,17 @@ const APPROVAL: Readonly<Record<PayoutState, string>> = {
   expired: 'expired',
 };
 
-describe('the table of a payout’s transitions', () => {
+describe('the table of payout transitions', () => {
   for (const state of PAYOUT_STATES) {
-    for (const transition of TRANSITION_KINDS) {
-      const to = EXPECTED[`${state} ${transition}`];
-      it(`moves ${state} by ${transition} to ${to ?? 'nowhere'}`, () => {
-        assert.equal(PAYOUT_TRANSITIONS[state][transition], to);
+    for (const kind of TRANSITION_KINDS) {
+      const to = EXPECTED[`${state} ${kind}`];
+      it(`${to === undefined ? 'leads nowhere' : `leads to ${to}`} from ${state} by ${kind}`, () => {
+        assert.equal(PAYOUT_TRANSITIONS[state][kind], to);
       });
     }
   }
 
-  it('knows no fact beyond these', () => {
+  it('has no other kind of transition', () => {
     const known = new Set(Object.values(PAYOUT_TRANSITIONS).flatMap((transitions) => Object.keys(transitions)));
     assert.deepEqual([...known].sort(), [...TRANSITION_KINDS].sort());
   });
@@ -88,22 +88,8 @@ describe('the table of a payout’s transitions', () => {
       ['approved', 'released'],
     );
   });
-});
 
-describe('the approval of a payout', () => {
-  it('is called in each state as the contract calls it', () => {
-    for (const state of PAYOUT_STATES) assert.equal(approvalState(state), APPROVAL[state], state);
-  });
-
-  it('has the five names that callers filter by, each for some states and no state twice', () => {
-    assert.deepEqual([...APPROVAL_STATES].sort(), [...new Set(Object.values(APPROVAL))].sort());
-    assert.deepEqual(APPROVAL_STATES.flatMap(statesOfApproval).sort(), [...PAYOUT_STATES].sort());
-    for (const approval of APPROVAL_STATES) {
-      for (const state of statesOfApproval(approval)) assert.equal(approvalState(state), approval);
-    }
-  });
-
-  it('leaves the money promised until its end is known', () => {
+  it('leaves a payout pending while it is queued, released or reconciling', () => {
     assert.deepEqual(
       PAYOUT_STATES.filter((state) => !isFinal(state)),
       ['queued', 'released', 'reconciling'],
@@ -111,8 +97,22 @@ describe('the approval of a payout', () => {
   });
 });
 
+describe('the approval state of a payout', () => {
+  it('is the one of the contract in each state', () => {
+    for (const state of PAYOUT_STATES) assert.equal(approvalState(state), APPROVAL[state], state);
+  });
+
+  it('has five values to filter by, each for some states and no state twice', () => {
+    assert.deepEqual([...APPROVAL_STATES].sort(), [...new Set(Object.values(APPROVAL))].sort());
+    assert.deepEqual(APPROVAL_STATES.flatMap(statesOfApproval).sort(), [...PAYOUT_STATES].sort());
+    for (const approval of APPROVAL_STATES) {
+      for (const state of statesOfApproval(approval)) assert.equal(approvalState(state), approval);
+    }
+  });
+});
+
 describe('a payout as merchants see it', () => {
-  it('has these fields in this order, as of its making', () => {
+  it('has these fields in this order after its creation', () => {
     const payout = payoutWith({ metadata: { month: '1' } });
     assert.deepEqual(Object.entries(payoutObject(payout)), [
       ['id', payout.id],
@@ -138,7 +138,7 @@ describe('a payout as merchants see it', () => {
     ]);
   });
 
-  it('names who approved it and when, in the order they did', () => {
+  it('names who approved it and when, in the order of the approvals', () => {
     const [first, second] = [newId('usr'), newId('usr')];
     const approvals = [
       { userId: first, approvedAt: AT },
@@ -150,7 +150,7 @@ describe('a payout as merchants see it', () => {
     ]);
   });
 
-  it('says why it was rejected, and what came back of it', () => {
+  it('says why it was rejected, and how much of it was reversed', () => {
     const rejected = payoutWith({ state: 'rejected', decidedBy: newId('usr'), rejectionReason: 'wrong person' });
     assert.equal(payoutObject(rejected).rejection_reason, 'wrong person');
     assert.equal(payoutObject(payoutWith({ state: 'reversed', amountReversedMinor: 5000n })).amount_reversed, 5000);

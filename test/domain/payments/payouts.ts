@@ -1,4 +1,4 @@
-// Payouts for tests of what is pure: well-formed, with what the test names replaced.
+// Builds payouts for unit tests: valid, with the fields that the test replaces.
 import { newId } from '../../../src/domain/ids.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { AT } from './collections.ts';

@@ -1,12 +1,12 @@
-// Which texts are mobile phones in our form, and which operator serves them.
+// Which texts are mobile phones in the required form, and which operator serves them.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Currency } from '../../../src/domain/money.ts';
 import { OPERATORS, routePhone } from '../../../src/domain/payments/operator-catalogue.ts';
 import { parsePhone, type Phone } from '../../../src/domain/payments/phone.ts';
 
-describe('a phone', () => {
-  const right: [string, string, string][] = [
+describe('parsing a phone', () => {
+  const valid: [string, string, string][] = [
     ['256772123456', 'UG', '772123456'],
     ['250788123456', 'RW', '788123456'],
     ['237670123456', 'CM', '670123456'],
@@ -16,45 +16,45 @@ describe('a phone', () => {
     ['260961234567', 'ZM', '961234567'],
     ['254712345678', 'KE', '712345678'],
   ];
-  for (const [text, country, nationalNumber] of right) {
-    it(`${text} is a mobile phone of ${country}`, () => {
+  for (const [text, country, nationalNumber] of valid) {
+    it(`recognises ${text} as a mobile phone of ${country}`, () => {
       assert.deepEqual(parsePhone(text), { digits: text, country, nationalNumber });
     });
   }
 
-  const wrong: [string, string][] = [
-    ['a plus sign', '+256772123456'],
-    ['a leading zero', '0772123456'],
-    ['two leading zeros', '00256772123456'],
-    ['spaces inside', '256 772 123456'],
-    ['a space before it', ' 256772123456'],
-    ['a space after it', '256772123456 '],
-    ['a line break after it', '256772123456\n'],
-    ['dashes', '256-772-123456'],
-    ['brackets', '(256)772123456'],
-    ['letters', '25677212345a'],
+  const invalid: [string, string][] = [
+    ['a phone with a plus sign', '+256772123456'],
+    ['a phone with a leading zero', '0772123456'],
+    ['a phone with two leading zeros', '00256772123456'],
+    ['a phone with spaces inside', '256 772 123456'],
+    ['a phone with a space before it', ' 256772123456'],
+    ['a phone with a space after it', '256772123456 '],
+    ['a phone with a line break after it', '256772123456\n'],
+    ['a phone with dashes', '256-772-123456'],
+    ['a phone with brackets', '(256)772123456'],
+    ['a phone with letters', '25677212345a'],
     ['a landline', '256414123456'],
-    ['one digit too few', '25677212345'],
-    ['one digit too many', '2567721234567'],
-    ['seven digits', '2567721'],
-    ['sixteen digits', '2567721234567890'],
-    ['a trunk zero after the country code', '2560772123456'],
-    ['a trunk zero after the country code of Ghana', '2330241234567'],
-    ['a country code nobody has', '999772123456'],
-    ['nothing', ''],
-    ['Arabic digits', '٢٥٦٧٧٢١٢٣٤٥٦'],
-    ['full-width digits', '２５６７７２１２３４５６'],
-    ['one Arabic digit among ours', '25677212345٦'],
-    ['an exponent', '2.56772123456e11'],
-    ['an invisible mark before it', '\u200e256772123456'],
+    ['a phone with one digit too few', '25677212345'],
+    ['a phone with one digit too many', '2567721234567'],
+    ['a phone of seven digits', '2567721'],
+    ['a phone of sixteen digits', '2567721234567890'],
+    ['a phone with a trunk zero after the country code', '2560772123456'],
+    ['a phone with a trunk zero after the country code of Ghana', '2330241234567'],
+    ['a phone with a country code that does not exist', '999772123456'],
+    ['an empty text', ''],
+    ['a phone in Arabic digits', '٢٥٦٧٧٢١٢٣٤٥٦'],
+    ['a phone in full-width digits', '２５６７７２１２３４５６'],
+    ['a phone with one Arabic digit', '25677212345٦'],
+    ['a number with an exponent', '2.56772123456e11'],
+    ['a phone with an invisible mark before it', '\u200e256772123456'],
   ];
-  for (const [what, text] of wrong) {
-    it(`with ${what} is none`, () => {
+  for (const [what, text] of invalid) {
+    it(`does not accept ${what}`, () => {
       assert.equal(parsePhone(text), null);
     });
   }
 
-  it('is never found in what is not 8 to 15 digits without a leading zero', () => {
+  it('accepts no text but 8 to 15 digits without a leading zero', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         assert.ok(/^[1-9][0-9]{7,14}$/.test(text) || parsePhone(text) === null);
@@ -87,23 +87,23 @@ describe('the operator of a phone', () => {
   const unserved: [string, string, Currency][] = [
     ['a network we do not reach', '256752000100', 'UGX'],
     ['a country we do not reach', '254712345678', 'KES'],
-    ['a currency that is not the one of its country', '256772000100', 'RWF'],
+    ['a currency of another country', '256772000100', 'RWF'],
   ];
   for (const [what, digits, currency] of unserved) {
-    it(`is none for ${what}`, () => {
+    it(`is not found for ${what}`, () => {
       const phone = parsePhone(digits);
       assert.ok(phone);
       assert.deepEqual(routePhone(phone, currency), { kind: 'none' });
     });
   }
 
-  it('serves with every prefix of its markets phones that we accept', () => {
+  it('has valid phones with every prefix of its markets', () => {
     for (const { country, nationalPrefixes } of Object.values(OPERATORS).flatMap(({ markets }) => markets)) {
       for (const prefix of nationalPrefixes) assert.ok(anyPhone(country, prefix), `${country} ${prefix}`);
     }
   });
 
-  it('has sensible bounds in each of its markets', () => {
+  it('has sensible bounds and distinct prefixes in each of its markets', () => {
     for (const { markets } of Object.values(OPERATORS)) {
       for (const { minAmountMinor, maxAmountMinor, nationalPrefixes } of markets) {
         assert.ok(minAmountMinor >= 1n && minAmountMinor < maxAmountMinor);
@@ -124,7 +124,7 @@ const COUNTRY_CODES: Readonly<Record<string, string>> = {
   ZM: '260',
 };
 
-/** A phone of the country with this national prefix, if there can be one: what follows the prefix is tried out. */
+/** A phone of the country with this national prefix, or null if there is none. Tries what can follow the prefix. */
 function anyPhone(country: string, prefix: string): Phone | null {
   const lengths = Array.from({ length: 6 }, (_, more) => 7 + more);
   for (const length of lengths) {

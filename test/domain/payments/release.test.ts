@@ -1,4 +1,4 @@
-// The rule of two persons, and what a merchant's policy asks for besides.
+// The two-person rule, and what a merchant's policy requires besides.
 import assert from 'node:assert/strict';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import { newId } from '../../../src/domain/ids.ts';
@@ -52,11 +52,11 @@ function refusal(fields: Partial<ReleaseAttempt>): ErrorCode | null {
 }
 
 describe('a release', () => {
-  it('by a second person is allowed, where the policy asks for nothing more', () => {
+  it('is allowed by a second person when the policy requires nothing more', () => {
     assert.equal(refusal({}), null);
   });
 
-  it('by the person who made the payout is refused, even by an owner with every proof, in every state', () => {
+  it('is refused by the maker of the payout, even an owner with a fresh second factor, in every state', () => {
     const person = personWith({ roles: ['owner'], hasSecondFactor: true, secondFactorAt: AT });
     for (const state of PAYOUT_STATES) {
       const payout = payoutWith({ state, createdBy: person.userId });
@@ -64,20 +64,20 @@ describe('a release', () => {
     }
   });
 
-  it('by the person who made the key that made the payout is refused too', () => {
+  it('is refused by the person who created the API key that created the payout', () => {
     const person = personWith();
     const payout = payoutWith({ createdBy: person.userId, apiKeyId: newId('key') });
     assert.equal(refusal({ person, payout }), 'approval_self');
   });
 
   for (const state of PAYOUT_STATES.filter((other) => other !== 'queued')) {
-    it(`of a payout that is ${state} is refused, and told so`, () => {
+    it(`is refused for a payout that is ${state}, and the message says so`, () => {
       assert.equal(refusal({ payout: payoutWith({ state }) }), 'state_conflict');
       assert.match(notQueued(payoutWith({ state })).message, new RegExp(`is ${state}:`));
     });
   }
 
-  it('is possible until the last millisecond before the payout runs out, and not at that moment', () => {
+  it('is possible until the last millisecond before the payout expires, and not from then on', () => {
     assert.equal(refusal({ payout: payoutWith({ expiresAt: new Date(AT.getTime() + 1) }) }), null);
     assert.equal(refusal({ payout: payoutWith({ expiresAt: AT }) }), 'state_conflict');
     assert.equal(refusal({ payout: payoutWith({ expiresAt: ago(1) }) }), 'state_conflict');
@@ -87,17 +87,17 @@ describe('a release', () => {
 describe('the second factor of a release', () => {
   const without = personWith();
   const never = personWith({ hasSecondFactor: true });
-  const provedAgo = (ms: number) => personWith({ hasSecondFactor: true, secondFactorAt: ago(ms) });
+  const verifiedAgo = (ms: number) => personWith({ hasSecondFactor: true, secondFactorAt: ago(ms) });
   const required = withPolicy({ secondFactorRequired: true });
 
   const lines: readonly (readonly [string, Person, Policy, ErrorCode | null])[] = [
-    ['is not asked of who has none, where the policy does not require it', without, DEFAULT_POLICY, null],
-    ['is required of everybody where the policy says so', without, required, 'permission_denied'],
-    ['must have been proved by who has one', never, DEFAULT_POLICY, 'permission_denied'],
-    ['counts when it was just proved', provedAgo(0), required, null],
-    ['counts until its last millisecond', provedAgo(FIVE_MINUTES_MS - 1), DEFAULT_POLICY, null],
-    ['no longer counts after five minutes', provedAgo(FIVE_MINUTES_MS), DEFAULT_POLICY, 'permission_denied'],
-    ['does not count from the future', provedAgo(-1), DEFAULT_POLICY, 'permission_denied'],
+    ['is not required of a person who has none, unless the policy requires it', without, DEFAULT_POLICY, null],
+    ['is required of everybody when the policy says so', without, required, 'permission_denied'],
+    ['is required of a person who has one', never, DEFAULT_POLICY, 'permission_denied'],
+    ['counts when it was just verified', verifiedAgo(0), required, null],
+    ['counts until its last millisecond', verifiedAgo(FIVE_MINUTES_MS - 1), DEFAULT_POLICY, null],
+    ['no longer counts after five minutes', verifiedAgo(FIVE_MINUTES_MS), DEFAULT_POLICY, 'permission_denied'],
+    ['does not count from the future', verifiedAgo(-1), DEFAULT_POLICY, 'permission_denied'],
   ];
   for (const [what, person, policy, expected] of lines) {
     it(what, () => {
@@ -105,7 +105,7 @@ describe('the second factor of a release', () => {
     });
   }
 
-  it('claimed with a time but not owned does not count', () => {
+  it('does not count for a person who has none, even with a time', () => {
     assert.equal(refusal({ person: personWith({ secondFactorAt: AT }), policy: required }), 'permission_denied');
   });
 });
@@ -125,7 +125,7 @@ describe('the daily limit of an approver', () => {
     });
   }
 
-  it('is none where the policy names none', () => {
+  it('does not apply when the policy has none', () => {
     assert.equal(refusal({ releasedMinor: 10n ** 15n }), null);
   });
 });
@@ -135,7 +135,7 @@ describe('the number of approvers', () => {
     assert.equal(approvalsRequired(DEFAULT_POLICY, 10n ** 15n), 1);
   });
 
-  it('is two above the amount of the policy, and one up to it', () => {
+  it('is two above the amount in the policy, and one up to it', () => {
     const policy = withPolicy({ twoApproversAboveMinor: 1000n });
     assert.deepEqual(
       [999n, 1000n, 1001n].map((amount) => approvalsRequired(policy, amount)),
@@ -143,33 +143,33 @@ describe('the number of approvers', () => {
     );
   });
 
-  it('is two for everything where that amount is nothing', () => {
+  it('is two for every amount when the amount in the policy is zero', () => {
     assert.equal(approvalsRequired(withPolicy({ twoApproversAboveMinor: 0n }), 1n), 2);
   });
 });
 
-describe('a payout as its sender sees it', () => {
+describe('the approvals of a payout before it is sent', () => {
   const maker = newId('usr');
   const approval = (userId = newId('usr')): Approval => ({ userId, approvedAt: AT });
   const isReleased = (fields: Partial<Payout>) => isReleasedByOthers(payoutWith({ createdBy: maker, ...fields }));
 
-  it('is released by others with as many approvals as it needs, or more', () => {
+  it('suffice when they are as many as the payout needs, or more', () => {
     assert.ok(isReleased({ approvals: [approval()] }));
     assert.ok(isReleased({ approvals: [approval(), approval()] }));
     assert.ok(isReleased({ approvalsRequired: 2, approvals: [approval(), approval()] }));
   });
 
-  it('is not with too few', () => {
+  it('do not suffice when they are too few', () => {
     assert.ok(!isReleased({ approvals: [] }));
     assert.ok(!isReleased({ approvalsRequired: 2, approvals: [approval()] }));
   });
 
-  it('is not when its maker is among them, however many the others are', () => {
+  it('do not suffice when the maker is among them, however many others there are', () => {
     assert.ok(!isReleased({ approvals: [approval(maker)] }));
     assert.ok(!isReleased({ approvals: [approval(), approval(maker), approval()] }));
   });
 
-  it('is not when one person counts twice', () => {
+  it('do not suffice when one person counts twice', () => {
     const person = newId('usr');
     assert.ok(!isReleased({ approvalsRequired: 2, approvals: [approval(person), approval(person)] }));
   });

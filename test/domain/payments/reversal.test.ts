@@ -1,19 +1,19 @@
-// Reversals that people ask for: what is made of the operator's word, and what merchants see.
+// Reversals: the table of transitions, which transition follows from an operator status, and what merchants see.
 import assert from 'node:assert/strict';
 import { payoutFailure } from '../../../src/domain/payments/failure.ts';
-import { newId } from '../../../src/domain/ids.ts';
 import {
   REVERSAL_STATES,
+  REVERSAL_TRANSITIONS,
   reversalObject,
-  type Reversal,
   type ReversalState,
+  type ReversalTransitionKind,
 } from '../../../src/domain/payments/reversal.ts';
 import {
   nextReversalTransition,
   type ReversalTransitionInput,
 } from '../../../src/domain/payments/reversal-progress.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
-import { AT } from './collections.ts';
+import { reversalWith } from './reversals.ts';
 
 const DEADLINE_MS = 1_000_000;
 const GRACE_MS = 1000;
@@ -28,38 +28,85 @@ const STATUSES: readonly OperatorStatus[] = [
 ];
 
 type Case = { state: ReversalState; status: OperatorStatus; nowMs: number };
-type Rule = { when: string; fits: (given: Case) => boolean; records: (given: Case) => ReversalTransitionInput | null };
+type Rule = { title: string; fits: (given: Case) => boolean; records: (given: Case) => ReversalTransitionInput | null };
 
-// Read from the top: the first that fits says what is recorded.
+// Read from the top: the first rule that fits applies.
 const RULES: readonly Rule[] = [
-  { when: 'it has ended', fits: ({ state }) => state === 'succeeded' || state === 'failed', records: () => null },
-  { when: 'the money went back', fits: ({ status }) => status.kind === 'paid', records: () => ({ kind: 'refunded' }) },
   {
-    when: 'the operator refuses',
+    title: 'records nothing for a final reversal',
+    fits: ({ state }) => state === 'succeeded' || state === 'failed',
+    records: () => null,
+  },
+  {
+    title: 'records refunded when the operator paid the refund',
+    fits: ({ status }) => status.kind === 'paid',
+    records: () => ({ kind: 'refunded' }),
+  },
+  {
+    title: 'records declined when the operator declines',
     fits: ({ status }) => status.kind === 'declined',
     records: () => ({ kind: 'declined', failureCode: 'operator_rejected' }),
   },
   {
-    when: 'the operator does not know it, and no send can still be on its way',
+    title: 'records never_accepted when the operator does not know it and no send can still be on its way',
     fits: ({ status, nowMs }) => status.kind === 'not_found' && nowMs >= DEADLINE_MS + GRACE_MS,
     records: ({ nowMs }) => ({ kind: 'never_accepted', queriedAtMs: nowMs }),
   },
   {
-    when: 'nothing more is sent, and the end is not known',
+    title: 'records an unknown outcome when the send deadline passes without an outcome',
     fits: ({ state, nowMs }) => state === 'requested' && nowMs >= DEADLINE_MS,
     records: () => ({ kind: 'outcome_unknown' }),
   },
-  { when: 'there is only waiting', fits: () => true, records: () => null },
+  { title: 'records nothing while the outcome is awaited', fits: () => true, records: () => null },
 ];
 
 const CASES: readonly Case[] = REVERSAL_STATES.flatMap((state) =>
   STATUSES.flatMap((status) => MOMENTS.map((nowMs) => ({ state, status, nowMs }))),
 );
 
-describe('what is recorded of the operator’s word on a refund', () => {
+const TRANSITION_KINDS: readonly ReversalTransitionKind[] = [
+  'outcome_unknown',
+  'refunded',
+  'declined',
+  'never_accepted',
+];
+
+// Written out once more from the contract: a state and a kind of transition lead to a state; every other pair to none.
+const EXPECTED: Readonly<Record<string, ReversalState>> = {
+  'requested outcome_unknown': 'reconciling',
+  'requested refunded': 'succeeded',
+  'requested declined': 'failed',
+  'requested never_accepted': 'failed',
+  'reconciling refunded': 'succeeded',
+  'reconciling declined': 'failed',
+  'reconciling never_accepted': 'failed',
+};
+
+describe('the table of reversal transitions', () => {
+  for (const state of REVERSAL_STATES) {
+    for (const kind of TRANSITION_KINDS) {
+      const to = EXPECTED[`${state} ${kind}`];
+      it(`${to === undefined ? 'leads nowhere' : `leads to ${to}`} from ${state} by ${kind}`, () => {
+        assert.equal(REVERSAL_TRANSITIONS[state][kind], to);
+      });
+    }
+  }
+
+  it('has no other kind of transition', () => {
+    const known = new Set(Object.values(REVERSAL_TRANSITIONS).flatMap((transitions) => Object.keys(transitions)));
+    assert.deepEqual([...known].sort(), [...TRANSITION_KINDS].sort());
+  });
+
+  it('leads to every state but the first, and never back to it', () => {
+    const targets = new Set(Object.values(REVERSAL_TRANSITIONS).flatMap((transitions) => Object.values(transitions)));
+    assert.deepEqual([...targets].sort(), REVERSAL_STATES.filter((state) => state !== 'requested').sort());
+  });
+});
+
+describe('the progress of a reversal', () => {
   for (const rule of RULES) {
     const cases = CASES.filter((given) => RULES.find(({ fits }) => fits(given)) === rule);
-    it(`is as the table says when ${rule.when} (${cases.length} cases)`, () => {
+    it(`${rule.title} (${cases.length} cases)`, () => {
       assert.ok(cases.length > 0);
       for (const { state, status, nowMs } of cases) {
         const recorded = nextReversalTransition(
@@ -74,20 +121,7 @@ describe('what is recorded of the operator’s word on a refund', () => {
 });
 
 describe('a reversal as merchants see it', () => {
-  const reversal: Reversal = {
-    id: newId('rev'),
-    merchantId: newId('mer'),
-    collectionId: newId('col'),
-    operator: 'mtn-momo',
-    state: 'requested',
-    operatorReference: 'bab7498a-e092-4d89-8fba-2f337846fdb9',
-    failureCode: null,
-    requestedBy: newId('usr'),
-    createdAt: AT,
-    updatedAt: AT,
-    sendDeadlineAt: AT,
-    acceptedAt: null,
-  };
+  const reversal = reversalWith();
 
   it('has these fields in this order', () => {
     assert.deepEqual(Object.entries(reversalObject(reversal)), [
@@ -107,7 +141,7 @@ describe('a reversal as merchants see it', () => {
     assert.deepEqual(shown.failure, payoutFailure('operator_rejected'));
   });
 
-  it('is not over on a "never heard of it" once the operator had it', () => {
+  it('stays pending on not_found once the operator accepted the refund', () => {
     const snapshot = { state: 'reconciling', sendDeadlineAtMs: 1000, isAccepted: true } as const;
     assert.equal(nextReversalTransition(snapshot, { status: { kind: 'not_found' }, queriedAtMs: 1_000_000 }, 10), null);
   });

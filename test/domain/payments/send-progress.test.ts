@@ -1,4 +1,4 @@
-// What operators say of sent money: what follows from it, what it contradicts, and that we heard it.
+// Operator statuses: which transitions they support, what they contradict, and their attestation.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { isAttested, attest } from '../../../src/security/status-attestation.ts';
@@ -27,8 +27,8 @@ const STATUSES: readonly OperatorStatus[] = [
 ];
 const QUERIED_AT_MS = 1000;
 
-describe('a fact about sent money', () => {
-  const FROM: readonly (readonly [PaymentTransitionInput, readonly OperatorStatus[]])[] = [
+describe('a transition input', () => {
+  const SUPPORT: readonly (readonly [PaymentTransitionInput, readonly OperatorStatus[]])[] = [
     [{ kind: 'approval_expired' }, STATUSES],
     [{ kind: 'outcome_unknown' }, STATUSES],
     [{ kind: 'paid', operatorReceipt: '42' }, [PAID, RETURNED]],
@@ -40,8 +40,8 @@ describe('a fact about sent money', () => {
     [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS }, [NOT_FOUND]],
     [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS + 1 }, []],
   ];
-  for (const [transition, statuses] of FROM) {
-    it(`${JSON.stringify(transition)} follows from ${statuses.map(({ kind }) => kind).join(', ') || 'nothing'}`, () => {
+  for (const [transition, statuses] of SUPPORT) {
+    it(`${JSON.stringify(transition)} follows from ${statuses.map(({ kind }) => kind).join(', ') || 'no status'}`, () => {
       const following = STATUSES.filter((status) =>
         followsFrom(transition, { status, queriedAtMs: QUERIED_AT_MS, attestation: '' }),
       );
@@ -50,22 +50,22 @@ describe('a fact about sent money', () => {
   }
 });
 
-describe('"never heard of it"', () => {
+describe('a status of not_found', () => {
   const sent = { sendDeadlineAtMs: 1000, isAccepted: false };
-  it('counts from the grace after the deadline on', () => {
+  it('means never accepted from the end of the grace after the send deadline on', () => {
     assert.deepEqual(
       [1000, 1009, 1010].map((queriedAtMs) => isNeverAccepted(sent, queriedAtMs, 10)),
       [false, false, true],
     );
   });
-  it('never counts of what the operator had, or of what may not be sent yet', () => {
+  it('never means it for a payment that the operator accepted, or that may not be sent yet', () => {
     assert.equal(isNeverAccepted({ ...sent, isAccepted: true }, 10_000, 10), false);
     assert.equal(isNeverAccepted({ ...sent, sendDeadlineAtMs: null }, 10_000, 10), false);
   });
 });
 
-describe('what an operator says of money that has ended', () => {
-  it('contradicts a failure by "paid", a payment by "declined", and nothing else', () => {
+describe('the operator status of a final payment', () => {
+  it('contradicts a failure when it is paid, a success when it is declined, and nothing else', () => {
     const found = PAYOUT_STATES.flatMap((state) =>
       STATUSES.flatMap((status) => {
         const kind = contradictionIn(state, status);
@@ -76,12 +76,12 @@ describe('what an operator says of money that has ended', () => {
   });
 });
 
-describe('the proof that we heard an answer', () => {
+describe('an attestation', () => {
   const newKey = (name: string) => ({ name, key: createSecretKey(randomBytes(32)) });
   const ring: KeyRing = [newKey('now')];
   const id = newId('pay');
 
-  it('holds after its way through Temporal, and under a ring that has the key no longer first', () => {
+  it('is valid after its way through Temporal, and with a key ring in which its key is not first', () => {
     for (const status of STATUSES) {
       const attested = JSON.parse(JSON.stringify(attest(id, status, QUERIED_AT_MS, ring))) as AttestedStatus;
       assert.ok(isAttested(id, attested, ring));
@@ -89,7 +89,7 @@ describe('the proof that we heard an answer', () => {
     }
   });
 
-  it('does not hold for another payment, moment, answer or key', () => {
+  it('is not valid for another payment, time, status or key', () => {
     const attested = attest(id, PAID, QUERIED_AT_MS, ring);
     assert.ok(!isAttested(newId('pay'), attested, ring));
     assert.ok(!isAttested(id, { ...attested, queriedAtMs: QUERIED_AT_MS + 1 }, ring));

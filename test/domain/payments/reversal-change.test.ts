@@ -1,0 +1,45 @@
+// How a transition input changes a reversal: every state with every input.
+import assert from 'node:assert/strict';
+import { REVERSAL_STATES, REVERSAL_TRANSITIONS, type Reversal } from '../../../src/domain/payments/reversal.ts';
+import { changeReversal } from '../../../src/domain/payments/reversal-change.ts';
+import type { ReversalTransitionInput } from '../../../src/domain/payments/reversal-progress.ts';
+import { AT } from './collections.ts';
+import { reversalWith } from './reversals.ts';
+
+const OVERDUE_AFTER_MS = 100;
+const NOW = new Date(AT.getTime() + 60_000);
+
+/** Each input, and what it writes besides the state. */
+const INPUTS: readonly (readonly [ReversalTransitionInput, Partial<Reversal>])[] = [
+  [{ kind: 'outcome_unknown' }, {}],
+  [{ kind: 'refunded' }, {}],
+  [{ kind: 'declined', failureCode: 'payer_not_found' }, { failureCode: 'payer_not_found' }],
+  [{ kind: 'never_accepted', queriedAtMs: 1 }, { failureCode: 'operator_unavailable' }],
+];
+
+describe('a transition input of a reversal', () => {
+  for (const state of REVERSAL_STATES) {
+    for (const [input, written] of INPUTS) {
+      const to = REVERSAL_TRANSITIONS[state][input.kind];
+      it(`${input.kind} ${to === undefined ? 'changes nothing in' : `leads to ${to} from`} ${state}`, () => {
+        const before = reversalWith({ state });
+        const change = changeReversal(before, input, NOW, OVERDUE_AFTER_MS);
+        if (to === undefined) {
+          assert.equal(change, null);
+          return;
+        }
+        assert.deepEqual(change, {
+          before,
+          after: { ...before, state: to, updatedAt: NOW, ...written },
+          checkDueAt: to === 'reconciling' ? new Date(NOW.getTime() + OVERDUE_AFTER_MS) : null,
+          requiresNotAccepted: input.kind === 'never_accepted',
+        });
+      });
+    }
+  }
+
+  it('is tested with every kind of transition', () => {
+    const known = new Set(Object.values(REVERSAL_TRANSITIONS).flatMap((transitions) => Object.keys(transitions)));
+    assert.deepEqual(INPUTS.map(([{ kind }]) => kind).sort(), [...known].sort());
+  });
+});
