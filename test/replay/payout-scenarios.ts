@@ -16,12 +16,12 @@ async function released(testEnv: TestEnvironment, row: string): Promise<Payout> 
   await fund(testEnv, testEnv.merchant, 20_000);
   const payout = await requestPayout(testEnv, row);
   await untilQueued(payout.workflowId);
-  const answer = await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
-  assert.equal(answer.status, 200, answer.text);
+  const response = await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
+  assert.equal(response.status, 200, response.text);
   return payout;
 }
 
-/** The history begins with the wait for a decision, however slowly the workflow starts. */
+/** Makes the history begin with the wait for a decision, however slowly the workflow starts. */
 async function untilQueued(workflowId: string): Promise<void> {
   const handle = (await temporalClient()).workflow.getHandle(workflowId);
   await eventually('the wait for a decision', async () => {

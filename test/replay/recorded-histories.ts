@@ -1,4 +1,4 @@
-// The recorded histories: where they are, how they are written, and what is taken out of them first.
+// The recorded histories: where they are, how they are written, and what is removed from them first.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ export type RecordedHistory = {
 };
 export type HistoryEvent = { readonly eventType: string } & Readonly<Record<string, unknown>>;
 
-/** Set to `true`, it makes the tests record every history anew before they look at them. */
+/** Set to `true`, it makes the tests record every history again before they read them. */
 export const RECORDING = 'MALIPO_RECORD_HISTORIES';
 
 export function recordedHistories(): RecordedHistory[] {
@@ -30,7 +30,7 @@ export function recordedHistories(): RecordedHistory[] {
     });
 }
 
-/** Plays every scenario and writes its history; files of scenarios that are no more are removed. */
+/** Plays every scenario and writes its history. Removes the files of scenarios that no longer exist. */
 export async function recordHistories(): Promise<void> {
   for (const { name } of recordedHistories()) rmSync(join(FOLDER, `${name}${EXTENSION}`));
   for (const scenario of SCENARIOS) {
@@ -46,7 +46,7 @@ async function historyOf({ workflowId, runId }: { workflowId: string; runId: str
   return `{"events":[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]}\n`;
 }
 
-// Which process did something, on which machine and from which file of whose folder, is of no use to a replay.
+// A replay needs no names of processes, machines, files or folders.
 function scrub(this: unknown, key: string, value: unknown): unknown {
   if (key === 'identity') return 'a worker';
   if (key === 'stackTrace') return '';

@@ -1,4 +1,4 @@
-// Histories of earlier runs replayed with the present workflow code: what is under way must survive a new version.
+// Replays the histories of earlier runs with the current workflow code: open workflows must survive a new version.
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
@@ -20,7 +20,7 @@ async function failuresOf(
   return failures;
 }
 
-/** The present code with one passage replaced. Fails when the passage is not there exactly once. */
+/** The current code with one passage replaced. Fails unless the passage is there exactly once. */
 async function alteredBundle(passage: string, replacement: string): Promise<WorkflowBundleWithSourceMap> {
   const bundle = await workflowBundle();
   assert.equal(bundle.code.split(passage).length, 2, `the bundle holds once: ${passage}`);
@@ -34,14 +34,14 @@ describe('recorded histories', () => {
     await recordHistories();
   });
 
-  it('are there for every scenario, and for nothing else', () => {
+  it('exist for every scenario, and for nothing else', () => {
     assert.deepEqual(
       recordedHistories().map(({ name }) => name),
       SCENARIOS.map(({ name }) => name).sort(),
     );
   });
 
-  it('are there for every workflow', () => {
+  it('exist for every workflow', () => {
     const recorded = recordedHistories().map(({ events }) => {
       const started = events[0]?.['workflowExecutionStartedEventAttributes'] as { workflowType: { name: string } };
       return started.workflowType.name;
@@ -49,22 +49,22 @@ describe('recorded histories', () => {
     assert.deepEqual([...new Set(recorded)].sort(), Object.keys(workflows).sort());
   });
 
-  it('are of runs that came to their end', () => {
+  it('are of runs that are closed', () => {
     for (const { name, events } of recordedHistories()) {
       assert.match(String(events.at(-1)?.eventType), /^EVENT_TYPE_WORKFLOW_EXECUTION_(COMPLETED|FAILED)$/, name);
     }
   });
 
-  it('are replayed by the present code', async () => {
+  it('can be replayed by the current code', async () => {
     const failures = await failuresOf(await workflowBundle(), recordedHistories());
     assert.deepEqual(
       [...failures],
       [],
-      `record them anew with ${RECORDING}=true only if nothing of the old is under way`,
+      `record them again with ${RECORDING}=true only if no workflow of the old code is open`,
     );
   });
 
-  it('name no machine, folder or phone', () => {
+  it('contain no machine name, folder or phone', () => {
     for (const { name, text } of recordedHistories()) {
       const decoded = [...text.matchAll(/"data":"([A-Za-z0-9+/=]+)"/g)].map(([, data]) =>
         Buffer.from(data!, 'base64').toString('utf8'),
@@ -80,28 +80,28 @@ describe('recorded histories', () => {
   });
 });
 
-describe('a change that the histories do not allow', () => {
+describe('the replay of the histories', () => {
   const CHANGES: readonly (readonly [string, string, string, string])[] = [
     [
-      'a collection that no longer raises the prompt',
+      'a collection no longer raises the prompt',
       'collection-paid-after-callback',
       'const sent =',
       'const sent = true ? snapshot :',
     ],
     [
-      'a payout that is sent before anybody decided',
+      'a payout is sent before anybody has decided',
       'payout-released-and-paid',
       'await awaitDecision(payment, loaded.snapshot, signals)',
       `{ ...loaded.snapshot, state: 'released', sendDeadlineAtMs: 0 }`,
     ],
     [
-      'a delivery that no longer waits for the time of its next attempt',
+      'a delivery no longer waits for its next attempt',
       'delivery-accepted-at-the-third-attempt',
       'due.dueInMs > 0',
       'false',
     ],
     [
-      'a sweep that starts nothing again',
+      'a sweep requeues nothing',
       'sweep-with-nothing-wrong',
       'await requeueStaleWork()',
       '{ collection: 0, delivery: 0 }',
@@ -109,7 +109,7 @@ describe('a change that the histories do not allow', () => {
   ];
 
   for (const [what, name, passage, replacement] of CHANGES) {
-    it(`is noticed: ${what}`, async () => {
+    it(`fails when ${what}`, async () => {
       const histories = recordedHistories().filter((history) => history.name === name);
       const failures = await failuresOf(await alteredBundle(passage, replacement), histories);
       assert.match(String(failures.get(name)), /[Nn]ondeterminism/);

@@ -22,7 +22,7 @@ export type Scenario = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly undecidedMs?: number;
   readonly startsServer?: boolean;
-  /** Plays it and returns the run whose history is kept. */
+  /** Plays it and returns the run whose history is recorded. */
   play(testEnv: TestEnvironment): Promise<Run>;
 };
 
@@ -185,18 +185,18 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
 
 export const SCENARIOS: readonly Scenario[] = [...COLLECTION_AND_DELIVERY_SCENARIOS, ...PAYOUT_SCENARIOS];
 
-/** A delivery whose workflow sends until the attempt that is accepted. */
+/** Plays a delivery whose workflow sends until the attempt that the receiver accepts. */
 async function deliver(testEnv: TestEnvironment, acceptedAttempt: number): Promise<Run> {
   const { merchant, receiver } = testEnv;
   receiver.answerWith(merchant.id, ({ headers }, response) => {
     response.writeHead(Number(headers['malipo-attempt']) < acceptedAttempt ? 500 : 200).end();
   });
   await pay(testEnv, '010');
-  const ends = acceptedAttempt === Infinity ? 'dead_lettered' : 'delivered';
-  return { workflowId: deliveryWorkflowId((await untilDelivery(testEnv, merchant, ends)).id) };
+  const state = acceptedAttempt === Infinity ? 'dead_lettered' : 'delivered';
+  return { workflowId: deliveryWorkflowId((await untilDelivery(testEnv, merchant, state)).id) };
 }
 
-/** What a superuser of the database can do. */
+/** Changes rows as only a superuser of the database can. */
 async function tamper(testEnv: TestEnvironment, sql: string): Promise<void> {
   const client = await testEnv.db.pool.connect();
   try {
@@ -220,7 +220,7 @@ async function runNow(testEnv: TestEnvironment, idFor: (prefix: string) => strin
   return { workflowId: workflow.workflowId, runId: workflow.firstExecutionRunId };
 }
 
-/** Plays the scenario in a test environment of its own and returns the run's history, as JSON, once the run has ended. */
+/** Plays the scenario in a test environment of its own; returns the run's history, as JSON, once the run is closed. */
 export async function play(scenario: Scenario, toJson: (run: Required<Run>) => Promise<string>): Promise<string> {
   const testEnv = await startTestEnvironment({
     startsServer: scenario.startsServer ?? true,

@@ -1,4 +1,4 @@
-// Callbacks are hints: repeated, early, late or forged, they change nothing that the operator does not confirm.
+// Callbacks are only hints: repeated, early, late or forged, they change nothing that the operator does not confirm.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ import {
 } from '../support/payments.ts';
 import { startScriptedOperator, type ScriptedOperator } from '../support/scripted-operator.ts';
 
-async function keptCallbacks(testEnv: TestEnvironment): Promise<number> {
+async function storedCallbacks(testEnv: TestEnvironment): Promise<number> {
   const { rows } = await testEnv.db.pool.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM operator_callbacks',
   );
@@ -30,10 +30,10 @@ async function latestRun({ workflowId }: Payment): Promise<{ runId: string; stat
   return { runId, status: status.name };
 }
 
-describe('a callback', () => {
-  // Here nothing but a callback makes the workflow ask in time.
+describe('a callback of the operator', () => {
+  // Only a callback makes the workflow query the status in time.
   const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '30000', MALIPO_PROMPT_WINDOW_MS: '60000' };
-  const ASK_GAP_MS = 200;
+  const QUERY_GAP_MS = 200;
   let testEnv: TestEnvironment;
   let operator: ScriptedOperator;
   before(async () => {
@@ -41,7 +41,7 @@ describe('a callback', () => {
     testEnv = await startTestEnvironment({
       environment: {
         ...NO_POLLS,
-        MALIPO_MINIMUM_QUERY_GAP_MS: String(ASK_GAP_MS),
+        MALIPO_MINIMUM_QUERY_GAP_MS: String(QUERY_GAP_MS),
         MALIPO_MTN_MOMO_BASE_URL: operator.url,
       },
     });
@@ -54,31 +54,31 @@ describe('a callback', () => {
     await operator.stop();
   });
 
-  async function openPayment(): Promise<Payment> {
+  async function promptedPayment(): Promise<Payment> {
     const payment = await pay(testEnv, '000');
     await untilState(testEnv, payment, 'prompted');
     return payment;
   }
 
-  it('makes the workflow ask at once', async () => {
-    const payment = await openPayment();
+  it('makes the workflow query the status at once', async () => {
+    const payment = await promptedPayment();
     operator.setStatus({ status: 'SUCCESSFUL' });
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     await untilState(testEnv, payment, 'succeeded', 5000);
   });
 
-  it('that claims success moves no money while the operator says that the payment is pending', async () => {
-    const payment = await openPayment();
+  it('moves no money when it claims success while the operator status is pending', async () => {
+    const payment = await promptedPayment();
     const balance = await availableBalance(testEnv, payment.merchant);
-    const answer = await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
-    assert.equal(answer.status, 200);
-    await eventually('the operator to be asked', () => operator.statusQueries(payment.operatorReference) > 0);
+    const response = await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
+    assert.equal(response.status, 200);
+    await eventually('a status query', () => operator.statusQueries(payment.operatorReference) > 0);
     assert.equal((await fetchPayment(testEnv, payment)).state, 'prompted');
     assert.equal(await availableBalance(testEnv, payment.merchant), balance);
   });
 
-  it('that comes twice changes the payment once', async () => {
-    const payment = await openPayment();
+  it('changes the payment once when it comes twice', async () => {
+    const payment = await promptedPayment();
     operator.setStatus({ status: 'SUCCESSFUL' });
     await Promise.all([1, 2].map(() => callBack(testEnv, payment.operatorReference, 'SUCCESSFUL')));
     await untilState(testEnv, payment, 'succeeded', 5000);
@@ -89,28 +89,28 @@ describe('a callback', () => {
     ]);
   });
 
-  it('that is repeated without end makes no flood of questions and fills no disk', async () => {
-    const payment = await openPayment();
-    const keptBefore = await keptCallbacks(testEnv);
+  it('leads to a bounded number of status queries and stored callbacks when it is repeated without end', async () => {
+    const payment = await promptedPayment();
+    const storedBefore = await storedCallbacks(testEnv);
     const beganMs = Date.now();
     for (let i = 0; i < 40; i++) await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
-    // One gap more: what the last callbacks led to is under way until then.
-    await sleep(ASK_GAP_MS);
-    const mostQuestions = Math.ceil((Date.now() - beganMs) / ASK_GAP_MS) + 1;
-    const questions = operator.statusQueries(payment.operatorReference);
-    assert.ok(questions >= 1 && questions <= mostQuestions, `${questions} questions, ${mostQuestions} at most`);
-    assert.equal((await keptCallbacks(testEnv)) - keptBefore, 20);
+    // One more gap: the query for the last callbacks may wait until then.
+    await sleep(QUERY_GAP_MS);
+    const mostQueries = Math.ceil((Date.now() - beganMs) / QUERY_GAP_MS) + 1;
+    const queries = operator.statusQueries(payment.operatorReference);
+    assert.ok(queries >= 1 && queries <= mostQueries, `${queries} status queries, ${mostQueries} at most`);
+    assert.equal((await storedCallbacks(testEnv)) - storedBefore, 20);
   });
 
-  it('for a payment we never made is answered and kept nowhere', async () => {
-    const before = await keptCallbacks(testEnv);
-    const answer = await callBack(testEnv, randomUUID(), 'SUCCESSFUL');
-    assert.deepEqual([answer.status, await answer.json()], [200, {}]);
-    assert.equal(await keptCallbacks(testEnv), before);
+  it('receives a response and is not stored when it is for an unknown payment', async () => {
+    const before = await storedCallbacks(testEnv);
+    const response = await callBack(testEnv, randomUUID(), 'SUCCESSFUL');
+    assert.deepEqual([response.status, await response.json()], [200, {}]);
+    assert.equal(await storedCallbacks(testEnv), before);
   });
 
-  it('that comes after a failure changes nothing and starts nothing', async () => {
-    const payment = await openPayment();
+  it('changes nothing and starts no workflow at once when it comes after a failure', async () => {
+    const payment = await promptedPayment();
     operator.setStatus({ status: 'FAILED', reason: 'APPROVAL_REJECTED' });
     await callBack(testEnv, payment.operatorReference, 'FAILED');
     await untilState(testEnv, payment, 'failed', 5000);
@@ -142,7 +142,7 @@ describe('a callback of the sandbox operator', () => {
     await testEnv.stop();
   });
 
-  it('that comes before the answer to the prompt is not lost', async () => {
+  it('is not lost when it comes before the answer to the prompt request', async () => {
     const payment = await pay(testEnv, '012');
     const shown = await untilState(testEnv, payment, 'succeeded');
     assert.equal(shown.failure, null);
@@ -152,20 +152,20 @@ describe('a callback of the sandbox operator', () => {
     ]);
   });
 
-  it('that comes after the payment expired brings the money, and the event says that it is late', async () => {
+  it('leads to a late success, which the event marks, when it comes after the payment expired', async () => {
     const payment = await pay(testEnv, '009', { merchant: await testEnv.addMerchant() });
     const expired = await untilState(testEnv, payment, 'expired');
     assert.equal(expired.failure?.code, 'unknown');
     assert.equal(await availableBalance(testEnv, payment.merchant), 0);
     await untilState(testEnv, payment, 'succeeded');
-    const story = transitionsOf(await untilAllReceived(testEnv, payment));
-    assert.deepEqual(story.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
+    const transitions = transitionsOf(await untilAllReceived(testEnv, payment));
+    assert.deepEqual(transitions.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
     assert.equal(await availableBalance(testEnv, payment.merchant), payment.amount);
     assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 });
 
-describe('a callback whose workflow was lost', () => {
+describe('a callback for a payment whose workflow was lost', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment({
@@ -177,7 +177,7 @@ describe('a callback whose workflow was lost', () => {
     await testEnv.stop();
   });
 
-  it('starts it again, and the payment completes', async () => {
+  it('starts the workflow again, and the payment succeeds', async () => {
     const payment = await pay(testEnv, '000');
     await untilState(testEnv, payment, 'prompted');
     await (await temporalClient()).workflow.getHandle(payment.workflowId).terminate('lost, for a test');
@@ -187,18 +187,18 @@ describe('a callback whose workflow was lost', () => {
   });
 });
 
-describe('a callback to an address of its own', () => {
+describe('the address for callbacks', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment({ startsServer: false });
-    // People's address is one that the operator cannot reach.
+    // The operator cannot reach the public address.
     await testEnv.startServer({ MALIPO_PUBLIC_URL: 'http://127.0.0.1:1', MALIPO_CALLBACK_URL: `${testEnv.baseUrl}/` });
   });
   after(() => testEnv.stop());
 
-  it('arrives there', async () => {
+  it('receives the callbacks when it differs from the public address', async () => {
     const payment = await pay(testEnv, '000');
     await untilState(testEnv, payment, 'succeeded');
-    await eventually('the operator’s call', async () => (await keptCallbacks(testEnv)) > 0);
+    await eventually('the callback', async () => (await storedCallbacks(testEnv)) > 0);
   });
 });

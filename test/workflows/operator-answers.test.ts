@@ -1,4 +1,4 @@
-// Answers of the operator that are not to be believed, or only in part.
+// Answers of the operator that must not be trusted, or only in part.
 import assert from 'node:assert/strict';
 import { json } from '../operators/stub-operator.ts';
 import { temporalClient } from '../support/engines.ts';
@@ -20,10 +20,10 @@ import {
   type ScriptedStatus,
 } from '../support/scripted-operator.ts';
 
-describe('what the operator answers', () => {
+describe('an answer of the operator', () => {
   let testEnv: TestEnvironment;
-  let impatient: TestEnvironment;
-  let patient: TestEnvironment;
+  let expiringEnv: TestEnvironment;
+  let reconcilingEnv: TestEnvironment;
   let operator: ScriptedOperator;
   before(async () => {
     operator = await startScriptedOperator();
@@ -34,10 +34,10 @@ describe('what the operator answers', () => {
       MALIPO_OPERATOR_TIMEOUT_MS: '500',
     };
     testEnv = await startTestEnvironment({ environment });
-    impatient = await startTestEnvironment({
+    expiringEnv = await startTestEnvironment({
       environment: { ...environment, MALIPO_PROMPT_WINDOW_MS: '400', MALIPO_RECONCILE_FOR_MS: '400' },
     });
-    patient = await startTestEnvironment({
+    reconcilingEnv = await startTestEnvironment({
       environment: {
         ...environment,
         MALIPO_PROMPT_WINDOW_MS: '1000',
@@ -51,7 +51,7 @@ describe('what the operator answers', () => {
     operator.setStatus({ status: 'PENDING' });
   });
   after(async () => {
-    for (const each of [testEnv, impatient, patient]) {
+    for (const each of [testEnv, expiringEnv, reconcilingEnv]) {
       await assertLedgerIsSound(each.db);
       await each.stop();
     }
@@ -63,41 +63,41 @@ describe('what the operator answers', () => {
   }
 
   const WRONG_ANSWERS: readonly [string, ScriptedStatus][] = [
-    ['more than was asked for', { status: 'SUCCESSFUL', amount: '50000' }],
-    ['less than was asked for', { status: 'SUCCESSFUL', amount: '4999' }],
+    ['more than was requested', { status: 'SUCCESSFUL', amount: '50000' }],
+    ['less than was requested', { status: 'SUCCESSFUL', amount: '4999' }],
     ['the right number in another currency', { status: 'SUCCESSFUL', currency: 'EUR' }],
-    ['an amount that is none', { status: 'SUCCESSFUL', amount: '-5000' }],
+    ['an invalid amount', { status: 'SUCCESSFUL', amount: '-5000' }],
   ];
 
   for (const [what, answer] of WRONG_ANSWERS) {
-    it(`is not believed when it says that ${what} was paid`, async () => {
+    it(`does not make the payment succeed when it says that ${what} was paid`, async () => {
       operator.setStatus(answer);
-      const payment = await paymentOfNewMerchant(impatient);
-      const shown = await untilState(impatient, payment, 'expired');
+      const payment = await paymentOfNewMerchant(expiringEnv);
+      const shown = await untilState(expiringEnv, payment, 'expired');
       assert.equal(shown.failure?.code, 'unknown');
-      assert.equal(await availableBalance(impatient, payment.merchant), 0);
-      assert.ok(operator.statusQueries(payment.operatorReference) > 1, 'it goes on asking');
+      assert.equal(await availableBalance(expiringEnv, payment.merchant), 0);
+      assert.ok(operator.statusQueries(payment.operatorReference) > 1, 'the status queries go on');
     });
   }
 
-  it('is believed as soon as it says what was asked for', async () => {
+  it('makes the payment succeed as soon as it confirms the requested amount', async () => {
     operator.setStatus({ status: 'SUCCESSFUL', amount: '1' });
     const payment = await paymentOfNewMerchant();
     await untilState(testEnv, payment, 'prompted');
-    await eventually('a question', () => operator.statusQueries(payment.operatorReference) > 0);
+    await eventually('a status query', () => operator.statusQueries(payment.operatorReference) > 0);
     operator.setStatus({ status: 'SUCCESSFUL', amount: '5000.00' });
     await untilState(testEnv, payment, 'succeeded');
     assert.equal(await availableBalance(testEnv, payment.merchant), payment.amount);
   });
 
-  it('is asked by the first step of the overdue schedule once the outcome is overdue', async () => {
-    const payment = await paymentOfNewMerchant(patient);
-    await untilState(patient, payment, 'reconciling');
+  it('is queried at the first step of the reconcile schedule once the outcome is overdue', async () => {
+    const payment = await paymentOfNewMerchant(reconcilingEnv);
+    await untilState(reconcilingEnv, payment, 'reconciling');
     operator.setStatus({ status: 'SUCCESSFUL' });
-    await untilState(patient, payment, 'succeeded');
+    await untilState(reconcilingEnv, payment, 'succeeded');
   });
 
-  it('ends the payment at once when it refuses the first try of the prompt', async () => {
+  it('makes the payment fail at once when it refuses the first try of the prompt request', async () => {
     operator.answerPrompts(json(400, { code: 'PAYER_NOT_FOUND', message: 'No such payer.' }));
     const payment = await paymentOfNewMerchant();
     const shown = await untilState(testEnv, payment, 'failed');
@@ -106,14 +106,18 @@ describe('what the operator answers', () => {
     assert.equal(operator.prompts(payment.operatorReference), 1);
     const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
     assert.equal(await handle.result(), 'failed');
-    assert.equal(operator.statusQueries(payment.operatorReference), 0, 'what was refused at once is not asked about');
+    assert.equal(
+      operator.statusQueries(payment.operatorReference),
+      0,
+      'a payment that was refused at once is not queried',
+    );
   });
 
-  it('counts as taken when it says to a second try that it has this prompt already', async () => {
+  it('counts as acceptance when it tells a second try that it has this prompt already', async () => {
     let tries = 0;
     operator.answerPrompts((response) => {
       tries += 1;
-      // The first is taken, and its answer never comes.
+      // The first try is accepted, and its answer never comes.
       if (tries > 1) json(409, { code: 'RESOURCE_ALREADY_EXIST', message: 'Duplicated reference id.' })(response);
     });
     operator.setStatus({ status: 'SUCCESSFUL' });
@@ -126,8 +130,8 @@ describe('what the operator answers', () => {
     assert.equal(operator.prompts(payment.operatorReference), 2);
   });
 
-  it('is asked for the truth when it refuses a prompt that it may have taken before', async () => {
-    // The first try reaches it and its answer is lost; the refusal of the second says nothing of the first.
+  it('leads to a status query when it refuses a prompt that the operator may have accepted before', async () => {
+    // The answer to the first try is lost; the refusal of the second try says nothing about the first.
     let tries = 0;
     operator.answerPrompts((response, received) => {
       tries += 1;

@@ -1,4 +1,4 @@
-// What becomes of payments while the operator, or our own worker, is away.
+// Payments while the operator, or our own worker, is away.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
@@ -16,7 +16,7 @@ import {
   type Payment,
 } from '../support/payments.ts';
 
-describe('a payment whose prompt deadline passed before a worker could take it', () => {
+describe('a payment whose prompt deadline passes before a worker can send it', () => {
   const DEADLINE_MS = 400;
   const GRACE_MS = 800;
   let testEnv: TestEnvironment;
@@ -34,7 +34,7 @@ describe('a payment whose prompt deadline passed before a worker could take it',
     await testEnv.stop();
   });
 
-  it('expires, and nobody’s phone rings', async () => {
+  it('expires without a prompt', async () => {
     await testEnv.startServer({ MALIPO_ROLES: 'api' });
     const payment = await pay(testEnv, '000');
     await sleep(DEADLINE_MS + GRACE_MS);
@@ -47,7 +47,7 @@ describe('a payment whose prompt deadline passed before a worker could take it',
   });
 });
 
-describe('while the operator does not answer', () => {
+describe('a payment while the operator does not answer', () => {
   let testEnv: TestEnvironment;
   before(async () => {
     testEnv = await startTestEnvironment({
@@ -66,7 +66,7 @@ describe('while the operator does not answer', () => {
     await testEnv.stop();
   });
 
-  it('the prompt is tried again, and raised once when the operator is back', async () => {
+  it('is sent again until the operator is back, with a single prompt', async () => {
     await switchFaults(testEnv, { down: true });
     const payment = await pay(testEnv, '000');
     await sleep(800);
@@ -80,7 +80,7 @@ describe('while the operator does not answer', () => {
     assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 
-  it('errors of its own are no refusal', async () => {
+  it('does not fail on errors of the operator’s own', async () => {
     await switchFaults(testEnv, { errorRate: 1 });
     const payment = await pay(testEnv, '000');
     await sleep(600);
@@ -90,7 +90,7 @@ describe('while the operator does not answer', () => {
     assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 
-  it('a prompted payment becomes reconciling when its window ends, and settles late when the operator is back', async () => {
+  it('becomes reconciling when its prompt window ends, and succeeds late when the operator is back', async () => {
     const merchant = await testEnv.addMerchant();
     const payment = await pay(testEnv, '004', { merchant });
     await untilState(testEnv, payment, 'prompted');
@@ -99,13 +99,13 @@ describe('while the operator does not answer', () => {
     assert.equal(await availableBalance(testEnv, merchant), 0);
     await switchFaults(testEnv, {});
     await untilState(testEnv, payment, 'succeeded');
-    const story = ['initiated > prompted', 'prompted > reconciling', 'reconciling > succeeded late'];
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), story);
+    const transitions = ['initiated > prompted', 'prompted > reconciling', 'reconciling > succeeded late'];
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), transitions);
     assert.equal(await availableBalance(testEnv, merchant), payment.amount);
   });
 });
 
-describe('when the operator was away until after the prompt deadline', () => {
+describe('a payment while the operator is away until after the prompt deadline', () => {
   let testEnv: TestEnvironment;
   afterEach(async () => {
     await testEnv.stop();
@@ -117,18 +117,18 @@ describe('when the operator was away until after the prompt deadline', () => {
     return pay(testEnv, '000');
   }
 
-  it('and then says that it never took the prompt, the payment expires and no phone rings', async () => {
+  it('expires without a prompt when the operator then does not know it', async () => {
     const payment = await payWhileAway({ MALIPO_NOT_FOUND_GRACE_MS: '3500', MALIPO_RECONCILE_FOR_MS: '60000' });
     await untilState(testEnv, payment, 'reconciling');
     await switchFaults(testEnv, {});
     const shown = await untilState(testEnv, payment, 'expired');
     assert.equal(shown.failure?.code, 'operator_unavailable');
-    const story = ['initiated > reconciling', 'reconciling > expired'];
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), story);
+    const transitions = ['initiated > reconciling', 'reconciling > expired'];
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), transitions);
     assert.equal(await promptsRaised(testEnv, payment.phone), 0);
   });
 
-  it('and never comes back, the payment expires as unknown, and never as failed', async () => {
+  it('expires as unknown, and does not fail, when the operator never comes back', async () => {
     const payment = await payWhileAway({
       MALIPO_OPERATOR_TIMEOUT_MS: '300',
       MALIPO_NOT_FOUND_GRACE_MS: '400',
@@ -136,7 +136,7 @@ describe('when the operator was away until after the prompt deadline', () => {
     });
     const shown = await untilState(testEnv, payment, 'expired');
     assert.equal(shown.failure?.code, 'unknown');
-    const story = ['initiated > reconciling', 'reconciling > expired'];
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), story);
+    const transitions = ['initiated > reconciling', 'reconciling > expired'];
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), transitions);
   });
 });

@@ -1,4 +1,4 @@
-// Every row of the sandbox's table, from the request to the last webhook.
+// Every row of the sandbox's table of behaviours, from the request to the last webhook.
 import assert from 'node:assert/strict';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { COLLECTION_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
@@ -22,14 +22,14 @@ type Row = {
   readonly title: string;
   readonly state: CollectionState;
   readonly failure: string | null;
-  readonly story: readonly string[];
+  readonly transitions: readonly string[];
   readonly callbacks: number;
 };
 
 const PAID = ['initiated > prompted', 'prompted > succeeded'];
 const FAILED = ['initiated > prompted', 'prompted > failed'];
-const succeeds = { state: 'succeeded', failure: null, story: PAID } as const;
-const fails = (failure: string) => ({ state: 'failed', failure, story: FAILED }) as const;
+const succeeds = { state: 'succeeded', failure: null, transitions: PAID } as const;
+const fails = (failure: string) => ({ state: 'failed', failure, transitions: FAILED }) as const;
 
 const ROWS: readonly Row[] = [
   { row: '001', title: 'fails when the payer cancels', ...fails('payer_cancelled'), callbacks: 1 },
@@ -39,7 +39,7 @@ const ROWS: readonly Row[] = [
     title: 'expires when the prompt times out at the operator',
     state: 'expired',
     failure: 'prompt_expired',
-    story: ['initiated > prompted', 'prompted > expired'],
+    transitions: ['initiated > prompted', 'prompted > expired'],
     callbacks: 1,
   },
   { row: '004', title: 'succeeds by polling when the callback is dropped', ...succeeds, callbacks: 0 },
@@ -52,32 +52,47 @@ const ROWS: readonly Row[] = [
     title: 'succeeds late when the operator decides after the prompt window',
     state: 'succeeded',
     failure: null,
-    story: ['initiated > prompted', 'prompted > reconciling', 'reconciling > succeeded late'],
+    transitions: ['initiated > prompted', 'prompted > reconciling', 'reconciling > succeeded late'],
     callbacks: 1,
   },
   {
     row: '010',
-    title: 'expires as unknown, and never as failed, when the operator does not decide',
+    title: 'expires as unknown, and does not fail, when the operator does not decide',
     state: 'expired',
     failure: 'unknown',
-    story: ['initiated > prompted', 'prompted > reconciling', 'reconciling > expired'],
+    transitions: ['initiated > prompted', 'prompted > reconciling', 'reconciling > expired'],
     callbacks: 0,
   },
-  { row: '011', title: 'succeeds when the operator is unavailable three times first', ...succeeds, callbacks: 1 },
-  { row: '012', title: 'succeeds when the callback comes before the answer', ...succeeds, callbacks: 1 },
+  {
+    row: '011',
+    title: 'succeeds when the operator is unavailable for the first three tries',
+    ...succeeds,
+    callbacks: 1,
+  },
+  {
+    row: '012',
+    title: 'succeeds when the callback comes before the answer to the prompt request',
+    ...succeeds,
+    callbacks: 1,
+  },
   {
     row: '013',
-    title: 'fails when the callback says paid and the operator does not',
+    title: 'fails when the callback says paid and the operator status does not',
     ...fails('payer_cancelled'),
     callbacks: 1,
   },
-  { row: '014', title: 'succeeds when the connection drops before the answer', ...succeeds, callbacks: 1 },
+  {
+    row: '014',
+    title: 'succeeds when the connection drops before the answer to the prompt request',
+    ...succeeds,
+    callbacks: 1,
+  },
   {
     row: '015',
-    title: 'is reversed when the provider gives the money back',
+    title: 'is reversed when the operator gives the money back',
     state: 'reversed',
     failure: null,
-    story: [...PAID, 'succeeded > reversed'],
+    transitions: [...PAID, 'succeeded > reversed'],
     callbacks: 2,
   },
   { row: '099', title: 'succeeds when a person approves it at the handset', ...succeeds, callbacks: 1 },
@@ -86,16 +101,16 @@ const ROWS: readonly Row[] = [
 
 type Outcome = {
   readonly shown: ShownCollection;
-  readonly story: readonly string[];
+  readonly transitions: readonly string[];
   readonly balance: unknown;
   readonly transactions: readonly SandboxTransaction[];
 };
 
-describe('a collection', () => {
+describe('a collection at the sandbox operator', () => {
   let testEnv: TestEnvironment;
   const payments = new Map<string, Promise<Payment>>();
 
-  // All at once: most of their time is waiting.
+  // All collections at once, because most of their time is waiting.
   before(async () => {
     testEnv = await startTestEnvironment({
       environment: { MALIPO_PROMPT_WINDOW_MS: '5000', MALIPO_RECONCILE_FOR_MS: '7000' },
@@ -109,7 +124,7 @@ describe('a collection', () => {
     }
     await Promise.all(payments.values());
     const { phone, operatorReference: reference } = await payments.get('099')!;
-    await eventually('the phone to ring', async () => (await sandboxTransactions(testEnv, phone)).length > 0);
+    await eventually('the prompt', async () => (await sandboxTransactions(testEnv, phone)).length > 0);
     await decideAtSandbox(testEnv, 'handset', { reference, choice: 'approve', pin: '1234' });
   });
   after(async () => {
@@ -121,13 +136,13 @@ describe('a collection', () => {
     const shown = await untilState(testEnv, payment, state);
     return {
       shown,
-      story: transitionsOf(await untilAllReceived(testEnv, payment)),
+      transitions: transitionsOf(await untilAllReceived(testEnv, payment)),
       balance: await availableBalance(testEnv, payment.merchant),
       transactions: await callbacksSent(payment, callbacks),
     };
   }
 
-  // The sandbox notes a callback when it was answered, which may be after the payment settled.
+  // The sandbox counts a callback when it has the response, which may be after the payment is final.
   async function callbacksSent({ phone }: Payment, count: number): Promise<SandboxTransaction[]> {
     return eventually(`${count} callbacks`, async () => {
       const transactions = await sandboxTransactions(testEnv, phone);
@@ -137,9 +152,9 @@ describe('a collection', () => {
 
   for (const row of ROWS) {
     it(`${row.title} (${row.row})`, async () => {
-      const { shown, story, balance, transactions } = await outcomeOf(row);
+      const { shown, transitions, balance, transactions } = await outcomeOf(row);
       assert.equal(shown.failure?.code ?? null, row.failure);
-      assert.deepEqual(story, row.story);
+      assert.deepEqual(transitions, row.transitions);
       assert.equal(balance, row.state === 'succeeded' ? shown['amount'] : 0);
       assert.deepEqual(
         transactions.map(({ promptsRaised }) => promptsRaised),
@@ -148,12 +163,12 @@ describe('a collection', () => {
     });
   }
 
-  it('leaves a ledger that adds up, whatever happened', async () => {
+  it('leaves a ledger that adds up, whatever its outcome', async () => {
     await Promise.all(ROWS.map(outcomeOf));
     await assertLedgerIsSound(testEnv.db);
   });
 
-  it('is tried with every row of the table', () => {
+  it('is tested with every row of the table', () => {
     const tried = new Set(ROWS.map(({ row }) => row));
     assert.deepEqual(
       [...COLLECTION_BEHAVIOURS.keys()].filter((row) => !tried.has(row)),

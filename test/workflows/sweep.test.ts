@@ -1,4 +1,4 @@
-// The sweep: it starts again what was lost, finds what was paid late, and shouts when the ledger does not add up.
+// The sweep: it starts lost workflows again, finds late successes, and fails when the ledger does not add up.
 import assert from 'node:assert/strict';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
@@ -29,7 +29,7 @@ describe('the sweep', () => {
   before(async () => {
     testEnv = await startTestEnvironment({
       environment: {
-        // Nobody hears the operator's callbacks: what is found is found by asking.
+        // The operator's callbacks arrive nowhere, so that only status queries find an outcome.
         MALIPO_PUBLIC_URL: 'http://127.0.0.1:1',
         MALIPO_SWEEP_EVERY_MS: '3600000',
         MALIPO_LEDGER_CHECK_EVERY_MS: '86400000',
@@ -49,7 +49,7 @@ describe('the sweep', () => {
     await testEnv.stop();
   });
 
-  it('has a schedule that never runs two at once, and that a new start brings up to date', async () => {
+  it('has a schedule that never runs two sweeps at once, and whose interval a new start updates', async () => {
     const schedule = await scheduleOf(testEnv);
     const { spec, policies } = await schedule.describe();
     assert.deepEqual(
@@ -65,12 +65,12 @@ describe('the sweep', () => {
     await other.stop();
   });
 
-  it('starts a payment again whose workflow was terminated by hand, and it completes', async () => {
+  it('starts the workflow of a payment again that a person terminated, and the payment succeeds', async () => {
     const payment = await pay(testEnv, '004');
     const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
     await untilState(testEnv, payment, 'prompted');
-    await handle.terminate('by hand');
-    await eventually('the sweep to find it', async () => {
+    await handle.terminate('for a test');
+    await eventually('the sweep to requeue it', async () => {
       await sweep(testEnv);
       return (await runsOf(payment)).length > 1;
     });
@@ -79,26 +79,26 @@ describe('the sweep', () => {
     await assertLedgerIsSound(testEnv.db);
   });
 
-  it('finds that an expired payment was paid late, when the callback was lost too', async () => {
+  it('finds that an expired payment was paid late, even when the callback was lost', async () => {
     const merchant = await testEnv.addMerchant();
     const payment = await pay(testEnv, '009', { merchant });
     await untilState(testEnv, payment, 'expired');
     assert.equal(await availableBalance(testEnv, merchant), 0);
-    await eventually('the late payment', async () => {
+    await eventually('the late success', async () => {
       await sweep(testEnv);
       return (await availableBalance(testEnv, merchant)) === payment.amount;
     });
-    const story = transitionsOf(await untilAllReceived(testEnv, payment));
-    assert.deepEqual(story.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
+    const transitions = transitionsOf(await untilAllReceived(testEnv, payment));
+    assert.deepEqual(transitions.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
     assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 
-  it('disturbs no payment whose workflow is alive', async () => {
+  it('starts no second workflow for a payment whose workflow is open', async () => {
     const payment = await pay(testEnv, '010');
     await untilState(testEnv, payment, 'prompted');
     await testEnv.db.pool.query(`UPDATE collections SET check_due_at = now() WHERE id = $1`, [payment.id]);
     assert.equal((await sweep(testEnv)).status, 'COMPLETED');
-    await eventually('the dispatcher to have looked', async () => {
+    await eventually('the dispatcher to start it', async () => {
       const { rows } = await testEnv.db.pool.query<{ started: boolean }>(
         'SELECT workflow_started_at IS NOT NULL AS started FROM collections WHERE id = $1',
         [payment.id],
@@ -108,7 +108,7 @@ describe('the sweep', () => {
     assert.equal((await runsOf(payment)).length, 1);
   });
 
-  it('removes idempotency keys after 30 days, and no younger ones', async () => {
+  it('removes idempotency keys that are older than 30 days, and no others', async () => {
     const [old, young] = [await pay(testEnv, '000'), await pay(testEnv, '000')];
     const keyOf = ({ workflowId }: Payment) => workflowId.split('/').at(-1);
     await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
@@ -122,12 +122,12 @@ describe('the sweep', () => {
     assert.deepEqual(rows, [{ key: keyOf(young) }]);
   });
 
-  it('completes while the ledger adds up, and so does the check of all of it', async () => {
+  it('completes while the ledger adds up, and so does the ledger check', async () => {
     assert.equal((await sweep(testEnv)).status, 'COMPLETED');
     assert.equal((await sweep(testEnv, ledgerCheckScheduleId)).status, 'COMPLETED');
   });
 
-  /** Does what only somebody with all powers over the database can do. */
+  /** Changes rows as only a superuser of the database can. */
   async function tamper(sql: string, values: unknown[]): Promise<void> {
     const client = await testEnv.db.pool.connect();
     try {
@@ -148,26 +148,26 @@ describe('the sweep', () => {
     });
   }
 
-  it('fails loudly, naming the payment, when a young one is called paid without the money', async () => {
+  it('fails and names the payment when a recent one is marked as paid without a transfer', async () => {
     const payment = await pay(testEnv, '001');
     await untilState(testEnv, payment, 'failed');
-    const become = (state: string, receipt: string | null, code: string | null) =>
+    const mark = (state: string, receipt: string | null, code: string | null) =>
       tamper('UPDATE collections SET state = $2, operator_receipt = $3, failure_code = $4 WHERE id = $1', [
         payment.id,
         state,
         receipt,
         code,
       ]);
-    await become('succeeded', '42', null);
+    await mark('succeeded', '42', null);
     const { status, result } = await sweep(testEnv);
     assert.equal(status, 'FAILED');
     await assertNames(result, payment.id);
-    await become('failed', null, 'payer_cancelled');
+    await mark('failed', null, 'payer_cancelled');
     assert.equal((await sweep(testEnv)).status, 'COMPLETED');
   });
 
-  // The last one: it leaves the ledger broken.
-  it('leaves balances to the check of the whole ledger, which fails as loudly', async () => {
+  // The last test: it leaves the ledger broken.
+  it('does not check balances, and leaves them to the ledger check, which fails and names the account', async () => {
     const account = `${testEnv.merchant.id}/available`;
     await tamper('UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1', [account]);
     assert.equal((await sweep(testEnv)).status, 'COMPLETED');

@@ -1,4 +1,4 @@
-// What a person finds in Temporal: enough to know who must act, and nothing that is secret or personal.
+// What a person finds in the Temporal UI: enough to know who must act, and nothing secret or personal.
 import assert from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -6,10 +6,10 @@ import { temporalClient } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, untilState, type Payment } from '../support/payments.ts';
 
-// Digits that appear in nothing else.
+// An amount whose digits appear nowhere else.
 const FIELDS = { amount: 4_319_867, reference: 'ORDER-of-Akello', description: 'School fees of Akello' };
 
-describe('in Temporal', () => {
+describe('a payment in the Temporal UI', () => {
   let testEnv: TestEnvironment;
   let payment: Payment;
   before(async () => {
@@ -17,7 +17,7 @@ describe('in Temporal', () => {
       environment: { MALIPO_PROMPT_WINDOW_MS: '4000', MALIPO_RECONCILE_FOR_MS: '20000' },
       sandboxTimes: { undecidedMs: 8000 },
     });
-    // Undecided past the window, then paid: it waits for the payer, then for the operator, then it is settled.
+    // Paid after the prompt window: it waits for the payer, then for the operator, and then it is final.
     payment = await pay(testEnv, '009', { fields: FIELDS });
   });
   after(async () => {
@@ -43,7 +43,7 @@ describe('in Temporal', () => {
     await eventually(`${query} to find the payment`, async () => (await foundBy(query)).includes(payment.workflowId));
   }
 
-  it('an open payment is found by its id, merchant, operator and by whom it waits for', async () => {
+  it('is found by its id, its merchant, its operator and whom it waits for while it is pending', async () => {
     await untilState(testEnv, payment, 'prompted');
     await untilFoundBy(
       `MalipoResourceId = '${payment.id}' AND MalipoMerchantId = '${payment.merchant.id}' ` +
@@ -51,34 +51,34 @@ describe('in Temporal', () => {
     );
   });
 
-  it('its summary names the payment and the operator', async () => {
+  it('has a summary that names the payment and the operator', async () => {
     const description = await (await handleOf(payment)).describe();
     assert.equal(await description.staticSummary(), `collection ${payment.id} at mtn-momo`);
   });
 
-  it('its details say that the payer must act, and until when', async () => {
+  it('has details that say that the payer must act, and until when', async () => {
     const details = await eventually('the details', async () => (await currentDetails()) || null);
     assert.match(details, /Waiting for the \*\*payer\*\* to answer the prompt\. The prompt expires at \d{4}-/);
     assert.match(details, /\d+ status polls in this state so far; the next at \d{4}-/);
   });
 
-  it('an overdue payment is found as waiting for the operator, and its details say so', async () => {
+  it('is found as waiting for the operator when its outcome is overdue, and its details say so', async () => {
     await untilState(testEnv, payment, 'reconciling');
     await untilFoundBy(`MalipoResourceId = '${payment.id}' AND MalipoWaitsFor = 'operator'`);
     assert.match(await currentDetails(), /Waiting for the \*\*operator\*\*: the outcome is overdue/);
   });
 
-  it('a settled payment says how it ended', async () => {
+  it('shows its final state', async () => {
     await untilState(testEnv, payment, 'succeeded');
     assert.equal(await (await handleOf(payment)).result(), 'succeeded');
     assert.equal(await currentDetails(), 'Final: succeeded.');
   });
 
-  it('its whole history holds no phone, amount, text of the merchant or secret', async () => {
+  it('has no phone, amount, text of the merchant or secret in its whole history', async () => {
     const handle = await handleOf(payment);
     await handle.result();
     const text = readable(historyToJSON(await handle.fetchHistory()));
-    // The scan sees what payloads hold: what is meant to be there is found.
+    // The scan does read the payloads: it finds what they are meant to hold.
     assert.ok(text.includes(payment.id) && text.includes('prompt_accepted') && text.includes('promptDeadlineMs'));
     const { merchant, phone } = payment;
     const { settings } = testEnv.config;
@@ -100,7 +100,7 @@ describe('in Temporal', () => {
   });
 });
 
-/** The history with every payload decoded beside it. */
+/** The history, followed by its decoded payloads. */
 function readable(historyJson: string): string {
   const decoded: string[] = [];
   JSON.parse(historyJson, (key, value: unknown) => {
