@@ -86,7 +86,7 @@ export type RouteRequest<
 
 export type StoredOutcome = {
   readonly kind: string;
-  readonly answer: { readonly status: number; readonly body: string };
+  readonly response: { readonly status: number; readonly body: string };
 };
 
 export type RouteResponse =
@@ -152,11 +152,11 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
 
 function send(ctx: Context, response: RouteResponse, status: number): void {
   if ('stored' in response) {
-    const { kind, answer } = response.stored;
+    const { kind, response: stored } = response.stored;
     if (kind === 'replayed') ctx.set('Idempotent-Replayed', 'true');
-    ctx.status = answer.status;
+    ctx.status = stored.status;
     ctx.type = 'application/json';
-    ctx.body = answer.body;
+    ctx.body = stored.body;
     return;
   }
   if (response.setCookie !== undefined) ctx.append('Set-Cookie', response.setCookie);

@@ -29,15 +29,15 @@ export async function findIdempotencyKey(
   tx: Tx,
   merchantId: MerchantId,
   key: string,
-  keptSince: Date,
-): Promise<{ fingerprint: Buffer; answer: StoredResponse } | null> {
+  storedSince: Date,
+): Promise<{ fingerprint: Buffer; response: StoredResponse } | null> {
   const [row] = await tx.run<{ request_sha256: Buffer; response_status: number; response_body: string }>(FIND, [
     merchantId,
     key,
-    keptSince,
+    storedSince,
   ]);
   if (!row) return null;
-  return { fingerprint: row.request_sha256, answer: { status: row.response_status, body: row.response_body } };
+  return { fingerprint: row.request_sha256, response: { status: row.response_status, body: row.response_body } };
 }
 
 // An expired key that the sweep has not removed yet may be used again.
@@ -56,9 +56,9 @@ export type NewIdempotencyKey = {
   readonly merchantId: MerchantId;
   readonly key: string;
   readonly fingerprint: Buffer;
-  readonly answer: StoredResponse;
+  readonly response: StoredResponse;
   readonly at: Date;
-  readonly keptSince: Date;
+  readonly storedSince: Date;
 };
 
 /** Stores the response under the key. False, and nothing changes, when the key has a response that has not expired. */
@@ -67,10 +67,10 @@ export async function putIdempotencyKey(tx: Tx, entry: NewIdempotencyKey): Promi
     entry.merchantId,
     entry.key,
     entry.fingerprint,
-    entry.answer.status,
-    entry.answer.body,
+    entry.response.status,
+    entry.response.body,
     entry.at,
-    entry.keptSince,
+    entry.storedSince,
   ]);
   return rows.length === 1;
 }
@@ -91,9 +91,9 @@ export type KeyedRequest = {
 export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promise<StoredResponse | null> {
   const { merchantId, key, fingerprint } = request;
   if (!(await tryLockIdempotencyKey(tx, merchantId, key))) throw inFlight();
-  const stored = await findIdempotencyKey(tx, merchantId, key, keptSince(request));
+  const stored = await findIdempotencyKey(tx, merchantId, key, storedSince(request));
   if (stored === null) return null;
-  if (stored.fingerprint.equals(fingerprint)) return stored.answer;
+  if (stored.fingerprint.equals(fingerprint)) return stored.response;
   throw new DomainError(
     'idempotency_key_reused',
     'This Idempotency-Key was reused with different parameters. Use a new key for a new request.',
@@ -101,13 +101,13 @@ export async function claimIdempotencyKey(tx: Tx, request: KeyedRequest): Promis
 }
 
 /** Stores the response to a request whose key was claimed in this transaction. */
-export async function storeResponse(tx: Tx, request: KeyedRequest, answer: StoredResponse): Promise<void> {
+export async function storeResponse(tx: Tx, request: KeyedRequest, response: StoredResponse): Promise<void> {
   const { merchantId, key, fingerprint, at } = request;
-  const entry = { merchantId, key, fingerprint, answer, at, keptSince: keptSince(request) };
+  const entry = { merchantId, key, fingerprint, response, at, storedSince: storedSince(request) };
   if (!(await putIdempotencyKey(tx, entry))) throw inFlight();
 }
 
-function keptSince({ at }: KeyedRequest): Date {
+function storedSince({ at }: KeyedRequest): Date {
   return new Date(at.getTime() - IDEMPOTENCY_KEPT_FOR_MS);
 }
 

@@ -30,8 +30,8 @@ export type CreateCollection = {
 };
 
 export type CreatedCollection =
-  | { readonly kind: 'created'; readonly answer: StoredResponse; readonly collection: Collection }
-  | { readonly kind: 'replayed'; readonly answer: StoredResponse };
+  | { readonly kind: 'created'; readonly response: StoredResponse; readonly collection: Collection }
+  | { readonly kind: 'replayed'; readonly response: StoredResponse };
 
 /**
  * One transaction claims the key, inserts the collection and stores the response: all or nothing. Repeating the call
@@ -51,15 +51,15 @@ export async function createCollection(
   };
   return db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', answer: stored };
+    if (stored) return { kind: 'replayed', response: stored };
     if (!input.isAcceptingWork) throw backlogFull();
     const collection = newCollection(input, clocks.promptDeadlineMs);
-    const answer = { status: 202, body: JSON.stringify(collectionObject(collection)) };
-    await storeResponse(tx, request, answer);
+    const response = { status: 202, body: JSON.stringify(collectionObject(collection)) };
+    await storeResponse(tx, request, response);
     await insertCollection(tx, collection);
     if (input.by)
       await recordAct(tx, input.by, { action: 'collection.created', subjectId: collection.id, at: input.at });
-    return { kind: 'created', answer, collection };
+    return { kind: 'created', response, collection };
   });
 }
 

@@ -40,8 +40,8 @@ export type CreatePayout = {
 };
 
 export type CreatedPayout =
-  | { readonly kind: 'created'; readonly answer: StoredResponse; readonly payout: Payout }
-  | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredResponse };
+  | { readonly kind: 'created'; readonly response: StoredResponse; readonly payout: Payout }
+  | { readonly kind: 'refused' | 'replayed'; readonly response: StoredResponse };
 
 /**
  * One transaction claims the key, holds the money, inserts the payout with its event and stores the response: all or
@@ -59,7 +59,7 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
   };
   return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', answer: stored };
+    if (stored) return { kind: 'replayed', response: stored };
     if (!input.isAcceptingWork) throw backlogFull();
     // Read now: a member who was removed after the key or session was checked can create no more payouts.
     const roles = await findRoles(tx, input.merchantId, input.createdBy);
@@ -67,16 +67,16 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     const payout = await newPayout(tx, input, context.clocks.payoutExpiryMs);
     const availableMinor = await findSpendableLocked(tx, input.merchantId);
     if (availableMinor < payout.amountMinor) {
-      const answer = { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.requestId)) };
-      await storeResponse(tx, request, answer);
-      return { kind: 'refused', answer };
+      const response = { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.requestId)) };
+      await storeResponse(tx, request, response);
+      return { kind: 'refused', response };
     }
-    const answer = { status: 202, body: JSON.stringify(payoutObject(payout)) };
-    await storeResponse(tx, request, answer);
+    const response = { status: 202, body: JSON.stringify(payoutObject(payout)) };
+    await storeResponse(tx, request, response);
     if (!(await insertPayout(tx, payout, context.environment))) throw idempotencyKeyInUse();
     const act = { action: 'payout.created', subjectId: payout.id, after: summaryOf(payout), at: payout.createdAt };
     if (input.by) await recordAct(tx, input.by, act);
-    return { kind: 'created', answer, payout };
+    return { kind: 'created', response, payout };
   });
 }
 

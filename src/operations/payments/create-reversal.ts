@@ -28,8 +28,8 @@ export type CreateReversal = {
 };
 
 export type CreatedReversal =
-  | { readonly kind: 'created'; readonly answer: StoredResponse; readonly reversal: Reversal }
-  | { readonly kind: 'refused' | 'replayed'; readonly answer: StoredResponse };
+  | { readonly kind: 'created'; readonly response: StoredResponse; readonly reversal: Reversal }
+  | { readonly kind: 'refused' | 'replayed'; readonly response: StoredResponse };
 
 /**
  * One transaction claims the key, inserts the reversal and the audit entry, and stores the response. No money moves
@@ -47,14 +47,14 @@ export async function createReversal({ db, clocks }: PaymentContext, input: Crea
   };
   return db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', answer: stored };
+    if (stored) return { kind: 'replayed', response: stored };
     const reversal = await insert(tx, input, clocks.payoutSendDeadlineMs);
-    const answer =
+    const response =
       reversal === 'insufficient'
         ? { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.by.requestId)) }
         : { status: 202, body: JSON.stringify(reversalObject(reversal)) };
-    await storeResponse(tx, request, answer);
-    return reversal === 'insufficient' ? { kind: 'refused', answer } : { kind: 'created', answer, reversal };
+    await storeResponse(tx, request, response);
+    return reversal === 'insufficient' ? { kind: 'refused', response } : { kind: 'created', response, reversal };
   });
 }
 

@@ -41,12 +41,12 @@ type Context = Omit<PaymentContext, 'db'>;
 export type ReleasePayout = Release & { readonly payoutId: string };
 export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] };
 
-type Replayed = { readonly kind: 'replayed'; readonly answer: StoredResponse };
+type Replayed = { readonly kind: 'replayed'; readonly response: StoredResponse };
 export type ReleasedPayout =
-  { readonly kind: 'approved'; readonly answer: StoredResponse; readonly payout: Payout } | Replayed;
+  { readonly kind: 'approved'; readonly response: StoredResponse; readonly payout: Payout } | Replayed;
 /** `payouts` are the payouts that this call approved. */
 export type ReleasedPayouts =
-  { readonly kind: 'approved'; readonly answer: StoredResponse; readonly payouts: readonly Payout[] } | Replayed;
+  { readonly kind: 'approved'; readonly response: StoredResponse; readonly payouts: readonly Payout[] } | Replayed;
 
 /**
  * One transaction records the approval, the release if the payout now has all the approvals it needs, the event, the
@@ -61,11 +61,11 @@ export async function releasePayout(context: PaymentContext, input: ReleasePayou
   const request = keyed(input, requestFingerprint('POST', path, userId));
   return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', answer: stored };
+    if (stored) return { kind: 'replayed', response: stored };
     const payout = await approve(tx, input.payoutId, input, context);
-    const answer = { status: 200, body: JSON.stringify(payoutObject(payout)) };
-    await storeResponse(tx, request, answer);
-    return { kind: 'approved', answer, payout };
+    const response = { status: 200, body: JSON.stringify(payoutObject(payout)) };
+    await storeResponse(tx, request, response);
+    return { kind: 'approved', response, payout };
   });
 }
 
@@ -84,7 +84,7 @@ export async function releasePayouts(context: PaymentContext, input: ReleasePayo
   const request = keyed(input, requestFingerprint('POST', MANY, { userId: person.userId, ids }));
   return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', answer: stored };
+    if (stored) return { kind: 'replayed', response: stored };
     // Locked in the same order as by the release of one payout: the person, then the payouts.
     await requireApprover(tx, person);
     // Refused for all payouts together, and not stored: after a step-up the same key can be used.
@@ -101,9 +101,9 @@ export async function releasePayouts(context: PaymentContext, input: ReleasePayo
         error: error && { code: error.code, message: error.message },
       });
     }
-    const answer = { status: 200, body: JSON.stringify({ data }) };
-    await storeResponse(tx, request, answer);
-    return { kind: 'approved', answer, payouts };
+    const response = { status: 200, body: JSON.stringify({ data }) };
+    await storeResponse(tx, request, response);
+    return { kind: 'approved', response, payouts };
   });
 }
 

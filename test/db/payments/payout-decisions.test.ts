@@ -149,10 +149,10 @@ describe('a decision on a payout', () => {
   it('acts once under an idempotency key and replays the stored response', async () => {
     const [first, second] = [await queue(db, shop, 1000n), await queue(db, shop, 1000n)];
     const idempotencyKey = randomUUID();
-    const { answer } = await release(db, shop.approver, first.id, { idempotencyKey });
-    assert.equal(answer.status, 200);
+    const { response } = await release(db, shop.approver, first.id, { idempotencyKey });
+    assert.equal(response.status, 200);
     const again = await release(db, shop.approver, first.id, { idempotencyKey });
-    assert.deepEqual(again, { kind: 'replayed', answer });
+    assert.deepEqual(again, { kind: 'replayed', response });
     for (const [person, payoutId] of [
       [shop.approver, second.id],
       [shop.otherApprover, first.id],
@@ -194,8 +194,8 @@ describe('a decision on a payout', () => {
     await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 0n, approverDailyLimitMinor: 1000n });
     const { id } = await queue(db, shop, 1000n);
     for (let i = 0; i < 3; i++) {
-      const { answer } = await release(db, shop.approver, id);
-      assert.match(answer.body, /"state":"queued"/);
+      const { response } = await release(db, shop.approver, id);
+      assert.match(response.body, /"state":"queued"/);
     }
     assert.deepEqual(await approvalsOf(id), [shop.approver.userId]);
     assert.equal((await auditOf(id)).length, 1);

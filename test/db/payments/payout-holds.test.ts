@@ -37,9 +37,9 @@ describe('concurrent requests for payouts', () => {
     assert.equal(answers.filter(isKind('created')).length, 50);
     const refused = answers.filter(isKind('refused'));
     assert.equal(refused.length, 150);
-    for (const { answer } of refused) {
-      assert.equal(answer.status, 402);
-      assert.match(answer.body, /"code":"balance_insufficient".*"request_id":"req_test"/);
+    for (const { response } of refused) {
+      assert.equal(response.status, 402);
+      assert.match(response.body, /"code":"balance_insufficient".*"request_id":"req_test"/);
     }
     assert.deepEqual(await balanceOf(db, shop.merchantId), [0n, 50_000n]);
     assert.equal(await heldByQueued(shop.merchantId), 50_000n);
@@ -119,7 +119,7 @@ describe('a payout’s idempotency key', () => {
     const created = answers.filter(isKind('created'));
     assert.equal(created.length, 1);
     const replayed = answers.filter(isKind('replayed'));
-    for (const { answer } of replayed) assert.deepEqual(answer, created[0]?.answer);
+    for (const { response } of replayed) assert.deepEqual(response, created[0]?.response);
     const inFlight = answers.filter((answer) => answer === 'idempotency_key_in_flight');
     assert.equal(replayed.length + inFlight.length, 49);
     assert.equal(await countOf(shop.merchantId), 1);
@@ -145,10 +145,10 @@ describe('a payout’s idempotency key', () => {
     const shop = await makeShop(db, 999n);
     const idempotencyKey = randomUUID();
     const first = await requestPayout(db, shop, 1000n, { idempotencyKey });
-    assert.deepEqual([first.kind, first.answer.status], ['refused', 402]);
+    assert.deepEqual([first.kind, first.response.status], ['refused', 402]);
     await makeCollection(db, shop.merchantId, 'succeeded');
     const second = await requestPayout(db, shop, 1000n, { idempotencyKey, requestId: 'req_other' });
-    assert.deepEqual(second, { kind: 'replayed', answer: first.answer });
+    assert.deepEqual(second, { kind: 'replayed', response: first.response });
     assert.equal(await countOf(shop.merchantId), 0);
     assert.equal((await requestPayout(db, shop, 1000n)).kind, 'created');
   });
@@ -161,7 +161,7 @@ describe('a payout’s idempotency key', () => {
     await recordPayout(db, first.payout, { kind: 'approval_expired' }, first.payout.expiresAt);
     assert.deepEqual(await requestPayout(db, shop, 1000n, { idempotencyKey }), {
       kind: 'replayed',
-      answer: first.answer,
+      response: first.response,
     });
   });
 

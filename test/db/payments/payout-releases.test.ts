@@ -31,9 +31,9 @@ describe('a release of several payouts', () => {
     );
   const RELEASED = Array.from({ length: 5 }, () => 'released 1 1');
   const QUEUED = Array.from({ length: 5 }, () => 'queued 0 0');
-  const resultsOf = ({ answer }: ReleasedPayouts) =>
+  const resultsOf = ({ response }: ReleasedPayouts) =>
     (
-      JSON.parse(answer.body) as {
+      JSON.parse(response.body) as {
         data: { id: string; payout: { state: string } | null; error: { code: string } | null }[];
       }
     ).data.map(({ payout, error }) => payout?.state ?? error?.code);
@@ -47,7 +47,7 @@ describe('a release of several payouts', () => {
       assert.equal(await codeOr(send()), 'idempotency_key_in_flight');
     });
     assert.deepEqual([first.kind, resultsOf(first)], ['approved', payouts.map(() => 'released')]);
-    assert.deepEqual(await send(), { kind: 'replayed', answer: first.answer });
+    assert.deepEqual(await send(), { kind: 'replayed', response: first.response });
     assert.deepEqual(await snapshot(), RELEASED);
   });
 

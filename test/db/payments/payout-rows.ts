@@ -109,7 +109,7 @@ export async function queue(
   fields: RequestFields = {},
 ): Promise<Payout> {
   const created = await requestPayout(db, shop, amountMinor, fields);
-  assert.ok(created.kind === 'created', created.answer.body);
+  assert.ok(created.kind === 'created', created.response.body);
   return created.payout;
 }
 
@@ -207,7 +207,7 @@ export async function makeReversal(
   collection: Pick<Collection, 'id'>,
 ): Promise<Reversal> {
   const created = await requestReversal(db, person, collection.id);
-  assert.ok(created.kind === 'created', created.answer.body);
+  assert.ok(created.kind === 'created', created.response.body);
   return created.reversal;
 }
 

@@ -51,12 +51,12 @@ describe('a reversal', () => {
 
   describe('requested by an approver', () => {
     it('is recorded as requested and moves no money yet', async () => {
-      const { answer, ...created } = await requestReversal(db, shop.approver, paid.id);
+      const { response, ...created } = await requestReversal(db, shop.approver, paid.id);
       assert.ok(created.kind === 'created');
       const { reversal } = created;
       assert.deepEqual(reversal, await getReversal(db, shop.merchantId, reversal.id));
       assert.deepEqual(reversal, await getLatestReversal(db, shop.merchantId, paid.id));
-      assert.equal(answer.status, 202);
+      assert.equal(response.status, 202);
       assert.deepEqual([reversal.state, reversal.requestedBy], ['requested', shop.approver.userId]);
       assert.notEqual(reversal.operatorReference, paid.operatorReference);
       assert.deepEqual([await stateOf(paid), await available()], ['succeeded', 5000n]);
@@ -93,19 +93,19 @@ describe('a reversal', () => {
       await makePayout(db, shop, 'queued', 100n);
       const idempotencyKey = randomUUID();
       const refused = await requestReversal(db, shop.approver, paid.id, { idempotencyKey });
-      assert.deepEqual([refused.kind, refused.answer.status, await countOf(paid)], ['refused', 402, 0]);
-      assert.match(refused.answer.body, /"code":"balance_insufficient".*"request_id":"req_test"/);
+      assert.deepEqual([refused.kind, refused.response.status, await countOf(paid)], ['refused', 402, 0]);
+      assert.match(refused.response.body, /"code":"balance_insufficient".*"request_id":"req_test"/);
       await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: 100n });
       const again = await requestReversal(db, shop.approver, paid.id, { idempotencyKey });
-      assert.deepEqual(again, { kind: 'replayed', answer: refused.answer });
+      assert.deepEqual(again, { kind: 'replayed', response: refused.response });
       assert.equal((await requestReversal(db, shop.approver, paid.id)).kind, 'created');
     });
 
     it('is created once under an idempotency key, which replays its stored response', async () => {
       const idempotencyKey = randomUUID();
-      const { answer } = await requestReversal(db, shop.approver, paid.id, { idempotencyKey });
+      const { response } = await requestReversal(db, shop.approver, paid.id, { idempotencyKey });
       const again = await requestReversal(db, shop.approver, paid.id, { idempotencyKey });
-      assert.deepEqual(again, { kind: 'replayed', answer });
+      assert.deepEqual(again, { kind: 'replayed', response });
       const another = await makeCollection(db, shop.merchantId, 'succeeded');
       const other = codeOr(requestReversal(db, shop.approver, another.id, { idempotencyKey }));
       assert.equal(await other, 'idempotency_key_reused');
