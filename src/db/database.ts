@@ -1,6 +1,6 @@
 // The connection pool, statements and transactions: all access to PostgreSQL goes through this file.
 import { createHash } from 'node:crypto';
-import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
+import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg';
 
 /** PostgreSQL truncates longer names, and two statements whose names it truncates alike would run as one. */
 const LONGEST_NAME = 63;
@@ -10,8 +10,22 @@ export type Statement = { readonly name: string; readonly text: string };
 
 /** What a read runs on: a pool connection or a transaction. */
 export type Queryable = {
-  run<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Each row as an object whose keys are the names of the columns in camel case: `merchant_id` is `merchantId`. A `bigint`
+   * column is a BigInt. What is within a JSON column stays as it is stored.
+   */
+  run<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
 };
+
+/** The first row that the statement returns, or null. */
+export async function findOne<Row extends object>(
+  db: Queryable,
+  query: Statement,
+  values: readonly unknown[],
+): Promise<Row | null> {
+  const [row] = await db.run<Row>(query, values);
+  return row ?? null;
+}
 
 declare const inTransaction: unique symbol;
 /** An open transaction. Functions that must be atomic with others take this type. */
@@ -96,14 +110,37 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-async function runOn<Row extends QueryResultRow>(
+const TYPES = new TypeOverrides();
+TYPES.setTypeParser(types.builtins.INT8, BigInt);
+
+async function runOn<Row extends object>(
   connection: Pool | PoolClient,
   query: Statement,
   values: readonly unknown[],
   limits: { query_timeout?: number } = {},
 ): Promise<Row[]> {
-  const result = await connection.query<Row>({ name: query.name, text: query.text, values: [...values], ...limits });
-  return result.rows;
+  const { name, text } = query;
+  const config = { name, text, values: [...values], rowMode: 'array' as const, types: TYPES, ...limits };
+  const { fields, rows } = await connection.query<unknown[]>(config);
+  const keys = fields.map((field) => keyOf(field.name));
+  return rows.map((row) => toObject(keys, row) as Row);
+}
+
+function toObject(keys: readonly string[], row: readonly unknown[]): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  keys.forEach((key, index) => (object[key] = row[index]));
+  return object;
+}
+
+/** Names of columns in camel case, each made once: there are only as many as the statements name. */
+const keysByColumn = new Map<string, string>();
+
+function keyOf(column: string): string {
+  const known = keysByColumn.get(column);
+  if (known !== undefined) return known;
+  const key = column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  keysByColumn.set(column, key);
+  return key;
 }
 
 async function withTransaction<Result>(pool: Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {

@@ -1,31 +1,16 @@
 // Recorded work of all four kinds and its workflows: what is unstarted, what was started, what is stale, and how much waits.
-import type { EndpointId, MerchantId } from '../domain/ids.ts';
-import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { WORK_KINDS, type Work, type WorkKind } from '../domain/work.ts';
 import { statement, type Queryable, type Statement, type Tx } from './database.ts';
-
-/** As the statement of any kind selects it: of one kind, only its own columns are there. */
-type WorkRow = {
-  id: string;
-  merchant_id: MerchantId;
-  idempotency_key: string;
-  operator: OperatorId;
-  state: string;
-  updated_at: Date;
-  endpoint_id: EndpointId;
-  replay_count: number;
-};
 
 /** How the rows of one kind are found, as parts of the statements below. `w` is the row, `s` the work that was started. */
 type Source = {
   readonly table: string;
   readonly from: string;
+  /** The fields of its `Work`, but for kind, id and merchant. */
   readonly columns: string;
   readonly isUnstarted: string;
   /** What must still be as it was when the workflow was started or signalled. */
   readonly isUnchanged: string;
-  /** The fields of its `Work`, but for kind and merchant. */
-  readonly fieldsOf: (row: WorkRow) => object;
 };
 
 const SOURCES: Readonly<Record<WorkKind, Source>> = {
@@ -35,7 +20,6 @@ const SOURCES: Readonly<Record<WorkKind, Source>> = {
     columns: 'w.idempotency_key, w.operator, w.state',
     isUnstarted: 'w.workflow_started_at IS NULL AND w.created_at < $1',
     isUnchanged: 'true',
-    fieldsOf: ({ id, idempotency_key: idempotencyKey, operator, state }) => ({ id, idempotencyKey, operator, state }),
   },
   payout: {
     table: 'payouts',
@@ -43,13 +27,6 @@ const SOURCES: Readonly<Record<WorkKind, Source>> = {
     columns: 'w.idempotency_key, w.operator, w.state, w.updated_at',
     isUnstarted: 'w.workflow_started_at IS NULL AND w.updated_at < $1',
     isUnchanged: 'w.updated_at = s.updated_at',
-    fieldsOf: ({ id, idempotency_key: idempotencyKey, operator, state, updated_at: updatedAt }) => ({
-      id,
-      idempotencyKey,
-      operator,
-      state,
-      updatedAt,
-    }),
   },
   reversal: {
     table: 'reversals',
@@ -57,7 +34,6 @@ const SOURCES: Readonly<Record<WorkKind, Source>> = {
     columns: 'c.operator, w.state',
     isUnstarted: 'w.workflow_started_at IS NULL AND w.created_at < $1',
     isUnchanged: 'true',
-    fieldsOf: ({ id, operator, state }) => ({ id, operator, state }),
   },
   delivery: {
     table: 'deliveries',
@@ -65,7 +41,6 @@ const SOURCES: Readonly<Record<WorkKind, Source>> = {
     columns: 'w.endpoint_id, w.replay_count',
     isUnstarted: `w.state = 'retrying' AND w.workflow_started_at IS NULL AND w.created_at < $1`,
     isUnchanged: 'w.replay_count = s.replay_count',
-    fieldsOf: ({ id, endpoint_id: endpointId, replay_count: replayCount }) => ({ id, endpointId, replayCount }),
   },
 };
 
@@ -86,8 +61,8 @@ export async function listUnstarted(
   recordedBefore: Date,
   limit: number,
 ): Promise<Work[]> {
-  const rows = await db.run<WorkRow>(LIST_UNSTARTED[kind], [recordedBefore, limit]);
-  return rows.map((row) => ({ kind, merchantId: row.merchant_id, ...SOURCES[kind].fieldsOf(row) }) as Work);
+  const rows = await db.run<Omit<Work, 'kind'>>(LIST_UNSTARTED[kind], [recordedBefore, limit]);
+  return rows.map((row) => ({ kind, ...row }) as Work);
 }
 
 const MARK_STARTED = perKind((kind, { table, isUnchanged }) =>
@@ -131,8 +106,8 @@ export type Backlog = { readonly count: number; readonly oldestAgeMs: number };
 
 /** How many new collections and payouts wait for their first workflow, counted up to `limit` each, and the oldest's age. */
 export async function measureBacklog(db: Queryable, limit: number): Promise<Backlog> {
-  const [row] = await db.run<{ count: number; oldest_age_ms: string | null }>(MEASURE_BACKLOG, [limit]);
-  return { count: row?.count ?? 0, oldestAgeMs: Math.max(0, Number(row?.oldest_age_ms ?? 0)) };
+  const [row] = await db.run<{ count: number; oldestAgeMs: string | null }>(MEASURE_BACKLOG, [limit]);
+  return { count: row?.count ?? 0, oldestAgeMs: Math.max(0, Number(row?.oldestAgeMs ?? 0)) };
 }
 
 const requeueDue = (table: string, nextCheck: string) =>

@@ -1,14 +1,43 @@
-// Transactions: they commit as a whole or not at all, run again after a deadlock, and survive lost connections.
+// Rows as `run` returns them; transactions, which commit as a whole or not at all and run again after a deadlock; lost connections.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toDomainError } from '../../src/api/errors.ts';
 import { openDatabase, statement, type Database, type Tx } from '../../src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { openTcpLine, type TcpLine } from '../support/tcp-line.ts';
+import { useDatabase } from './use-database.ts';
 
 const ADD = statement('test_add', 'UPDATE counters SET value = value + 1 WHERE id = $1');
 const FAIL = statement('test_fail', 'SELECT fail_with($1)');
 const READ = statement('test_read', 'SELECT sum(value)::int AS sum FROM counters');
+
+describe('a row', () => {
+  const db = useDatabase();
+  const ROW = statement(
+    'test_row',
+    `SELECT 9007199254740993::bigint AS amount_minor, 1 AS number, NULL AS failure_code, '{"ab"}'::text[] AS event_types,
+            '{"first_name": {"last_name": 1}}'::jsonb AS before_change`,
+  );
+  const reads: readonly [string, () => Promise<object[]>][] = [
+    ['the pool', () => db.run(ROW, [])],
+    ['a transaction', () => db.withTransaction((tx) => tx.run(ROW, []))],
+    ['long reads', () => db.withLongReads({ statementTimeoutMs: 1000 }, (reading) => reading.run(ROW, []))],
+  ];
+
+  for (const [name, read] of reads) {
+    it(`has camel-case keys, BigInts and JSON as it is stored when ${name} returns it`, async () => {
+      assert.deepEqual(await read(), [
+        {
+          amountMinor: 9007199254740993n,
+          number: 1,
+          failureCode: null,
+          eventTypes: ['ab'],
+          beforeChange: { first_name: { last_name: 1 } },
+        },
+      ]);
+    });
+  }
+});
 
 describe('a transaction', () => {
   let database: TestDatabase;

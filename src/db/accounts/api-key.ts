@@ -3,7 +3,8 @@ import type { ListedApiKey, Scope } from '../../domain/accounts/api-key.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { named } from './named.ts';
 
 export type ApiKey = {
   readonly id: ApiKeyId;
@@ -16,18 +17,6 @@ export type ApiKey = {
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-};
-
-type ApiKeyRow = {
-  id: ApiKeyId;
-  merchant_id: MerchantId;
-  merchant_currency: Currency;
-  environment: Environment;
-  scopes: Scope[];
-  maker: UserId | null;
-  last_used_at: Date | null;
-  expires_at: Date | null;
-  revoked_at: Date | null;
 };
 
 const INSERT = statement(
@@ -77,19 +66,7 @@ const FIND = statement(
 );
 
 export async function findApiKeyByHash(db: Queryable, sha256: Buffer): Promise<ApiKey | null> {
-  const [row] = await db.run<ApiKeyRow>(FIND, [sha256]);
-  if (!row) return null;
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    merchantCurrency: row.merchant_currency,
-    environment: row.environment,
-    scopes: row.scopes,
-    maker: row.maker,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-  };
+  return findOne<ApiKey>(db, FIND, [sha256]);
 }
 
 const TOUCH = statement('api_key_touch', 'UPDATE api_keys SET last_used_at = $2 WHERE id = $1');
@@ -98,22 +75,7 @@ export async function touchApiKey(db: Queryable, id: ApiKeyId, at: Date): Promis
   await db.run(TOUCH, [id, at]);
 }
 
-type ListedRow = {
-  id: ApiKeyId;
-  name: string;
-  environment: Environment;
-  hint: string;
-  scopes: Scope[];
-  created_by: UserId | null;
-  creator_name: string | null;
-  created_at: Date;
-  last_used_at: Date | null;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  replaced_by: ApiKeyId | null;
-};
-
-const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, k.created_by, u.name AS creator_name,
+const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, ${named('u')} AS created_by,
     k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.replaced_by
   FROM api_keys k LEFT JOIN users u ON u.id = k.created_by
   WHERE k.merchant_id = $1`;
@@ -127,22 +89,20 @@ export async function listApiKeys(
   before: ApiKeyId | null,
   limit: number,
 ): Promise<ListedApiKey[]> {
-  return (await db.run<ListedRow>(LIST, [merchantId, before, limit])).map(toListed);
+  return db.run<ListedApiKey>(LIST, [merchantId, before, limit]);
 }
 
 const FIND_ONE = statement('api_key_find_one', `${SELECT_LISTED} AND k.id = $2`);
 
 export async function findApiKey(db: Queryable, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey | null> {
-  const [row] = await db.run<ListedRow>(FIND_ONE, [merchantId, id]);
-  return row ? toListed(row) : null;
+  return findOne<ListedApiKey>(db, FIND_ONE, [merchantId, id]);
 }
 
 const FIND_LOCKED = statement('api_key_find_locked', `${SELECT_LISTED} AND k.id = $2 FOR NO KEY UPDATE OF k`);
 
 /** The key, locked: no other transaction rolls or revokes it until this one ends. */
 export async function findApiKeyLocked(tx: Tx, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey | null> {
-  const [row] = await tx.run<ListedRow>(FIND_LOCKED, [merchantId, id]);
-  return row ? toListed(row) : null;
+  return findOne<ListedApiKey>(tx, FIND_LOCKED, [merchantId, id]);
 }
 
 const COUNT_ACTIVE = statement(
@@ -170,20 +130,4 @@ export type ApiKeyEnd = {
 /** Sets when the key ends and which key replaces it, if any. */
 export async function endApiKey(tx: Tx, id: ApiKeyId, end: ApiKeyEnd): Promise<void> {
   await tx.run(END, [id, end.expiresAt, end.revokedAt, end.replacedBy]);
-}
-
-function toListed(row: ListedRow): ListedApiKey {
-  return {
-    id: row.id,
-    name: row.name,
-    environment: row.environment,
-    hint: row.hint,
-    scopes: row.scopes,
-    createdBy: row.created_by === null ? null : { id: row.created_by, name: row.creator_name ?? '' },
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    replacedBy: row.replaced_by,
-  };
 }

@@ -30,8 +30,8 @@ const FIND_WINDOW_END = statement(
 );
 
 export async function findWindowEnd(db: Queryable, subject: string): Promise<Date | null> {
-  const [row] = await db.run<{ window_ends_at: Date }>(FIND_WINDOW_END, [subject]);
-  return row?.window_ends_at ?? null;
+  const [row] = await db.run<{ windowEndsAt: Date }>(FIND_WINDOW_END, [subject]);
+  return row?.windowEndsAt ?? null;
 }
 
 // Locks in the order of the subjects, as counting does, so that no two transactions deadlock.

@@ -4,6 +4,7 @@ import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { isService, type Decider } from '../../domain/accounts/member-change.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
+import { named } from './named.ts';
 
 type AuditEntry = Act & {
   /** Null: the entry concerns no merchant in particular. */
@@ -76,26 +77,10 @@ function actorOf({ person: { merchantId, userId }, address, requestId }: ActedBy
   return { merchantId, userId, address, requestId };
 }
 
-type ListedRow = {
-  id: string;
-  user_id: UserId | null;
-  user_name: string | null;
-  api_key_id: ApiKeyId | null;
-  api_key_name: string | null;
-  action: string;
-  outcome: 'done' | 'refused';
-  subject_id: string | null;
-  before: object | null;
-  after: object | null;
-  address: string | null;
-  request_id: string | null;
-  created_at: Date;
-};
-
 const LIST = statement(
   'audit_entry_list',
-  `SELECT a.id, a.user_id, u.name AS user_name, a.api_key_id, k.name AS api_key_name, a.action, a.outcome, a.subject_id,
-          a.before, a.after, host(a.address) AS address, a.request_id, a.created_at
+  `SELECT a.id::text, ${named('u')} AS user, ${named('k')} AS api_key, a.action, a.outcome, a.subject_id,
+          a.before, a.after, host(a.address) AS address, a.request_id, a.created_at AS at
    FROM audit_entries a LEFT JOIN users u ON u.id = a.user_id LEFT JOIN api_keys k ON k.id = a.api_key_id
    WHERE a.merchant_id = $1 AND a.id < coalesce($2, 9223372036854775807)
    ORDER BY a.id DESC LIMIT $3`,
@@ -108,18 +93,5 @@ export async function listAuditEntries(
   before: string | null,
   limit: number,
 ): Promise<ListedAuditEntry[]> {
-  const rows = await db.run<ListedRow>(LIST, [merchantId, before, limit]);
-  return rows.map((row) => ({
-    id: row.id,
-    user: row.user_id === null ? null : { id: row.user_id, name: row.user_name ?? '' },
-    apiKey: row.api_key_id === null ? null : { id: row.api_key_id, name: row.api_key_name ?? '' },
-    action: row.action,
-    outcome: row.outcome,
-    subjectId: row.subject_id,
-    before: row.before,
-    after: row.after,
-    address: row.address,
-    requestId: row.request_id,
-    at: row.created_at,
-  }));
+  return db.run<ListedAuditEntry>(LIST, [merchantId, before, limit]);
 }

@@ -1,21 +1,8 @@
 // Rows of invitations: who is invited to join a merchant, in which roles, and whether they accepted.
 import type { InvitationId, MerchantId, UserId } from '../../domain/ids.ts';
-import type { Invitation, Role } from '../../domain/accounts/member.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
-
-type InvitationRow = {
-  id: InvitationId;
-  merchant_id: MerchantId;
-  email: string;
-  roles: Role[];
-  created_by: UserId | null;
-  creator_name: string | null;
-  created_at: Date;
-  expires_at: Date;
-  approved_at: Date | null;
-  approved_by: UserId | null;
-  approver_name: string | null;
-};
+import type { Invitation } from '../../domain/accounts/member.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { named } from './named.ts';
 
 const INSERT = statement(
   'invitation_insert',
@@ -41,8 +28,8 @@ export async function insertInvitation(tx: Tx, invitation: NewInvitation): Promi
   ]);
 }
 
-const SELECT = `SELECT i.id, i.merchant_id, i.email, i.roles, i.created_by, u.name AS creator_name, i.created_at,
-    i.expires_at, i.approved_at, i.approved_by, a.name AS approver_name
+const SELECT = `SELECT i.id, i.merchant_id, i.email, i.roles, ${named('u')} AS created_by, i.created_at,
+    i.expires_at, i.approved_at, ${named('a')} AS approved_by
   FROM invitations i LEFT JOIN users u ON u.id = i.created_by LEFT JOIN users a ON a.id = i.approved_by`;
 const IS_OPEN = 'i.accepted_at IS NULL AND i.withdrawn_at IS NULL';
 
@@ -52,7 +39,7 @@ const LIST_OPEN = statement(
 );
 
 export async function listOpenInvitations(db: Queryable, merchantId: MerchantId, at: Date): Promise<Invitation[]> {
-  return (await db.run<InvitationRow>(LIST_OPEN, [merchantId, at])).map(toInvitation);
+  return db.run<Invitation>(LIST_OPEN, [merchantId, at]);
 }
 
 const FIND_BY_TOKEN = statement(
@@ -74,8 +61,7 @@ export async function findInvitationByToken(
   { tokenSha256, approvalSha256 }: InvitationTokens,
   at: Date,
 ): Promise<Invitation | null> {
-  const [row] = await db.run<InvitationRow>(FIND_BY_TOKEN, [tokenSha256, approvalSha256, at]);
-  return row ? toInvitation(row) : null;
+  return findOne<Invitation>(db, FIND_BY_TOKEN, [tokenSha256, approvalSha256, at]);
 }
 
 const FIND_OPEN = statement(
@@ -89,8 +75,7 @@ export async function findOpenInvitation(
   id: InvitationId,
   at: Date,
 ): Promise<Invitation | null> {
-  const [row] = await db.run<InvitationRow>(FIND_OPEN, [merchantId, id, at]);
-  return row ? toInvitation(row) : null;
+  return findOne<Invitation>(db, FIND_OPEN, [merchantId, id, at]);
 }
 
 const APPROVE = statement(
@@ -151,18 +136,4 @@ export async function withdrawInvitationsOf(
 ): Promise<InvitationId[]> {
   const rows = await tx.run<{ id: InvitationId }>(WITHDRAW_OF_EMAIL, [merchantId, email, at]);
   return rows.map(({ id }) => id);
-}
-
-function toInvitation(row: InvitationRow): Invitation {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    email: row.email,
-    roles: row.roles,
-    createdBy: row.created_by === null ? null : { id: row.created_by, name: row.creator_name ?? '' },
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    approvedAt: row.approved_at,
-    approvedBy: row.approved_by === null ? null : { id: row.approved_by, name: row.approver_name ?? '' },
-  };
 }

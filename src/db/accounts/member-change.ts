@@ -1,19 +1,13 @@
 // Rows of proposals to change or remove a member, and the change of the member itself.
 import type { MemberChangeId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Role } from '../../domain/accounts/member.ts';
-import type { Decider, MemberChange, MemberChangeState } from '../../domain/accounts/member-change.ts';
+import type { Decider, MemberChange } from '../../domain/accounts/member-change.ts';
 import { statement, type Tx } from '../database.ts';
 import { recordDecision } from './audit.ts';
 import { markMemberRemoved, setRoles } from './member.ts';
-import { proposalStatements, toProposal, type ProposalRow } from './proposal.ts';
+import { named } from './named.ts';
+import { proposalStatements } from './proposal.ts';
 import { deleteSessionsOfMember } from './session.ts';
-
-type MemberChangeRow = ProposalRow<MemberChangeId, MemberChangeState> & {
-  user_id: UserId;
-  member_name: string;
-  roles_before: Role[];
-  roles_after: Role[] | null;
-};
 
 const INSERT = statement(
   'member_change_insert',
@@ -82,16 +76,10 @@ async function replacePending(
   }
 }
 
-const statements = proposalStatements<MemberChangeRow, MemberChange>({
+const statements = proposalStatements<MemberChange>({
   noun: 'member_change',
-  columns: 'c.user_id, m.name AS member_name, c.roles_before, c.roles_after',
+  columns: `${named('m')} AS member, c.roles_before AS before, c.roles_after AS after`,
   join: 'JOIN users m ON m.id = c.user_id',
-  toChange: (row) => ({
-    ...toProposal(row),
-    member: { id: row.user_id, name: row.member_name },
-    before: row.roles_before,
-    after: row.roles_after,
-  }),
 });
 
 export const listPendingMemberChanges = statements.listPending;

@@ -1,16 +1,7 @@
 // Rows of members: which people act for which merchant, in which roles. Rows of removed members stay, without effect.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 import type { Member, Role } from '../../domain/accounts/member.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
-
-type MemberRow = {
-  user_id: UserId;
-  name: string;
-  email: string;
-  roles: Role[];
-  has_second_factor: boolean;
-  created_at: Date;
-};
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 const LOCK = statement('member_lock', 'SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE');
 
@@ -38,14 +29,13 @@ const SELECT = `SELECT m.user_id, u.name, u.email, m.roles, u.totp_secret_sealed
 const FIND = statement('member_find', `${SELECT} AND m.user_id = $2`);
 
 export async function findMember(db: Queryable, merchantId: MerchantId, userId: UserId): Promise<Member | null> {
-  const [row] = await db.run<MemberRow>(FIND, [merchantId, userId]);
-  return row ? toMember(row) : null;
+  return findOne<Member>(db, FIND, [merchantId, userId]);
 }
 
 const LIST = statement('member_list', `${SELECT} ORDER BY m.created_at, m.user_id`);
 
 export async function listMembers(db: Queryable, merchantId: MerchantId): Promise<Member[]> {
-  return (await db.run<MemberRow>(LIST, [merchantId])).map(toMember);
+  return db.run<Member>(LIST, [merchantId]);
 }
 
 const PUT = statement(
@@ -96,15 +86,4 @@ export async function listMerchantsOf(
   userId: UserId,
 ): Promise<{ readonly id: MerchantId; readonly name: string }[]> {
   return db.run<{ id: MerchantId; name: string }>(LIST_MERCHANTS, [userId]);
-}
-
-function toMember(row: MemberRow): Member {
-  return {
-    userId: row.user_id,
-    name: row.name,
-    email: row.email,
-    roles: row.roles,
-    hasSecondFactor: row.has_second_factor,
-    createdAt: row.created_at,
-  };
 }

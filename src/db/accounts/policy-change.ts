@@ -1,10 +1,8 @@
 // Rows of proposals to change a merchant's policy.
 import type { MerchantId, PolicyChangeId, UserId } from '../../domain/ids.ts';
-import type { PolicyChange, PolicyChangeState, PolicyObject } from '../../domain/accounts/policy.ts';
+import type { PolicyChange, PolicyChangeState } from '../../domain/accounts/policy.ts';
 import { statement, type Tx } from '../database.ts';
-import { proposalStatements, toProposal, type Decision, type ProposalRow } from './proposal.ts';
-
-type PolicyChangeRow = ProposalRow<PolicyChangeId, PolicyChangeState> & { changes: Partial<PolicyObject> };
+import { proposalStatements, type Decision } from './proposal.ts';
 
 const INSERT = statement(
   'policy_change_insert',
@@ -38,11 +36,7 @@ export async function replacePendingPolicyChange(
   return row?.id ?? null;
 }
 
-const statements = proposalStatements<PolicyChangeRow, PolicyChange>({
-  noun: 'policy_change',
-  columns: 'c.changes',
-  toChange: (row) => ({ ...toProposal(row), changes: row.changes }),
-});
+const statements = proposalStatements<PolicyChange>({ noun: 'policy_change', columns: 'c.changes' });
 
 export const listPendingPolicyChanges = statements.listPending;
 export const findPolicyChange = statements.find;

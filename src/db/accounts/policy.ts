@@ -1,29 +1,18 @@
 // Rows of policies: one for each merchant that has changed its policy.
 import type { MerchantId } from '../../domain/ids.ts';
 import { DEFAULT_POLICY, type Policy } from '../../domain/accounts/policy.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 const FIND = statement(
   'policy_find',
-  `SELECT second_factor_required, two_approvers_above_minor, approver_daily_limit_minor, payout_expires_after_ms
+  `SELECT second_factor_required, two_approvers_above_minor, approver_daily_limit_minor,
+          payout_expires_after_ms::float8
    FROM policies WHERE merchant_id = $1`,
 );
 
 /** The merchant's policy, or the defaults if it has never changed it. */
 export async function findPolicy(db: Queryable, merchantId: MerchantId): Promise<Policy> {
-  const [row] = await db.run<{
-    second_factor_required: boolean;
-    two_approvers_above_minor: string | null;
-    approver_daily_limit_minor: string | null;
-    payout_expires_after_ms: string | null;
-  }>(FIND, [merchantId]);
-  if (!row) return DEFAULT_POLICY;
-  return {
-    secondFactorRequired: row.second_factor_required,
-    twoApproversAboveMinor: row.two_approvers_above_minor === null ? null : BigInt(row.two_approvers_above_minor),
-    approverDailyLimitMinor: row.approver_daily_limit_minor === null ? null : BigInt(row.approver_daily_limit_minor),
-    payoutExpiresAfterMs: row.payout_expires_after_ms === null ? null : Number(row.payout_expires_after_ms),
-  };
+  return (await findOne<Policy>(db, FIND, [merchantId])) ?? DEFAULT_POLICY;
 }
 
 const PUT = statement(

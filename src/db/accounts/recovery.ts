@@ -26,8 +26,8 @@ const FIND = statement('recovery_find', 'SELECT user_id FROM recoveries WHERE to
 
 /** The person whose token this is; null when the token is unknown, used, replaced or expired. */
 export async function findRecovery(db: Queryable, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
-  const [row] = await db.run<{ user_id: UserId }>(FIND, [tokenSha256, at]);
-  return row?.user_id ?? null;
+  const [row] = await db.run<{ userId: UserId }>(FIND, [tokenSha256, at]);
+  return row?.userId ?? null;
 }
 
 const USE = statement(
@@ -37,8 +37,8 @@ const USE = statement(
 
 /** Like `findRecovery`, and uses the token up. Of two people who present it at the same moment, only one succeeds. */
 export async function useRecovery(tx: Tx, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
-  const [row] = await tx.run<{ user_id: UserId }>(USE, [tokenSha256, at]);
-  return row?.user_id ?? null;
+  const [row] = await tx.run<{ userId: UserId }>(USE, [tokenSha256, at]);
+  return row?.userId ?? null;
 }
 
 export const deleteEndedRecoveries = boundedDelete('recovery_delete_ended', {

@@ -1,27 +1,10 @@
 // Rows of sessions: the digest of the token, the person, the merchant, and when the session ends.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
-import { permissionDenied, type Role } from '../../domain/accounts/member.ts';
-import type { Currency } from '../../domain/money.ts';
+import { permissionDenied, type Person } from '../../domain/accounts/member.ts';
 import type { Session } from '../../domain/accounts/session.ts';
 import { newToken, type NewToken } from '../../security/token.ts';
 import { boundedDelete } from '../bounded-delete.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
-
-type SessionRow = {
-  token_sha256: Buffer;
-  user_id: UserId;
-  merchant_id: MerchantId;
-  merchant_currency: Currency;
-  merchant_name: string;
-  roles: Role[];
-  name: string;
-  email: string;
-  has_second_factor: boolean;
-  second_factor_at: Date | null;
-  created_at: Date;
-  last_used_at: Date;
-  expires_at: Date;
-};
 
 const INSERT = statement(
   'session_insert',
@@ -63,7 +46,7 @@ export async function findSession(
   at: Date,
   usedAfter: Date,
 ): Promise<Session | null> {
-  const [row] = await db.run<SessionRow>(FIND, [tokenSha256, at, usedAfter]);
+  const [row] = await db.run<Omit<Session, 'person'> & Person>(FIND, [tokenSha256, at, usedAfter]);
   return row ? toSession(row) : null;
 }
 
@@ -134,22 +117,7 @@ export const deleteEndedSessions = boundedDelete('session_delete_ended', {
   isOver: 'expires_at <= $1',
 });
 
-function toSession(row: SessionRow): Session {
-  return {
-    tokenSha256: row.token_sha256,
-    person: {
-      userId: row.user_id,
-      merchantId: row.merchant_id,
-      merchantCurrency: row.merchant_currency,
-      roles: row.roles,
-      hasSecondFactor: row.has_second_factor,
-      secondFactorAt: row.second_factor_at,
-    },
-    name: row.name,
-    email: row.email,
-    merchantName: row.merchant_name,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-  };
+function toSession(row: Omit<Session, 'person'> & Person): Session {
+  const { userId, merchantId, merchantCurrency, roles, hasSecondFactor, secondFactorAt, ...session } = row;
+  return { ...session, person: { userId, merchantId, merchantCurrency, roles, hasSecondFactor, secondFactorAt } };
 }

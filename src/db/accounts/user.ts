@@ -1,6 +1,6 @@
 // Rows of users: people, their password hashes and their second factors.
 import type { UserId } from '../../domain/ids.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 export type User = {
   readonly id: UserId;
@@ -10,15 +10,6 @@ export type User = {
   /** Null: no second factor. */
   readonly totpSecretSealed: string | null;
   readonly totpPendingSealed: string | null;
-};
-
-type UserRow = {
-  id: UserId;
-  email: string;
-  name: string;
-  password_hash: string;
-  totp_secret_sealed: string | null;
-  totp_pending_sealed: string | null;
 };
 
 const COLUMNS = 'id, email, name, password_hash, totp_secret_sealed, totp_pending_sealed';
@@ -41,23 +32,20 @@ export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
 const FIND_BY_EMAIL = statement('user_find_by_email', `SELECT ${COLUMNS} FROM users WHERE email = $1`);
 
 export async function findUserByEmail(db: Queryable, email: string): Promise<User | null> {
-  const [row] = await db.run<UserRow>(FIND_BY_EMAIL, [email]);
-  return row ? toUser(row) : null;
+  return findOne<User>(db, FIND_BY_EMAIL, [email]);
 }
 
 const FIND = statement('user_find', `SELECT ${COLUMNS} FROM users WHERE id = $1`);
 
 export async function findUser(db: Queryable, id: UserId): Promise<User | null> {
-  const [row] = await db.run<UserRow>(FIND, [id]);
-  return row ? toUser(row) : null;
+  return findOne<User>(db, FIND, [id]);
 }
 
 const FIND_LOCKED = statement('user_find_locked', `SELECT ${COLUMNS} FROM users WHERE id = $1 FOR NO KEY UPDATE`);
 
 /** The user, locked: no other transaction changes their password or second factor until this one ends. */
 export async function findUserLocked(tx: Tx, id: UserId): Promise<User | null> {
-  const [row] = await tx.run<UserRow>(FIND_LOCKED, [id]);
-  return row ? toUser(row) : null;
+  return findOne<User>(tx, FIND_LOCKED, [id]);
 }
 
 const SET_PASSWORD = statement('user_set_password', 'UPDATE users SET password_hash = $2 WHERE id = $1');
@@ -102,15 +90,4 @@ const REMOVE_TOTP = statement(
 
 export async function removeTotp(tx: Tx, id: UserId): Promise<void> {
   await tx.run(REMOVE_TOTP, [id]);
-}
-
-function toUser(row: UserRow): User {
-  return {
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    passwordHash: row.password_hash,
-    totpSecretSealed: row.totp_secret_sealed,
-    totpPendingSealed: row.totp_pending_sealed,
-  };
 }

@@ -1,38 +1,8 @@
 // Rows of collections.
 import type { Collection, CollectionState } from '../../domain/payments/collection.ts';
-import type { FailureCode } from '../../domain/payments/failure.ts';
-import type { CollectionId, MerchantId } from '../../domain/ids.ts';
-import type { Currency } from '../../domain/money.ts';
-import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
-import { listStatement, type PaymentFilter } from './payment-list.ts';
-
-type CollectionRow = {
-  id: CollectionId;
-  merchant_id: MerchantId;
-  idempotency_key: string;
-  state: CollectionState;
-  previous_state: CollectionState | null;
-  version: number;
-  amount_minor: string;
-  currency: Currency;
-  reference: string;
-  phone: string;
-  operator: OperatorId;
-  operator_reference: string;
-  description: string | null;
-  metadata: Record<string, string>;
-  failure_code: FailureCode | null;
-  amount_reversed_minor: string;
-  created_at: Date;
-  updated_at: Date;
-  prompt_deadline_at: Date;
-  prompt_expires_at: Date | null;
-};
-
-const COLUMNS = `id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference, phone,
-  operator, operator_reference, description, metadata, failure_code, amount_reversed_minor, created_at, updated_at,
-  prompt_deadline_at, prompt_expires_at`;
+import type { CollectionId } from '../../domain/ids.ts';
+import { statement, type Tx } from '../database.ts';
+import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 
 const INSERT = statement(
   'collection_insert',
@@ -60,67 +30,20 @@ export async function insertCollection(tx: Tx, collection: Collection): Promise<
   ]);
 }
 
-const FIND = statement('collection_find', `SELECT ${COLUMNS} FROM collections WHERE merchant_id = $1 AND id = $2`);
+const reads = paymentReads<Collection, Collection>({
+  kind: 'collection',
+  table: 'collections',
+  prefix: 'col',
+  columns: 'prompt_deadline_at, prompt_expires_at',
+  toPayment: (collection) => collection,
+});
 
-export async function findCollection(
-  db: Queryable,
-  merchantId: MerchantId,
-  id: CollectionId,
-): Promise<Collection | null> {
-  const [row] = await db.run<CollectionRow>(FIND, [merchantId, id]);
-  return row ? toCollection(row) : null;
-}
-
-const FIND_BY_OPERATOR_REFERENCE = statement(
-  'collection_find_by_operator_reference',
-  `SELECT ${COLUMNS} FROM collections WHERE operator_reference = $1 AND operator = $2`,
-);
+export const findCollection = reads.find;
 
 /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
-export async function findCollectionByOperatorReference(
-  db: Queryable,
-  operator: OperatorId,
-  operatorReference: string,
-): Promise<Collection | null> {
-  const [row] = await db.run<CollectionRow>(FIND_BY_OPERATOR_REFERENCE, [operatorReference, operator]);
-  return row ? toCollection(row) : null;
-}
+export const findCollectionByOperatorReference = reads.findByOperatorReference;
 
 export type CollectionFilter = PaymentFilter<CollectionState, CollectionId>;
 
 /** The newest collections that pass the filter, at most `limit`. */
-export async function listCollections(
-  db: Queryable,
-  merchantId: MerchantId,
-  filter: CollectionFilter,
-  limit: number,
-): Promise<Collection[]> {
-  const { query, values } = listStatement({ table: 'collections', prefix: 'col', columns: COLUMNS }, filter);
-  const rows = await db.run<CollectionRow>(query, [merchantId, limit, ...values]);
-  return rows.map(toCollection);
-}
-
-function toCollection(row: CollectionRow): Collection {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    idempotencyKey: row.idempotency_key,
-    state: row.state,
-    previousState: row.previous_state,
-    version: row.version,
-    amountMinor: BigInt(row.amount_minor),
-    currency: row.currency,
-    reference: row.reference,
-    phone: row.phone,
-    operator: row.operator,
-    operatorReference: row.operator_reference,
-    description: row.description,
-    metadata: row.metadata,
-    failureCode: row.failure_code,
-    amountReversedMinor: BigInt(row.amount_reversed_minor),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    promptDeadlineAt: row.prompt_deadline_at,
-    promptExpiresAt: row.prompt_expires_at,
-  };
-}
+export const listCollections = reads.list;

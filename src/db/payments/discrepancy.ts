@@ -1,7 +1,6 @@
 // Rows of discrepancies: an operator's status that contradicts the recorded outcome of a payment.
-import type { Discrepancy, DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
-import type { MerchantId } from '../../domain/ids.ts';
-import type { PaymentRef } from '../../domain/payments/payment.ts';
+import type { Discrepancy } from '../../domain/payments/discrepancy.ts';
+import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { insertAuditEntry, recordServiceAct } from '../accounts/audit.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
@@ -35,26 +34,17 @@ export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewD
   });
 }
 
-const COLUMNS = `id, merchant_id, coalesce(collection_id, payout_id, reversal_id) AS subject, kind, operator_receipt,
+const COLUMNS = `id::text, merchant_id, coalesce(collection_id, payout_id, reversal_id) AS subject, kind, operator_receipt,
   found_at`;
-
-type DiscrepancyRow = {
-  id: string;
-  merchant_id: MerchantId;
-  subject: Discrepancy['subject'];
-  kind: DiscrepancyKind;
-  operator_receipt: string | null;
-  found_at: Date;
-};
 
 const FIND_OPEN = statement(
   'discrepancy_find_open',
-  `SELECT ${COLUMNS} FROM discrepancies WHERE settled_at IS NULL ORDER BY id LIMIT $1`,
+  `SELECT ${COLUMNS} FROM discrepancies WHERE settled_at IS NULL ORDER BY discrepancies.id LIMIT $1`,
 );
 
 /** Discrepancies that nobody has settled yet, of all merchants, oldest first, at most `limit`. */
 export async function findOpenDiscrepancies(db: Queryable, limit: number): Promise<Discrepancy[]> {
-  return (await db.run<DiscrepancyRow>(FIND_OPEN, [limit])).map(toDiscrepancy);
+  return db.run<Discrepancy>(FIND_OPEN, [limit]);
 }
 
 const SETTLE = statement(
@@ -68,21 +58,11 @@ export type SettleDiscrepancy = { readonly id: string; readonly how: string; rea
 
 /** Records how a person settled it, with an entry in the audit log; null when no discrepancy with this id is open. */
 export async function markDiscrepancySettled(tx: Tx, { id, how, at }: SettleDiscrepancy): Promise<Discrepancy | null> {
-  const [row] = await tx.run<DiscrepancyRow & { noun: string }>(SETTLE, [id, at, how]);
+  const [row] = await tx.run<Discrepancy & { noun: PaymentKind }>(SETTLE, [id, at, how]);
   if (!row) return null;
-  const action = `${row.noun}.discrepancy_settled`;
-  const after = { kind: row.kind, settlement: how };
-  await recordServiceAct(tx, row.merchant_id, { action, subjectId: row.subject, after, at });
-  return toDiscrepancy(row);
-}
-
-function toDiscrepancy(row: DiscrepancyRow): Discrepancy {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    subject: row.subject,
-    kind: row.kind,
-    operatorReceipt: row.operator_receipt,
-    foundAt: row.found_at,
-  };
+  const { noun, ...settled } = row;
+  const action = `${noun}.discrepancy_settled`;
+  const after = { kind: settled.kind, settlement: how };
+  await recordServiceAct(tx, settled.merchantId, { action, subjectId: settled.subject, after, at });
+  return settled;
 }

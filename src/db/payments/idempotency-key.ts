@@ -15,13 +15,13 @@ const TRY_LOCK = statement(
 
 /** False while another call with this key is in flight, or, without harm, another key with the same digest. */
 export async function tryLockIdempotencyKey(tx: Tx, merchantId: MerchantId, key: string): Promise<boolean> {
-  const [row] = await tx.run<{ is_locked: boolean }>(TRY_LOCK, [merchantId, key]);
-  return row?.is_locked === true;
+  const [row] = await tx.run<{ isLocked: boolean }>(TRY_LOCK, [merchantId, key]);
+  return row?.isLocked === true;
 }
 
 const FIND = statement(
   'idempotency_key_find',
-  `SELECT request_sha256, response_status, response_body FROM idempotency_keys
+  `SELECT request_sha256 AS fingerprint, response_status AS status, response_body AS body FROM idempotency_keys
    WHERE merchant_id = $1 AND key = $2 AND created_at >= $3`,
 );
 
@@ -31,13 +31,10 @@ export async function findIdempotencyKey(
   key: string,
   storedSince: Date,
 ): Promise<{ fingerprint: Buffer; response: StoredResponse } | null> {
-  const [row] = await tx.run<{ request_sha256: Buffer; response_status: number; response_body: string }>(FIND, [
-    merchantId,
-    key,
-    storedSince,
-  ]);
+  const [row] = await tx.run<{ fingerprint: Buffer } & StoredResponse>(FIND, [merchantId, key, storedSince]);
   if (!row) return null;
-  return { fingerprint: row.request_sha256, response: { status: row.response_status, body: row.response_body } };
+  const { fingerprint, ...response } = row;
+  return { fingerprint, response };
 }
 
 // An expired key that the sweep has not removed yet may be used again.

@@ -2,7 +2,7 @@
 import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import { availableAccount, heldAccount } from '../../domain/payments/ledger.ts';
 import type { Currency } from '../../domain/money.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 const ENSURE_OPERATOR_ACCOUNT = statement(
   'ledger_account_ensure_operator',
@@ -14,26 +14,17 @@ export async function ensureOperatorAccount(db: Queryable, operator: string, cur
   await db.run(ENSURE_OPERATOR_ACCOUNT, [operator, currency]);
 }
 
-const BALANCES = statement(
-  'ledger_account_balances',
-  'SELECT id, balance_minor, currency FROM ledger_accounts WHERE id = ANY($1)',
+const BALANCE = statement(
+  'ledger_account_balance',
+  `SELECT available.balance_minor AS available_minor, held.balance_minor AS held_minor, available.currency
+   FROM ledger_accounts available, ledger_accounts held WHERE available.id = $1 AND held.id = $2`,
 );
 
 export type Balance = { readonly availableMinor: bigint; readonly heldMinor: bigint; readonly currency: Currency };
 
 /** Both amounts as of one instant. */
 export async function findBalance(db: Queryable, merchantId: MerchantId): Promise<Balance | null> {
-  const available = availableAccount(merchantId);
-  const held = heldAccount(merchantId);
-  const rows = await db.run<{ id: string; balance_minor: string; currency: Currency }>(BALANCES, [[available, held]]);
-  const availableRow = rows.find((row) => row.id === available);
-  const heldRow = rows.find((row) => row.id === held);
-  if (!availableRow || !heldRow) return null;
-  return {
-    availableMinor: BigInt(availableRow.balance_minor),
-    heldMinor: BigInt(heldRow.balance_minor),
-    currency: availableRow.currency,
-  };
+  return findOne<Balance>(db, BALANCE, [availableAccount(merchantId), heldAccount(merchantId)]);
 }
 
 const DRIFT = statement(
@@ -48,10 +39,10 @@ export type LedgerFault = { readonly subject: string; readonly fault: string };
 
 /** Accounts whose balance is not the sum of their entries. Empty unless somebody bypassed the database's checks. */
 export async function findBalanceDrift(db: Queryable): Promise<LedgerFault[]> {
-  const rows = await db.run<{ id: string; balance_minor: string; entries_minor: string }>(DRIFT, []);
+  const rows = await db.run<{ id: string; balanceMinor: bigint; entriesMinor: bigint }>(DRIFT, []);
   return rows.map((row) => ({
     subject: row.id,
-    fault: `balance is ${row.balance_minor} but its entries sum to ${row.entries_minor}`,
+    fault: `balance is ${row.balanceMinor} but its entries sum to ${row.entriesMinor}`,
   }));
 }
 
@@ -99,7 +90,7 @@ const LOCK_AVAILABLE = statement(
 
 const SUM_PENDING_REVERSALS = statement(
   'reversal_sum_pending',
-  `SELECT coalesce(sum(c.amount_minor), 0)::text AS amount_minor
+  `SELECT coalesce(sum(c.amount_minor), 0)::bigint AS amount_minor
    FROM reversals r JOIN collections c ON c.id = r.collection_id
    WHERE r.merchant_id = $1 AND r.state IN ('requested', 'reconciling') AND c.state = 'succeeded'`,
 );
@@ -110,8 +101,8 @@ const SUM_PENDING_REVERSALS = statement(
  * ends.
  */
 export async function findSpendableLocked(tx: Tx, merchantId: MerchantId): Promise<bigint> {
-  const [row] = await tx.run<{ balance_minor: string }>(LOCK_AVAILABLE, [availableAccount(merchantId)]);
+  const [row] = await tx.run<{ balanceMinor: bigint }>(LOCK_AVAILABLE, [availableAccount(merchantId)]);
   if (!row) throw new Error(`merchant ${merchantId} has no available account`);
-  const [pending] = await tx.run<{ amount_minor: string }>(SUM_PENDING_REVERSALS, [merchantId]);
-  return BigInt(row.balance_minor) - BigInt(pending?.amount_minor ?? 0);
+  const [pending] = await tx.run<{ amountMinor: bigint }>(SUM_PENDING_REVERSALS, [merchantId]);
+  return row.balanceMinor - (pending?.amountMinor ?? 0n);
 }

@@ -34,7 +34,7 @@ export async function countValidApprovals(tx: Tx, payoutId: PayoutId): Promise<n
 
 const SUM_SINCE = statement(
   'payout_approval_sum_since',
-  `SELECT coalesce(sum(p.amount_minor), 0)::text AS amount_minor
+  `SELECT coalesce(sum(p.amount_minor), 0)::bigint AS amount_minor
    FROM payout_approvals a JOIN payouts p ON p.id = a.payout_id
    WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3`,
 );
@@ -46,8 +46,8 @@ export async function sumApprovedSince(
   userId: UserId,
   since: Date,
 ): Promise<bigint> {
-  const [row] = await db.run<{ amount_minor: string }>(SUM_SINCE, [merchantId, userId, since]);
-  return BigInt(row?.amount_minor ?? 0);
+  const [row] = await db.run<{ amountMinor: bigint }>(SUM_SINCE, [merchantId, userId, since]);
+  return row?.amountMinor ?? 0n;
 }
 
 const LOCK_MEMBER = statement(

@@ -1,25 +1,9 @@
 // Rows of reversals that approvers requested.
-import type { FailureCode } from '../../domain/payments/failure.ts';
-import type { CollectionId, MerchantId, ReversalId, UserId } from '../../domain/ids.ts';
+import type { CollectionId, MerchantId, ReversalId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { ReversalChange } from '../../domain/payments/reversal-change.ts';
-import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
-
-type ReversalRow = {
-  id: ReversalId;
-  merchant_id: MerchantId;
-  collection_id: CollectionId;
-  operator: OperatorId;
-  state: ReversalState;
-  operator_reference: string;
-  failure_code: FailureCode | null;
-  requested_by: UserId;
-  created_at: Date;
-  updated_at: Date;
-  send_deadline_at: Date;
-  accepted_at: Date | null;
-};
+import type { Reversal } from '../../domain/payments/reversal.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, r.state, r.operator_reference, r.failure_code,
     r.requested_by, r.created_at, r.updated_at, r.send_deadline_at, r.accepted_at
@@ -50,8 +34,7 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
 const FIND = statement('reversal_find', `${SELECT} WHERE r.merchant_id = $1 AND r.id = $2`);
 
 export async function findReversal(db: Queryable, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
-  const [row] = await db.run<ReversalRow>(FIND, [merchantId, id]);
-  return row ? toReversal(row) : null;
+  return findOne<Reversal>(db, FIND, [merchantId, id]);
 }
 
 const FIND_LATEST = statement(
@@ -64,8 +47,7 @@ export async function findLatestReversal(
   merchantId: MerchantId,
   collectionId: CollectionId,
 ): Promise<Reversal | null> {
-  const [row] = await db.run<ReversalRow>(FIND_LATEST, [merchantId, collectionId]);
-  return row ? toReversal(row) : null;
+  return findOne<Reversal>(db, FIND_LATEST, [merchantId, collectionId]);
 }
 
 const FIND_BY_OPERATOR_REFERENCE = statement(
@@ -79,8 +61,7 @@ export async function findReversalByOperatorReference(
   operator: OperatorId,
   operatorReference: string,
 ): Promise<Reversal | null> {
-  const [row] = await db.run<ReversalRow>(FIND_BY_OPERATOR_REFERENCE, [operatorReference, operator]);
-  return row ? toReversal(row) : null;
+  return findOne<Reversal>(db, FIND_BY_OPERATOR_REFERENCE, [operatorReference, operator]);
 }
 
 const UPDATE = statement(
@@ -105,21 +86,4 @@ export async function updateReversal(
     requiresNotAccepted,
   ];
   return (await tx.run(UPDATE, values)).length === 1;
-}
-
-function toReversal(row: ReversalRow): Reversal {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    collectionId: row.collection_id,
-    operator: row.operator,
-    state: row.state,
-    operatorReference: row.operator_reference,
-    failureCode: row.failure_code,
-    requestedBy: row.requested_by,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    sendDeadlineAt: row.send_deadline_at,
-    acceptedAt: row.accepted_at,
-  };
 }

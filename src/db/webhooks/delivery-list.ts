@@ -1,21 +1,7 @@
 // Reads deliveries and their attempts for a merchant's people.
 import type { DeliveryState, ListedDelivery, RecordedAttempt } from '../../domain/webhooks/delivery.ts';
-import type { EventType } from '../../domain/event.ts';
 import { lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
-import { statement, type Queryable, type Statement } from '../database.ts';
-
-type ListedRow = {
-  id: DeliveryId;
-  event_id: EventId;
-  event_type: EventType;
-  endpoint_id: EndpointId;
-  state: DeliveryState;
-  attempt_count: number;
-  replay_count: number;
-  next_attempt_at: Date | null;
-  created_at: Date;
-  updated_at: Date;
-};
+import { findOne, statement, type Queryable, type Statement } from '../database.ts';
 
 const COLUMNS = `d.id, d.event_id, v.type AS event_type, d.endpoint_id, d.state, d.attempt_count, d.replay_count,
   d.next_attempt_at, d.created_at, d.updated_at`;
@@ -41,7 +27,7 @@ export async function listDeliveries(
 ): Promise<ListedDelivery[]> {
   const { query, values } = listStatement(filter);
   const { createdFrom, createdTo, before } = filter;
-  const rows = await db.run<ListedRow>(query, [
+  return db.run<ListedDelivery>(query, [
     merchantId,
     limit,
     createdFrom ? lowestIdAt('dlv', createdFrom.getTime()) : 'dlv_',
@@ -49,7 +35,6 @@ export async function listDeliveries(
     before ?? 'dlv_~',
     ...values,
   ]);
-  return rows.map(toListed);
 }
 
 // An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.
@@ -87,8 +72,7 @@ export async function findDelivery(
   merchantId: MerchantId,
   id: DeliveryId,
 ): Promise<ListedDelivery | null> {
-  const [row] = await db.run<ListedRow>(FIND, [id, merchantId]);
-  return row ? toListed(row) : null;
+  return findOne<ListedDelivery>(db, FIND, [id, merchantId]);
 }
 
 const LIST_OF_EVENT = statement(
@@ -103,51 +87,17 @@ export async function listDeliveriesOfEvent(
   merchantId: MerchantId,
   eventId: EventId,
 ): Promise<ListedDelivery[]> {
-  return (await db.run<ListedRow>(LIST_OF_EVENT, [eventId, merchantId])).map(toListed);
+  return db.run<ListedDelivery>(LIST_OF_EVENT, [eventId, merchantId]);
 }
-
-type AttemptRow = {
-  attempt_number: number;
-  started_at: Date;
-  duration_ms: number;
-  status_code: number | null;
-  error: string | null;
-  response_headers: Record<string, string> | null;
-  response_body: Buffer | null;
-};
 
 const LIST_ATTEMPTS = statement(
   'delivery_list_attempts',
-  `SELECT attempt_number, started_at, duration_ms, status_code, error, response_headers, response_body
+  `SELECT attempt_number AS number, started_at, duration_ms, status_code, error, response_headers, response_body
    FROM (SELECT * FROM delivery_attempts WHERE delivery_id = $1 ORDER BY attempt_number DESC LIMIT $2) AS newest
    ORDER BY attempt_number`,
 );
 
 /** The newest `limit` attempts, oldest first. */
 export async function listAttempts(db: Queryable, id: DeliveryId, limit: number): Promise<RecordedAttempt[]> {
-  const rows = await db.run<AttemptRow>(LIST_ATTEMPTS, [id, limit]);
-  return rows.map((row) => ({
-    number: row.attempt_number,
-    startedAt: row.started_at,
-    durationMs: row.duration_ms,
-    statusCode: row.status_code,
-    error: row.error,
-    responseHeaders: row.response_headers,
-    responseBody: row.response_body,
-  }));
-}
-
-function toListed(row: ListedRow): ListedDelivery {
-  return {
-    id: row.id,
-    eventId: row.event_id,
-    eventType: row.event_type,
-    endpointId: row.endpoint_id,
-    state: row.state,
-    attemptCount: row.attempt_count,
-    replayCount: row.replay_count,
-    nextAttemptAt: row.next_attempt_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+  return db.run<RecordedAttempt>(LIST_ATTEMPTS, [id, limit]);
 }

@@ -1,7 +1,7 @@
 // Statements on deliveries and on the attempts made for them.
 import type { Attempt, NextStep } from '../../domain/webhooks/delivery.ts';
 import type { DeliveryId, EndpointId, EventId, MerchantId } from '../../domain/ids.ts';
-import { statement, type Queryable } from '../database.ts';
+import { findOne, statement, type Queryable } from '../database.ts';
 
 /** Everything that one attempt needs, read at one moment. */
 export type DueDelivery = {
@@ -23,26 +23,12 @@ export type DueDelivery = {
   readonly body: string;
 };
 
-type DueDeliveryRow = {
-  id: DeliveryId;
-  merchant_id: MerchantId;
-  endpoint_id: EndpointId;
-  event_id: EventId;
-  attempt_count: number;
-  replay_count: number;
-  attempts_before_replay: number;
-  next_attempt_at: Date | null;
-  is_failing: boolean;
-  url: string;
-  secret_sealed: string;
-  previous_secret_sealed: string | null;
-  body: string;
-};
-
 const DELIVERY_COLUMNS = `d.id, d.merchant_id, d.endpoint_id, d.event_id, d.attempt_count, d.replay_count, d.attempts_before_replay,
   d.next_attempt_at`;
-const DUE_COLUMNS = `${DELIVERY_COLUMNS}, e.failing_since IS NOT NULL AS is_failing, e.url, e.secret_sealed,
-  CASE WHEN e.previous_secret_until > now() THEN e.previous_secret_sealed END AS previous_secret_sealed, v.body`;
+const DUE_COLUMNS = `${DELIVERY_COLUMNS}, e.failing_since IS NOT NULL AS is_endpoint_failing, e.url,
+  array_remove(ARRAY[e.secret_sealed, CASE WHEN e.previous_secret_until > now() THEN e.previous_secret_sealed END], NULL)
+    AS secrets_sealed,
+  v.body`;
 
 const IS_UNCLAIMED = `d.state = 'pending' AND (d.leased_until IS NULL OR d.leased_until < now())`;
 
@@ -104,7 +90,7 @@ export type InFlight = {
  */
 export async function claimDeliveries(db: Queryable, claim: ClaimDeliveries): Promise<DueDelivery[]> {
   const { byEndpoint, byMerchant } = claim.inFlight;
-  const rows = await db.run<DueDeliveryRow>(CLAIM, [
+  return db.run<DueDelivery>(CLAIM, [
     claim.limit,
     claim.leaseMs,
     claim.perEndpoint,
@@ -114,7 +100,6 @@ export async function claimDeliveries(db: Queryable, claim: ClaimDeliveries): Pr
     [...byMerchant.keys()],
     [...byMerchant.values()],
   ]);
-  return rows.map(toDueDelivery);
 }
 
 // The order among equals is random: ordered by age, a few dead endpoints with old backlogs would come first every time, and
@@ -174,8 +159,7 @@ export async function findRetryingDelivery(
   id: DeliveryId,
   replayCount: number,
 ): Promise<DueDelivery | null> {
-  const [row] = await db.run<DueDeliveryRow>(FIND_RETRYING, [id, replayCount]);
-  return row ? toDueDelivery(row) : null;
+  return findOne<DueDelivery>(db, FIND_RETRYING, [id, replayCount]);
 }
 
 export type AttemptRecord = {
@@ -257,22 +241,4 @@ function attemptColumns(attempts: readonly Attempt[]): unknown[][] {
     results.map((result) => (result.kind === 'answered' ? JSON.stringify(result.headers) : null)),
     results.map((result) => (result.kind === 'answered' ? result.body : null)),
   ];
-}
-
-function toDueDelivery(row: DueDeliveryRow): DueDelivery {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    endpointId: row.endpoint_id,
-    eventId: row.event_id,
-    attemptCount: row.attempt_count,
-    replayCount: row.replay_count,
-    attemptsBeforeReplay: row.attempts_before_replay,
-    nextAttemptAt: row.next_attempt_at,
-    isEndpointFailing: row.is_failing,
-    url: row.url,
-    secretsSealed:
-      row.previous_secret_sealed === null ? [row.secret_sealed] : [row.secret_sealed, row.previous_secret_sealed],
-    body: row.body,
-  };
 }

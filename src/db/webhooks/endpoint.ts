@@ -1,7 +1,7 @@
 // Statements on webhook endpoints.
 import type { DisabledReason, Endpoint } from '../../domain/webhooks/endpoint.ts';
 import type { EndpointId, MerchantId } from '../../domain/ids.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 const INSERT = statement(
   'endpoint_insert',
@@ -94,29 +94,8 @@ export async function disableEndpoints(
   ids: readonly EndpointId[],
   why: { readonly reason: DisabledReason; readonly failingSince?: Date; readonly at: Date },
 ): Promise<DisabledEndpoint[]> {
-  const rows = await db.run<{ id: EndpointId; merchant_id: MerchantId }>(DISABLE, [
-    ids,
-    why.reason,
-    why.at,
-    why.failingSince ?? null,
-  ]);
-  return rows.map((row) => ({ id: row.id, merchantId: row.merchant_id }));
+  return db.run<DisabledEndpoint>(DISABLE, [ids, why.reason, why.at, why.failingSince ?? null]);
 }
-
-type EndpointRow = {
-  id: EndpointId;
-  merchant_id: MerchantId;
-  url: string;
-  description: string | null;
-  event_types: Endpoint['eventTypes'];
-  state: Endpoint['state'];
-  disabled_reason: Endpoint['disabledReason'];
-  disabled_at: Date | null;
-  failing_since: Date | null;
-  previous_secret_until: Date | null;
-  created_at: Date;
-  updated_at: Date;
-};
 
 const SELECT = `SELECT id, merchant_id, url, description, event_types, state, disabled_reason, disabled_at, failing_since,
     previous_secret_until, created_at, updated_at
@@ -126,16 +105,14 @@ const FIND = statement('endpoint_find', `${SELECT} AND id = $2`);
 
 /** Null for a deleted endpoint too. */
 export async function findEndpoint(db: Queryable, merchantId: MerchantId, id: EndpointId): Promise<Endpoint | null> {
-  const [row] = await db.run<EndpointRow>(FIND, [merchantId, id]);
-  return row ? toEndpoint(row) : null;
+  return findOne<Endpoint>(db, FIND, [merchantId, id]);
 }
 
 const FIND_LOCKED = statement('endpoint_find_locked', `${SELECT} AND id = $2 FOR NO KEY UPDATE`);
 
 /** The endpoint, locked: no other transaction changes it until this one ends. Null for a deleted endpoint too. */
 export async function findEndpointLocked(tx: Tx, merchantId: MerchantId, id: EndpointId): Promise<Endpoint | null> {
-  const [row] = await tx.run<EndpointRow>(FIND_LOCKED, [merchantId, id]);
-  return row ? toEndpoint(row) : null;
+  return findOne<Endpoint>(tx, FIND_LOCKED, [merchantId, id]);
 }
 
 const LIST = statement('endpoint_list', `${SELECT} AND id < coalesce($2, 'whe_~') ORDER BY id DESC LIMIT $3`);
@@ -147,7 +124,7 @@ export async function listEndpoints(
   before: EndpointId | null,
   limit: number,
 ): Promise<Endpoint[]> {
-  return (await db.run<EndpointRow>(LIST, [merchantId, before, limit])).map(toEndpoint);
+  return db.run<Endpoint>(LIST, [merchantId, before, limit]);
 }
 
 const CHANGE = statement(
@@ -213,21 +190,4 @@ const ERASE_ENDED = statement(
 /** Erases up to `limit` previous secrets whose overlap ended before `endedBefore`; returns how many. */
 export async function eraseEndedSecrets(db: Queryable, endedBefore: Date, limit: number): Promise<number> {
   return (await db.run(ERASE_ENDED, [endedBefore, limit])).length;
-}
-
-function toEndpoint(row: EndpointRow): Endpoint {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    url: row.url,
-    description: row.description,
-    eventTypes: row.event_types,
-    state: row.state,
-    disabledReason: row.disabled_reason,
-    disabledAt: row.disabled_at,
-    failingSince: row.failing_since,
-    previousSecretUntil: row.previous_secret_until,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
 }

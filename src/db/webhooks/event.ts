@@ -1,7 +1,7 @@
 // Reads events for lists and pages, and inserts events that do not belong to a payment's change.
 import type { EventType, ListedEvent } from '../../domain/event.ts';
 import { lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 export type EndpointEvent = {
   readonly id: EventId;
@@ -26,8 +26,6 @@ export async function insertEndpointEvent(tx: Tx, event: EndpointEvent): Promise
   const { id, deliveryId, merchantId, endpointId, type, body, at } = event;
   await tx.run(INSERT_OF_ENDPOINT, [id, deliveryId, merchantId, endpointId, type, body, at]);
 }
-
-type ListedRow = { id: EventId; type: EventType; object_id: ListedEvent['objectId']; created_at: Date };
 
 const COLUMNS = 'id, type, coalesce(collection_id, payout_id, endpoint_id) AS object_id, created_at';
 
@@ -57,8 +55,7 @@ export async function listEvents(
     before ?? 'evt_~',
   ];
   const list = type === undefined ? LIST : LIST_OF_TYPE;
-  const rows = await db.run<ListedRow>(list, type === undefined ? values : [...values, type]);
-  return rows.map(toListed);
+  return db.run<ListedEvent>(list, type === undefined ? values : [...values, type]);
 }
 
 // An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.
@@ -76,10 +73,5 @@ export async function findEvent(
   merchantId: MerchantId,
   id: EventId,
 ): Promise<(ListedEvent & { readonly body: string }) | null> {
-  const [row] = await db.run<ListedRow & { body: string }>(FIND, [id, merchantId]);
-  return row ? { ...toListed(row), body: row.body } : null;
-}
-
-function toListed(row: ListedRow): ListedEvent {
-  return { id: row.id, type: row.type, objectId: row.object_id, createdAt: row.created_at };
+  return findOne<ListedEvent & { body: string }>(db, FIND, [id, merchantId]);
 }

@@ -1,8 +1,8 @@
 // Statements on replays and on the deliveries that they reset to pending.
-import type { DeliveryId, EndpointId, MerchantId, ReplayId, UserId } from '../../domain/ids.ts';
+import type { DeliveryId, MerchantId, ReplayId } from '../../domain/ids.ts';
 import { lowestIdAt } from '../../domain/ids.ts';
-import type { Replay, ReplayableState, ReplayFilter } from '../../domain/webhooks/replay.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import type { Replay, ReplayFilter } from '../../domain/webhooks/replay.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 // An id begins with its creation time, so conditions on time are on the id. $1 to $5: merchant, endpoint, states, from, before.
 function filterValues(merchantId: MerchantId, filter: ReplayFilter): unknown[] {
@@ -36,8 +36,8 @@ export async function countMatching(
   return row?.count ?? 0;
 }
 
-const COLUMNS = `id, merchant_id, endpoint_id, states, created_from, created_before, state, total, replayed, skipped,
-  last_delivery_id, requested_by, created_at, completed_at`;
+const COLUMNS = `id, merchant_id, endpoint_id, states, created_from AS made_from, created_before AS made_before, state, total,
+  replayed, skipped, requested_by, created_at, completed_at`;
 
 const INSERT = statement(
   'replay_insert',
@@ -70,28 +70,10 @@ export async function countRunningReplays(tx: Tx, merchantId: MerchantId): Promi
   return row?.count ?? 0;
 }
 
-type ReplayRow = {
-  id: ReplayId;
-  merchant_id: MerchantId;
-  endpoint_id: EndpointId | null;
-  states: ReplayableState[];
-  created_from: Date | null;
-  created_before: Date;
-  state: 'running' | 'completed';
-  total: number;
-  replayed: number;
-  skipped: number;
-  last_delivery_id: DeliveryId | null;
-  requested_by: UserId;
-  created_at: Date;
-  completed_at: Date | null;
-};
-
 const FIND = statement('replay_find', `SELECT ${COLUMNS} FROM replays WHERE id = $1 AND merchant_id = $2`);
 
 export async function findReplay(db: Queryable, merchantId: MerchantId, id: ReplayId): Promise<Replay | null> {
-  const [row] = await db.run<ReplayRow>(FIND, [id, merchantId]);
-  return row ? toReplay(row) : null;
+  return findOne<Replay>(db, FIND, [id, merchantId]);
 }
 
 const LIST = statement(
@@ -106,7 +88,7 @@ export async function listReplays(
   before: ReplayId | null,
   limit: number,
 ): Promise<Replay[]> {
-  return (await db.run<ReplayRow>(LIST, [merchantId, before, limit])).map(toReplay);
+  return db.run<Replay>(LIST, [merchantId, before, limit]);
 }
 
 /** A running replay with the last delivery that it has looked at; null: none yet. */
@@ -114,13 +96,13 @@ export type RunningReplay = Replay & { readonly lastDeliveryId: DeliveryId | nul
 
 const LOCK_RUNNING = statement(
   'replay_lock_running',
-  `SELECT ${COLUMNS} FROM replays WHERE state = 'running' ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  `SELECT ${COLUMNS}, last_delivery_id FROM replays WHERE state = 'running'
+   ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 
 /** Locks the running replay that has waited longest: nobody else continues it until this transaction ends. Null: none is free. */
 export async function lockRunningReplay(tx: Tx): Promise<RunningReplay | null> {
-  const [row] = await tx.run<ReplayRow>(LOCK_RUNNING, []);
-  return row ? { ...toReplay(row), lastDeliveryId: row.last_delivery_id } : null;
+  return findOne<RunningReplay>(tx, LOCK_RUNNING, []);
 }
 
 // Resets a delivery to pending: attempt numbers continue, the schedule starts again.
@@ -143,7 +125,7 @@ const RESET_BATCH = statement(
      WHERE d.id IN (SELECT id FROM batch WHERE is_enabled) RETURNING d.id),
    notified AS (SELECT pg_notify('malipo_deliveries', '') FROM reset LIMIT 1)
    SELECT (SELECT count(*)::int FROM scanned) AS read, (SELECT count(*)::int FROM batch) AS matched,
-          (SELECT count(*)::int FROM reset) AS replayed, (SELECT max(id) FROM scanned) AS last_id,
+          (SELECT count(*)::int FROM reset) AS replayed, (SELECT max(id) FROM scanned) AS last_delivery_id,
           (SELECT count(*) FROM notified) AS notified`,
 );
 
@@ -166,13 +148,9 @@ export async function resetBatchForReplay(
   at: Date,
 ): Promise<ReplayedBatch> {
   const values = [...filterValues(replay.merchantId, replay), replay.lastDeliveryId, limit, at];
-  const [row] = await tx.run<Omit<ReplayedBatch, 'lastDeliveryId'> & { last_id: DeliveryId | null }>(
-    RESET_BATCH,
-    values,
-  );
+  const [row] = await tx.run<ReplayedBatch>(RESET_BATCH, values);
   if (!row) throw new Error('a replay batch returned no row');
-  const { read, matched, replayed, last_id: lastDeliveryId } = row;
-  return { read, matched, replayed, lastDeliveryId };
+  return row;
 }
 
 const RECORD_PROGRESS = statement(
@@ -194,8 +172,8 @@ export async function recordReplayProgress(
 
 const LOCK_ONE = statement(
   'replay_lock_delivery',
-  `SELECT d.state, e.state = 'enabled' AS is_enabled FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id
-   WHERE d.id = $1 AND d.merchant_id = $2 FOR UPDATE OF d`,
+  `SELECT d.state = 'pending' AS is_pending, e.state = 'enabled' AS is_endpoint_enabled
+   FROM deliveries d JOIN endpoints e ON e.id = d.endpoint_id WHERE d.id = $1 AND d.merchant_id = $2 FOR UPDATE OF d`,
 );
 
 /** The delivery's current state, locked until the transaction ends; null for an unknown id and for another merchant's. */
@@ -204,8 +182,7 @@ export async function lockDelivery(
   merchantId: MerchantId,
   id: DeliveryId,
 ): Promise<{ readonly isPending: boolean; readonly isEndpointEnabled: boolean } | null> {
-  const [row] = await tx.run<{ state: string; is_enabled: boolean }>(LOCK_ONE, [id, merchantId]);
-  return row ? { isPending: row.state === 'pending', isEndpointEnabled: row.is_enabled } : null;
+  return findOne<{ isPending: boolean; isEndpointEnabled: boolean }>(tx, LOCK_ONE, [id, merchantId]);
 }
 
 const RESET_ONE = statement(
@@ -217,22 +194,4 @@ const RESET_ONE = statement(
 /** Resets a locked delivery to pending, whatever its state, and notifies the dispatchers. */
 export async function resetForReplay(tx: Tx, id: DeliveryId, at: Date): Promise<void> {
   await tx.run(RESET_ONE, [id, at]);
-}
-
-function toReplay(row: ReplayRow): Replay {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    endpointId: row.endpoint_id,
-    states: row.states,
-    madeFrom: row.created_from,
-    madeBefore: row.created_before,
-    state: row.state,
-    total: row.total,
-    replayed: row.replayed,
-    skipped: row.skipped,
-    requestedBy: row.requested_by,
-    createdAt: row.created_at,
-    completedAt: row.completed_at,
-  };
 }

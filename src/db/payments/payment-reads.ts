@@ -1,0 +1,88 @@
+// The reads that collections and payouts share: by id, by operator reference, and in pages by any combination of filters.
+import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
+import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import { composedStatement, findOne, statement, type Queryable, type Statement } from '../database.ts';
+
+export type PaymentFilter<State extends string, Id extends string> = {
+  /** Any of these states; an empty list matches nothing. */
+  readonly states?: readonly State[];
+  readonly reference?: string;
+  readonly phone?: string;
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdTo?: Date;
+  /** Only payments with an older id than this. */
+  readonly before?: Id;
+};
+
+type Source<Row, Payment> = {
+  readonly kind: 'collection' | 'payout';
+  readonly table: 'collections' | 'payouts';
+  readonly prefix: 'col' | 'pay';
+  /** The columns that only this kind has. */
+  readonly columns: string;
+  readonly toPayment: (row: Row) => Payment;
+};
+
+const SHARED_COLUMNS = `id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+  phone, operator, operator_reference, description, metadata, failure_code, amount_reversed_minor, created_at, updated_at`;
+
+/** The functions that read the payments of one kind. */
+export function paymentReads<Row extends object, Payment extends { readonly id: string; readonly state: string }>({
+  kind,
+  table,
+  prefix,
+  columns,
+  toPayment,
+}: Source<Row, Payment>) {
+  const select = `SELECT ${SHARED_COLUMNS}, ${columns} FROM ${table}`;
+  const FIND = statement(`${kind}_find`, `${select} WHERE merchant_id = $1 AND id = $2`);
+  const FIND_BY_OPERATOR_REFERENCE = statement(
+    `${kind}_find_by_operator_reference`,
+    `${select} WHERE operator_reference = $1 AND operator = $2`,
+  );
+  const find = async (db: Queryable, query: Statement, values: readonly unknown[]): Promise<Payment | null> => {
+    const row = await findOne<Row>(db, query, values);
+    return row && toPayment(row);
+  };
+  return {
+    find: (db: Queryable, merchantId: MerchantId, id: Payment['id']) => find(db, FIND, [merchantId, id]),
+    findByOperatorReference: (db: Queryable, operator: OperatorId, operatorReference: string) =>
+      find(db, FIND_BY_OPERATOR_REFERENCE, [operatorReference, operator]),
+    list: async (
+      db: Queryable,
+      merchantId: MerchantId,
+      filter: PaymentFilter<Payment['state'], Payment['id']>,
+      limit: number,
+    ): Promise<Payment[]> => {
+      const { conditions, values } = conditionsOf(filter, prefix);
+      const text = `${select} WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
+      const rows = await db.run<Row>(composedStatement(`${table}_list`, text), [merchantId, limit, ...values]);
+      return rows.map(toPayment);
+    },
+  };
+}
+
+/**
+ * The conditions with the values of the filter; $1 is the merchant and $2 the limit. Conditions on time are conditions on
+ * the id, which begins with the creation time, so each page is one index range, at any depth.
+ */
+function conditionsOf(filter: PaymentFilter<string, string>, prefix: 'col' | 'pay') {
+  const conditions = ['merchant_id = $1'];
+  const values: unknown[] = [];
+  const add = (condition: string, value: unknown) => {
+    values.push(value);
+    conditions.push(condition.replace('?', `$${values.length + 2}`));
+  };
+  // One state has an index of its own; several states, or no condition on them, are filtered from the merchant's index.
+  const isOneState = filter.states?.length === 1;
+  if (isOneState) add('state = ?', filter.states[0]);
+  else if (filter.states) add('state = ANY(?)', filter.states);
+  if (filter.reference !== undefined) add('reference = ?', filter.reference);
+  if (filter.phone !== undefined) add('phone = ?', filter.phone);
+  if (filter.createdFrom !== undefined) add('id >= ?', lowestIdAt(prefix, filter.createdFrom.getTime()));
+  if (filter.createdTo !== undefined) add('id < ?', lowestIdAt(prefix, filter.createdTo.getTime()));
+  if (filter.before !== undefined) add('id < ?', filter.before);
+  return { conditions, values };
+}
