@@ -110,6 +110,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
+// The driver's own way is to return a bigint as text. Queries on the pool itself still do.
 const TYPES = new TypeOverrides();
 TYPES.setTypeParser(types.builtins.INT8, BigInt);
 
@@ -132,7 +133,7 @@ function toObject(keys: readonly string[], row: readonly unknown[]): Record<stri
   return object;
 }
 
-/** Names of columns in camel case, each made once: there are only as many as the statements name. */
+// A key is created once for each column name, not for each row. The statements name the columns, so the map stays small.
 const keysByColumn = new Map<string, string>();
 
 function keyOf(column: string): string {
