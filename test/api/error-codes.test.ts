@@ -5,7 +5,8 @@ import { generateApiKey, hashApiKey } from '../../src/security/api-key.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../support/api.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { fund, release } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from './responses.ts';
@@ -16,11 +17,7 @@ const BALANCE = '/v1/api/balance';
 const CONSOLE = '/v1/console';
 
 describe('the error codes of the API', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const get = (path: string, key: string | null) => call(testEnv.baseUrl, 'GET', path, { key });
   const create = (options: CallOptions) =>

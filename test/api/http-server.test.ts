@@ -5,7 +5,8 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../src/dev/ports.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { API_ONLY, assertError, startAnotherServer } from './responses.ts';
 
 /** Sends the text on a new connection and returns everything that comes back until the connection ends. */
@@ -27,11 +28,7 @@ function parseLastResponse(text: string) {
 }
 
 describe('the HTTP server', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const HEAD = 'GET /healthz HTTP/1.1\r\nHost: x\r\n';
   const unreadable: readonly (readonly [string, string])[] = [

@@ -4,7 +4,7 @@ import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps } from '../../src/api/context.ts';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
 import { ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { call } from '../support/api.ts';
 import { openApiOf } from '../support/openapi-check.ts';
 import { API_ONLY, assertError } from './responses.ts';
@@ -13,14 +13,12 @@ import { assertValidDocument, operationsOf, type OpenApiDocument } from './opena
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 describe('the OpenAPI document', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment(API_ONLY);
   let document: OpenApiDocument;
 
   before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
     document = (await openApiOf(testEnv.baseUrl)) as unknown as OpenApiDocument;
   });
-  after(() => testEnv.stop());
 
   const callRoute = (method: string, path: string) =>
     call(testEnv.baseUrl, method, path.replace('{id}', 'col_1'), { idempotencyKey: null });

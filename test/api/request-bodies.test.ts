@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, type CallOptions } from '../support/api.ts';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { API_ONLY, assertError, issuesOf } from './responses.ts';
 
 const JSON_TYPE = 'application/json';
@@ -10,11 +10,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 const SOUND_FORM = 'phone=256772000100&amount=5000&reference=INV-1';
 
 describe('the body of a request for a collection', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const create = (options: CallOptions) =>
     call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key: testEnv.merchant.key, ...options });

@@ -4,17 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createConnection } from 'node:net';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { record } from '../db/rows.ts';
 import { call, collectionFields } from '../support/api.ts';
 import { API_ONLY, assertError, assertHeaders, startAnotherServer } from './responses.ts';
 
 describe('the service', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const get = (path: string, key: string | null = null) => call(testEnv.baseUrl, 'GET', path, { key });
 

@@ -7,10 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { hashPassword } from '../../src/security/password.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import type { RunningServer } from '../../src/processes/assemble-server.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { addPerson } from '../support/people.ts';
 import { startSession, settingsOf, untilPrinted, type CliSession } from './malipo-child.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 type Shown = {
   readonly verified: boolean;
@@ -47,12 +49,11 @@ const linesOf = (out: string): PrintedAttempt[] =>
 
 describe('malipo listen', function () {
   this.timeout(120_000);
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({ startsServer: false });
   let server: RunningServer;
   let cli: CliSession;
   const ends: (() => unknown)[] = [];
   before(async () => {
-    testEnv = await startTestEnvironment({ startsServer: false });
     server = await testEnv.startServer();
     cli = startSession(settingsOf(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer'])));
   });
@@ -60,7 +61,6 @@ describe('malipo listen', function () {
     await cli.clear();
     for (const end of ends.splice(0)) end();
   });
-  after(() => testEnv.stop());
 
   /** A receiver that answers its requests with these statuses in turn, and repeats the last one. */
   async function answering(...statuses: number[]): Promise<{ url: string; attempts: string[]; server: Server }> {
@@ -169,10 +169,7 @@ describe('malipo listen', function () {
     accepting.server.close().closeAllConnections();
     const nobody = await cli.run(['resend', eventId, '--forward-to', accepting.url, '--json']);
     assert.equal(nobody.code, 1, nobody.err);
-    assert.deepEqual(
-      linesOf(nobody.out).map(({ error }) => error),
-      Array(3).fill('nothing listens there'),
-    );
+    assert.deepEqual(valuesOf(linesOf(nobody.out), 'error'), Array(3).fill('nothing listens there'));
     const unknown = await cli.run(['resend', `evt_${'0'.repeat(26)}`, '--forward-to', refusing.url]);
     assert.equal(unknown.code, 1);
     assert.match(unknown.err, /There is no event with this id/);

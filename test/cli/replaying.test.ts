@@ -1,6 +1,7 @@
 // Tests `malipo replay`, `events`, `deliveries` and `endpoints` with a real service.
 import assert from 'node:assert/strict';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
 import { jsonOf, startSession, settingsOf, type CliSession } from './malipo-child.ts';
@@ -17,11 +18,10 @@ type Replay = { readonly state: string; readonly total: number; readonly replaye
 
 describe('malipo events, deliveries, replay and endpoints', function () {
   this.timeout(120_000);
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({ environment: { MALIPO_DELIVERY_SCHEDULE_MS: '0,50,50' } });
   let developer: TestPerson;
   let cli: CliSession;
   before(async () => {
-    testEnv = await startTestEnvironment({ environment: { MALIPO_DELIVERY_SCHEDULE_MS: '0,50,50' } });
     developer = await addPerson(testEnv, testEnv.merchant.id, ['developer']);
     cli = startSession(settingsOf(testEnv, developer));
   });
@@ -29,7 +29,6 @@ describe('malipo events, deliveries, replay and endpoints', function () {
     testEnv.receiver.answerWith(testEnv.merchant.id, null);
     return cli.clear();
   });
-  after(() => testEnv.stop());
 
   const list = async <Item>(...args: string[]) => jsonOf(await cli.run([...args, '--json'])) as Page<Item>;
   const deadLetters = async () =>

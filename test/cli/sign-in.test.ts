@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { freePort } from '../../src/dev/ports.ts';
 import { totpCode, totpStepAt } from '../../src/security/totp.ts';
 import { API_ONLY, startAnotherServer } from '../api/responses.ts';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, PASSWORD, type TestPerson } from '../support/people.ts';
 import { jsonOf, startSession, settingsOf, type CliSession } from './malipo-child.ts';
 
@@ -22,17 +22,15 @@ const COMMANDS = [
 ];
 
 describe('malipo', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment(API_ONLY);
   let developer: TestPerson;
   let careful: TestPerson;
   const sessions: CliSession[] = [];
   before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
     developer = await addPerson(testEnv, testEnv.merchant.id, ['developer']);
     careful = await addPerson(testEnv, testEnv.merchant.id, ['developer', 'maker'], { hasSecondFactor: true });
   });
   afterEach(() => Promise.all(sessions.splice(0).map((cli) => cli.clear())));
-  after(() => testEnv.stop());
 
   const newSession = (settings?: Readonly<Record<string, string>>): CliSession => {
     const cli = startSession(settings);

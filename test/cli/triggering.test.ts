@@ -1,7 +1,7 @@
 // Tests `malipo trigger` with a real service: triggers every type of event through the sandbox operator.
 import assert from 'node:assert/strict';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
 import { approverSettings, jsonOf, startSession, settingsOf, untilPrinted, type CliSession } from './malipo-child.ts';
 
@@ -19,21 +19,19 @@ const UNDECIDED_MS = 600_000;
 
 describe('malipo trigger', function () {
   this.timeout(240_000);
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({
+    environment: CLOCKS,
+    sandboxTimes: { undecidedMs: UNDECIDED_MS },
+  });
   let maker: TestPerson;
   let approver: TestPerson;
   let cli: CliSession;
   before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: CLOCKS,
-      sandboxTimes: { undecidedMs: UNDECIDED_MS },
-    });
     maker = await addPerson(testEnv, testEnv.merchant.id, ['maker', 'developer']);
     approver = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
     cli = startSession(settingsOf(testEnv, maker));
   });
   afterEach(() => cli.clear());
-  after(() => testEnv.stop());
 
   const assertTriggered = (type: EventType, event: Event) => {
     assert.equal(event.type, type);

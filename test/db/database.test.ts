@@ -40,12 +40,9 @@ describe('a row', () => {
 });
 
 describe('a transaction', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabase();
 
   before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     await db.pool.query(`
       CREATE TABLE counters (id int PRIMARY KEY, value int NOT NULL);
       CREATE FUNCTION fail_with(code text) RETURNS void LANGUAGE plpgsql AS
@@ -55,7 +52,6 @@ describe('a transaction', () => {
     await db.pool.query('TRUNCATE counters');
     await db.pool.query('INSERT INTO counters VALUES (1, 0), (2, 0)');
   });
-  after(() => database.drop());
 
   const sum = async () => (await db.run<{ sum: number }>(READ, []))[0]?.sum;
 

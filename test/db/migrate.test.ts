@@ -34,10 +34,8 @@ describe('migrating a database', () => {
     assert.deepEqual(await migrate(url, MIGRATIONS), await names());
     assert.deepEqual(await migrate(url, MIGRATIONS), []);
     const rows = await query('SELECT name FROM schema_migrations ORDER BY applied_at, name');
-    assert.deepEqual(
-      rows.map((row) => row['name']),
-      await names(),
-    );
+    const recorded = rows.map((row) => row['name']);
+    assert.deepEqual(recorded, await names());
   });
 
   it('applies the project’s own files when it gets no other folder', async () => {

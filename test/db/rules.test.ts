@@ -5,7 +5,6 @@ import type { Database } from '../../src/db/database.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../../src/domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../../src/domain/payments/reversal.ts';
-import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
 import { LEDGER_RULE_CASES } from './payments/ledger-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payments/payment-rule-cases.ts';
@@ -23,6 +22,8 @@ import {
   type RuleFixture,
 } from './rule-cases.ts';
 import { WEBHOOK_RULE_CASES } from './webhooks/webhook-rule-cases.ts';
+import { valuesOf } from '../support/values-of.ts';
+import { useDatabase } from './use-database.ts';
 
 const CASES: readonly RuleCase[] = [
   ...PAYMENT_RULE_CASES,
@@ -36,16 +37,12 @@ const CASES: readonly RuleCase[] = [
 ];
 
 describe('the database', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabase();
   let fixture: RuleFixture;
 
   before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     fixture = await makeRuleFixture(db);
   });
-  after(() => database.drop());
 
   for (const table of Object.keys(VALID_ROWS) as ValidTable[]) {
     it(`accepts a valid row of ${table}`, async () => {
@@ -84,10 +81,7 @@ describe('the database', () => {
       const pairs = Object.entries(transitions).flatMap(([from, transitions]) =>
         Object.values(transitions).map((to) => `${from} > ${to}`),
       );
-      assert.deepEqual(
-        rows.map(({ pair }) => pair),
-        [...new Set(pairs)].sort(),
-      );
+      assert.deepEqual(valuesOf(rows, 'pair'), [...new Set(pairs)].sort());
     });
   }
 });

@@ -14,23 +14,20 @@ import { registerEndpoint } from '../../src/operations/webhooks/register-endpoin
 import { seedDemoMerchant, type DemoMerchant } from '../../src/dev/demo-merchant.ts';
 import { peopleSettings } from '../../src/dev/demo-people.ts';
 import { KEY_RING } from '../db/rows.ts';
-import { createTestDatabase, runFolder, type TestDatabase } from '../support/engines.ts';
+import { createTestDatabase, runFolder } from '../support/engines.ts';
+import { useDatabase } from '../db/use-database.ts';
 
 describe('the demo merchant', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await createTestDatabase();
-  });
-  after(() => database.drop());
+  const db = useDatabase();
 
   const newFile = () => join(mkdtempSync(join(runFolder(), 'demo-')), 'demo-merchant.json');
   const seed = (file: string, port = 8091) =>
-    seedDemoMerchant({ db: database.db, file, webhookUrl: `http://127.0.0.1:${port}/webhooks`, keyRing: KEY_RING });
+    seedDemoMerchant({ db, file, webhookUrl: `http://127.0.0.1:${port}/webhooks`, keyRing: KEY_RING });
   const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as DemoMerchant;
   const makerOf = async (demo: DemoMerchant) => {
     const [key, user] = await Promise.all([
-      findApiKeyByHash(database.db, hashApiKey(demo.apiKey)),
-      findUserByEmail(database.db, demo.people.maker.email),
+      findApiKeyByHash(db, hashApiKey(demo.apiKey)),
+      findUserByEmail(db, demo.people.maker.email),
     ]);
     return { key, user };
   };
@@ -46,10 +43,10 @@ describe('the demo merchant', () => {
       [demo.people.maker, ['maker', 'developer']],
       [demo.people.approver, ['approver', 'admin']],
     ] as const) {
-      const known = (await findUserByEmail(database.db, person.email))!;
+      const known = (await findUserByEmail(db, person.email))!;
       assert.ok(await verifyPassword(known.passwordHash, person.password));
       assert.equal(open(known.totpSecretSealed!, known.id, KEY_RING), person.totpSecret);
-      const { rows } = await database.db.pool.query('SELECT roles FROM members WHERE user_id = $1', [known.id]);
+      const { rows } = await db.pool.query('SELECT roles FROM members WHERE user_id = $1', [known.id]);
       assert.deepEqual(rows, [{ roles }]);
     }
   });
@@ -69,9 +66,9 @@ describe('the demo merchant', () => {
     const demo = await seed(file);
     const merchantId = demo.merchantId as MerchantId;
     const own = { url: 'https://shop.example/', description: null, eventTypes: null };
-    await registerEndpoint(database.db, { merchantId, ...own, keyRing: KEY_RING, at: new Date() });
+    await registerEndpoint(db, { merchantId, ...own, keyRing: KEY_RING, at: new Date() });
     await seed(file, 9091);
-    const { items } = await listEndpoints(database.db, merchantId, null, 16);
+    const { items } = await listEndpoints(db, merchantId, null, 16);
     assert.deepEqual(
       items.map(({ url, state }) => [url, state]),
       [
@@ -92,7 +89,7 @@ describe('the demo merchant', () => {
     const { key, user } = await makerOf(demo);
     assert.ok(key?.maker && key.maker === user?.id);
     assert.ok(await verifyPassword(user.passwordHash, demo.people.maker.password));
-    assert.ok(await findApiKeyByHash(database.db, hashApiKey(old.apiKey)));
+    assert.ok(await findApiKeyByHash(db, hashApiKey(old.apiKey)));
     assert.deepEqual(await seed(file), demo);
   });
 

@@ -7,7 +7,7 @@ import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
 import { makeCollection } from '../db/rows.ts';
 import { call } from '../support/api.ts';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
 import { API_ONLY } from '../api/responses.ts';
 
@@ -17,11 +17,7 @@ const root = findProjectRoot();
 const PASSWORD = 'a password of their own';
 
 describe('npm run merchant', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const run = (args: readonly string[], environment: Readonly<Record<string, string>> = testEnv.environment) =>
     new Promise<Outcome>((resolve) => {

@@ -1,6 +1,7 @@
 // A server that is stopped during its work: it ends cleanly, and everything is done exactly once.
 import assert from 'node:assert/strict';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import {
   assertLedgerIsSound,
   pay,
@@ -14,18 +15,14 @@ import { startServerChild, type ServerChild } from '../support/server-child.ts';
 const PAYMENTS = 12;
 
 describe('a server that gets SIGTERM', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({
+    startsServer: false,
+    environment: { MALIPO_PROMPT_WINDOW_MS: '60000', MALIPO_DELIVERY_TIMEOUT_MS: '3000' },
+    sandboxTimes: { decisionMs: 700 },
+  });
   let child: ServerChild;
   before(async () => {
-    testEnv = await startTestEnvironment({
-      startsServer: false,
-      environment: { MALIPO_PROMPT_WINDOW_MS: '60000', MALIPO_DELIVERY_TIMEOUT_MS: '3000' },
-      sandboxTimes: { decisionMs: 700 },
-    });
     child = await startServerChild(testEnv);
-  });
-  after(async () => {
-    await testEnv.stop();
   });
 
   it('ends cleanly during payments and deliveries, and the next server completes them once', async () => {

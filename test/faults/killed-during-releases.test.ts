@@ -1,19 +1,17 @@
 // A server that is killed while it releases several payouts: the repeated request releases each of them once.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { useTestEnvironmentPerCase } from '../support/use-test-environment.ts';
 import { assertLedgerIsSound } from '../support/payments.ts';
 import { requestPayout, fetchPayout, fund, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
 import { addPerson, logIn } from '../support/people.ts';
 import { startServerChild } from '../support/server-child.ts';
 
 describe('a server that is killed while it releases several payouts', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironmentPerCase({ startsServer: false });
   beforeEach(async () => {
-    testEnv = await startTestEnvironment({ startsServer: false });
     await fund(testEnv, testEnv.merchant, 100_000);
   });
-  afterEach(() => testEnv.stop());
 
   for (const [moment, state, isReplayed] of [
     ['before', 'queued', null],

@@ -8,7 +8,8 @@ import { createReplay } from '../../src/operations/webhooks/create-replay.ts';
 import { getReplay } from '../../src/queries/webhooks/replay.ts';
 import { actedBy, makePerson } from '../db/payments/payout-rows.ts';
 import { oneRow } from '../db/rows.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
+import { useTestEnvironmentPerCase } from '../support/use-test-environment.ts';
 import { expireLeases } from '../support/payments.ts';
 import { startServerChild } from '../support/server-child.ts';
 
@@ -16,13 +17,11 @@ import { startServerChild } from '../support/server-child.ts';
 const EVENTS = 1200;
 
 describe('a server that is killed while it replays', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironmentPerCase({ startsServer: false });
   let person: Person;
   beforeEach(async () => {
-    testEnv = await startTestEnvironment({ startsServer: false });
     person = await makePerson(testEnv.db, testEnv.merchant.id, ['owner']);
   });
-  afterEach(() => testEnv.stop());
 
   /** Creates many withheld deliveries for the merchant's endpoint. */
   async function createWithheldDeliveries(): Promise<void> {

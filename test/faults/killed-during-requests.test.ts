@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import type { DeliveryId } from '../../src/domain/ids.ts';
 import { call, collectionFields } from '../support/api.ts';
 import { attemptsOf, untilDelivery } from '../support/deliveries.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually, type TestEnvironment } from '../support/test-environment.ts';
+import { useTestEnvironmentPerCase } from '../support/use-test-environment.ts';
 import {
-  assertLedgerIsSound,
   availableBalance,
   expireLeases,
   pay,
@@ -19,6 +19,7 @@ import {
 import type { ReceivedWebhook } from '../support/receiver.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { inOwnEnvironment, testConcurrently } from './crash-survival.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 const PAID = ['initiated > prompted', 'prompted > succeeded'];
 
@@ -54,15 +55,8 @@ async function assertTwoAttempts({ db }: TestEnvironment, deliveryId: DeliveryId
 }
 
 describe('a server that is killed around the commit of a request', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironmentPerCase(optionsWith());
   const body = collectionFields({ phone: phoneFor('000') });
-  beforeEach(async () => {
-    testEnv = await startTestEnvironment(optionsWith());
-  });
-  afterEach(async () => {
-    await assertLedgerIsSound(testEnv.db);
-    await testEnv.stop();
-  });
 
   const post = (idempotencyKey: string) =>
     call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key: testEnv.merchant.key, idempotencyKey, json: body });
@@ -105,14 +99,7 @@ describe('a server that is killed around the commit of a request', () => {
 });
 
 describe('a server that is killed while a payer decides or a webhook is sent', () => {
-  let testEnv: TestEnvironment;
-  beforeEach(async () => {
-    testEnv = await startTestEnvironment(optionsWith());
-  });
-  afterEach(async () => {
-    await assertLedgerIsSound(testEnv.db);
-    await testEnv.stop();
-  });
+  const testEnv = useTestEnvironmentPerCase(optionsWith());
 
   it('misses the callback, and the next server queries the outcome', async () => {
     const doomed = await startServerChild(testEnv);
@@ -218,10 +205,7 @@ describe('a server that is killed after it has recorded a further failed attempt
       await testEnv.startServer();
       const delivery = await untilDelivery(testEnv, merchant, 'delivered', 50_000);
       const attempts = await attemptsOf(testEnv.db, delivery.id);
-      assert.deepEqual(
-        attempts.map(({ status }) => status),
-        [500, 500, 200],
-      );
+      assert.deepEqual(valuesOf(attempts, 'status'), [500, 500, 200]);
       // Not earlier; clocks may differ by half a second.
       assert.ok(attempts[2]!.startedAt.getTime() >= rows[0]!.due.getTime() - 500);
     }));

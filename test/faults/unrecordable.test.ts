@@ -1,26 +1,22 @@
 // Payments whose change the database keeps refusing: they wait without blocking other payments.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { assertLedgerIsSound, pay, untilState, type Payment } from '../support/payments.ts';
 
 /** More than a worker has slots for workflow tasks. */
 const MANY = 45;
 
 describe('payments that cannot be recorded', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({
+    environment: { MALIPO_PROMPT_WINDOW_MS: '60000', MALIPO_WORKFLOW_TASK_TIMEOUT_MS: '10000' },
+  });
   let stuck: Payment[];
   before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: { MALIPO_PROMPT_WINDOW_MS: '60000', MALIPO_WORKFLOW_TASK_TIMEOUT_MS: '10000' },
-    });
     await testEnv.db.pool.query(`
       CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$;
       CREATE TRIGGER refuse_some BEFORE UPDATE ON collections FOR EACH ROW
         WHEN (NEW.phone LIKE '%777' AND NEW.state <> OLD.state) EXECUTE FUNCTION refuse_some()`);
     stuck = await Promise.all(Array.from({ length: MANY }, () => pay(testEnv, '777')));
-  });
-  after(async () => {
-    await testEnv.stop();
   });
 
   it('do not block other payments, however many they are', async () => {

@@ -15,14 +15,10 @@ import {
 } from './access.ts';
 import { looksLikeId, prefixOf, type PublishedOperation } from './published.ts';
 import { SAMPLES } from './samples.ts';
-import { startIsolationEnvironment, type IsolationEnvironment } from './tenants.ts';
+import { useIsolationEnvironment } from './tenants.ts';
 
 describe('the operations in the isolation tests', () => {
-  let isolation: IsolationEnvironment;
-  before(async () => {
-    isolation = await startIsolationEnvironment();
-  });
-  after(() => isolation.testEnv.stop());
+  const isolation = useIsolationEnvironment();
 
   const namesOf = (isWanted: (operation: PublishedOperation) => boolean) =>
     isolation.published.operations
@@ -43,18 +39,12 @@ describe('the operations in the isolation tests', () => {
 
   it('are under /v1/console, under /v1/api, or open to anybody, as the contract has them', () => {
     const console = [...Object.keys(CONSOLE_ROLES), ...BEFORE_A_SESSION];
-    assert.deepEqual(
-      namesOf(({ path }) => path.startsWith('/v1/console/')),
-      console.sort(),
-    );
-    assert.deepEqual(
-      namesOf(({ path }) => path.startsWith('/v1/api/')),
-      Object.keys(API_SCOPES).sort(),
-    );
-    assert.deepEqual(
-      namesOf(({ operation }) => operation.security?.length === 0),
-      [...BEFORE_A_SESSION, ...WITHOUT_AUTHENTICATION].sort(),
-    );
+    const found = namesOf(({ path }) => path.startsWith('/v1/console/'));
+    assert.deepEqual(found, console.sort());
+    const ofApi = namesOf(({ path }) => path.startsWith('/v1/api/'));
+    assert.deepEqual(ofApi, Object.keys(API_SCOPES).sort());
+    const open = namesOf(({ operation }) => operation.security?.length === 0);
+    assert.deepEqual(open, [...BEFORE_A_SESSION, ...WITHOUT_AUTHENTICATION].sort());
   });
 
   it('are documented with the roles of the contract', () => {
@@ -97,9 +87,7 @@ describe('the operations in the isolation tests', () => {
 
   it('are named as reads exactly when they read', () => {
     const behind = (operation: PublishedOperation) => BEHIND_A_SESSION.includes(operation.operationId);
-    assert.deepEqual(
-      namesOf((operation) => behind(operation) && operation.method === 'GET'),
-      BEHIND_A_SESSION.filter(isRead).sort(),
-    );
+    const reads = namesOf((operation) => behind(operation) && operation.method === 'GET');
+    assert.deepEqual(reads, BEHIND_A_SESSION.filter(isRead).sort());
   });
 });

@@ -8,18 +8,12 @@ import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.t
 import { idsOf } from './merchant-ids.ts';
 import { sampleOf, type Sample } from './samples.ts';
 import { digestOfOthers } from './call-effects.ts';
-import {
-  startIsolationEnvironment,
-  type Headers,
-  type Shop,
-  type ConsoleSession,
-  type IsolationEnvironment,
-} from './tenants.ts';
+import { useIsolationEnvironment, type Headers, type Shop, type ConsoleSession } from './tenants.ts';
 
 type Prefix = Parameters<typeof newId>[0];
 
 describe('an id of another merchant', () => {
-  let isolation: IsolationEnvironment;
+  const isolation = useIsolationEnvironment();
   let ours: Shop;
   let theirs: Shop;
   let their: ConsoleSession;
@@ -27,7 +21,6 @@ describe('an id of another merchant', () => {
   let callers: Readonly<Record<string, Headers>>;
 
   before(async () => {
-    isolation = await startIsolationEnvironment();
     const { testEnv } = isolation;
     [ours, theirs] = [await isolation.addShop(), await isolation.addShop()];
     their = await isolation.logInAs(theirs, 'owner');
@@ -40,7 +33,6 @@ describe('an id of another merchant', () => {
     // Make sure that the other merchant has one of each noun.
     for (const operationId of Object.keys(PATH_IDS)) await sampleOf(operationId, { testEnv, shop: theirs, ...their });
   });
-  after(() => isolation.testEnv.stop());
 
   async function headersOfBoth(): Promise<Headers> {
     const person = await addPerson(isolation.testEnv, ours.merchantId, ['owner']);

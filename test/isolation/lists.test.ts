@@ -7,7 +7,7 @@ import { API_SCOPES, BEHIND_A_SESSION, isRead, PATH_IDS } from './access.ts';
 import { idsOf } from './merchant-ids.ts';
 import { looksLikeId, type PublishedOperation } from './published.ts';
 import { NEED_SECOND_FACTOR, sampleOf, SAMPLES } from './samples.ts';
-import { startIsolationEnvironment, type Headers, type Shop, type IsolationEnvironment } from './tenants.ts';
+import { useIsolationEnvironment, type Headers, type Shop } from './tenants.ts';
 
 type Page = { readonly data: readonly { readonly id: string }[]; readonly next_cursor?: string | null };
 
@@ -32,7 +32,7 @@ const NO_STATES: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('a read without an id', () => {
-  let isolation: IsolationEnvironment;
+  const isolation = useIsolationEnvironment();
   let ours: Shop;
   let theirs: Shop;
   let own: Set<string>;
@@ -40,7 +40,6 @@ describe('a read without an id', () => {
   let theirHeaders: Headers;
 
   before(async () => {
-    isolation = await startIsolationEnvironment();
     [ours, theirs] = [await isolation.addShop(), await isolation.addShop()];
     const [our, their] = [await isolation.logInAs(ours, 'viewer'), await isolation.logInAs(theirs, 'viewer')];
     const both = await addPerson(isolation.testEnv, ours.merchantId, ['owner']);
@@ -56,7 +55,6 @@ describe('a read without an id', () => {
       'a key': { authorization: `Bearer ${ours.merchant.key}` },
     };
   });
-  after(() => isolation.testEnv.stop());
 
   async function fill(shops: readonly Shop[]): Promise<void> {
     for (const operationId of Object.keys(SAMPLES)) {

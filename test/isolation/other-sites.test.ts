@@ -3,22 +3,14 @@ import assert from 'node:assert/strict';
 import { BEFORE_A_SESSION, BEHIND_A_SESSION, isRead } from './access.ts';
 import { NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused } from './call-effects.ts';
-import {
-  startIsolationEnvironment,
-  type Headers,
-  type Shop,
-  type ConsoleSession,
-  type IsolationEnvironment,
-} from './tenants.ts';
+import { useIsolationEnvironment, type Headers, type Shop, type ConsoleSession } from './tenants.ts';
 
 describe('a page of another site', () => {
-  let isolation: IsolationEnvironment;
+  const isolation = useIsolationEnvironment();
   let shop: Shop;
   before(async () => {
-    isolation = await startIsolationEnvironment();
     shop = await isolation.addShop();
   });
-  after(() => isolation.testEnv.stop());
 
   async function prepare(operationId: string): Promise<{ session: ConsoleSession; sample: Sample }> {
     const { testEnv } = isolation;

@@ -6,22 +6,14 @@ import { newToken } from '../../src/security/token.ts';
 import { API_SCOPES, CONSOLE_ROLES, SCOPE_ROLES } from './access.ts';
 import { addKey, NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused, type Attempt } from './call-effects.ts';
-import {
-  startIsolationEnvironment,
-  ownPages,
-  type Shop,
-  type ConsoleSession,
-  type IsolationEnvironment,
-} from './tenants.ts';
+import { useIsolationEnvironment, ownPages, type Shop, type ConsoleSession } from './tenants.ts';
 
 describe('a session', () => {
-  let isolation: IsolationEnvironment;
+  const isolation = useIsolationEnvironment();
   let shop: Shop;
   before(async () => {
-    isolation = await startIsolationEnvironment();
     shop = await isolation.addShop();
   });
-  after(() => isolation.testEnv.stop());
 
   async function prepare(operationId: string, role: Role): Promise<{ session: ConsoleSession; sample: Sample }> {
     const session = await isolation.logInAs(shop, role, { hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId) });

@@ -7,19 +7,17 @@ import type { MerchantId } from '../../src/domain/ids.ts';
 import { API_SCOPES } from './access.ts';
 import { sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused } from './call-effects.ts';
-import { startIsolationEnvironment, type Headers, type Shop, type IsolationEnvironment } from './tenants.ts';
+import { useIsolationEnvironment, type Headers, type Shop } from './tenants.ts';
 
 describe('a scope', () => {
-  let isolation: IsolationEnvironment;
+  const isolation = useIsolationEnvironment();
   let shop: Shop;
   let sample: (operationId: string) => Promise<Sample>;
   before(async () => {
-    isolation = await startIsolationEnvironment();
     shop = await isolation.addShop();
     const { person } = await isolation.logInAs(shop, 'owner');
     sample = (operationId) => sampleOf(operationId, { testEnv: isolation.testEnv, shop, person });
   });
-  after(() => isolation.testEnv.stop());
 
   type Key = { readonly headers: Headers; readonly apiKey: { readonly id: string; readonly merchantId: MerchantId } };
 

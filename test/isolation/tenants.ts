@@ -8,6 +8,7 @@ import { makePerson, type Shop as PayoutShop } from '../db/payments/payout-rows.
 import { call, type ApiResponse } from '../support/api.ts';
 import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
+import { useFixture } from '../support/use-fixture.ts';
 import { readPublished, type Published } from './published.ts';
 import type { Sample } from './samples.ts';
 
@@ -49,7 +50,12 @@ const SESSION_MS = 3_600_000;
 // Nothing is ever started, so that only the test's own call changes rows.
 const NOTHING_STARTS = { environment: { MALIPO_ROLES: 'api', MALIPO_TEMPORAL_ADDRESS: '127.0.0.1:1' } };
 
-export async function startIsolationEnvironment(): Promise<IsolationEnvironment> {
+/** One environment for all cases of the surrounding `describe`. */
+export function useIsolationEnvironment(): IsolationEnvironment {
+  return useFixture(startIsolationEnvironment, ({ testEnv }) => testEnv.stop());
+}
+
+async function startIsolationEnvironment(): Promise<IsolationEnvironment> {
   const testEnv = await startTestEnvironment(NOTHING_STARTS);
   const { db, baseUrl } = testEnv;
   const published = await readPublished(baseUrl);

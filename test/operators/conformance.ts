@@ -9,6 +9,7 @@ import { isPaidAsRequested } from '../../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../../src/operators/port.ts';
 import { until } from '../sandbox/sandbox-harness.ts';
 import { callbacksOf, collected, final, DIRECTIONS, type AdapterHarness, type Direction } from './directions.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 type Row = { row: string; sends: SendOutcome['kind'][]; outcome: 'succeeded' | FailureCode; callbacks: number };
 
@@ -143,7 +144,7 @@ function isSafeToRepeat(direction: Direction, harness: () => AdapterHarness): vo
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => sendNow(reference)));
     outcomes.push(await sendNow(reference));
     assert.deepEqual(
-      outcomes.map(({ kind }) => kind),
+      valuesOf(outcomes, 'kind'),
       Array.from({ length: 6 }, () => 'accepted'),
     );
     assert.deepEqual(await harness().seen(reference), { requestsReceived: 6, timesAccepted: 1 });

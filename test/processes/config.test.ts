@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { clockSetting, ConfigError, loadConfig, loadSandboxSettings, Secret } from '../../src/config.ts';
 import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 const SECRET_KEY = randomBytes(32);
 const SECRETS: Readonly<Record<string, string>> = {
@@ -131,10 +132,7 @@ describe('the keys that seal stored secrets', () => {
       ...SOUND,
       MALIPO_SECRET_KEYS: `new:${other}, old:${other}`,
     }).settings;
-    assert.deepEqual(
-      ring.map(({ name }) => name),
-      ['new', 'old'],
-    );
+    assert.deepEqual(valuesOf(ring, 'name'), ['new', 'old']);
   });
 
   const wrong: [string, string][] = [

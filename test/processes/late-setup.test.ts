@@ -4,19 +4,15 @@ import { randomBytes } from 'node:crypto';
 import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { reconciliationScheduleId } from '../../workflows/contract.ts';
 import { temporal, temporalClient } from '../support/engines.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { pay, untilState } from '../support/payments.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 describe('a server that started before its Temporal namespace was created', () => {
   const namespace = `later-${randomBytes(4).toString('hex')}`;
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: { MALIPO_TEMPORAL_NAMESPACE: namespace, MALIPO_SWEEP_EVERY_MS: '3600000' },
-    });
-  });
-  after(async () => {
-    await testEnv.stop();
+  const testEnv = useTestEnvironment({
+    environment: { MALIPO_TEMPORAL_NAMESPACE: namespace, MALIPO_SWEEP_EVERY_MS: '3600000' },
   });
 
   it('creates the schedule of the sweep when the namespace exists', async () => {
@@ -36,9 +32,8 @@ describe('a server that started before its Temporal namespace was created', () =
 });
 
 describe('a server with a new operator and existing merchants', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({ startsServer: false });
   before(async () => {
-    testEnv = await startTestEnvironment({ startsServer: false });
     // As if the operator was added later: no account for it exists yet.
     const client = await testEnv.db.pool.connect();
     try {
@@ -50,9 +45,6 @@ describe('a server with a new operator and existing merchants', () => {
     }
     await testEnv.startServer();
   });
-  after(async () => {
-    await testEnv.stop();
-  });
 
   it('creates the operator’s accounts, so that payments can be recorded', async () => {
     const payment = await pay(testEnv, '000');
@@ -61,9 +53,7 @@ describe('a server with a new operator and existing merchants', () => {
       "SELECT id FROM ledger_accounts WHERE kind = 'operator' ORDER BY id",
     );
     const currencies = ['GHS', 'RWF', 'UGX', 'XAF', 'XOF', 'ZMW'];
-    assert.deepEqual(
-      rows.map(({ id }) => id),
-      currencies.map((currency) => `operator/mtn-momo/${currency}`),
-    );
+    const accounts = currencies.map((currency) => `operator/mtn-momo/${currency}`);
+    assert.deepEqual(valuesOf(rows, 'id'), accounts);
   });
 });

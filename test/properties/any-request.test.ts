@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../support/api.ts';
-import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../api/responses.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 
@@ -53,11 +53,7 @@ const anyQuery = fc.array(
 );
 
 describe('any request', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   function assertKnown(response: ApiResponse, success: number): void {
     if (response.status === success) return;

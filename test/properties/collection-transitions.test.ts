@@ -1,7 +1,6 @@
 // Transitions in any order, one after another or at once: the rows of a collection always stay consistent.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Database } from '../../src/db/database.ts';
 import {
   COLLECTION_TRANSITIONS,
   isLateSuccess,
@@ -14,8 +13,9 @@ import type { MerchantId } from '../../src/domain/ids.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { getBalance } from '../../src/queries/payments/balance.ts';
 import { getCollection } from '../../src/queries/payments/collection.ts';
-import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { createTestDatabase } from '../support/engines.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow, record } from '../db/rows.ts';
+import { useDatabase } from '../db/use-database.ts';
 
 const failureCode = fc.constantFrom(...FAILURE_CODES);
 const anyTransition: fc.Arbitrary<CollectionTransitionInput> = fc.oneof(
@@ -37,17 +37,13 @@ type EventBody = {
 };
 
 describe('transitions of a collection', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabase();
   let merchantId: MerchantId;
 
   before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     merchantId = await makeMerchant(db);
     await makeEndpoint(db, merchantId);
   });
-  after(() => database.drop());
 
   const availableMinor = async () => (await getBalance(db, merchantId)).availableMinor;
   const eventsOf = async ({ id }: Collection) =>

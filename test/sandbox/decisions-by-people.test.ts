@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callbackStatuses, SHORT_TIMES, submit, until, useSandbox } from './sandbox-harness.ts';
+import { hasAtLeast, callbackStatuses, SHORT_TIMES, submit, until, useSandbox } from './sandbox-harness.ts';
 
 /** Longer than a test takes to decide, also on a busy machine. */
 const TIMES = { ...SHORT_TIMES, decisionMs: 700 };
@@ -60,10 +60,7 @@ describe('a person at the sandbox operator', () => {
         const { body } = await client.status(reference);
         assert.equal(body?.['status'], status);
         assert.equal((body['reason'] as { code: string } | undefined)?.code, reason);
-        await until(
-          () => calledBack(reference),
-          ({ length }) => length > 0,
-        );
+        await until(() => calledBack(reference), hasAtLeast(1));
         await sleep(20);
         assert.deepEqual(calledBack(reference), [status]);
       });
@@ -81,10 +78,7 @@ describe('a person at the sandbox operator', () => {
     it('may decide a payment that is never decided by the table, and the callback is sent', async () => {
       const reference = await collect('010');
       await press('handset', { reference, choice: 'approve', pin: '1234' });
-      await until(
-        () => calledBack(reference),
-        ({ length }) => length > 0,
-      );
+      await until(() => calledBack(reference), hasAtLeast(1));
       assert.deepEqual(calledBack(reference), ['SUCCESSFUL']);
     });
 
@@ -109,10 +103,7 @@ describe('a person at the sandbox operator', () => {
       const [approved, refused] = [await collect('015'), await collect('015')];
       await press('handset', { reference: approved, choice: 'approve', pin: '1234' });
       await press('handset', { reference: refused, choice: 'cancel' });
-      await until(
-        () => calledBack(approved),
-        ({ length }) => length === 2,
-      );
+      await until(() => calledBack(approved), hasAtLeast(2));
       await sleep(TIMES.reversalMs);
       assert.deepEqual(calledBack(approved), ['SUCCESSFUL', 'FAILED']);
       assert.deepEqual(calledBack(refused), ['FAILED']);
@@ -169,10 +160,7 @@ describe('a person at the sandbox operator', () => {
         [body?.['status'], (body?.['reason'] as { code: string }).code],
         ['FAILED', 'INTERNAL_PROCESSING_ERROR'],
       );
-      await until(
-        () => calledBack(failed),
-        ({ length }) => length > 0,
-      );
+      await until(() => calledBack(failed), hasAtLeast(1));
       assert.deepEqual([calledBack(approved), calledBack(failed)], [['SUCCESSFUL'], ['FAILED']]);
     });
 

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxConfig } from '../../src/sandbox/sandbox-config.ts';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
 import {
+  hasAtLeast,
   callbackStatuses,
   hasStatus,
   payout,
@@ -88,10 +89,7 @@ describe('the journal of payouts, refunds and returned payments', () => {
     assert.deepEqual([calledBack(sent), calledBack(refunded)], [[], []]);
     await until(() => again.transferStatus(sent), hasStatus('SUCCESSFUL'));
     await until(() => again.refundStatus(refunded), hasStatus('SUCCESSFUL'));
-    await until(
-      () => calledBack(refunded),
-      ({ length }) => length > 0,
-    );
+    await until(() => calledBack(refunded), hasAtLeast(1));
     assert.deepEqual([calledBack(sent), calledBack(refunded)], [['SUCCESSFUL'], ['SUCCESSFUL']]);
   });
 
@@ -102,10 +100,7 @@ describe('the journal of payouts, refunds and returned payments', () => {
     const sent = await request(first, 'transfer', '015');
     await until(() => first.status(collected), hasStatus('SUCCESSFUL'));
     const paid = await until(() => first.transferStatus(sent), hasStatus('SUCCESSFUL'));
-    await until(
-      () => [...calledBack(collected), ...calledBack(sent)],
-      ({ length }) => length === 2,
-    );
+    await until(() => [...calledBack(collected), ...calledBack(sent)], hasAtLeast(2));
 
     const again = await start({ times: slow });
     assert.deepEqual(await again.transferStatus(sent), paid);
@@ -113,10 +108,7 @@ describe('the journal of payouts, refunds and returned payments', () => {
     assert.equal((returned.body?.['reason'] as { code: string }).code, 'TRANSACTION_REVERSED');
     assert.equal(returned.body?.['financialTransactionId'], paid.body?.['financialTransactionId']);
     await until(() => again.status(collected), hasStatus('FAILED'));
-    await until(
-      () => [...calledBack(collected), ...calledBack(sent)],
-      ({ length }) => length === 4,
-    );
+    await until(() => [...calledBack(collected), ...calledBack(sent)], hasAtLeast(4));
 
     const third = await start({ times: slow });
     assert.deepEqual(await third.transferStatus(sent), returned);

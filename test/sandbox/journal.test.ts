@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openJournal, readJournal } from '../../src/sandbox/journal.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import {
+  hasAtLeast,
   hasStatus,
   payment,
   sandboxConfig,
@@ -132,10 +133,7 @@ describe('the journal of the sandbox operator', () => {
     await first.stop();
     assert.equal(receiver.callbacks.length, 0);
     const second = await startTestSandbox({ dataFile, times: { decisionMs: 60_000 } });
-    const [callback] = await until(
-      () => receiver.callbacks,
-      ({ length }) => length > 0,
-    );
+    const [callback] = await until(() => receiver.callbacks, hasAtLeast(1));
     assert.ok(callback !== undefined && callback.atMs - acceptedAtMs >= times.decisionMs);
     assert.deepEqual((await wireClient(second).status(reference)).body, callback.body);
     await second.stop();
@@ -223,10 +221,7 @@ describe('the journal of the sandbox operator', () => {
     try {
       const first = await start();
       const paid = await pay(first, '999', receiver.url);
-      await until(
-        () => receiver.callbacks.length,
-        (count) => count === 1,
-      );
+      await until(() => receiver.callbacks, hasAtLeast(1));
       const late = await pay(first, '009', receiver.url);
       const endless = await pay(first, '010', receiver.url);
       await kill(children[0]!);
@@ -237,10 +232,7 @@ describe('the journal of the sandbox operator', () => {
       assert.equal((await second.status(paid)).body?.['status'], 'SUCCESSFUL');
       assert.equal((await second.status(endless)).body?.['status'], 'PENDING');
       assert.equal((await second.seen(endless))?.['requestsReceived'], 1);
-      const [called] = await until(
-        () => receiver.callbacks.slice(1),
-        (callbacks) => callbacks.length > 0,
-      );
+      const [called] = await until(() => receiver.callbacks.slice(1), hasAtLeast(1));
       assert.equal(called?.body['externalId'], late);
       assert.equal((await second.status(late)).body?.['status'], 'SUCCESSFUL');
       assert.equal(receiver.callbacks.length, 2);

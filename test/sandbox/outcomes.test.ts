@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
 import {
+  hasAtLeast,
   callbacksOf,
   callbackStatuses,
   isDecided,
@@ -18,6 +19,7 @@ import {
   type WireClient,
   type WireResponse,
 } from './sandbox-harness.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 type Expected = {
   row: string;
@@ -137,10 +139,7 @@ describe('the outcome table', () => {
   it('keeps the receipt of a returned payment, and shows none for a payment that was never paid', async () => {
     const [reference, refused] = [randomUUID(), randomUUID()];
     await Promise.all([request('015', reference), request('001', refused)]);
-    const [paid, returned] = await until(
-      () => callbacksOf(receiver, reference).map(({ body }) => body),
-      ({ length }) => length === 2,
-    );
+    const [paid, returned] = await until(() => callbacksOf(receiver, reference).map(({ body }) => body), hasAtLeast(2));
     assert.deepEqual([paid?.['status'], returned?.['status']], ['SUCCESSFUL', 'FAILED']);
     assert.match(String(paid?.['financialTransactionId']), /^\d{11}$/);
     assert.equal(returned?.['financialTransactionId'], paid?.['financialTransactionId']);
@@ -236,10 +235,7 @@ describe('the outcome table', () => {
       await withReceiver({ delayMs: 200 }, (slow) =>
         withSandbox({ limits: { callbacks: 2 } }, async (small) => {
           const reference = await submit(small, 'requestToPay', '008', { callbackUrl: slow.url });
-          const results = await until(
-            () => callbackResults(small, reference),
-            ({ length }) => length === 3,
-          );
+          const results = await until(() => callbackResults(small, reference), hasAtLeast(3));
           assert.equal((await small.seen(reference))?.['callbacksSent'], 2);
           assert.deepEqual(results, ['dropped: too many under way', 'http 200', 'http 200']);
         }),
@@ -249,10 +245,7 @@ describe('the outcome table', () => {
     it('use PUT when the operator is configured so', async () => {
       await withSandbox({ callbackMethod: 'PUT' }, async (putting) => {
         const reference = await submit(putting, 'requestToPay', '012', { callbackUrl: receiver.url });
-        assert.deepEqual(
-          callbacksOf(receiver, reference).map(({ method }) => method),
-          ['PUT'],
-        );
+        assert.deepEqual(valuesOf(callbacksOf(receiver, reference), 'method'), ['PUT']);
       });
     });
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  hasAtLeast,
   callbacksOf,
   hasStatus,
   isDecided,
@@ -15,6 +16,7 @@ import {
   withSandbox,
   type WireResponse,
 } from './sandbox-harness.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 /** Long enough for a refund to be made before the reversal. */
 const TIMES = { ...SHORT_TIMES, reversalMs: 600 };
@@ -63,14 +65,8 @@ describe('a refund at the sandbox operator', () => {
       payeeNote: 'Order 17',
       status: 'SUCCESSFUL',
     });
-    const called = await until(
-      () => callbacksOf(receiver, reference),
-      ({ length }) => length > 0,
-    );
-    assert.deepEqual(
-      called.map((callback) => callback.body),
-      [{ financialTransactionId, ...body }],
-    );
+    const called = await until(() => callbacksOf(receiver, reference), hasAtLeast(1));
+    assert.deepEqual(valuesOf(called, 'body'), [{ financialTransactionId, ...body }]);
     assert.equal((await client.status(original)).body?.['status'], 'SUCCESSFUL');
     const seen = await client.seen(reference);
     assert.deepEqual(

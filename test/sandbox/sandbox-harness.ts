@@ -251,6 +251,10 @@ export function hasStatus(status: string): (response: WireResponse) => boolean {
   return ({ body }) => body?.['status'] === status;
 }
 
+export function hasAtLeast(count: number): (list: readonly unknown[]) => boolean {
+  return ({ length }) => length >= count;
+}
+
 export function callbacksOf({ callbacks }: Pick<Receiver, 'callbacks'>, reference: string): Callback[] {
   return callbacks.filter(({ body }) => body['externalId'] === reference);
 }

@@ -112,7 +112,7 @@ export const workflowBundle = once((): Promise<WorkflowBundleWithSourceMap> => {
   return bundleWorkflowCode({ workflowsPath: join(root, 'workflows/index.ts'), logger: new DefaultLogger('ERROR') });
 });
 
-export type TestDatabase = { readonly url: string; readonly db: Database; drop(): Promise<void> };
+export type TestDatabase = { readonly url: string; readonly db: Database; readonly drop: () => Promise<void> };
 
 /** Creates a separate database with the current schema, copied from a template. */
 export async function createTestDatabase(): Promise<TestDatabase> {

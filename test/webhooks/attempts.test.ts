@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { freePort } from '../../src/dev/ports.ts';
 import { addEndpoint, attemptsOf, deliveriesOf, untilDelivery } from '../support/deliveries.ts';
-import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
-import { eventually } from '../support/test-environment.ts';
+import { eventually, type TestMerchant } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { pay } from '../support/payments.ts';
 import type { ReceivedWebhook, Respond } from '../support/receiver.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 const ATTEMPTS = 4;
 const TIMEOUT_MS = 500;
@@ -19,19 +20,13 @@ const answering =
   };
 
 describe('a delivery', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: {
-        MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array.from({ length: ATTEMPTS - 1 }, () => '50')].join(','),
-        MALIPO_DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS),
-        MALIPO_PROMPT_WINDOW_MS: '120000',
-        MALIPO_POLL_SCHEDULE_MS: '120000',
-      },
-    });
-  });
-  after(async () => {
-    await testEnv.stop();
+  const testEnv = useTestEnvironment({
+    environment: {
+      MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array.from({ length: ATTEMPTS - 1 }, () => '50')].join(','),
+      MALIPO_DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS),
+      MALIPO_PROMPT_WINDOW_MS: '120000',
+      MALIPO_POLL_SCHEDULE_MS: '120000',
+    },
   });
 
   /** A new merchant with exactly one event, whose receiver gives this answer. */
@@ -65,10 +60,8 @@ describe('a delivery', () => {
     });
     const delivery = await untilDelivery(testEnv, merchant, 'delivered');
     const received = testEnv.receiver.all(merchant.id);
-    assert.deepEqual(
-      received.map(({ headers }) => headers['malipo-attempt']),
-      ['1', '2', '3'],
-    );
+    const numbers = received.map(({ headers }) => headers['malipo-attempt']);
+    assert.deepEqual(numbers, ['1', '2', '3']);
     for (const { rawBody, headers, isVerified } of received) {
       assert.ok(isVerified);
       assert.deepEqual(rawBody, received[0]!.rawBody);
@@ -92,10 +85,7 @@ describe('a delivery', () => {
     const delivery = await untilDelivery(testEnv, merchant, 'dead_lettered');
     assert.equal(delivery.attemptCount, ATTEMPTS);
     const attempts = await attemptsOf(testEnv.db, delivery.id);
-    assert.deepEqual(
-      attempts.map(({ number }) => number),
-      [1, 2, 3, 4],
-    );
+    assert.deepEqual(valuesOf(attempts, 'number'), [1, 2, 3, 4]);
     for (const attempt of attempts) {
       assert.deepEqual([attempt.status, attempt.error], [502, null]);
       assert.equal(attempt.headers?.['x-from'], 'a proxy');
@@ -138,7 +128,7 @@ describe('a delivery', () => {
     });
     const attempts = await attemptsOf(testEnv.db, delivery.id);
     assert.deepEqual(
-      attempts.map(({ error }) => error),
+      valuesOf(attempts, 'error'),
       Array<string>(ATTEMPTS).fill('not sent: the signing secret cannot be opened'),
     );
     assert.equal(testEnv.receiver.all(merchant.id).length, 1);

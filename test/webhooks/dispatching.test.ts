@@ -11,12 +11,8 @@ import {
   type StoredDelivery,
 } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
-import {
-  eventually,
-  startTestEnvironment,
-  type TestEnvironment,
-  type TestMerchant,
-} from '../support/test-environment.ts';
+import { eventually, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { pay } from '../support/payments.ts';
 
 const OPEN_PAYMENTS = { MALIPO_PROMPT_WINDOW_MS: '120000', MALIPO_POLL_SCHEDULE_MS: '120000' };
@@ -37,19 +33,13 @@ async function isFailing(testEnv: TestEnvironment, { id }: TestMerchant): Promis
 const SCHEDULE_MS = ['0', ...Array.from({ length: 30 }, () => '300')].join(',');
 
 describe('the dispatcher', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: {
-        ...OPEN_PAYMENTS,
-        MALIPO_DELIVERIES_UNDER_WAY: '4',
-        MALIPO_DELIVERY_SCHEDULE_MS: SCHEDULE_MS,
-        MALIPO_DELIVERY_TIMEOUT_MS: '500',
-      },
-    });
-  });
-  after(async () => {
-    await testEnv.stop();
+  const testEnv = useTestEnvironment({
+    environment: {
+      ...OPEN_PAYMENTS,
+      MALIPO_DELIVERIES_UNDER_WAY: '4',
+      MALIPO_DELIVERY_SCHEDULE_MS: SCHEDULE_MS,
+      MALIPO_DELIVERY_TIMEOUT_MS: '500',
+    },
   });
 
   it('starts no workflow for an event that is accepted at once', async () => {
@@ -113,14 +103,10 @@ describe('the dispatcher', () => {
 });
 
 describe('two dispatchers on one database', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({ environment: OPEN_PAYMENTS });
   before(async () => {
-    testEnv = await startTestEnvironment({ environment: OPEN_PAYMENTS });
     await testEnv.startServer({ MALIPO_ROLES: 'dispatcher' });
     await testEnv.startServer({ MALIPO_ROLES: 'dispatcher' });
-  });
-  after(async () => {
-    await testEnv.stop();
   });
 
   it('send each event once when nothing fails', async () => {
@@ -141,19 +127,13 @@ describe('two dispatchers on one database', () => {
 });
 
 describe('a delivery whose workflow was terminated manually', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: {
-        ...OPEN_PAYMENTS,
-        MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50',
-        MALIPO_OVERDUE_AFTER_MS: '100',
-        MALIPO_SWEEP_EVERY_MS: '3600000',
-      },
-    });
-  });
-  after(async () => {
-    await testEnv.stop();
+  const testEnv = useTestEnvironment({
+    environment: {
+      ...OPEN_PAYMENTS,
+      MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50',
+      MALIPO_OVERDUE_AFTER_MS: '100',
+      MALIPO_SWEEP_EVERY_MS: '3600000',
+    },
   });
 
   it('gets a new workflow from the sweep, and is delivered', async () => {

@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict';
 import { makeBacklog, type BacklogTarget } from '../../bench/backlog.ts';
 import type { EndpointId } from '../../src/domain/ids.ts';
-import {
-  eventually,
-  startTestEnvironment,
-  type TestEnvironment,
-  type TestMerchant,
-} from '../support/test-environment.ts';
+import { eventually, type TestEnvironment, type TestMerchant } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 const EVENTS = 2000;
 const PATIENCE_MS = 60_000;
@@ -23,21 +19,15 @@ async function addTarget(testEnv: TestEnvironment): Promise<Target> {
 }
 
 describe('deliveries to a healthy endpoint', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: {
-        MALIPO_DELIVERIES_UNDER_WAY: '120',
-        MALIPO_DELIVERIES_PER_MERCHANT: '60',
-        MALIPO_DELIVERIES_PER_ENDPOINT: '20',
-        // A dead endpoint is detected within a second and retried soon: worse than in any real configuration.
-        MALIPO_DELIVERY_TIMEOUT_MS: '1000',
-        MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array<string>(50).fill('1000')].join(','),
-      },
-    });
-  });
-  after(async () => {
-    await testEnv.stop();
+  const testEnv = useTestEnvironment({
+    environment: {
+      MALIPO_DELIVERIES_UNDER_WAY: '120',
+      MALIPO_DELIVERIES_PER_MERCHANT: '60',
+      MALIPO_DELIVERIES_PER_ENDPOINT: '20',
+      // A dead endpoint is detected within a second and retried soon: worse than in any real configuration.
+      MALIPO_DELIVERY_TIMEOUT_MS: '1000',
+      MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array<string>(50).fill('1000')].join(','),
+    },
   });
 
   const receivedBy = ({ merchant }: Target) => testEnv.receiver.all(merchant.id).length;
@@ -124,18 +114,12 @@ describe('deliveries to a healthy endpoint', () => {
 });
 
 describe('a retry', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: {
-        MALIPO_DELIVERIES_UNDER_WAY: '4',
-        MALIPO_DELIVERY_TIMEOUT_MS: '400',
-        MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array<string>(50).fill('600000')].join(','),
-      },
-    });
-  });
-  after(async () => {
-    await testEnv.stop();
+  const testEnv = useTestEnvironment({
+    environment: {
+      MALIPO_DELIVERIES_UNDER_WAY: '4',
+      MALIPO_DELIVERY_TIMEOUT_MS: '400',
+      MALIPO_DELIVERY_SCHEDULE_MS: ['0', ...Array<string>(50).fill('600000')].join(','),
+    },
   });
 
   it('does not wait for many earlier retries of a dead endpoint', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { call, type ApiResponse } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, auditRows, codeOf, logIn, PASSWORD } from '../../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
 
@@ -11,11 +11,7 @@ const PER_ACCOUNT = 10;
 const PER_ADDRESS = 50;
 
 describe('failed log-ins', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({ environment: { ...API_ONLY.environment, MALIPO_TRUSTED_PROXIES: '1' } });
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment({ environment: { ...API_ONLY.environment, MALIPO_TRUSTED_PROXIES: '1' } });
   beforeEach(() => testEnv.db.pool.query('DELETE FROM attempt_counters'));
 
   let nextAddress = 1;

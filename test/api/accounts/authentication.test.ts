@@ -5,7 +5,7 @@ import type { Scope } from '../../../src/domain/accounts/api-key.ts';
 import { generateApiKey, hashApiKey } from '../../../src/security/api-key.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 
 const ROUTES: readonly (readonly [string, string, Scope])[] = [
@@ -23,11 +23,7 @@ const ALL: readonly Scope[] = [
 ];
 
 describe('authentication', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const withHeader = (authorization: string) =>
     call(testEnv.baseUrl, 'GET', '/v1/api/balance', { headers: { authorization } });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { ROLES, type Role } from '../../../src/domain/accounts/member.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, auditRows, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { openApiOf } from '../../support/openapi-check.ts';
 import { API_ONLY, assertError } from '../responses.ts';
@@ -36,12 +36,11 @@ const IDS: Readonly<Record<string, string>> = {
 };
 
 describe('the console', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment(API_ONLY);
   let routes: { method: string; path: string; name: string }[];
   const browsers = {} as Record<Role, Browser>;
 
   before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
     const document = (await openApiOf(testEnv.baseUrl)) as unknown as OpenApiDocument;
     routes = operationsOf(document)
       .filter(
@@ -58,7 +57,6 @@ describe('the console', () => {
       .filter(({ name }) => !BEFORE_A_SESSION.includes(name));
     for (const role of ROLES) browsers[role] = await logInAs(testEnv, testEnv.merchant.id, role);
   });
-  after(() => testEnv.stop());
 
   it('has the routes that these tests cover', () => {
     assert.ok(routes.length >= 22, `${routes.length}`);
@@ -153,10 +151,14 @@ describe('the console', () => {
       const second = await owner.call('GET', `${AUDIT}?limit=3&cursor=${String(first.json['next_cursor'])}`);
       type Entry = { action: string; person: { id: string }; after: { name?: string } | null; address: string };
       const entries = [first, second].flatMap(({ json }) => json['data'] as Entry[]);
-      assert.deepEqual(
-        entries.map(({ action, after }) => `${action} ${after?.name ?? ''}`.trim()),
-        ['api_key.created k3', 'api_key.created k2', 'api_key.created k1', 'api_key.created k0', 'session.opened'],
-      );
+      const names = entries.map(({ action, after }) => `${action} ${after?.name ?? ''}`.trim());
+      assert.deepEqual(names, [
+        'api_key.created k3',
+        'api_key.created k2',
+        'api_key.created k1',
+        'api_key.created k0',
+        'session.opened',
+      ]);
       assert.ok(entries.every((entry) => entry.person.id === person.id && entry.address === '127.0.0.1'));
       assert.deepEqual(
         [first.json['has_more'], second.json['has_more'], second.json['next_cursor']],
@@ -181,11 +183,7 @@ describe('the console', () => {
 });
 
 describe('the public API with a session', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const READS = ['/v1/api/balance', '/v1/api/collections'];
 

@@ -4,7 +4,7 @@ import { newId, type UserId } from '../../../src/domain/ids.ts';
 import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { call } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 
@@ -12,16 +12,14 @@ const KEYS = '/v1/console/keys';
 const DAY_SECONDS = 86_400;
 
 describe('API keys in the console', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment(API_ONLY);
   let admin: Browser;
   let adminId: UserId;
   before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
     const person = await addPerson(testEnv, testEnv.merchant.id, ['admin']);
     adminId = person.id;
     admin = await logIn(testEnv, person);
   });
-  after(() => testEnv.stop());
 
   const create = (browser: Browser, fields: Record<string, unknown> = {}) =>
     browser.call('POST', KEYS, { json: { name: 'Server', scopes: ['balance:read'], ...fields } });

@@ -1,21 +1,16 @@
 // Changes of members that two people must agree to: roles that move money, and the roles of owners and admins.
 import assert from 'node:assert/strict';
 import { decideMemberChange } from '../../../src/operations/accounts/decide-member-change.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, auditRows } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../responses.ts';
-import { createMemberClient, type MemberClient } from './member-client.ts';
+import { createMemberClient } from './member-client.ts';
 
 const MEMBERS = '/v1/console/members';
 
 describe('a change of a member’s roles', () => {
-  let testEnv: TestEnvironment;
-  let members: MemberClient;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-    members = createMemberClient(testEnv);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
+  const members = createMemberClient(testEnv);
   beforeEach(() => testEnv.db.pool.query('DELETE FROM attempt_counters'));
 
   it('waits for a second person when it gives a role that takes part in moving money out', async () => {

@@ -13,8 +13,6 @@ export type LoggedInMember = { readonly person: TestPerson; readonly browser: Br
 type PersonSummary = { readonly id: string; readonly name: string };
 type WaitingProposal = Record<string, unknown> & { readonly id: string; readonly waits_for: readonly PersonSummary[] };
 
-export type MemberClient = ReturnType<typeof createMemberClient>;
-
 export function createMemberClient(testEnv: TestEnvironment) {
   const add = async (merchantId: MerchantId, ...roles: Role[]): Promise<LoggedInMember> => {
     const person = await addPerson(testEnv, merchantId, roles);

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { call, type ApiResponse } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
+import type { TestMerchant } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import {
   addPerson,
   assertAudited,
@@ -15,16 +16,13 @@ import {
   type Browser,
 } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../responses.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const MEMBERS = '/v1/console/members';
 const INVITATIONS = '/v1/console/invitations';
 
 describe('the people of a merchant', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const change = (browser: Browser, id: string, roles: unknown) =>
     browser.call('PATCH', `${MEMBERS}/${id}`, { json: { roles } });
@@ -307,10 +305,7 @@ describe('the people of a merchant', () => {
       assert.deepEqual(withdrawn?.after, { replaced_by: second['id'] });
       assert.equal(created?.action, 'invitation.created');
       const { data } = (await owner.call('GET', INVITATIONS)).json as unknown as { data: { id: string }[] };
-      assert.deepEqual(
-        data.map(({ id }) => id),
-        [second['id']],
-      );
+      assert.deepEqual(valuesOf(data, 'id'), [second['id']]);
       assert.ok(!JSON.stringify(data).includes(String(second['token'])));
       assertError(await accept({ token: first['token'], name: 'Brian', password: PASSWORD }), 'invitation_not_found');
     });

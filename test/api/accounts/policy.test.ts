@@ -1,9 +1,10 @@
 // The payout policy of a merchant: one person proposes a change, another one decides, and only then it changes.
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, auditRows, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../responses.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const POLICY = '/v1/console/policy';
 const DEFAULTS = {
@@ -14,11 +15,7 @@ const DEFAULTS = {
 };
 
 describe('the policy', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const propose = (browser: Browser, json: object) => browser.call('PATCH', POLICY, { json });
   const decide = (browser: Browser, id: unknown, verb: 'approve' | 'reject') =>
@@ -45,10 +42,7 @@ describe('the policy', () => {
     await assertAudited(testEnv, proposed, { action: 'policy_change.proposed', before: DEFAULTS });
     const { policy, pending } = await read(two);
     assert.deepEqual(policy, DEFAULTS, 'not before it is approved');
-    assert.deepEqual(
-      pending.map(({ id }) => id),
-      [proposed.json['id']],
-    );
+    assert.deepEqual(valuesOf(pending, 'id'), [proposed.json['id']]);
     const approved = await decide(two, proposed.json['id'], 'approve');
     assert.deepEqual([approved.status, approved.json['state']], [200, 'approved']);
     const after = { ...DEFAULTS, second_factor_required: true, two_approvers_above: 500_000 };
@@ -118,10 +112,7 @@ describe('the policy', () => {
     const first = (await propose(one, { approver_daily_limit: 7 })).json['id'];
     const second = (await propose(two, { two_approvers_above: 9 })).json['id'];
     const responses = await Promise.all([decide(two, first, 'approve'), decide(one, second, 'approve')]);
-    assert.deepEqual(
-      responses.map(({ status }) => status),
-      [200, 200],
-    );
+    assert.deepEqual(valuesOf(responses, 'status'), [200, 200]);
     const { policy } = await read(one);
     assert.deepEqual(policy, { ...DEFAULTS, approver_daily_limit: 7, two_approvers_above: 9 });
   });
@@ -133,10 +124,7 @@ describe('the policy', () => {
     const second = next.json['id'];
     const replaced = (await auditRows(testEnv, next)).find(({ action }) => action === 'policy_change.replaced');
     assert.deepEqual([replaced?.subject_id, replaced?.after], [first, { replaced_by: second }]);
-    assert.deepEqual(
-      (await read(two)).pending.map(({ id }) => id),
-      [second],
-    );
+    assert.deepEqual(valuesOf((await read(two)).pending, 'id'), [second]);
     assertError(await decide(two, first, 'approve'), 'state_conflict');
   });
 

@@ -4,7 +4,7 @@ import { newToken } from '../../../src/security/token.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { startRecovery } from '../../../src/operations/accounts/start-recovery.ts';
 import { call } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, auditRows, codeOf, logIn, openBrowser, PASSWORD, type TestPerson } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 
@@ -13,11 +13,7 @@ const SESSION = '/v1/console/session';
 const NEW_PASSWORD = 'another horse, another battery';
 
 describe('a recovery', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
   beforeEach(() => testEnv.db.pool.query('DELETE FROM attempt_counters'));
 
   const start = async (person: TestPerson) => (await startRecovery(testEnv.db, person.email, new Date()))!;
@@ -55,15 +51,11 @@ describe('a recovery', () => {
     ];
     for (const id of [testEnv.merchant.id, other.id]) {
       const own = rows.filter(({ merchant_id: merchantId }) => merchantId === id);
-      assert.deepEqual(
-        own.map(({ action, user_id: userId }) => [action, userId]),
-        expected,
-      );
+      const actors = own.map(({ action, user_id: userId }) => [action, userId]);
+      assert.deepEqual(actors, expected);
     }
-    assert.deepEqual(
-      (await auditRows(testEnv, used)).map(({ before, after }) => [before, after]),
-      Array(2).fill([{ has_second_factor: true }, { has_second_factor: false }]),
-    );
+    const changes = (await auditRows(testEnv, used)).map(({ before, after }) => [before, after]);
+    assert.deepEqual(changes, Array(2).fill([{ has_second_factor: true }, { has_second_factor: false }]));
   });
 
   it('works once, even for two calls at once', async () => {

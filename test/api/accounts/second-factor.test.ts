@@ -1,6 +1,6 @@
 // The second factor of a person: it is enrolled in two steps, removed with password and code, and stored sealed.
 import assert from 'node:assert/strict';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import {
   addPerson,
   assertAudited,
@@ -17,11 +17,7 @@ const SESSION = '/v1/console/session';
 const FACTOR = `${SESSION}/second-factor`;
 
 describe('a second factor', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const start = (browser: Browser, password = PASSWORD) => browser.call('POST', FACTOR, { json: { password } });
   const confirm = (browser: Browser, totp: string) => browser.call('POST', `${FACTOR}/confirm`, { json: { totp } });

@@ -4,19 +4,14 @@ import type { UserId } from '../../../src/domain/ids.ts';
 import { newToken } from '../../../src/security/token.ts';
 import { createMerchant } from '../../../src/operations/accounts/create-merchant.ts';
 import { decideInvitation } from '../../../src/operations/accounts/decide-invitation.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, logIn } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../responses.ts';
-import { createMemberClient, type LoggedInMember, type MemberClient } from './member-client.ts';
+import { createMemberClient, type LoggedInMember } from './member-client.ts';
 
 describe('a second person', () => {
-  let testEnv: TestEnvironment;
-  let members: MemberClient;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-    members = createMemberClient(testEnv);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
+  const members = createMemberClient(testEnv);
   beforeEach(() => testEnv.db.pool.query('DELETE FROM attempt_counters'));
 
   describe('for an invitation', () => {
@@ -246,10 +241,8 @@ describe('a second person', () => {
       [waiting['roles_before'], waiting['roles_after'], waiting['state']],
       [['viewer'], ['approver'], 'pending'],
     );
-    assert.deepEqual(
-      (await members.invitationsOf(viewer)).map(({ waits_for: people }) => people.length),
-      [1, 2],
-    );
+    const waitingCounts = (await members.invitationsOf(viewer)).map(({ waits_for: people }) => people.length);
+    assert.deepEqual(waitingCounts, [1, 2]);
   });
 
   it('cannot be replaced by two invented people: neither a maker nor an approver joins without them', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { call } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import {
   addPerson,
   assertAudited,
@@ -17,15 +17,12 @@ import {
   type TestPerson,
 } from '../../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const SESSION = '/v1/console/session';
 
 describe('logging in', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const tryWith = (fields: Record<string, unknown>, headers: Record<string, string> = {}) =>
     call(testEnv.baseUrl, 'POST', SESSION, { json: fields, headers, idempotencyKey: null });
@@ -166,10 +163,7 @@ describe('logging in', () => {
       };
     const first = await merchantOf({});
     assert.equal(first.merchant.id, testEnv.merchant.id);
-    assert.deepEqual(
-      first.merchants.map(({ id }) => id),
-      [testEnv.merchant.id, other.id],
-    );
+    assert.deepEqual(valuesOf(first.merchants, 'id'), [testEnv.merchant.id, other.id]);
     const second = await merchantOf({ merchant_id: other.id });
     assert.equal(second.merchant.id, other.id);
   });
@@ -216,11 +210,7 @@ describe('logging in', () => {
 });
 
 describe('a session', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const age = (column: string, interval: string) =>
     testEnv.db.pool.query(`UPDATE sessions SET ${column} = ${column} - interval '${interval}'`);

@@ -27,6 +27,7 @@ import {
 import { logInAs, type Browser } from '../../support/people.ts';
 import { startScriptedOperator, type ScriptedOperator } from '../../support/scripted-operator.ts';
 import { scheduleOf, sweep } from '../../support/sweeps.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const PAID = { status: 'SUCCESSFUL' } as const;
 const REFUSED = { status: 'FAILED', reason: 'PAYEE_NOT_FOUND' } as const;
@@ -146,10 +147,7 @@ describe('an operator that contradicts a final payment', () => {
         await sweepAndRecheck(payment.id);
       }
       assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'paid_after_failed']]);
-      assert.deepEqual(
-        (await checkLedger(testEnv.db)).map(({ subject }) => subject),
-        [payment.id],
-      );
+      assert.deepEqual(valuesOf(await checkLedger(testEnv.db), 'subject'), [payment.id]);
       assert.equal((await fetch(testEnv, payment)).state, 'failed');
       assert.deepEqual(await balanceOf(testEnv, merchant), [20_000, 0]);
       await settleAll();

@@ -2,16 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields, type ApiResponse } from '../../support/api.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { eventually } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { phoneFor, sandboxTransactions } from '../../support/payments.ts';
 import { assertError } from '../responses.ts';
 
 describe('simultaneous calls with one idempotency key', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment();
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment();
 
   const create = (idempotencyKey: string, fields: Record<string, unknown>) =>
     call(testEnv.baseUrl, 'POST', '/v1/api/collections', {
@@ -69,10 +66,8 @@ describe('simultaneous calls with one idempotency key', () => {
     }
     await untilPaid(winner.json['id']);
     const transactionsByPhone = await Promise.all(phones.map((phone) => sandboxTransactions(testEnv, phone)));
-    assert.deepEqual(
-      transactionsByPhone.flatMap((transactions, n) => transactions.map(() => phones[n])),
-      [winner.json['phone']],
-    );
+    const charged = transactionsByPhone.flatMap((transactions, n) => transactions.map(() => phones[n]));
+    assert.deepEqual(charged, [winner.json['phone']]);
   });
 
   it('give the same response to every caller that retries until it is accepted', async () => {

@@ -3,16 +3,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { idTimeMs, type CollectionId } from '../../../src/domain/ids.ts';
 import { call, collectionFields, type CallOptions } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
+import type { TestMerchant } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertHeaders } from '../responses.ts';
 import { holdIdempotencyKey } from './in-flight-key.ts';
 
 describe('an idempotency key', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const create = (
     idempotencyKey: string | null,

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
+import type { TestMerchant } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { record } from '../../db/rows.ts';
 import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 
@@ -21,13 +22,12 @@ const REFERENCES = ['INV-1', 'INV-2', 'café & co = 50%'];
 const PHONES = ['256772000100', '256782000200'];
 
 describe('listing collections', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment(API_ONLY);
   let merchant: TestMerchant;
   /** Newest first, as they are after all of them were created. */
   let created: readonly Listed[];
 
   before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
     merchant = testEnv.merchant;
     for (let n = 0; n < 36; n++) {
       await create({ reference: REFERENCES[n % 3], phone: PHONES[n % 2] });
@@ -39,7 +39,6 @@ describe('listing collections', () => {
     }
     created = (await page({ limit: '100' })).data;
   });
-  after(() => testEnv.stop());
 
   const get = (query: Record<string, string> | string, key = merchant.key) =>
     call(testEnv.baseUrl, 'GET', `${PATH}?${new URLSearchParams(query).toString()}`, { key });

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError, assertHeaders, startAnotherServer } from '../responses.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 const PATH = '/operators/mtn-momo/callbacks';
 const JSON_TYPE = 'application/json';
@@ -16,11 +17,7 @@ type StoredCallback = {
 };
 
 describe('an operator’s callback', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const callBack = (options: CallOptions, method = 'POST') =>
     call(testEnv.baseUrl, method, PATH, { idempotencyKey: null, ...options });
@@ -92,8 +89,9 @@ describe('an operator’s callback', () => {
     for (let n = 0; n < 25; n++) assertAcknowledged(await callBack({ json: { externalId: reference, n } }));
     const stored = await storedFor(id);
     assert.equal(stored.length, 20);
+    const numbers = stored.map(({ body }) => (JSON.parse(body) as { n: number }).n);
     assert.deepEqual(
-      stored.map(({ body }) => (JSON.parse(body) as { n: number }).n),
+      numbers,
       Array.from({ length: 20 }, (_, n) => n),
     );
   });
@@ -145,10 +143,15 @@ describe('an operator’s callback', () => {
       const headers = { 'x-forwarded-for': name };
       assertAcknowledged(await call(baseUrl, 'POST', PATH, { headers, json: { externalId: reference } }));
     }
-    assert.deepEqual(
-      (await storedFor(id)).map(({ source_address }) => source_address),
-      ['203.0.113.7', '2001:db8::1', '203.0.113.7', 'fe80::1', '127.0.0.1', '127.0.0.1', '127.0.0.1'],
-    );
+    assert.deepEqual(valuesOf(await storedFor(id), 'source_address'), [
+      '203.0.113.7',
+      '2001:db8::1',
+      '203.0.113.7',
+      'fe80::1',
+      '127.0.0.1',
+      '127.0.0.1',
+      '127.0.0.1',
+    ]);
   });
 
   it('is refused when it is larger than 64 KiB', async () => {

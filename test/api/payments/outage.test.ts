@@ -3,18 +3,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { freePort } from '../../../src/dev/ports.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { eventually } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { openTcpLine, type TcpLine } from '../../support/tcp-line.ts';
 import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
 
 const COLLECTIONS = '/v1/api/collections';
 
 describe('the API during an outage', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
+  const testEnv = useTestEnvironment(API_ONLY);
 
   const create = (baseUrl: string, idempotencyKey = randomUUID(), fields: Record<string, unknown> = {}) =>
     call(baseUrl, 'POST', COLLECTIONS, { key: testEnv.merchant.key, idempotencyKey, json: collectionFields(fields) });

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { assertError } from '../responses.ts';
 import { call, collectionFields } from '../../support/api.ts';
-import { startTestEnvironment, type TestEnvironment, type TestMerchant } from '../../support/test-environment.ts';
-import { assertLedgerIsSound, phoneFor, transitionsOf, untilAllReceived } from '../../support/payments.ts';
+import type { TestMerchant } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { phoneFor, transitionsOf, untilAllReceived } from '../../support/payments.ts';
 import {
   requestPayout,
   balanceOf,
@@ -19,14 +20,7 @@ import { addPerson, logInAs, logIn, type Browser } from '../../support/people.ts
 const FUNDS = 100_000;
 
 describe('a queued payout', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment();
-  });
-  after(async () => {
-    await assertLedgerIsSound(testEnv.db);
-    await testEnv.stop();
-  });
+  const testEnv = useTestEnvironment();
 
   async function fundedMerchant(): Promise<TestMerchant> {
     const merchant = await testEnv.addMerchant();
@@ -211,10 +205,8 @@ describe('a queued payout', () => {
         const form = new URLSearchParams(ids.map((id): [string, string] => ['ids', id]));
         const response = await own.call('POST', '/v1/console/payouts/release', { form, idempotencyKey: randomUUID() });
         const data = response.json['data'] as { payout: unknown; error: { code: string } | null }[];
-        assert.deepEqual(
-          data.map(({ error }) => error?.code ?? null),
-          [null, 'approval_self'],
-        );
+        const codes = data.map(({ error }) => error?.code ?? null);
+        assert.deepEqual(codes, [null, 'approval_self']);
       }
       const { rows } = await testEnv.db.pool.query(
         `SELECT 1 FROM audit_entries WHERE subject_id = $1 AND outcome = 'refused'`,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { PayoutState } from '../../../src/domain/payments/payout.ts';
 import { PAYOUT_BEHAVIOURS } from '../../../src/sandbox/behaviours.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { assertLedgerIsSound, transitionsOf, untilAllReceived } from '../../support/payments.ts';
 import {
   requestPayout,
@@ -72,20 +72,16 @@ const BALANCE: Readonly<Partial<Record<PayoutState, readonly [number, number]>>>
 };
 
 describe('a payout', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({
+    environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '5000' },
+    sandboxTimes: { undecidedMs: 7000 },
+  });
   const payouts = new Map<string, Promise<Payout>>();
 
   // All at once, because they spend most of their time waiting.
   before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '5000' },
-      sandboxTimes: { undecidedMs: 7000 },
-    });
     for (const { row } of ROWS) payouts.set(row, payOut(row));
     await Promise.all(payouts.values());
-  });
-  after(async () => {
-    await testEnv.stop();
   });
 
   async function payOut(row: string): Promise<Payout> {
@@ -125,9 +121,7 @@ describe('a payout', () => {
 
   it('is tested with every row that becomes final by itself', () => {
     const tested = new Set(ROWS.map(({ row }) => row));
-    assert.deepEqual(
-      [...PAYOUT_BEHAVIOURS.keys()].filter((row) => !tested.has(row)),
-      ['099'],
-    );
+    const untested = [...PAYOUT_BEHAVIOURS.keys()].filter((row) => !tested.has(row));
+    assert.deepEqual(untested, ['099']);
   });
 });

@@ -3,14 +3,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { assertError } from '../responses.ts';
 import { call, collectionFields } from '../../support/api.ts';
+import { eventually, type TestMerchant } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import {
-  eventually,
-  startTestEnvironment,
-  type TestEnvironment,
-  type TestMerchant,
-} from '../../support/test-environment.ts';
-import {
-  assertLedgerIsSound,
   callBack,
   pay,
   transitionsOf,
@@ -25,14 +20,7 @@ import { logInAs, type Browser } from '../../support/people.ts';
 const REVERSED = ['initiated > prompted', 'prompted > succeeded', 'succeeded > reversed'];
 
 describe('a succeeded collection', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment();
-  });
-  after(async () => {
-    await assertLedgerIsSound(testEnv.db);
-    await testEnv.stop();
-  });
+  const testEnv = useTestEnvironment();
 
   async function paid(row = '000'): Promise<{ payment: Payment; merchant: TestMerchant; approver: Browser }> {
     const merchant = await testEnv.addMerchant();

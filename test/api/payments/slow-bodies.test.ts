@@ -3,21 +3,19 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { requestPayout, balanceOf, fetchPayout, fund } from '../../support/payouts.ts';
 import { addPerson, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { collectionFields } from '../../support/api.ts';
 import { API_ONLY } from '../responses.ts';
 
 describe('a request whose body arrives slowly', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment(API_ONLY);
   let owner: Browser;
   before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
     owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     await fund(testEnv, testEnv.merchant, 50_000);
   });
-  after(() => testEnv.stop());
 
   /** The response's status and code. `meanwhile` runs when the server has the headers but not yet the body. */
   async function sendSlowly(browser: Browser, path: string, json: object, meanwhile: () => Promise<unknown>) {

@@ -8,13 +8,9 @@ import { PAYOUT_DECISION_RECORDED } from '../../../workflows/contract.ts';
 import { assertError } from '../responses.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { temporalClient } from '../../support/engines.ts';
-import {
-  eventually,
-  startTestEnvironment,
-  type TestEnvironment,
-  type TestMerchant,
-} from '../../support/test-environment.ts';
-import { assertLedgerIsSound, phoneFor } from '../../support/payments.ts';
+import { eventually, type TestMerchant } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { phoneFor } from '../../support/payments.ts';
 import {
   requestPayout,
   balanceOf,
@@ -26,18 +22,14 @@ import {
   type Payout,
 } from '../../support/payouts.ts';
 import { addPerson, codeOf, logInAs, logIn, type Browser } from '../../support/people.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 describe('the two-person rule', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment();
   let merchant: TestMerchant;
   before(async () => {
-    testEnv = await startTestEnvironment();
     merchant = testEnv.merchant;
     await fund(testEnv, merchant, 1_000_000);
-  });
-  after(async () => {
-    await assertLedgerIsSound(testEnv.db);
-    await testEnv.stop();
   });
 
   async function createPayout(browser: Browser): Promise<string> {
@@ -213,10 +205,11 @@ describe('the two-person rule', () => {
       )
     ).rows[0] as Record<string, unknown>;
     assert.deepEqual(rows[0]?.after, { state, amount, currency, reference, approvals_required: 1 });
-    assert.deepEqual(
-      rows.map(({ entry }) => entry),
-      ['done payout.created', 'refused POST /v1/console/payouts/:id/release', 'done payout.released'],
-    );
+    assert.deepEqual(valuesOf(rows, 'entry'), [
+      'done payout.created',
+      'refused POST /v1/console/payouts/:id/release',
+      'done payout.released',
+    ]);
   });
 
   it('refuses a release without a session', async () => {

@@ -9,7 +9,7 @@ import type { DeliveryState, NextStep } from '../../../src/domain/webhooks/deliv
 import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 import { claim, record } from '../../db/webhooks/deliveries.ts';
 import { testLog } from '../../support/engines.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { assertAudited, auditRows, logInAs } from '../../support/people.ts';
 import {
   atOnce,
@@ -20,7 +20,9 @@ import {
   openDeveloperSession,
   REPLAYS,
 } from './developer-session.ts';
-import type { DeveloperSession, Fields, RegisteredEndpoint, ShownDelivery } from './developer-session.ts';
+import type { Fields, RegisteredEndpoint, ShownDelivery } from './developer-session.ts';
+import { valuesOf } from '../../support/values-of.ts';
+import { useFixturePerCase } from '../../support/use-fixture.ts';
 
 const MINUTE = 60_000;
 const NEXT: Readonly<Record<Exclude<DeliveryState, 'pending' | 'withheld'>, NextStep>> = {
@@ -30,16 +32,9 @@ const NEXT: Readonly<Record<Exclude<DeliveryState, 'pending' | 'withheld'>, Next
 };
 
 describe('deliveries in the console', () => {
-  let testEnv: TestEnvironment;
-  let developer: DeveloperSession;
-  before(async () => {
-    // Nothing is sent: only the test itself claims deliveries.
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
-  beforeEach(async () => {
-    developer = await openDeveloperSession(testEnv);
-  });
+  // Nothing is sent: only the test itself claims deliveries.
+  const testEnv = useTestEnvironment(API_ONLY);
+  const developer = useFixturePerCase(() => openDeveloperSession(testEnv));
 
   /** Moves the merchant’s pending deliveries to this state. */
   async function moveAll(state: DeliveryState): Promise<void> {
@@ -87,7 +82,7 @@ describe('deliveries in the console', () => {
     await developer.makeEvents();
     const all = await developer.list(DELIVERIES);
     assert.deepEqual(
-      all.map(({ id }) => id),
+      valuesOf(all, 'id'),
       all
         .map(({ id }) => id)
         .sort()
@@ -126,11 +121,7 @@ describe('deliveries in the console', () => {
         cursor = json['next_cursor'] as string | null;
       }
       const whole = await find(Object.fromEntries(new URLSearchParams(query)));
-      assert.deepEqual(
-        ids,
-        whole.map(({ id }) => id),
-        query,
-      );
+      assert.deepEqual(ids, valuesOf(whole, 'id'), query);
     }
   });
 
@@ -155,10 +146,7 @@ describe('deliveries in the console', () => {
     const between = await nextMoment();
     await developer.makeEvents('failed');
     const all = await developer.list<Fields>(EVENTS);
-    assert.deepEqual(
-      all.map(({ type }) => type),
-      ['collection.failed', 'collection.succeeded', 'collection.prompted'],
-    );
+    assert.deepEqual(valuesOf(all, 'type'), ['collection.failed', 'collection.succeeded', 'collection.prompted']);
     assert.ok(all.every(({ object_id: id }) => isId('col', String(id))));
     assert.deepEqual(await developer.list(EVENTS, { type: 'collection.prompted' }), [all[2]]);
     assert.deepEqual(await developer.list(EVENTS, { created_from: between }), [all[0]]);
@@ -174,10 +162,7 @@ describe('deliveries in the console', () => {
     const event = JSON.parse(String(body)) as { id: string; type: string; data: { object: { id: string } } };
     assert.deepEqual([event.id, event.type, event.data.object.id], [shown['id'], shown['type'], shown['object_id']]);
     assert.deepEqual(deliveries, await developer.list(DELIVERIES, { event_id: String(shown['id']) }));
-    assert.deepEqual(
-      deliveries.map(({ endpoint_id: id }) => id),
-      [endpoint.id],
-    );
+    assert.deepEqual(valuesOf(deliveries, 'endpoint_id'), [endpoint.id]);
   });
 
   describe('that are replayed one by one', () => {
@@ -257,10 +242,8 @@ describe('deliveries in the console', () => {
         assert.equal(await activities.sendDelivery({ deliveryId: deliveryId!, replayCount: 0 }), 'not_owed');
         assert.deepEqual(developer.received(endpoint), []);
         assert.equal(await activities.sendDelivery({ deliveryId: deliveryId!, replayCount: 1 }), 'delivered');
-        assert.deepEqual(
-          developer.received(endpoint).map(({ headers }) => headers['malipo-attempt']),
-          ['3'],
-        );
+        const numbers = developer.received(endpoint).map(({ headers }) => headers['malipo-attempt']);
+        assert.deepEqual(numbers, ['3']);
       } finally {
         await sender.close();
       }

@@ -4,30 +4,17 @@ import { open } from '../../../src/security/sealing.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { API_ONLY, assertError, issuesOf } from '../responses.ts';
 import { oneRow } from '../../db/rows.ts';
-import { startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { assertAudited, auditRows, logInAs } from '../../support/people.ts';
-import {
-  atOnce,
-  ENDPOINTS,
-  openDeveloperSession,
-  type DeveloperSession,
-  type Fields,
-  type RegisteredEndpoint,
-} from './developer-session.ts';
+import { atOnce, ENDPOINTS, openDeveloperSession, type Fields, type RegisteredEndpoint } from './developer-session.ts';
+import { useFixturePerCase } from '../../support/use-fixture.ts';
 
 const URL = 'https://shop.example/webhooks';
 const LIMIT = 16;
 
 describe('webhook endpoints in the console', () => {
-  let testEnv: TestEnvironment;
-  let developer: DeveloperSession;
-  before(async () => {
-    testEnv = await startTestEnvironment(API_ONLY);
-  });
-  after(() => testEnv.stop());
-  beforeEach(async () => {
-    developer = await openDeveloperSession(testEnv);
-  });
+  const testEnv = useTestEnvironment(API_ONLY);
+  const developer = useFixturePerCase(() => openDeveloperSession(testEnv));
 
   const create = (fields: Fields) => developer.browser.call('POST', ENDPOINTS, { json: fields });
 

@@ -2,29 +2,25 @@
 import assert from 'node:assert/strict';
 import { assertError } from '../responses.ts';
 import { oneRow } from '../../db/rows.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../../support/test-environment.ts';
+import { eventually } from '../../support/test-environment.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { assertAudited } from '../../support/people.ts';
 import { DELIVERIES, ENDPOINTS, EVENTS, openDeveloperSession, REPLAYS, signersOf } from './developer-session.ts';
-import type { DeveloperSession, Fields, RegisteredEndpoint } from './developer-session.ts';
+import type { Fields, RegisteredEndpoint } from './developer-session.ts';
+import { valuesOf } from '../../support/values-of.ts';
+import { useFixturePerCase } from '../../support/use-fixture.ts';
 
 describe('a registered webhook endpoint', () => {
-  let testEnv: TestEnvironment;
-  let developer: DeveloperSession;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: {
-        // Two attempts, one at a time, so that webhooks arrive in the order they are sent.
-        MALIPO_DELIVERY_SCHEDULE_MS: '0,50',
-        MALIPO_DELIVERIES_PER_ENDPOINT: '1',
-        // The collections here are rows that no workflow processes.
-        MALIPO_START_GRACE_MS: '3600000',
-      },
-    });
+  const testEnv = useTestEnvironment({
+    environment: {
+      // Two attempts, one at a time, so that webhooks arrive in the order they are sent.
+      MALIPO_DELIVERY_SCHEDULE_MS: '0,50',
+      MALIPO_DELIVERIES_PER_ENDPOINT: '1',
+      // The collections here are rows that no workflow processes.
+      MALIPO_START_GRACE_MS: '3600000',
+    },
   });
-  after(() => testEnv.stop());
-  beforeEach(async () => {
-    developer = await openDeveloperSession(testEnv);
-  });
+  const developer = useFixturePerCase(() => openDeveloperSession(testEnv));
 
   const rotate = (endpoint: RegisteredEndpoint, json: Fields = {}) =>
     developer.browser.call('POST', `${ENDPOINTS}/${endpoint.id}/rotate`, { json });
@@ -93,17 +89,11 @@ describe('a registered webhook endpoint', () => {
     await developer.change(endpoint, { state: 'enabled' });
     const done = await replayMany(json);
     assert.deepEqual([done['total'], done['replayed'], done['skipped']], [10, 10, 0]);
-    assert.deepEqual(
-      (await developer.list<Fields>(REPLAYS)).map(({ id }) => id),
-      [done['id'], early['id']],
-    );
+    assert.deepEqual(valuesOf(await developer.list<Fields>(REPLAYS), 'id'), [done['id'], early['id']]);
     const delivered = await developer.untilAll(endpoint, 11, 'delivered');
     const received = await untilReceived(endpoint, 11);
-    assert.deepEqual(
-      received.map(({ headers }) => headers['malipo-delivery-id']),
-      delivered.map(({ id }) => id),
-      'oldest first',
-    );
+    const sentIds = received.map(({ headers }) => headers['malipo-delivery-id']);
+    assert.deepEqual(sentIds, valuesOf(delivered, 'id'), 'oldest first');
     for (const [index, { event_id: eventId }] of delivered.entries()) {
       const event = await developer.browser.call('GET', `${EVENTS}/${eventId}`);
       assert.equal(received[index]!.rawBody.toString('utf8'), event.json['body']);
@@ -311,10 +301,8 @@ describe('a registered webhook endpoint', () => {
     const [again] = await developer.untilAll(endpoint, 1, 'delivered');
     assert.deepEqual([again!.attempt_count, again!.replay_count], [3, 1]);
     const received = developer.received(endpoint);
-    assert.deepEqual(
-      received.map(({ headers }) => headers['malipo-attempt']),
-      ['1', '2', '3'],
-    );
+    const numbers = received.map(({ headers }) => headers['malipo-attempt']);
+    assert.deepEqual(numbers, ['1', '2', '3']);
     for (const { rawBody } of received) assert.deepEqual(rawBody, received[0]!.rawBody);
     const event = await developer.browser.call('GET', `${EVENTS}/${dead!.event_id}`);
     assert.deepEqual(event.json['deliveries'], [again]);
@@ -332,10 +320,8 @@ describe('a registered webhook endpoint', () => {
     await developer.browser.call('POST', `${DELIVERIES}/${delivery!.id}/replay`);
     const [first, second] = await untilReceived(endpoint, 2);
     assert.deepEqual(second!.rawBody, first!.rawBody);
-    assert.deepEqual(
-      [first!, second!].map((request) => signersOf(request, [endpoint.secret, secret])),
-      [[0], [1]],
-    );
+    const signers = [first!, second!].map((request) => signersOf(request, [endpoint.secret, secret]));
+    assert.deepEqual(signers, [[0], [1]]);
     const [again] = await developer.untilAll(endpoint, 1, 'delivered');
     assert.equal(again!.replay_count, 1);
   });

@@ -24,21 +24,18 @@ import {
   recordReversal,
   release,
   requestReversal,
-  type Shop,
 } from './payout-rows.ts';
 import { makeCollection, record, TEST_CLOCKS, whileLocked } from '../rows.ts';
 import { useDatabase, useDatabasePerCase } from '../use-database.ts';
+import { valuesOf } from '../../support/values-of.ts';
+import { useFixture, useFixturePerCase } from '../../support/use-fixture.ts';
 
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '4711' };
 const DECLINED: OperatorStatus = { kind: 'declined', failureCode: 'operator_rejected' };
 
 describe('an operator’s contradiction of a recorded outcome', () => {
   const db = useDatabasePerCase();
-  let shop: Shop;
-
-  beforeEach(async () => {
-    shop = await makeShop(db, 100_000n);
-  });
+  const shop = useFixturePerCase(() => makeShop(db, 100_000n));
 
   const reportPayout = ({ id }: Pick<Payout, 'id'>, status: OperatorStatus) =>
     recordDiscrepancy(db, { ref: { kind: 'payout', id, merchantId: shop.merchantId }, status, at: new Date() });
@@ -83,10 +80,8 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     assert.equal((await checkLedger(db)).length, 1);
     // When several people settle it at once, one of them does, and one entry is recorded.
     const answers = await Promise.all([1, 2, 3].map(() => settle(open!.id)));
-    assert.deepEqual(
-      answers.filter((answer) => answer !== null),
-      [open],
-    );
+    const found = answers.filter((answer) => answer !== null);
+    assert.deepEqual(found, [open]);
     assert.deepEqual([await checkLedger(db), await listDiscrepancies(db, 10)], [[], []]);
     await reportPayout(payout, PAID);
     assert.deepEqual(await checkLedger(db), [], 'a settled discrepancy stays settled');
@@ -175,10 +170,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const { id, merchantId } = reversal;
     const ref = { kind: 'reversal', id, merchantId } as const;
     assert.equal(await recordDiscrepancy(db, { ref, status: PAID, at: new Date() }), 'paid_after_failed');
-    assert.deepEqual(
-      (await checkLedger(db)).map(({ subject }) => subject),
-      [id],
-    );
+    assert.deepEqual(valuesOf(await checkLedger(db), 'subject'), [id]);
     assert.equal((await found())[0]?.[0], 'reversal.discrepancy_found');
   });
 
@@ -197,11 +189,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
 
 describe('a payment that the operator never accepted', () => {
   const db = useDatabase();
-  let shop: Shop;
-
-  before(async () => {
-    shop = await makeShop(db, 100_000n);
-  });
+  const shop = useFixture(() => makeShop(db, 100_000n));
 
   const neverAccepted = (queriedAt: Date) => ({ kind: 'never_accepted', queriedAtMs: queriedAt.getTime() }) as const;
   const late = ({ sendDeadlineAt }: { sendDeadlineAt: Date | null }, ms = 0) =>

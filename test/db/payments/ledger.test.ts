@@ -8,7 +8,6 @@ import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import { checkRecentPayments } from '../../../src/queries/payments/check-recent-payments.ts';
 import { createMerchant } from '../../../src/operations/accounts/create-merchant.ts';
 import { getBalance } from '../../../src/queries/payments/balance.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
 import { makeCollection, makeMerchant, oneRow, record } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
@@ -90,20 +89,14 @@ describe('the ledger', () => {
 });
 
 describe('the ledger check', () => {
-  let database: TestDatabase;
-  let db: Database;
-  before(async () => {
-    database = await createTestDatabase();
-    db = database.db;
-  });
-  after(() => database.drop());
+  const db = useDatabase();
 
   /** A pool whose statement time-out is far shorter than the check takes while another connection locks the table. */
   async function withLockedLedger(
     work: (hasty: Database, unlock: () => Promise<void>) => Promise<void>,
   ): Promise<void> {
     const hasty = openDatabase({
-      url: database.url,
+      url: db.url,
       poolSize: 2,
       statementTimeoutMs: 100,
       connectTimeoutMs: 10_000,

@@ -17,10 +17,11 @@ import {
   release,
   setPolicy,
   SOON_OVER,
-  type Shop,
 } from './payout-rows.ts';
 import { oneRow } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
+import { valuesOf } from '../../support/values-of.ts';
+import { useFixturePerCase } from '../../support/use-fixture.ts';
 
 const DAY = 86_400_000;
 const REJECT = { kind: 'reject', reason: 'wrong person' } as const;
@@ -28,11 +29,7 @@ const CANCEL = { kind: 'cancel' } as const;
 
 describe('a decision on a payout', () => {
   const db = useDatabase();
-  let shop: Shop;
-
-  beforeEach(async () => {
-    shop = await makeShop(db, 100_000n);
-  });
+  const shop = useFixturePerCase(() => makeShop(db, 100_000n));
 
   const stateOf = async (id: PayoutId) => (await getPayout(db, shop.merchantId, id)).state;
   const balance = () => balanceOf(db, shop.merchantId);
@@ -71,10 +68,7 @@ describe('a decision on a payout', () => {
       ['rejected', 'wrong person', shop.approver.userId],
     );
     assert.deepEqual(await balance(), [100_000n, 0n]);
-    assert.deepEqual(
-      (await auditOf(id)).map(({ action }) => action),
-      ['payout.rejected'],
-    );
+    assert.deepEqual(valuesOf(await auditOf(id), 'action'), ['payout.rejected']);
   });
 
   it('cancels the payout for its maker only and gives the money back', async () => {
@@ -83,10 +77,7 @@ describe('a decision on a payout', () => {
     const cancelled = await decide(db, shop.maker, id, CANCEL);
     assert.deepEqual([cancelled.state, cancelled.decidedBy], ['cancelled', shop.maker.userId]);
     assert.deepEqual(await balance(), [100_000n, 0n]);
-    assert.deepEqual(
-      (await auditOf(id)).map(({ action }) => action),
-      ['payout.cancelled'],
-    );
+    assert.deepEqual(valuesOf(await auditOf(id), 'action'), ['payout.cancelled']);
   });
 
   it('changes nothing and returns the same when the same person repeats it', async () => {
@@ -171,10 +162,7 @@ describe('a decision on a payout', () => {
     await release(db, shop.otherApprover, id);
     assert.equal(await stateOf(id), 'released');
     assert.deepEqual(await approvalsOf(id), [shop.approver.userId, shop.otherApprover.userId]);
-    assert.deepEqual(
-      (await auditOf(id)).map(({ action }) => action),
-      ['payout.approved', 'payout.released'],
-    );
+    assert.deepEqual(valuesOf(await auditOf(id), 'action'), ['payout.approved', 'payout.released']);
   });
 
   it('needs two approvers when the policy became stricter after creation, and still when it became looser', async () => {

@@ -25,28 +25,28 @@ describe('a list of payouts', () => {
 
   const page = (filter: PayoutFilter, limit = 100) => listRows(db, shop.merchantId, filter, limit);
   const expected = (fits: (payout: Payout) => boolean) => payouts.filter(fits).reverse();
+  const assertListed = async (filter: PayoutFilter, fits: (payout: Payout) => boolean) => {
+    assert.deepEqual(await page(filter), expected(fits));
+  };
   const isIn =
     (...states: PayoutState[]) =>
     ({ state }: Payout) =>
       states.includes(state);
 
   it('has all payouts of the merchant and of nobody else, newest first, as they are fetched one by one', async () => {
-    assert.deepEqual(
-      await page({}),
-      expected(() => true),
-    );
+    await assertListed({}, () => true);
   });
 
   for (const state of PAYOUT_STATES) {
     it(`finds the payouts that are ${state}`, async () => {
-      assert.deepEqual(await page({ states: [state] }), expected(isIn(state)));
+      await assertListed({ states: [state] }, isIn(state));
     });
   }
 
   it('finds the payouts in any state of an approval state', async () => {
     const states = statesOfApproval('approved');
     assert.equal(states.length, 5);
-    assert.deepEqual(await page({ states }), expected(isIn(...states)));
+    await assertListed({ states }, isIn(...states));
   });
 
   it('finds nothing for an empty list of states', async () => {
@@ -65,14 +65,8 @@ describe('a list of payouts', () => {
 
   it('finds the payouts created from a time on, or before it', async () => {
     const at = payouts[4]!.createdAt;
-    assert.deepEqual(
-      await page({ createdFrom: at }),
-      expected(({ createdAt }) => createdAt >= at),
-    );
-    assert.deepEqual(
-      await page({ createdTo: at }),
-      expected(({ createdAt }) => createdAt < at),
-    );
+    await assertListed({ createdFrom: at }, ({ createdAt }) => createdAt >= at);
+    await assertListed({ createdTo: at }, ({ createdAt }) => createdAt < at);
     assert.deepEqual(await page({ createdFrom: at, createdTo: at }), []);
   });
 
@@ -87,10 +81,8 @@ describe('a list of payouts', () => {
       assert.equal(items.length, 4);
       before = { before: nextBefore };
     }
-    assert.deepEqual(
-      seen,
-      expected(({ reference }) => reference === 'SAL-1'),
-    );
+    const all = expected(({ reference }) => reference === 'SAL-1');
+    assert.deepEqual(seen, all);
   });
 
   it('has no next page after a full last page', async () => {

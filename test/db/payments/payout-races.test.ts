@@ -18,10 +18,10 @@ import {
   release,
   setPolicy,
   SOON_OVER,
-  type Shop,
 } from './payout-rows.ts';
 import { countRows, oneRow, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
+import { useFixturePerCase } from '../../support/use-fixture.ts';
 
 const TIMES = 15;
 const REJECT = { kind: 'reject', reason: 'wrong person' } as const;
@@ -31,11 +31,8 @@ const DECLINED = { kind: 'declined', failureCode: 'payer_not_found' } as const;
 
 describe('a payout with concurrent actions', () => {
   const db = useDatabase();
-  let shop: Shop;
+  const shop = useFixturePerCase(() => makeShop(db, 100_000n));
 
-  beforeEach(async () => {
-    shop = await makeShop(db, 100_000n);
-  });
   // After every case: the balance matches the states, each change has one event, and the ledger is sound.
   afterEach(async () => {
     const [available, heldBalance] = await balanceOf(db, shop.merchantId);
@@ -193,11 +190,7 @@ describe('a payout with concurrent actions', () => {
 
 describe('an approver who may no longer approve', () => {
   const db = useDatabase();
-  let shop: Shop;
-
-  beforeEach(async () => {
-    shop = await makeShop(db, 100_000n);
-  });
+  const shop = useFixturePerCase(() => makeShop(db, 100_000n));
 
   const stateOf = async ({ id }: Payout) => (await getPayout(db, shop.merchantId, id)).state;
 

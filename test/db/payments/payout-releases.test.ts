@@ -7,6 +7,7 @@ import type { ReleasedPayouts } from '../../../src/operations/payments/release-p
 import { codeOr, makeShop, queue, releaseMany, setPolicy, type Shop } from './payout-rows.ts';
 import { oneRow, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 describe('a release of several payouts', () => {
   const db = useDatabase();
@@ -92,10 +93,7 @@ describe('a release of several payouts', () => {
       'permission_denied',
       'payout_not_found',
     ]);
-    assert.deepEqual(
-      released.payouts.map(({ id }) => id),
-      ids.slice(1, 3),
-    );
+    assert.deepEqual(valuesOf(released.payouts, 'id'), ids.slice(1, 3));
     assert.deepEqual(await snapshot(), [...RELEASED.slice(0, 3), ...QUEUED.slice(0, 2)]);
     const { refused, done } = await oneRow<{ refused: number; done: number }>(
       db,

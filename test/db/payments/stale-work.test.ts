@@ -80,10 +80,8 @@ describe('recorded work', () => {
   it('is requeued by one of several sweeps at the same time', async () => {
     for (let i = 0; i < 20; i++) await makeCollection(db, merchantId, 'reconciling');
     const released = await Promise.all([1, 2, 3].map(() => requeue(inMs(2 * MINUTE))));
-    assert.equal(
-      released.reduce((sum, { collection }) => sum + collection, 0),
-      20,
-    );
+    const collections = released.reduce((sum, { collection }) => sum + collection, 0);
+    assert.equal(collections, 20);
   });
 
   it('is rechecked now and then after it expired, and one last time when the wait is over', async () => {

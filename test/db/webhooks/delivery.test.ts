@@ -1,6 +1,5 @@
 // Tests deliveries: claimed by one dispatcher at a time under a lease, with each attempt recorded once.
 import assert from 'node:assert/strict';
-import type { Database } from '../../../src/db/database.ts';
 import { escalateDeliveries, findRetryingDelivery, type DueDelivery } from '../../../src/db/webhooks/delivery.ts';
 import { disableEndpoints, lockMerchant, setEndpointsFailing } from '../../../src/db/webhooks/endpoint.ts';
 import type { AttemptResult, NextStep } from '../../../src/domain/webhooks/delivery.ts';
@@ -8,9 +7,10 @@ import type { EndpointId, MerchantId } from '../../../src/domain/ids.ts';
 import { open } from '../../../src/security/sealing.ts';
 import type { DeliveryAttempt } from '../../../src/operations/webhooks/record-delivery-attempts.ts';
 import { registerEndpoint } from '../../../src/operations/webhooks/register-endpoint.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { claim, record } from './deliveries.ts';
 import { KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from '../rows.ts';
+import { valuesOf } from '../../support/values-of.ts';
+import { useDatabasePerCase } from '../use-database.ts';
 
 const DELIVERED: NextStep = { state: 'delivered' };
 const RETRYING: NextStep = { state: 'retrying', delayMs: 5000 };
@@ -28,18 +28,14 @@ function attemptOf(delivery: DueDelivery, statusCode: number, next: NextStep, at
 }
 
 describe('deliveries', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabasePerCase();
   let merchantId: MerchantId;
   let endpointId: EndpointId;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     merchantId = await makeMerchant(db);
     endpointId = await makeEndpoint(db, merchantId);
   });
-  afterEach(() => database.drop());
 
   /** Creates `count` pending deliveries, each of a payment of its own. */
   async function createPending(count: number): Promise<void> {
@@ -93,10 +89,7 @@ describe('deliveries', () => {
     await createPending(5);
     const { rows } = await db.pool.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id');
     const claimed = (await claim(db, 3)).map(({ id }) => id);
-    assert.deepEqual(
-      claimed.sort(),
-      rows.slice(0, 3).map(({ id }) => id),
-    );
+    assert.deepEqual(claimed.sort(), valuesOf(rows.slice(0, 3), 'id'));
   });
 
   it('can be claimed again when their lease has expired, and not before', async () => {

@@ -1,6 +1,5 @@
 // Tests replays: which deliveries are sent again, which are skipped, and what earlier attempts still change.
 import assert from 'node:assert/strict';
-import type { Database } from '../../../src/db/database.ts';
 import {
   escalateDeliveries,
   findRetryingDelivery,
@@ -14,9 +13,9 @@ import { newId, type EndpointId, type MerchantId, type UserId } from '../../../s
 import { UNDELIVERED_STATES, type Replay } from '../../../src/domain/webhooks/replay.ts';
 import { continueReplay } from '../../../src/operations/webhooks/continue-replay.ts';
 import { listUnstarted, markStarted } from '../../../src/db/work.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/engines.ts';
 import { claim, record } from './deliveries.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from '../rows.ts';
+import { useDatabasePerCase } from '../use-database.ts';
 
 const DEAD: NextStep = { state: 'dead_lettered', disableEndpoint: false };
 const RETRYING: NextStep = { state: 'retrying', delayMs: 5000 };
@@ -29,27 +28,25 @@ function attemptOf(delivery: DueDelivery, next: NextStep, attemptNumber = delive
 }
 
 describe('a replay', () => {
-  let database: TestDatabase;
-  let db: Database;
+  const db = useDatabasePerCase();
   let merchantId: MerchantId;
   let endpointId: EndpointId;
   let userId: UserId;
   beforeEach(async () => {
-    database = await createTestDatabase();
-    db = database.db;
     merchantId = await makeMerchant(db);
     endpointId = await makeEndpoint(db, merchantId);
     userId = await makeMember(db, merchantId, ['owner']);
   });
-  afterEach(() => database.drop());
+
+  const recordDead = (deliveries: readonly DueDelivery[]) => {
+    const attempts = deliveries.map((delivery) => attemptOf(delivery, DEAD));
+    return record(db, attempts);
+  };
 
   async function createDeadLetters(count: number): Promise<void> {
     for (let created = 0; created < count; created++) await makeCollection(db, merchantId, 'prompted');
     const claimed = (await claim(db, 100)).filter((delivery) => delivery.merchantId === merchantId);
-    await record(
-      db,
-      claimed.map((delivery) => attemptOf(delivery, DEAD)),
-    );
+    await recordDead(claimed);
     await db.pool.query('UPDATE endpoints SET failing_since = NULL');
   }
 
@@ -109,10 +106,7 @@ describe('a replay', () => {
     const { id } = await begin();
     assert.equal(await continueReplay(db, 2, new Date()), 2);
     // A delivery that fails again behind its position is not replayed a second time.
-    await record(
-      db,
-      (await claim(db, 5)).map((delivery) => attemptOf(delivery, DEAD)),
-    );
+    await recordDead(await claim(db, 5));
     await db.pool.query('UPDATE endpoints SET failing_since = NULL');
     assert.equal(await continueReplay(db, 2, new Date()), 2);
     assert.deepEqual(await progress(id), { state: 'running', replayed: 4, skipped: 0 });
@@ -247,10 +241,8 @@ describe('a replay', () => {
         const { rows } = await db.pool.query('SELECT state, attempt_count, attempts_before_replay FROM deliveries');
         assert.deepEqual(rows, [{ state: 'retrying', attempt_count: 3, attempts_before_replay: 2 }]);
         const { rows: stored } = await db.pool.query('SELECT attempt_number FROM delivery_attempts ORDER BY 1');
-        assert.deepEqual(
-          stored.map((row: { attempt_number: number }) => row.attempt_number),
-          [1, 2, 3],
-        );
+        const numbers = stored.map((row: { attempt_number: number }) => row.attempt_number);
+        assert.deepEqual(numbers, [1, 2, 3]);
         assert.equal((await findRetryingDelivery(db, id, 1))?.attemptCount, 3);
       });
     }
@@ -271,10 +263,8 @@ describe('a replay', () => {
     await db.withTransaction((tx) => resetForReplay(tx, first!.id, new Date()));
     await markStarted(db, 'delivery', old, new Date());
     await escalateDeliveries(db, 10);
-    assert.deepEqual(
-      (await unstarted()).map((work) => 'replayCount' in work && work.replayCount),
-      [1],
-    );
+    const counts = (await unstarted()).map((work) => 'replayCount' in work && work.replayCount);
+    assert.deepEqual(counts, [1]);
   });
 
   describe('an attempt that was in flight when the endpoint was disabled', () => {

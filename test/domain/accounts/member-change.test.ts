@@ -83,10 +83,8 @@ describe('the approval by a second person', () => {
     });
     assert.equal(agreementOn(removal(admin, admin), people), null);
     assert.equal(agreementOn(removal(null, admin), people), null);
-    assert.deepEqual(
-      agreementOn(removal(owner, admin), people)?.people.map(({ id }) => id),
-      [admin.userId],
-    );
+    const approvers = agreementOn(removal(owner, admin), people)?.people.map(({ id }) => id);
+    assert.deepEqual(approvers, [admin.userId]);
     const grant = { before: ['viewer'], after: ['maker'], proposer: owner.userId, userId: viewer.userId } as const;
     assert.equal(agreementOn(grant, ofMembers(owner, viewer)), null);
     assert.equal(agreementOn(grant, people)?.role, 'admin');

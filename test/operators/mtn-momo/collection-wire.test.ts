@@ -16,6 +16,7 @@ import {
   useMtnWire,
   type Case,
 } from './wire-harness.ts';
+import { valuesOf } from '../../support/values-of.ts';
 
 describe("the MTN adapter's collections", () => {
   const wire = useMtnWire();
@@ -69,10 +70,10 @@ describe("the MTN adapter's collections", () => {
       const behindPath = wire.open({ baseUrl: `${wire.stub.url}/gateway/` });
       await behindPath.getCollectionStatus(REFERENCE);
       await behindPath.close();
-      assert.deepEqual(
-        wire.stub.received.map(({ path }) => path),
-        ['/gateway/collection/token/', `/gateway/collection/v1_0/requesttopay/${REFERENCE}`],
-      );
+      assert.deepEqual(valuesOf(wire.stub.received, 'path'), [
+        '/gateway/collection/token/',
+        `/gateway/collection/v1_0/requesttopay/${REFERENCE}`,
+      ]);
     });
   });
 
@@ -241,10 +242,8 @@ describe("the MTN adapter's collections", () => {
     it('is dropped after a 401, and the call is repeated once with a new one', async () => {
       wire.stub.set({ call: inTurn(raw(401, ''), raw(202, '')) });
       assert.deepEqual(await raisePrompt(), { kind: 'accepted' });
-      assert.deepEqual(
-        wire.stub.calls().map(({ headers }) => headers.authorization),
-        ['Bearer token-1', 'Bearer token-3'],
-      );
+      const bearers = wire.stub.calls().map(({ headers }) => headers.authorization);
+      assert.deepEqual(bearers, ['Bearer token-1', 'Bearer token-3']);
       await raisePrompt();
       assert.equal(wire.stub.tokenRequests(), 2);
     });

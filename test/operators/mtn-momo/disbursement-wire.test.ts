@@ -86,10 +86,8 @@ describe("the MTN adapter's payouts and refunds", () => {
 
       it(`query the status of a ${kind} by its own reference`, async () => {
         await statuses[kind]();
-        assert.deepEqual(
-          wire.stub.calls().map(({ method, path }) => `${method} ${path}`),
-          [`GET ${expected[kind].path}/${REFERENCE}`],
-        );
+        const queries = wire.stub.calls().map(({ method, path }) => `${method} ${path}`);
+        assert.deepEqual(queries, [`GET ${expected[kind].path}/${REFERENCE}`]);
       });
     }
 
@@ -114,10 +112,8 @@ describe("the MTN adapter's payouts and refunds", () => {
     it('replace a refused token once, and repeat the payout with the same reference', async () => {
       wire.stub.set({ call: inTurn(raw(401, ''), raw(202, '')) });
       assert.deepEqual(await sends.payout(), { kind: 'accepted' });
-      assert.deepEqual(
-        wire.stub.calls().map(({ headers }) => headers['x-reference-id']),
-        [REFERENCE, REFERENCE],
-      );
+      const references = wire.stub.calls().map(({ headers }) => headers['x-reference-id']);
+      assert.deepEqual(references, [REFERENCE, REFERENCE]);
     });
   });
 
