@@ -334,16 +334,31 @@ export function move(id: CollectionId | PayoutId, state: string, assignments = '
   return { text, values: [id, state] };
 }
 
+type Columns = Row | ((fixture: RuleFixture) => Row);
+
+/** What breaks a rule: `by` is the constraint that refuses it, or what the refusal says. */
+export function ruleCase(what: string, by: string | RegExp, breaks: RuleCase['breaks']): RuleCase {
+  return { what, breaks, by: typeof by === 'string' ? { constraint: by } : { says: by } };
+}
+
+/** A case of two rows that are valid except that they have the same values in these columns. */
+export function twoRows(what: string, constraint: string, table: ValidTable, columns: Columns = {}): RuleCase {
+  return ruleCase(what, constraint, (fixture) => {
+    const row = typeof columns === 'function' ? columns(fixture) : columns;
+    return [insert(fixture, table, row), insert(fixture, table, row)];
+  });
+}
+
 /** A case per line: the insert of a row that is valid except for these columns. */
 export function wrongInserts(
   table: ValidTable,
-  lines: readonly (readonly [what: string, columns: Row | ((fixture: RuleFixture) => Row), constraint: string])[],
+  lines: readonly (readonly [what: string, columns: Columns, constraint: string])[],
 ): RuleCase[] {
-  return lines.map(([what, columns, constraint]) => ({
-    what: `${what} in ${table}`,
-    breaks: (fixture) => [insert(fixture, table, typeof columns === 'function' ? columns(fixture) : columns)],
-    by: { constraint },
-  }));
+  return lines.map(([what, columns, constraint]) =>
+    ruleCase(`${what} in ${table}`, constraint, (fixture) => [
+      insert(fixture, table, typeof columns === 'function' ? columns(fixture) : columns),
+    ]),
+  );
 }
 
 /** The table keeps its rows: each of these statements is refused. */
@@ -357,9 +372,9 @@ export function refusedChanges(
     DELETE: `DELETE FROM ${table}`,
     TRUNCATE: `TRUNCATE ${table} CASCADE`,
   };
-  return ways.map((way) => ({
-    what: `to ${way.toLowerCase()} ${table}`,
-    breaks: () => [{ text: texts[way], values: [] }],
-    by: { says: new RegExp(`${way} is not allowed on ${table}`) },
-  }));
+  return ways.map((way) =>
+    ruleCase(`to ${way.toLowerCase()} ${table}`, new RegExp(`${way} is not allowed on ${table}`), () => [
+      { text: texts[way], values: [] },
+    ]),
+  );
 }

@@ -4,10 +4,12 @@ import {
   insert,
   insertRow,
   refusedChanges,
+  ruleCase,
+  twoRows,
   wrongInserts,
   type RuleCase,
-  type Sql,
   type RuleFixture,
+  type Sql,
 } from '../rule-cases.ts';
 
 const LONG_EMAIL = `${'x'.repeat(250)}@a.bc`;
@@ -22,14 +24,7 @@ const USER_CASES: readonly RuleCase[] = [
     ['a password that is not hashed', { password_hash: 'correct horse' }, 'users_password_hash_check'],
     ['a used one-time code without a secret', { totp_last_step: 1 }, 'users_step_of_a_secret'],
   ]),
-  {
-    what: 'one e-mail for two users',
-    breaks: (fixture) => {
-      const email = { email: 'same@shop.example' };
-      return [insert(fixture, 'users', email), insert(fixture, 'users', email)];
-    },
-    by: { constraint: 'users_email_key' },
-  },
+  twoRows('one e-mail for two users', 'users_email_key', 'users', { email: 'same@shop.example' }),
 ];
 
 function member(fixture: RuleFixture, columns: Readonly<Record<string, unknown>>): Sql {
@@ -56,21 +51,15 @@ const MEMBER_ROWS: readonly [string, (fixture: RuleFixture) => Record<string, un
 ];
 
 const MEMBER_CASES: readonly RuleCase[] = [
-  ...MEMBER_ROWS.map(([what, columns, constraint]): RuleCase => ({
-    what,
-    breaks: (fixture) => [member(fixture, columns(fixture))],
-    by: { constraint },
-  })),
-  {
-    what: 'to take the owner role from the last owner',
-    breaks: (fixture) => [changeOwner(fixture, "roles = ARRAY['admin']")],
-    by: { says: /left without an owner/ },
-  },
-  {
-    what: 'to remove the last owner',
-    breaks: (fixture) => [changeOwner(fixture, 'removed_at = now()')],
-    by: { says: /left without an owner/ },
-  },
+  ...MEMBER_ROWS.map(([what, columns, constraint]): RuleCase =>
+    ruleCase(what, constraint, (fixture) => [member(fixture, columns(fixture))]),
+  ),
+  ruleCase('to take the owner role from the last owner', /left without an owner/, (fixture) => [
+    changeOwner(fixture, "roles = ARRAY['admin']"),
+  ]),
+  ruleCase('to remove the last owner', /left without an owner/, (fixture) => [
+    changeOwner(fixture, 'removed_at = now()'),
+  ]),
   ...refusedChanges('members', ['DELETE', 'TRUNCATE']),
 ];
 
@@ -120,22 +109,10 @@ const INVITATION_CASES: readonly RuleCase[] = [
       'invitations_approval_sha256_check',
     ],
   ]),
-  {
-    what: 'the same invitation twice',
-    breaks: (fixture) => {
-      const id = { id: newId('inv') };
-      return [insert(fixture, 'invitations', id), insert(fixture, 'invitations', id)];
-    },
-    by: { constraint: 'invitations_pkey' },
-  },
-  {
-    what: 'one token for two invitations',
-    breaks: (fixture) => {
-      const token = { token_sha256: Buffer.alloc(32, 5) };
-      return [insert(fixture, 'invitations', token), insert(fixture, 'invitations', token)];
-    },
-    by: { constraint: 'invitations_token_sha256_key' },
-  },
+  twoRows('the same invitation twice', 'invitations_pkey', 'invitations', { id: newId('inv') }),
+  twoRows('one token for two invitations', 'invitations_token_sha256_key', 'invitations', {
+    token_sha256: Buffer.alloc(32, 5),
+  }),
 ];
 
 const MEMBER_CHANGE_CASES: readonly RuleCase[] = [
@@ -173,20 +150,12 @@ const MEMBER_CHANGE_CASES: readonly RuleCase[] = [
     ['a rejection without a person', { state: 'rejected', decided_at: new Date() }, 'member_changes_by_two'],
     ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'member_changes_merchant_id_fkey'],
   ]),
-  {
-    what: 'the same proposal about a member twice',
-    breaks: (fixture) => {
-      const id = { id: newId('mch') };
-      const decided = { state: 'withdrawn', decided_at: new Date() };
-      return [insert(fixture, 'member_changes', id), insert(fixture, 'member_changes', { ...id, ...decided })];
-    },
-    by: { constraint: 'member_changes_pkey' },
-  },
-  {
-    what: 'two pending proposals by one person about one member',
-    breaks: (fixture) => [insert(fixture, 'member_changes'), insert(fixture, 'member_changes')],
-    by: { constraint: 'member_changes_one_pending' },
-  },
+  ruleCase('the same proposal about a member twice', 'member_changes_pkey', (fixture) => {
+    const id = { id: newId('mch') };
+    const decided = { state: 'withdrawn', decided_at: new Date() };
+    return [insert(fixture, 'member_changes', id), insert(fixture, 'member_changes', { ...id, ...decided })];
+  }),
+  twoRows('two pending proposals by one person about one member', 'member_changes_one_pending', 'member_changes'),
 ];
 
 const RECOVERY_CASES: readonly RuleCase[] = [
@@ -195,22 +164,14 @@ const RECOVERY_CASES: readonly RuleCase[] = [
     ['a recovery of an unknown user', () => ({ user_id: newId('usr') }), 'recoveries_user_id_fkey'],
     ['an end before the beginning', { expires_at: new Date(0) }, 'recoveries_end_after_they_begin'],
   ]),
-  {
-    what: 'two recoveries of one user',
-    breaks: (fixture) => [insert(fixture, 'recoveries'), insert(fixture, 'recoveries')],
-    by: { constraint: 'recoveries_user_id_key' },
-  },
-  {
-    what: 'one token for two users',
-    breaks: (fixture) => {
-      const token = { token_sha256: Buffer.alloc(32, 7) };
-      return [
-        insert(fixture, 'recoveries', token),
-        insert(fixture, 'recoveries', { ...token, user_id: fixture.approverId }),
-      ];
-    },
-    by: { constraint: 'recoveries_pkey' },
-  },
+  twoRows('two recoveries of one user', 'recoveries_user_id_key', 'recoveries'),
+  ruleCase('one token for two users', 'recoveries_pkey', (fixture) => {
+    const token = { token_sha256: Buffer.alloc(32, 7) };
+    return [
+      insert(fixture, 'recoveries', token),
+      insert(fixture, 'recoveries', { ...token, user_id: fixture.approverId }),
+    ];
+  }),
 ];
 
 const SESSION_CASES: readonly RuleCase[] = [
@@ -219,14 +180,7 @@ const SESSION_CASES: readonly RuleCase[] = [
     ['a session of a non-member', ({ otherMemberId }) => ({ user_id: otherMemberId }), 'sessions_of_a_member'],
     ['an end before the beginning', { expires_at: new Date(0) }, 'sessions_end_after_they_begin'],
   ]),
-  {
-    what: 'one token for two sessions',
-    breaks: (fixture) => {
-      const token = { token_sha256: Buffer.alloc(32, 9) };
-      return [insert(fixture, 'sessions', token), insert(fixture, 'sessions', token)];
-    },
-    by: { constraint: 'sessions_pkey' },
-  },
+  twoRows('one token for two sessions', 'sessions_pkey', 'sessions', { token_sha256: Buffer.alloc(32, 9) }),
 ];
 
 const COUNTER_CASES: readonly RuleCase[] = [
@@ -234,14 +188,9 @@ const COUNTER_CASES: readonly RuleCase[] = [
     ['an empty subject', { subject: '' }, 'attempt_counters_subject_check'],
     ['a negative number of failures', { failures: -1 }, 'attempt_counters_failures_check'],
   ]),
-  {
-    what: 'two counters of one subject',
-    breaks: (fixture) => {
-      const subject = { subject: 'address/203.0.113.7' };
-      return [insert(fixture, 'attempt_counters', subject), insert(fixture, 'attempt_counters', subject)];
-    },
-    by: { constraint: 'attempt_counters_pkey' },
-  },
+  twoRows('two counters of one subject', 'attempt_counters_pkey', 'attempt_counters', {
+    subject: 'address/203.0.113.7',
+  }),
 ];
 
 const POLICY_CASES: readonly RuleCase[] = [
@@ -251,11 +200,7 @@ const POLICY_CASES: readonly RuleCase[] = [
     ['a limit of zero', { approver_daily_limit_minor: 0 }, 'policies_approver_daily_limit_minor_check'],
     ['a payout expiry of zero', { payout_expires_after_ms: 0 }, 'policies_payout_expires_after_ms_check'],
   ]),
-  {
-    what: 'two policies of one merchant',
-    breaks: (fixture) => [insert(fixture, 'policies'), insert(fixture, 'policies')],
-    by: { constraint: 'policies_pkey' },
-  },
+  twoRows('two policies of one merchant', 'policies_pkey', 'policies'),
   ...wrongInserts('policy_changes', [
     ['a malformed id', { id: 'pch_1' }, 'policy_changes_id_check'],
     ['an unknown state', { state: 'asleep', decided_at: new Date() }, 'policy_changes_state_check'],
@@ -283,22 +228,14 @@ const POLICY_CASES: readonly RuleCase[] = [
     ['an approval without a person', { state: 'approved', decided_at: new Date() }, 'policy_changes_by_two'],
     ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'policy_changes_merchant_id_fkey'],
   ]),
-  {
-    what: 'the same proposal twice',
-    breaks: (fixture) => {
-      const id = { id: newId('pch') };
-      return [
-        insert(fixture, 'policy_changes', id),
-        insert(fixture, 'policy_changes', { ...id, proposed_by: fixture.approverId }),
-      ];
-    },
-    by: { constraint: 'policy_changes_pkey' },
-  },
-  {
-    what: 'two pending proposals by one person',
-    breaks: (fixture) => [insert(fixture, 'policy_changes'), insert(fixture, 'policy_changes')],
-    by: { constraint: 'policy_changes_one_pending' },
-  },
+  ruleCase('the same proposal twice', 'policy_changes_pkey', (fixture) => {
+    const id = { id: newId('pch') };
+    return [
+      insert(fixture, 'policy_changes', id),
+      insert(fixture, 'policy_changes', { ...id, proposed_by: fixture.approverId }),
+    ];
+  }),
+  twoRows('two pending proposals by one person', 'policy_changes_one_pending', 'policy_changes'),
 ];
 
 const KEY_CASES: readonly RuleCase[] = wrongInserts('api_keys', [

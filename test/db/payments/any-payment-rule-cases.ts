@@ -1,7 +1,7 @@
 // The rules that collections, payouts and reversals share, as cases for each of them.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
-import { update, wrongInserts, type RuleCase, type RuleFixture } from '../rule-cases.ts';
+import { ruleCase, update, wrongInserts, type RuleCase, type RuleFixture } from '../rule-cases.ts';
 
 /** Columns of a collection or a payout that are wrong by themselves. */
 export function wrongPaymentColumns(table: 'collections' | 'payouts'): RuleCase[] {
@@ -49,11 +49,13 @@ export function requestedFieldCases(
   idOf: (fixture: RuleFixture) => string,
   assignments: readonly string[],
 ): RuleCase[] {
-  return [...assignments, `merchant_id = '${newId('mer')}'`].map((assignment) => ({
-    what: `to change ${assignedColumn(assignment)} of a ${noun}`,
-    breaks: (fixture) => [update(`${noun}s`, idOf(fixture), assignment)],
-    by: { says: new RegExp(`requested fields of ${noun} .* cannot change`) },
-  }));
+  return [...assignments, `merchant_id = '${newId('mer')}'`].map((assignment) =>
+    ruleCase(
+      `to change ${assignedColumn(assignment)} of a ${noun}`,
+      new RegExp(`requested fields of ${noun} .* cannot change`),
+      (fixture) => [update(`${noun}s`, idOf(fixture), assignment)],
+    ),
+  );
 }
 
 export function assignedColumn(assignment: string): string {

@@ -1,6 +1,6 @@
 // Wrong rows of discrepancies, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
-import { insert, refusedChanges, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import { insert, refusedChanges, ruleCase, twoRows, wrongInserts, type RuleCase } from '../rule-cases.ts';
 import { assignedColumn } from './any-payment-rule-cases.ts';
 
 const SETTLED = "settled_at = now(), settled_how = 'the payee sent it back'";
@@ -38,36 +38,30 @@ export const DISCREPANCY_RULE_CASES: readonly RuleCase[] = [
     ],
     ['a settled row without a settlement', { settled_at: new Date() }, 'discrepancies_settled'],
   ]),
-  {
-    what: 'the same discrepancy of a payout twice',
-    breaks: (fixture) => [insert(fixture, 'discrepancies'), insert(fixture, 'discrepancies')],
-    by: { constraint: 'discrepancies_once_per_payout' },
-  },
-  {
-    what: 'the same discrepancy of a collection twice',
-    breaks: (fixture) => {
-      const ofCollection = { payout_id: null, collection_id: fixture.collections.failed };
-      return [insert(fixture, 'discrepancies', ofCollection), insert(fixture, 'discrepancies', ofCollection)];
-    },
-    by: { constraint: 'discrepancies_once_per_collection' },
-  },
-  {
-    what: 'the same discrepancy of a reversal twice',
-    breaks: (fixture) => {
-      const ofReversal = { payout_id: null, reversal_id: fixture.reversals.failed };
-      return [insert(fixture, 'discrepancies', ofReversal), insert(fixture, 'discrepancies', ofReversal)];
-    },
-    by: { constraint: 'discrepancies_once_per_reversal' },
-  },
-  ...FOUND_FIELDS.map((assignment): RuleCase => ({
-    what: `to change ${assignedColumn(assignment)} of a discrepancy`,
-    breaks: (fixture) => [insert(fixture, 'discrepancies'), change(assignment)],
-    by: { says: /can only be settled, and only once/ },
-  })),
-  {
-    what: 'to settle a discrepancy twice',
-    breaks: (fixture) => [insert(fixture, 'discrepancies'), change(SETTLED), change(SETTLED)],
-    by: { says: /can only be settled, and only once/ },
-  },
+  twoRows('the same discrepancy of a payout twice', 'discrepancies_once_per_payout', 'discrepancies'),
+  twoRows(
+    'the same discrepancy of a collection twice',
+    'discrepancies_once_per_collection',
+    'discrepancies',
+    ({ collections }) => ({ payout_id: null, collection_id: collections.failed }),
+  ),
+  twoRows(
+    'the same discrepancy of a reversal twice',
+    'discrepancies_once_per_reversal',
+    'discrepancies',
+    ({ reversals }) => ({ payout_id: null, reversal_id: reversals.failed }),
+  ),
+  ...FOUND_FIELDS.map((assignment): RuleCase =>
+    ruleCase(
+      `to change ${assignedColumn(assignment)} of a discrepancy`,
+      /can only be settled, and only once/,
+      (fixture) => [insert(fixture, 'discrepancies'), change(assignment)],
+    ),
+  ),
+  ruleCase('to settle a discrepancy twice', /can only be settled, and only once/, (fixture) => [
+    insert(fixture, 'discrepancies'),
+    change(SETTLED),
+    change(SETTLED),
+  ]),
   ...refusedChanges('discrepancies', ['DELETE', 'TRUNCATE']),
 ];

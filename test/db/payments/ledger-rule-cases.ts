@@ -3,11 +3,12 @@ import { newId } from '../../../src/domain/ids.ts';
 import {
   insertRow,
   refusedChanges,
+  ruleCase,
   update,
   wrongInserts,
   type RuleCase,
-  type Sql,
   type RuleFixture,
+  type Sql,
 } from '../rule-cases.ts';
 
 const ACCOUNT_CASES: readonly RuleCase[] = [
@@ -30,15 +31,17 @@ const ACCOUNT_CASES: readonly RuleCase[] = [
     ],
   ]),
   ...(['balance_minor = 1', 'balance_minor = balance_minor + 1', "kind = 'held'", 'balance_minor = 0'] as const).map(
-    (assignment): RuleCase => ({
-      what: `an UPDATE of a ledger account with ${assignment}`,
-      breaks: ({ merchantId }) => [update('ledger_accounts', `${merchantId}/available`, assignment)],
-      by: { says: /changes only when a transfer is posted/ },
-    }),
+    (assignment): RuleCase =>
+      ruleCase(
+        `an UPDATE of a ledger account with ${assignment}`,
+        /changes only when a transfer is posted/,
+        ({ merchantId }) => [update('ledger_accounts', `${merchantId}/available`, assignment)],
+      ),
   ),
-  {
-    what: 'a new account of a merchant that has a balance',
-    breaks: ({ merchantId }) => [
+  ruleCase(
+    'a new account of a merchant that has a balance',
+    /a new account of a merchant starts at zero/,
+    ({ merchantId }) => [
       insertRow('ledger_accounts', {
         id: `${merchantId}/savings`,
         kind: 'available',
@@ -47,11 +50,11 @@ const ACCOUNT_CASES: readonly RuleCase[] = [
         balance_minor: 1_000_000,
       }),
     ],
-    by: { says: /a new account of a merchant starts at zero/ },
-  },
-  {
-    what: 'a new account of an operator that has a stored balance',
-    breaks: () => [
+  ),
+  ruleCase(
+    'a new account of an operator that has a stored balance',
+    /a new account of a merchant starts at zero/,
+    () => [
       insertRow('ledger_accounts', {
         id: 'operator/new/UGX',
         kind: 'operator',
@@ -60,8 +63,7 @@ const ACCOUNT_CASES: readonly RuleCase[] = [
         balance_minor: 0,
       }),
     ],
-    by: { says: /a new account of a merchant starts at zero/ },
-  },
+  ),
   ...refusedChanges('ledger_accounts', ['DELETE', 'TRUNCATE']),
 ];
 
@@ -145,26 +147,20 @@ const CONSTRAINT_CASES: readonly [string, (fixture: RuleFixture) => Record<strin
 ];
 
 const TRANSFER_CASES: readonly RuleCase[] = [
-  ...WRONG_TRANSFERS.map(([what, columns]): RuleCase => ({
-    what: `a transfer ${what}`,
-    breaks: (fixture) => [transfer(fixture, columns(fixture))],
-    by: { says: /transfer collection_paid does not match .*/ },
-  })),
-  {
-    what: 'a transfer for an unknown collection',
-    breaks: (fixture) => [transfer(fixture, { collection_id: newId('col') })],
-    by: { says: /query returned no rows/ },
-  },
-  {
-    what: 'a second payment of one collection',
-    breaks: (fixture) => [transfer(fixture)],
-    by: { constraint: 'ledger_transfers_once_per_collection' },
-  },
-  ...CONSTRAINT_CASES.map(([what, columns, constraint]): RuleCase => ({
-    what,
-    breaks: (fixture) => [DISABLE_CHECK, transfer(fixture, columns(fixture))],
-    by: { constraint },
-  })),
+  ...WRONG_TRANSFERS.map(([what, columns]): RuleCase =>
+    ruleCase(`a transfer ${what}`, /transfer collection_paid does not match .*/, (fixture) => [
+      transfer(fixture, columns(fixture)),
+    ]),
+  ),
+  ruleCase('a transfer for an unknown collection', /query returned no rows/, (fixture) => [
+    transfer(fixture, { collection_id: newId('col') }),
+  ]),
+  ruleCase('a second payment of one collection', 'ledger_transfers_once_per_collection', (fixture) => [
+    transfer(fixture),
+  ]),
+  ...CONSTRAINT_CASES.map(([what, columns, constraint]): RuleCase =>
+    ruleCase(what, constraint, (fixture) => [DISABLE_CHECK, transfer(fixture, columns(fixture))]),
+  ),
   ...refusedChanges('ledger_transfers', ['UPDATE', 'DELETE', 'TRUNCATE'], 'amount_minor'),
 ];
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
 import { newId } from '../../../src/domain/ids.ts';
-import { insert, move, refusedChanges, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import { insert, move, refusedChanges, ruleCase, twoRows, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
 import { illegalMoves, PAYMENT_FIELDS, requestedFieldCases, wrongPaymentColumns } from './any-payment-rule-cases.ts';
 
 const OF_NOTHING = { collection_id: null, resource_version: null };
@@ -14,16 +14,14 @@ const ACCESS_CASES: readonly RuleCase[] = [
     ['a currency that is not a code', { currency: 'ugx' }, 'merchants_currency_check'],
     ['an id that exists already', ({ merchantId }) => ({ id: merchantId }), 'merchants_pkey'],
   ]),
-  {
-    what: 'another currency for a merchant that has accounts',
-    breaks: ({ merchantId }) => [update('merchants', merchantId, "currency = 'KES'")],
-    by: { constraint: 'collections_merchant_id_currency_fkey' },
-  },
-  {
-    what: 'to delete a merchant that has payments',
-    breaks: ({ merchantId }) => [{ text: 'DELETE FROM merchants WHERE id = $1', values: [merchantId] }],
-    by: { says: /violates foreign key constraint/ },
-  },
+  ruleCase(
+    'another currency for a merchant that has accounts',
+    'collections_merchant_id_currency_fkey',
+    ({ merchantId }) => [update('merchants', merchantId, "currency = 'KES'")],
+  ),
+  ruleCase('to delete a merchant that has payments', /violates foreign key constraint/, ({ merchantId }) => [
+    { text: 'DELETE FROM merchants WHERE id = $1', values: [merchantId] },
+  ]),
   ...wrongInserts('api_keys', [
     ['an id of the wrong format', { id: 'key_1' }, 'api_keys_id_check'],
     ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'api_keys_merchant_id_fkey'],
@@ -34,14 +32,7 @@ const ACCESS_CASES: readonly RuleCase[] = [
     ['an empty list of scopes', { scopes: [] }, 'api_keys_scopes_check'],
     ['an unknown scope', { scopes: ['collections:read', 'money:all'] }, 'api_keys_scopes_check'],
   ]),
-  {
-    what: 'one digest for two API keys',
-    breaks: (fixture) => {
-      const key = { key_sha256: Buffer.alloc(32, 7) };
-      return [insert(fixture, 'api_keys', key), insert(fixture, 'api_keys', key)];
-    },
-    by: { constraint: 'api_keys_key_sha256_key' },
-  },
+  twoRows('one digest for two API keys', 'api_keys_key_sha256_key', 'api_keys', { key_sha256: Buffer.alloc(32, 7) }),
   ...wrongInserts('idempotency_keys', [
     ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'idempotency_keys_merchant_id_fkey'],
     ['a key with a space', { key: 'a b' }, 'idempotency_keys_key_check'],
@@ -49,14 +40,7 @@ const ACCESS_CASES: readonly RuleCase[] = [
     ['a digest of the wrong length', { request_sha256: Buffer.alloc(33) }, 'idempotency_keys_request_sha256_check'],
     ['a response status that must not be stored', { response_status: 500 }, 'idempotency_keys_response_status_check'],
   ]),
-  {
-    what: 'one idempotency key twice for one merchant',
-    breaks: (fixture) => [
-      insert(fixture, 'idempotency_keys', { key: 'k' }),
-      insert(fixture, 'idempotency_keys', { key: 'k' }),
-    ],
-    by: { constraint: 'idempotency_keys_pkey' },
-  },
+  twoRows('one idempotency key twice for one merchant', 'idempotency_keys_pkey', 'idempotency_keys', { key: 'k' }),
 ];
 
 const COLLECTION_ROW_CASES: readonly RuleCase[] = [
@@ -85,77 +69,56 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
       ['failed', "failure_code = 'unknown'"],
       ['succeeded', "operator_receipt = '43'"],
     ] as const
-  ).map(([state, assignment]): RuleCase => ({
-    what: `to change the outcome of a collection that stays ${state}`,
-    breaks: ({ collections }) => [update('collections', collections[state], assignment)],
-    by: { says: /outcome of collection .* can change only together with its state/ },
-  })),
-  {
-    what: 'a state change of a collection that does not count up the version',
-    breaks: ({ collections }) => [
+  ).map(([state, assignment]): RuleCase =>
+    ruleCase(
+      `to change the outcome of a collection that stays ${state}`,
+      /outcome of collection .* can change only together with its state/,
+      ({ collections }) => [update('collections', collections[state], assignment)],
+    ),
+  ),
+  ruleCase(
+    'a state change of a collection that does not count up the version',
+    /must count up version/,
+    ({ collections }) => [
       update('collections', collections.initiated, "state = 'reconciling', previous_state = state"),
     ],
-    by: { says: /must count up version/ },
-  },
-  {
-    what: 'a state change of a collection that names another previous state',
-    breaks: ({ collections }) => [
+  ),
+  ruleCase(
+    'a state change of a collection that names another previous state',
+    /set previous_state to the old state/,
+    ({ collections }) => [
       update(
         'collections',
         collections.prompted,
         "state = 'reconciling', version = version + 1, previous_state = 'initiated'",
       ),
     ],
-    by: { says: /set previous_state to the old state/ },
-  },
-  {
-    what: 'a collection that is created in a later state',
-    breaks: (fixture) => [
-      insert(fixture, 'collections', { state: 'prompted', version: 1, previous_state: 'initiated' }),
-    ],
-    by: { says: /must be created in state initiated/ },
-  },
-  {
-    what: 'a collection in an unknown state',
-    breaks: ({ collections }) => [
-      { text: "INSERT INTO collection_transitions VALUES ('initiated', 'paid')", values: [] },
-      move(collections.initiated, 'paid'),
-    ],
-    by: { constraint: 'collections_known_state' },
-  },
-  {
-    what: 'a prompted collection whose prompt never expires',
-    breaks: ({ collections }) => [move(collections.initiated, 'prompted')],
-    by: { constraint: 'collections_prompt_expiry' },
-  },
-  {
-    what: 'a failed collection without a failure code',
-    breaks: ({ collections }) => [move(collections.initiated, 'failed')],
-    by: { constraint: 'collections_failure' },
-  },
-  {
-    what: 'a collection that succeeded without a receipt',
-    breaks: ({ collections }) => [move(collections.prompted, 'succeeded')],
-    by: { constraint: 'collections_receipt' },
-  },
-  {
-    what: 'an empty receipt of a collection',
-    breaks: ({ collections }) => [move(collections.prompted, 'succeeded', "operator_receipt = ''")],
-    by: { constraint: 'collections_operator_receipt_check' },
-  },
-  {
-    what: 'a reversal of a part of a collection',
-    breaks: ({ collections }) => [move(collections.succeeded, 'reversed', 'amount_reversed_minor = 1')],
-    by: { constraint: 'collections_reversed_amount' },
-  },
-  {
-    what: 'one operator reference for two collections',
-    breaks: (fixture) => {
-      const reference = { operator_reference: randomUUID() };
-      return [insert(fixture, 'collections', reference), insert(fixture, 'collections', reference)];
-    },
-    by: { constraint: 'collections_operator_reference_key' },
-  },
+  ),
+  ruleCase('a collection that is created in a later state', /must be created in state initiated/, (fixture) => [
+    insert(fixture, 'collections', { state: 'prompted', version: 1, previous_state: 'initiated' }),
+  ]),
+  ruleCase('a collection in an unknown state', 'collections_known_state', ({ collections }) => [
+    { text: "INSERT INTO collection_transitions VALUES ('initiated', 'paid')", values: [] },
+    move(collections.initiated, 'paid'),
+  ]),
+  ruleCase('a prompted collection whose prompt never expires', 'collections_prompt_expiry', ({ collections }) => [
+    move(collections.initiated, 'prompted'),
+  ]),
+  ruleCase('a failed collection without a failure code', 'collections_failure', ({ collections }) => [
+    move(collections.initiated, 'failed'),
+  ]),
+  ruleCase('a collection that succeeded without a receipt', 'collections_receipt', ({ collections }) => [
+    move(collections.prompted, 'succeeded'),
+  ]),
+  ruleCase('an empty receipt of a collection', 'collections_operator_receipt_check', ({ collections }) => [
+    move(collections.prompted, 'succeeded', "operator_receipt = ''"),
+  ]),
+  ruleCase('a reversal of a part of a collection', 'collections_reversed_amount', ({ collections }) => [
+    move(collections.succeeded, 'reversed', 'amount_reversed_minor = 1'),
+  ]),
+  twoRows('one operator reference for two collections', 'collections_operator_reference_key', 'collections', {
+    operator_reference: randomUUID(),
+  }),
   ...refusedChanges('collections', ['DELETE', 'TRUNCATE']),
 ];
 
@@ -174,11 +137,13 @@ function columnsOf(state: string): string {
   return `${STATE_COLUMNS[state] ?? ''}${state === 'reversed' ? '' : ', amount_reversed_minor = 0'}`;
 }
 
-const TRANSITION_CASES: readonly RuleCase[] = illegalMoves(COLLECTION_TRANSITIONS).map(([from, to]) => ({
-  what: `to move a collection from ${from} to ${to}`,
-  breaks: ({ collections }) => [move(collections[from], to, columnsOf(to))],
-  by: { constraint: to === 'initiated' ? 'collections_created_initiated' : 'collections_previous_state_state_fkey' },
-}));
+const TRANSITION_CASES: readonly RuleCase[] = illegalMoves(COLLECTION_TRANSITIONS).map(([from, to]) =>
+  ruleCase(
+    `to move a collection from ${from} to ${to}`,
+    to === 'initiated' ? 'collections_created_initiated' : 'collections_previous_state_state_fkey',
+    ({ collections }) => [move(collections[from], to, columnsOf(to))],
+  ),
+);
 
 const EVENT_CASES: readonly RuleCase[] = [
   ...wrongInserts('events', [
@@ -196,53 +161,45 @@ const EVENT_CASES: readonly RuleCase[] = [
       'events_one_per_change',
     ],
   ]),
-  {
-    what: 'an event of another merchant than its collection',
-    breaks: (fixture) => [insert(fixture, 'events', { merchant_id: fixture.otherMerchantId })],
-    by: { says: /belongs to another merchant than its payment/ },
-  },
-  {
-    what: 'a state change of a collection without its event',
-    breaks: ({ collections }) => [move(collections.initiated, 'reconciling')],
-    by: { says: /became reconciling without an event/ },
-  },
-  {
-    what: 'a state change of a collection with the event of another state',
-    breaks: (fixture) => [move(fixture.collections.initiated, 'reconciling'), insert(fixture, 'events')],
-    by: { says: /became reconciling without an event/ },
-  },
-  {
-    what: 'a state change of a collection with the event of another version',
-    breaks: (fixture) => [
+  ruleCase(
+    'an event of another merchant than its collection',
+    /belongs to another merchant than its payment/,
+    (fixture) => [insert(fixture, 'events', { merchant_id: fixture.otherMerchantId })],
+  ),
+  ruleCase(
+    'a state change of a collection without its event',
+    /became reconciling without an event/,
+    ({ collections }) => [move(collections.initiated, 'reconciling')],
+  ),
+  ruleCase(
+    'a state change of a collection with the event of another state',
+    /became reconciling without an event/,
+    (fixture) => [move(fixture.collections.initiated, 'reconciling'), insert(fixture, 'events')],
+  ),
+  ruleCase(
+    'a state change of a collection with the event of another version',
+    /became reconciling without an event/,
+    (fixture) => [
       move(fixture.collections.initiated, 'reconciling'),
       insert(fixture, 'events', { type: 'collection.reconciling', resource_version: 2 }),
     ],
-    by: { says: /became reconciling without an event/ },
-  },
-  {
-    what: 'a collection that succeeded without its transfer',
-    breaks: (fixture) => [
-      move(fixture.collections.prompted, 'succeeded', "operator_receipt = '42'"),
-      insert(fixture, 'events', {
-        type: 'collection.succeeded',
-        collection_id: fixture.collections.prompted,
-        resource_version: 2,
-      }),
-    ],
-    by: { says: /succeeded without a transfer/ },
-  },
-  {
-    what: 'a reversed collection without its transfer',
-    breaks: (fixture) => [
-      move(fixture.collections.succeeded, 'reversed', 'amount_reversed_minor = amount_minor'),
-      insert(fixture, 'events', {
-        type: 'collection.reversed',
-        collection_id: fixture.collections.succeeded,
-        resource_version: 3,
-      }),
-    ],
-    by: { says: /was reversed without a transfer/ },
-  },
+  ),
+  ruleCase('a collection that succeeded without its transfer', /succeeded without a transfer/, (fixture) => [
+    move(fixture.collections.prompted, 'succeeded', "operator_receipt = '42'"),
+    insert(fixture, 'events', {
+      type: 'collection.succeeded',
+      collection_id: fixture.collections.prompted,
+      resource_version: 2,
+    }),
+  ]),
+  ruleCase('a reversed collection without its transfer', /was reversed without a transfer/, (fixture) => [
+    move(fixture.collections.succeeded, 'reversed', 'amount_reversed_minor = amount_minor'),
+    insert(fixture, 'events', {
+      type: 'collection.reversed',
+      collection_id: fixture.collections.succeeded,
+      resource_version: 3,
+    }),
+  ]),
   ...refusedChanges('events', ['UPDATE', 'DELETE', 'TRUNCATE']),
 ];
 

@@ -1,7 +1,16 @@
 // Wrong transfers, events and callbacks of payouts, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../../src/domain/payments/payout.ts';
-import { insert, insertRow, move, wrongInserts, type RuleCase, type Sql, type RuleFixture } from '../rule-cases.ts';
+import {
+  insert,
+  insertRow,
+  move,
+  ruleCase,
+  wrongInserts,
+  type RuleCase,
+  type RuleFixture,
+  type Sql,
+} from '../rule-cases.ts';
 
 type Columns = Readonly<Record<string, unknown>>;
 
@@ -69,32 +78,28 @@ const DISABLE_CHECK: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGGER
 
 const TRANSFER_CASES: readonly RuleCase[] = [
   ...KIND_CASES,
-  ...WRONG_TRANSFERS.map(([what, columns]): RuleCase => ({
-    what: `a payout_voided transfer ${what}`,
-    breaks: (fixture) => [transfer(fixture, 'payout_voided', fixture.payouts.rejected, columns(fixture))],
-    by: { says: /transfer payout_voided does not match .*/ },
-  })),
-  {
-    what: 'a payout’s transfer without the payout, with the trigger disabled',
-    breaks: (fixture) => [DISABLE_CHECK, transfer(fixture, 'payout_held', '', { payout_id: null })],
-    by: { constraint: 'ledger_transfers_of_a_payout' },
-  },
-  {
-    what: 'a transfer of an unknown payout, with the trigger disabled',
-    breaks: (fixture) => [DISABLE_CHECK, transfer(fixture, 'payout_held', newId('pay'))],
-    by: { constraint: 'ledger_transfers_payout_id_fkey' },
-  },
-  {
-    what: 'to hold more than the available balance',
-    breaks: (fixture) => {
-      const payout = { id: newId('pay'), amount_minor: 5_000_000 };
-      return [
-        insert(fixture, 'payouts', payout),
-        transfer(fixture, 'payout_held', payout.id, { amount_minor: payout.amount_minor }),
-      ];
-    },
-    by: { says: /exceeds the available balance/ },
-  },
+  ...WRONG_TRANSFERS.map(([what, columns]): RuleCase =>
+    ruleCase(`a payout_voided transfer ${what}`, /transfer payout_voided does not match .*/, (fixture) => [
+      transfer(fixture, 'payout_voided', fixture.payouts.rejected, columns(fixture)),
+    ]),
+  ),
+  ruleCase(
+    'a payout’s transfer without the payout, with the trigger disabled',
+    'ledger_transfers_of_a_payout',
+    (fixture) => [DISABLE_CHECK, transfer(fixture, 'payout_held', '', { payout_id: null })],
+  ),
+  ruleCase(
+    'a transfer of an unknown payout, with the trigger disabled',
+    'ledger_transfers_payout_id_fkey',
+    (fixture) => [DISABLE_CHECK, transfer(fixture, 'payout_held', newId('pay'))],
+  ),
+  ruleCase('to hold more than the available balance', /exceeds the available balance/, (fixture) => {
+    const payout = { id: newId('pay'), amount_minor: 5_000_000 };
+    return [
+      insert(fixture, 'payouts', payout),
+      transfer(fixture, 'payout_held', payout.id, { amount_minor: payout.amount_minor }),
+    ];
+  }),
 ];
 
 function newPayout(fixture: RuleFixture): { readonly id: string; readonly sql: Sql } {
@@ -115,66 +120,51 @@ const MOVES = [
 ] as const;
 
 const COMMIT_CASES: readonly RuleCase[] = [
-  {
-    what: 'a new payout whose money is not held',
-    breaks: (fixture) => {
-      const { id, sql } = newPayout(fixture);
-      return [sql, event(fixture, id, 'queued', 0)];
-    },
-    by: { says: /is queued but has the transfers \{\}/ },
-  },
-  {
-    what: 'a new payout without its event',
-    breaks: (fixture) => {
-      const { id, sql } = newPayout(fixture);
-      return [sql, transfer(fixture, 'payout_held', id)];
-    },
-    by: { says: /became queued without an event/ },
-  },
+  ruleCase('a new payout whose money is not held', /is queued but has the transfers \{\}/, (fixture) => {
+    const { id, sql } = newPayout(fixture);
+    return [sql, event(fixture, id, 'queued', 0)];
+  }),
+  ruleCase('a new payout without its event', /became queued without an event/, (fixture) => {
+    const { id, sql } = newPayout(fixture);
+    return [sql, transfer(fixture, 'payout_held', id)];
+  }),
   ...MOVES.flatMap(([from, to, assignments, version]): RuleCase[] => [
-    {
-      what: `a payout that moves from ${from} to ${to} without its transfer`,
-      breaks: (fixture) => [
-        move(fixture.payouts[from], to, assignments),
-        event(fixture, fixture.payouts[from], to, version),
-      ],
-      by: { says: new RegExp(`is ${to} but has the transfers \\{payout_held`) },
-    },
-    {
-      what: `a payout that moves from ${from} to ${to} without its event`,
-      breaks: (fixture) => [move(fixture.payouts[from], to, assignments)],
-      by: { says: new RegExp(`became ${to} without an event`) },
-    },
+    ruleCase(
+      `a payout that moves from ${from} to ${to} without its transfer`,
+      new RegExp(`is ${to} but has the transfers \\{payout_held`),
+      (fixture) => [move(fixture.payouts[from], to, assignments), event(fixture, fixture.payouts[from], to, version)],
+    ),
+    ruleCase(
+      `a payout that moves from ${from} to ${to} without its event`,
+      new RegExp(`became ${to} without an event`),
+      (fixture) => [move(fixture.payouts[from], to, assignments)],
+    ),
   ]),
-  {
-    what: 'a reconciling payout whose money is given back, with the trigger disabled',
-    breaks: (fixture) => [
+  ruleCase(
+    'a reconciling payout whose money is given back, with the trigger disabled',
+    /is reconciling but has the transfers \{payout_held,payout_voided\}/,
+    (fixture) => [
       DISABLE_CHECK,
       move(fixture.payouts.released, 'reconciling'),
       event(fixture, fixture.payouts.released, 'reconciling', 2),
       transfer(fixture, 'payout_voided', fixture.payouts.released),
     ],
-    by: { says: /is reconciling but has the transfers \{payout_held,payout_voided\}/ },
-  },
-  {
-    what: 'a failed payout that is both given back and paid, with the trigger disabled',
-    breaks: (fixture) => [
+  ),
+  ruleCase(
+    'a failed payout that is both given back and paid, with the trigger disabled',
+    /is failed but has the transfers \{payout_held,payout_paid,payout_voided\}/,
+    (fixture) => [
       DISABLE_CHECK,
       move(fixture.payouts.released, 'failed', "failure_code = 'unknown'"),
       event(fixture, fixture.payouts.released, 'failed', 2),
       transfer(fixture, 'payout_voided', fixture.payouts.released),
       transfer(fixture, 'payout_paid', fixture.payouts.released),
     ],
-    by: { says: /is failed but has the transfers \{payout_held,payout_paid,payout_voided\}/ },
-  },
-  {
-    what: 'a payout that succeeded and is given back',
-    breaks: (fixture) => [
-      move(fixture.payouts.released, 'succeeded', "operator_receipt = '42'"),
-      transfer(fixture, 'payout_voided', fixture.payouts.released),
-    ],
-    by: { says: /transfer payout_voided does not match .*/ },
-  },
+  ),
+  ruleCase('a payout that succeeded and is given back', /transfer payout_voided does not match .*/, (fixture) => [
+    move(fixture.payouts.released, 'succeeded', "operator_receipt = '42'"),
+    transfer(fixture, 'payout_voided', fixture.payouts.released),
+  ]),
 ];
 
 const OF_NOTHING = { collection_id: null, payout_id: null, resource_version: null };
@@ -199,26 +189,22 @@ const EVENT_CASES: readonly RuleCase[] = [
       'events_of_a_resource',
     ],
   ]),
-  {
-    what: 'a second event of one change of a payout',
-    breaks: (fixture) => [event(fixture, fixture.payouts.released, 'released', 1)],
-    by: { constraint: 'events_one_per_payout_change' },
-  },
-  {
-    what: 'an event of another merchant than its payout',
-    breaks: (fixture) => [
-      event(fixture, fixture.payouts.queued, 'released', 1, { merchant_id: fixture.otherMerchantId }),
-    ],
-    by: { says: /belongs to another merchant than its payment/ },
-  },
-  {
-    what: 'a state change of a payout with the event of another version',
-    breaks: (fixture) => [
+  ruleCase('a second event of one change of a payout', 'events_one_per_payout_change', (fixture) => [
+    event(fixture, fixture.payouts.released, 'released', 1),
+  ]),
+  ruleCase(
+    'an event of another merchant than its payout',
+    /belongs to another merchant than its payment/,
+    (fixture) => [event(fixture, fixture.payouts.queued, 'released', 1, { merchant_id: fixture.otherMerchantId })],
+  ),
+  ruleCase(
+    'a state change of a payout with the event of another version',
+    /became reconciling without an event/,
+    (fixture) => [
       move(fixture.payouts.released, 'reconciling'),
       event(fixture, fixture.payouts.released, 'reconciling', 3),
     ],
-    by: { says: /became reconciling without an event/ },
-  },
+  ),
 ];
 
 const CALLBACK_CASES: readonly RuleCase[] = wrongInserts('operator_callbacks', [

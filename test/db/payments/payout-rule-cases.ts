@@ -6,11 +6,13 @@ import {
   insert,
   move,
   refusedChanges,
+  ruleCase,
+  twoRows,
   update,
   wrongInserts,
   type RuleCase,
-  type Sql,
   type RuleFixture,
+  type Sql,
 } from '../rule-cases.ts';
 import {
   assignedColumn,
@@ -39,53 +41,41 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
     ],
     ['an unknown API key', () => ({ api_key_id: newId('key') }), 'payouts_api_key_id_fkey'],
   ]),
-  ...['send_begun_at', 'accepted_at'].map((column) => ({
-    what: `to clear ${column} of a payout`,
-    breaks: ({ payouts }: RuleFixture) => [
-      update('payouts', payouts.released, `${column} = now()`),
-      update('payouts', payouts.released, `${column} = NULL`),
-    ],
-    by: { says: /send_begun_at and accepted_at of payout .* cannot be cleared/ },
-  })),
-  {
-    what: 'a payout that is created with an API key of another merchant',
-    breaks: (fixture) => {
+  ...['send_begun_at', 'accepted_at'].map((column) =>
+    ruleCase(
+      `to clear ${column} of a payout`,
+      /send_begun_at and accepted_at of payout .* cannot be cleared/,
+      ({ payouts }: RuleFixture) => [
+        update('payouts', payouts.released, `${column} = now()`),
+        update('payouts', payouts.released, `${column} = NULL`),
+      ],
+    ),
+  ),
+  ruleCase(
+    'a payout that is created with an API key of another merchant',
+    /with an API key of another merchant/,
+    (fixture) => {
       const id = newId('key');
       return [
         insert(fixture, 'api_keys', { id, merchant_id: fixture.otherMerchantId, created_by: null }),
         insert(fixture, 'payouts', { api_key_id: id }),
       ];
     },
-    by: { says: /with an API key of another merchant/ },
-  },
-  {
-    what: 'one operator reference for two payouts',
-    breaks: (fixture) => {
-      const reference = { operator_reference: randomUUID() };
-      return [insert(fixture, 'payouts', reference), insert(fixture, 'payouts', reference)];
-    },
-    by: { constraint: 'payouts_operator_reference_key' },
-  },
-  {
-    what: 'two pending payouts for one idempotency key',
-    breaks: (fixture) => {
-      const key = { idempotency_key: 'salary-1' };
-      return [insert(fixture, 'payouts', key), insert(fixture, 'payouts', key)];
-    },
-    by: { constraint: 'payouts_one_pending_per_key' },
-  },
-  {
-    what: 'a payout that is created in a later state',
-    breaks: (fixture) => [
-      insert(fixture, 'payouts', {
-        state: 'released',
-        version: 1,
-        previous_state: 'queued',
-        send_deadline_at: new Date(),
-      }),
-    ],
-    by: { says: /must be created in state queued/ },
-  },
+  ),
+  twoRows('one operator reference for two payouts', 'payouts_operator_reference_key', 'payouts', {
+    operator_reference: randomUUID(),
+  }),
+  twoRows('two pending payouts for one idempotency key', 'payouts_one_pending_per_key', 'payouts', {
+    idempotency_key: 'salary-1',
+  }),
+  ruleCase('a payout that is created in a later state', /must be created in state queued/, (fixture) => [
+    insert(fixture, 'payouts', {
+      state: 'released',
+      version: 1,
+      previous_state: 'queued',
+      send_deadline_at: new Date(),
+    }),
+  ]),
 ];
 
 const REQUESTED_FIELDS: readonly string[] = [
@@ -98,14 +88,10 @@ const REQUESTED_FIELDS: readonly string[] = [
 
 const PAYOUT_CHANGE_CASES: readonly RuleCase[] = [
   ...requestedFieldCases('payout', ({ payouts }) => payouts.queued, REQUESTED_FIELDS),
-  {
-    what: 'to lower the number of approvals that a payout needs',
-    breaks: ({ payouts }) => [
-      update('payouts', payouts.queued, 'approvals_required = 2'),
-      update('payouts', payouts.queued, 'approvals_required = 1'),
-    ],
-    by: { says: /cannot need fewer approvals/ },
-  },
+  ruleCase('to lower the number of approvals that a payout needs', /cannot need fewer approvals/, ({ payouts }) => [
+    update('payouts', payouts.queued, 'approvals_required = 2'),
+    update('payouts', payouts.queued, 'approvals_required = 1'),
+  ]),
   ...(
     [
       ['queued', 'version = version + 1'],
@@ -116,23 +102,23 @@ const PAYOUT_CHANGE_CASES: readonly RuleCase[] = [
       ['rejected', "rejection_reason = 'another'"],
       ['rejected', 'decided_by = created_by'],
     ] as const
-  ).map(([state, assignment]): RuleCase => ({
-    what: `to set ${assignedColumn(assignment)} of a payout that stays ${state}`,
-    breaks: ({ payouts }) => [update('payouts', payouts[state], assignment)],
-    by: { says: /outcome of payout .* can change only together with its state/ },
-  })),
-  {
-    what: 'a state change of a payout that does not count up the version',
-    breaks: ({ payouts }) => [update('payouts', payouts.queued, "state = 'expired', previous_state = state")],
-    by: { says: /must count up version/ },
-  },
-  {
-    what: 'a state change of a payout that names another previous state',
-    breaks: ({ payouts }) => [
+  ).map(([state, assignment]): RuleCase =>
+    ruleCase(
+      `to set ${assignedColumn(assignment)} of a payout that stays ${state}`,
+      /outcome of payout .* can change only together with its state/,
+      ({ payouts }) => [update('payouts', payouts[state], assignment)],
+    ),
+  ),
+  ruleCase('a state change of a payout that does not count up the version', /must count up version/, ({ payouts }) => [
+    update('payouts', payouts.queued, "state = 'expired', previous_state = state"),
+  ]),
+  ruleCase(
+    'a state change of a payout that names another previous state',
+    /set previous_state to the old state/,
+    ({ payouts }) => [
       update('payouts', payouts.released, "state = 'reconciling', version = version + 1, previous_state = 'queued'"),
     ],
-    by: { says: /set previous_state to the old state/ },
-  },
+  ),
   ...refusedChanges('payouts', ['DELETE', 'TRUNCATE']),
 ];
 
@@ -195,37 +181,34 @@ const OUTCOME_CASES: readonly RuleCase[] = (
     ['an expired payout with a deciding person', 'queued', 'expired', 'decided_by = created_by', 'payouts_decided'],
     ['a return of a part of a payout', 'succeeded', 'reversed', 'amount_reversed_minor = 1', 'payouts_reversed_amount'],
   ] as const
-).map(([what, from, to, assignments, constraint]) => ({
-  what,
-  breaks: (fixture) => [...approveIf(fixture, from === 'queued'), move(fixture.payouts[from], to, assignments)],
-  by: { constraint },
-}));
+).map(([what, from, to, assignments, constraint]) =>
+  ruleCase(what, constraint, (fixture) => [
+    ...approveIf(fixture, from === 'queued'),
+    move(fixture.payouts[from], to, assignments),
+  ]),
+);
 
 function approveIf(fixture: RuleFixture, isQueued: boolean): Sql[] {
   return isQueued ? [insert(fixture, 'payout_approvals')] : [];
 }
 
 const DECISION_CASES: readonly RuleCase[] = [
-  {
-    what: 'a payout in an unknown state',
-    breaks: ({ payouts }) => [
-      { text: "INSERT INTO payout_transitions VALUES ('queued', 'paid')", values: [] },
-      move(payouts.queued, 'paid'),
-    ],
-    by: { constraint: 'payouts_known_state' },
-  },
-  {
-    what: 'a cancellation by another person than the maker',
-    breaks: ({ payouts, approverId }) => [move(payouts.queued, 'cancelled', `decided_by = '${approverId}'`)],
-    by: { constraint: 'payouts_cancelled_by_maker' },
-  },
-  {
-    what: 'a decision by a person who is not a member',
-    breaks: ({ payouts, otherMemberId }) => [
+  ruleCase('a payout in an unknown state', 'payouts_known_state', ({ payouts }) => [
+    { text: "INSERT INTO payout_transitions VALUES ('queued', 'paid')", values: [] },
+    move(payouts.queued, 'paid'),
+  ]),
+  ruleCase(
+    'a cancellation by another person than the maker',
+    'payouts_cancelled_by_maker',
+    ({ payouts, approverId }) => [move(payouts.queued, 'cancelled', `decided_by = '${approverId}'`)],
+  ),
+  ruleCase(
+    'a decision by a person who is not a member',
+    'payouts_merchant_id_decided_by_fkey',
+    ({ payouts, otherMemberId }) => [
       move(payouts.queued, 'rejected', `rejection_reason = 'no', decided_by = '${otherMemberId}'`),
     ],
-    by: { constraint: 'payouts_merchant_id_decided_by_fkey' },
-  },
+  ),
 ];
 
 const RELEASE = ['released', 'send_deadline_at = now()'] as const;
@@ -237,38 +220,22 @@ function changeMember({ merchantId }: RuleFixture, userId: string, assignments: 
 }
 
 const RELEASE_CASES: readonly RuleCase[] = [
-  {
-    what: 'a release without an approval',
-    breaks: ({ payouts }) => [move(payouts.queued, ...RELEASE)],
-    by: { says: /lacks approvals/ },
-  },
-  {
-    what: 'a release with one approval where two are needed',
-    breaks: (fixture) => [
-      insert(fixture, 'payout_approvals'),
-      update('payouts', fixture.payouts.queued, 'approvals_required = 2'),
-      move(fixture.payouts.queued, ...RELEASE),
-    ],
-    by: { says: /lacks approvals/ },
-  },
-  {
-    what: 'a release whose approver was removed after the approval',
-    breaks: (fixture) => [
-      insert(fixture, 'payout_approvals'),
-      changeMember(fixture, fixture.approverId, 'removed_at = now()'),
-      move(fixture.payouts.queued, ...RELEASE),
-    ],
-    by: { says: /lacks approvals/ },
-  },
-  {
-    what: 'a release whose approver lost the role after the approval',
-    breaks: (fixture) => [
-      insert(fixture, 'payout_approvals'),
-      changeMember(fixture, fixture.approverId, "roles = ARRAY['maker']"),
-      move(fixture.payouts.queued, ...RELEASE),
-    ],
-    by: { says: /lacks approvals/ },
-  },
+  ruleCase('a release without an approval', /lacks approvals/, ({ payouts }) => [move(payouts.queued, ...RELEASE)]),
+  ruleCase('a release with one approval where two are needed', /lacks approvals/, (fixture) => [
+    insert(fixture, 'payout_approvals'),
+    update('payouts', fixture.payouts.queued, 'approvals_required = 2'),
+    move(fixture.payouts.queued, ...RELEASE),
+  ]),
+  ruleCase('a release whose approver was removed after the approval', /lacks approvals/, (fixture) => [
+    insert(fixture, 'payout_approvals'),
+    changeMember(fixture, fixture.approverId, 'removed_at = now()'),
+    move(fixture.payouts.queued, ...RELEASE),
+  ]),
+  ruleCase('a release whose approver lost the role after the approval', /lacks approvals/, (fixture) => [
+    insert(fixture, 'payout_approvals'),
+    changeMember(fixture, fixture.approverId, "roles = ARRAY['maker']"),
+    move(fixture.payouts.queued, ...RELEASE),
+  ]),
 ];
 
 const approvalBy =
@@ -276,77 +243,65 @@ const approvalBy =
   (fixture: RuleFixture): Sql[] => [insert(fixture, 'payout_approvals', { user_id: fixture[who] })];
 
 const APPROVAL_CASES: readonly RuleCase[] = [
-  {
-    what: 'an approval by the person who created the payout',
-    breaks: approvalBy('makerId'),
-    by: { says: /cannot be approved by the person who created it/ },
-  },
-  {
-    what: 'an approval by the maker who is an owner too',
-    breaks: (fixture) => [
-      changeMember(fixture, fixture.makerId, "roles = ARRAY['owner']"),
-      ...approvalBy('makerId')(fixture),
-    ],
-    by: { says: /cannot be approved by the person who created it/ },
-  },
-  {
-    what: 'an approval by a member who is not an approver',
-    breaks: approvalBy('developerId'),
-    by: { says: /can be approved only by an owner or an approver/ },
-  },
-  {
-    what: 'an approval by an owner of another merchant',
-    breaks: approvalBy('otherMemberId'),
-    by: { says: /can be approved only by an owner or an approver/ },
-  },
-  {
-    what: 'an approval by an approver who was removed',
-    breaks: (fixture) => [
-      changeMember(fixture, fixture.approverId, 'removed_at = now()'),
-      insert(fixture, 'payout_approvals'),
-    ],
-    by: { says: /can be approved only by an owner or an approver/ },
-  },
-  ...PAYOUT_STATES.filter((state) => state !== 'queued').map((state): RuleCase => ({
-    what: `an approval of a payout that is ${state}`,
-    breaks: (fixture) => [
-      insert(fixture, 'payout_approvals', { payout_id: fixture.payouts[state], user_id: fixture.ownerId }),
-    ],
-    by: { says: /is not queued, has expired or belongs to another merchant/ },
-  })),
-  {
-    what: 'an approval after the payout expired',
-    breaks: (fixture) => [insert(fixture, 'payout_approvals', { approved_at: new Date(Date.now() + 8 * 86_400_000) })],
-    by: { says: /is not queued, has expired or belongs to another merchant/ },
-  },
-  {
-    what: 'an approval of another merchant’s payout',
-    breaks: (fixture) => [insert(fixture, 'payout_approvals', { payout_id: fixture.otherPayoutId })],
-    by: { says: /is not queued, has expired or belongs to another merchant/ },
-  },
-  {
-    what: 'an approval of an unknown payout',
-    breaks: (fixture) => [insert(fixture, 'payout_approvals', { payout_id: newId('pay') })],
-    by: { says: /query returned no rows/ },
-  },
-  {
-    what: 'a second approval by the same person',
-    breaks: (fixture) => [insert(fixture, 'payout_approvals'), insert(fixture, 'payout_approvals')],
-    by: { constraint: 'payout_approvals_pkey' },
-  },
+  ruleCase(
+    'an approval by the person who created the payout',
+    /cannot be approved by the person who created it/,
+    approvalBy('makerId'),
+  ),
+  ruleCase(
+    'an approval by the maker who is an owner too',
+    /cannot be approved by the person who created it/,
+    (fixture) => [changeMember(fixture, fixture.makerId, "roles = ARRAY['owner']"), ...approvalBy('makerId')(fixture)],
+  ),
+  ruleCase(
+    'an approval by a member who is not an approver',
+    /can be approved only by an owner or an approver/,
+    approvalBy('developerId'),
+  ),
+  ruleCase(
+    'an approval by an owner of another merchant',
+    /can be approved only by an owner or an approver/,
+    approvalBy('otherMemberId'),
+  ),
+  ruleCase(
+    'an approval by an approver who was removed',
+    /can be approved only by an owner or an approver/,
+    (fixture) => [changeMember(fixture, fixture.approverId, 'removed_at = now()'), insert(fixture, 'payout_approvals')],
+  ),
+  ...PAYOUT_STATES.filter((state) => state !== 'queued').map((state): RuleCase =>
+    ruleCase(
+      `an approval of a payout that is ${state}`,
+      /is not queued, has expired or belongs to another merchant/,
+      (fixture) => [
+        insert(fixture, 'payout_approvals', { payout_id: fixture.payouts[state], user_id: fixture.ownerId }),
+      ],
+    ),
+  ),
+  ruleCase(
+    'an approval after the payout expired',
+    /is not queued, has expired or belongs to another merchant/,
+    (fixture) => [insert(fixture, 'payout_approvals', { approved_at: new Date(Date.now() + 8 * 86_400_000) })],
+  ),
+  ruleCase(
+    'an approval of another merchant’s payout',
+    /is not queued, has expired or belongs to another merchant/,
+    (fixture) => [insert(fixture, 'payout_approvals', { payout_id: fixture.otherPayoutId })],
+  ),
+  ruleCase('an approval of an unknown payout', /query returned no rows/, (fixture) => [
+    insert(fixture, 'payout_approvals', { payout_id: newId('pay') }),
+  ]),
+  twoRows('a second approval by the same person', 'payout_approvals_pkey', 'payout_approvals'),
   ...(
     [
       ['payout_id', newId('pay'), 'payout_approvals_payout_id_fkey'],
       ['user_id', newId('usr'), 'payout_approvals_merchant_id_user_id_fkey'],
     ] as const
-  ).map(([column, value, constraint]): RuleCase => ({
-    what: `an approval with an unknown ${column}, with the trigger disabled`,
-    breaks: (fixture) => [
+  ).map(([column, value, constraint]): RuleCase =>
+    ruleCase(`an approval with an unknown ${column}, with the trigger disabled`, constraint, (fixture) => [
       { text: 'ALTER TABLE payout_approvals DISABLE TRIGGER payout_approvals_check', values: [] },
       insert(fixture, 'payout_approvals', { [column]: value }),
-    ],
-    by: { constraint },
-  })),
+    ]),
+  ),
   ...refusedChanges('payout_approvals', ['UPDATE', 'DELETE', 'TRUNCATE'], 'payout_id'),
 ];
 

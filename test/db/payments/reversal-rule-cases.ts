@@ -1,7 +1,7 @@
 // Wrong rows of reversals, each with the rule that refuses it.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
-import { insert, refusedChanges, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
+import { insert, refusedChanges, ruleCase, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
 import { requestedFieldCases } from './any-payment-rule-cases.ts';
 
 const REQUESTED_FIELDS: readonly string[] = [
@@ -31,71 +31,59 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
     ],
     ['an id that exists already', ({ reversals }) => ({ id: reversals.failed }), 'reversals_pkey'],
   ]),
-  {
-    what: 'a second reversal after one that succeeded',
-    breaks: (fixture) => [
-      update('reversals', fixture.reversals.requested, "state = 'succeeded'"),
-      insert(fixture, 'reversals', { collection_id: fixture.collections.succeeded }),
-    ],
-    by: { constraint: 'reversals_one_at_a_time' },
-  },
-  {
-    what: 'one operator reference for two reversals',
-    breaks: (fixture) => {
-      const reference = { operator_reference: randomUUID() };
-      return [
-        insert(fixture, 'reversals', reference),
-        insert(fixture, 'reversals', { ...reference, collection_id: fixture.collections.failed }),
-      ];
-    },
-    by: { constraint: 'reversals_operator_reference_key' },
-  },
-  {
-    what: 'a reversal that is created in a later state',
-    breaks: (fixture) => [insert(fixture, 'reversals', { state: 'succeeded' })],
-    by: { says: /must be created in state requested/ },
-  },
-  {
-    what: 'a reversal of another merchant’s collection',
-    breaks: (fixture) => [insert(fixture, 'reversals', { collection_id: fixture.otherCollectionId })],
-    by: { says: /belongs to another merchant than its collection/ },
-  },
-  {
-    what: 'a reversal in an unknown state',
-    breaks: ({ reversals }) => [update('reversals', reversals.requested, "state = 'paid'")],
-    by: { says: /cannot move from requested to paid/ },
-  },
-  {
-    what: 'a reversal in an unknown state, even without the check of transitions',
-    breaks: ({ reversals }) => [
+  ruleCase('a second reversal after one that succeeded', 'reversals_one_at_a_time', (fixture) => [
+    update('reversals', fixture.reversals.requested, "state = 'succeeded'"),
+    insert(fixture, 'reversals', { collection_id: fixture.collections.succeeded }),
+  ]),
+  ruleCase('one operator reference for two reversals', 'reversals_operator_reference_key', (fixture) => {
+    const reference = { operator_reference: randomUUID() };
+    return [
+      insert(fixture, 'reversals', reference),
+      insert(fixture, 'reversals', { ...reference, collection_id: fixture.collections.failed }),
+    ];
+  }),
+  ruleCase('a reversal that is created in a later state', /must be created in state requested/, (fixture) => [
+    insert(fixture, 'reversals', { state: 'succeeded' }),
+  ]),
+  ruleCase(
+    'a reversal of another merchant’s collection',
+    /belongs to another merchant than its collection/,
+    (fixture) => [insert(fixture, 'reversals', { collection_id: fixture.otherCollectionId })],
+  ),
+  ruleCase('a reversal in an unknown state', /cannot move from requested to paid/, ({ reversals }) => [
+    update('reversals', reversals.requested, "state = 'paid'"),
+  ]),
+  ruleCase(
+    'a reversal in an unknown state, even without the check of transitions',
+    'reversals_state_check',
+    ({ reversals }) => [
       { text: 'ALTER TABLE reversals DISABLE TRIGGER reversals_check_change', values: [] },
       update('reversals', reversals.requested, "state = 'paid'"),
     ],
-    by: { constraint: 'reversals_state_check' },
-  },
-  {
-    what: 'a failed reversal without a failure code',
-    breaks: ({ reversals }) => [update('reversals', reversals.requested, "state = 'failed'")],
-    by: { constraint: 'reversals_failure' },
-  },
+  ),
+  ruleCase('a failed reversal without a failure code', 'reversals_failure', ({ reversals }) => [
+    update('reversals', reversals.requested, "state = 'failed'"),
+  ]),
   ...requestedFieldCases('reversal', ({ reversals }) => reversals.requested, REQUESTED_FIELDS),
-  ...['requested', 'reconciling', 'succeeded'].map((state): RuleCase => ({
-    what: `to move a reversal from failed to ${state}`,
-    breaks: ({ reversals }) => [update('reversals', reversals.failed, `state = '${state}', failure_code = NULL`)],
-    by: { says: new RegExp(`cannot move from failed to ${state}`) },
-  })),
-  {
-    what: 'to move a reversal from reconciling back to requested',
-    breaks: ({ reversals }) => [
+  ...['requested', 'reconciling', 'succeeded'].map((state): RuleCase =>
+    ruleCase(
+      `to move a reversal from failed to ${state}`,
+      new RegExp(`cannot move from failed to ${state}`),
+      ({ reversals }) => [update('reversals', reversals.failed, `state = '${state}', failure_code = NULL`)],
+    ),
+  ),
+  ruleCase(
+    'to move a reversal from reconciling back to requested',
+    /cannot move from reconciling to requested/,
+    ({ reversals }) => [
       update('reversals', reversals.requested, "state = 'reconciling'"),
       update('reversals', reversals.requested, "state = 'requested'"),
     ],
-    by: { says: /cannot move from reconciling to requested/ },
-  },
-  {
-    what: 'a reversal that succeeded while its collection is not reversed',
-    breaks: ({ reversals }) => [update('reversals', reversals.requested, "state = 'succeeded'")],
-    by: { says: /succeeded but its collection is not reversed/ },
-  },
+  ),
+  ruleCase(
+    'a reversal that succeeded while its collection is not reversed',
+    /succeeded but its collection is not reversed/,
+    ({ reversals }) => [update('reversals', reversals.requested, "state = 'succeeded'")],
+  ),
   ...refusedChanges('reversals', ['DELETE', 'TRUNCATE']),
 ];

@@ -1,9 +1,10 @@
 // Invalid rows of endpoints, deliveries, attempts and replays, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
 import {
-  insert,
   insertRow,
   refusedChanges,
+  ruleCase,
+  twoRows,
   update,
   wrongInserts,
   type RuleCase,
@@ -95,21 +96,15 @@ const DELIVERY_ROWS: readonly [string, (fixture: RuleFixture) => Record<string, 
 ];
 
 const DELIVERY_CASES: readonly RuleCase[] = [
-  ...DELIVERY_ROWS.map(([what, columns, constraint]): RuleCase => ({
-    what,
-    breaks: (fixture) => [delivery(fixture, columns(fixture))],
-    by: { constraint },
-  })),
-  {
-    what: 'a delivery of another merchant’s event',
-    breaks: (fixture) => [delivery(fixture, { event_id: fixture.otherEventId })],
-    by: { says: /another merchant than its event/ },
-  },
-  {
-    what: 'a delivery of an unknown event',
-    breaks: ({ deliveryId }) => [update('deliveries', deliveryId, `event_id = '${newId('evt')}'`)],
-    by: { constraint: 'deliveries_event_id_fkey' },
-  },
+  ...DELIVERY_ROWS.map(([what, columns, constraint]): RuleCase =>
+    ruleCase(what, constraint, (fixture) => [delivery(fixture, columns(fixture))]),
+  ),
+  ruleCase('a delivery of another merchant’s event', /another merchant than its event/, (fixture) => [
+    delivery(fixture, { event_id: fixture.otherEventId }),
+  ]),
+  ruleCase('a delivery of an unknown event', 'deliveries_event_id_fkey', ({ deliveryId }) => [
+    update('deliveries', deliveryId, `event_id = '${newId('evt')}'`),
+  ]),
 ];
 
 const ATTEMPT_CASES: readonly RuleCase[] = [
@@ -128,11 +123,7 @@ const ATTEMPT_CASES: readonly RuleCase[] = [
     ['a response without headers', { response_headers: null }, 'delivery_attempts_answer_or_error'],
     ['a response without a body', { response_body: null }, 'delivery_attempts_answer_or_error'],
   ]),
-  {
-    what: 'a duplicate attempt',
-    breaks: (fixture) => [insert(fixture, 'delivery_attempts'), insert(fixture, 'delivery_attempts')],
-    by: { constraint: 'delivery_attempts_pkey' },
-  },
+  twoRows('a duplicate attempt', 'delivery_attempts_pkey', 'delivery_attempts'),
   ...refusedChanges('delivery_attempts', ['UPDATE', 'DELETE', 'TRUNCATE'], 'error'),
 ];
 
@@ -155,14 +146,7 @@ const REPLAY_CASES: readonly RuleCase[] = [
     ['a completed replay without a time', { state: 'completed' }, 'replays_completed'],
     ['a running replay with a time of completion', () => ({ completed_at: new Date() }), 'replays_completed'],
   ]),
-  {
-    what: 'a duplicate replay',
-    breaks: (fixture) => {
-      const id = newId('rpl');
-      return [insert(fixture, 'replays', { id }), insert(fixture, 'replays', { id })];
-    },
-    by: { constraint: 'replays_pkey' },
-  },
+  twoRows('a duplicate replay', 'replays_pkey', 'replays', { id: newId('rpl') }),
 ];
 
 const TEST_EVENT = { type: 'endpoint.test', collection_id: null, resource_version: null };
