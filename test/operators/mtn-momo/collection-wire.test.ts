@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { PromptRequest, SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
 import { halfBody, inTurn, json, raw, startStubOperator, type Reply } from '../stub-operator.ts';
 import {
+  assertFirstSend,
   cut,
   endless,
   PAID,
@@ -15,6 +16,10 @@ import {
   unknown,
   useMtnWire,
   type Case,
+  errorOf,
+  failed,
+  failedAs,
+  paidWith,
 } from './wire-harness.ts';
 import { valuesOf } from '../../support/values-of.ts';
 
@@ -38,18 +43,7 @@ describe("the MTN adapter's collections", () => {
   describe('its requests', () => {
     it('request a token with both credentials, and contain it with all that MTN requires', async () => {
       assert.deepEqual(await raisePrompt(), { kind: 'accepted' });
-      const [token, call] = wire.stub.received;
-      assert.equal(`${token?.method} ${token?.path}`, 'POST /collection/token/');
-      assert.equal(token?.headers.authorization, `Basic ${Buffer.from('the-user:the-secret').toString('base64')}`);
-      assert.equal(token.headers['ocp-apim-subscription-key'], 'the-key');
-      assert.equal(`${call?.method} ${call?.path}`, 'POST /collection/v1_0/requesttopay');
-      assert.equal(call?.headers.authorization, 'Bearer token-1');
-      assert.equal(call.headers['ocp-apim-subscription-key'], 'the-key');
-      assert.equal(call.headers['x-reference-id'], REFERENCE);
-      assert.equal(call.headers['x-target-environment'], 'mtnuganda');
-      assert.equal(call.headers['x-callback-url'], 'https://pay.example/operators/mtn-momo/callbacks');
-      assert.match(String(call.headers['content-type']), /^application\/json/);
-      assert.deepEqual(JSON.parse(call.body), {
+      assert.deepEqual(assertFirstSend(wire.stub, '/collection/v1_0/requesttopay', 'the'), {
         amount: '500',
         currency: 'UGX',
         externalId: REFERENCE,
@@ -80,31 +74,23 @@ describe("the MTN adapter's collections", () => {
   describe('reading the response to a send', () => {
     const cases: readonly Case<SendOutcome>[] = [
       ...SEND_CASES,
-      [
-        '400 with a new code',
-        json(400, { code: 'REQUEST_REJECTED' }),
-        refused('operator_rejected', 'REQUEST_REJECTED'),
-      ],
+      ['400 with a new code', errorOf(400, 'REQUEST_REJECTED'), refused('operator_rejected', 'REQUEST_REJECTED')],
       ['403 of the gateway', json(403, { statusCode: 403, message: 'x' }), refused('operator_rejected', 'HTTP_403')],
       [
         '400 with the code for a known reference',
-        json(400, { code: 'RESOURCE_ALREADY_EXIST' }),
+        errorOf(400, 'RESOURCE_ALREADY_EXIST'),
         unknown('http 400 RESOURCE_ALREADY_EXIST'),
       ],
-      [
-        '500 INVALID_CURRENCY',
-        json(500, { code: 'INVALID_CURRENCY' }),
-        refused('operator_rejected', 'INVALID_CURRENCY'),
-      ],
-      ['500 PAYER_NOT_FOUND', json(500, { code: 'PAYER_NOT_FOUND' }), refused('payer_not_found', 'PAYER_NOT_FOUND')],
+      ['500 INVALID_CURRENCY', errorOf(500, 'INVALID_CURRENCY'), refused('operator_rejected', 'INVALID_CURRENCY')],
+      ['500 PAYER_NOT_FOUND', errorOf(500, 'PAYER_NOT_FOUND'), refused('payer_not_found', 'PAYER_NOT_FOUND')],
       [
         '500 INTERNAL_PROCESSING_ERROR',
-        json(500, { code: 'INTERNAL_PROCESSING_ERROR' }),
+        errorOf(500, 'INTERNAL_PROCESSING_ERROR'),
         unknown('http 500 INTERNAL_PROCESSING_ERROR'),
       ],
       ["200 with a firewall's page", raw(200, '<html>Request Rejected</html>'), unknown('http 200')],
       ['302', raw(302, ''), unknown('http 302')],
-      ['a personal text as code', json(400, { code: 'Amina 256772123456' }), refused('operator_rejected', 'HTTP_400')],
+      ['a personal text as code', errorOf(400, 'Amina 256772123456'), refused('operator_rejected', 'HTTP_400')],
     ];
     for (const [what, reply, outcome] of cases) {
       it(`maps ${what} to ${outcome.kind}`, async () => {
@@ -124,79 +110,61 @@ describe("the MTN adapter's collections", () => {
   });
 
   describe('reading the response to a status query', () => {
-    const failed = (reason?: unknown) => json(200, { ...PAID, status: 'FAILED', reason });
     const succeeded = (receipt: string, amount = '500'): StatusOutcome => ({
       kind: 'succeeded',
       receipt,
       paid: { amount, currency: 'UGX' },
     });
-    const rejected = (operatorCode: string): StatusOutcome => ({
-      kind: 'failed',
-      code: 'operator_rejected',
-      operatorCode,
-    });
     const cases: readonly Case<StatusOutcome>[] = [
       ['SUCCESSFUL', json(200, PAID), succeeded('363440463')],
       [
         'SUCCESSFUL with numbers in place of texts',
-        json(200, { ...PAID, amount: 500.5, financialTransactionId: 77 }),
+        paidWith({ amount: 500.5, financialTransactionId: 77 }),
         succeeded('77', '500.5'),
       ],
-      ['SUCCESSFUL without a receipt', json(200, { ...PAID, financialTransactionId: undefined }), succeeded(REFERENCE)],
-      [
-        'SUCCESSFUL with an invalid receipt',
-        json(200, { ...PAID, financialTransactionId: '<b>' }),
-        succeeded(REFERENCE),
-      ],
+      ['SUCCESSFUL without a receipt', paidWith({ financialTransactionId: undefined }), succeeded(REFERENCE)],
+      ['SUCCESSFUL with an invalid receipt', paidWith({ financialTransactionId: '<b>' }), succeeded(REFERENCE)],
       [
         'SUCCESSFUL for the same reference in capitals',
-        json(200, { ...PAID, externalId: REFERENCE.toUpperCase() }),
+        paidWith({ externalId: REFERENCE.toUpperCase() }),
         succeeded('363440463'),
       ],
-      [
-        'SUCCESSFUL of another payment',
-        json(200, { ...PAID, externalId: randomUUID() }),
-        unknown('status of another payment'),
-      ],
-      [
-        'SUCCESSFUL without a payment reference',
-        json(200, { ...PAID, externalId: undefined }),
-        unknown('status not understood'),
-      ],
+      ['SUCCESSFUL of another payment', paidWith({ externalId: randomUUID() }), unknown('status of another payment')],
+      ['SUCCESSFUL without a payment reference', paidWith({ externalId: undefined }), unknown('status not understood')],
       [
         'SUCCESSFUL without an amount',
-        json(200, { ...PAID, amount: undefined }),
+        paidWith({ amount: undefined }),
         unknown('paid, but the amount is not understood'),
       ],
       [
         'SUCCESSFUL with an invalid currency',
-        json(200, { ...PAID, currency: 5 }),
+        paidWith({ currency: 5 }),
         unknown('paid, but the amount is not understood'),
       ],
       ['PENDING', json(200, { externalId: REFERENCE, status: 'PENDING' }), { kind: 'pending' }],
       [
         'FAILED of another payment',
-        json(200, { ...PAID, status: 'FAILED', externalId: randomUUID() }),
+        paidWith({ status: 'FAILED', externalId: randomUUID() }),
         unknown('status of another payment'),
       ],
       [
         'FAILED with an object',
         failed({ code: 'APPROVAL_REJECTED', message: 'x' }),
-        { kind: 'failed', code: 'payer_cancelled', operatorCode: 'APPROVAL_REJECTED' },
+        failedAs('payer_cancelled', 'APPROVAL_REJECTED'),
       ],
-      ['FAILED with a string', failed('EXPIRED'), { kind: 'failed', code: 'prompt_expired', operatorCode: 'EXPIRED' }],
+      ['FAILED with a string', failed('EXPIRED'), failedAs('prompt_expired', 'EXPIRED')],
       [
         'FAILED with the general code and a message about funds',
         failed({ code: 'INTERNAL_PROCESSING_ERROR', message: 'Insufficient funds' }),
-        { kind: 'failed', code: 'insufficient_funds', operatorCode: 'INTERNAL_PROCESSING_ERROR' },
+        failedAs('insufficient_funds', 'INTERNAL_PROCESSING_ERROR'),
       ],
       [
         'FAILED with the general code',
         failed({ code: 'INTERNAL_PROCESSING_ERROR' }),
-        rejected('INTERNAL_PROCESSING_ERROR'),
+        failedAs('operator_rejected', 'INTERNAL_PROCESSING_ERROR'),
       ],
-      ['FAILED without a reason', failed(), rejected('UNSPECIFIED')],
-      ['a new status', json(200, { ...PAID, status: 'REVERSED' }), unknown('status word not known')],
+      ['FAILED without a reason', failed(), failedAs('operator_rejected', 'UNSPECIFIED')],
+      ['a new status', paidWith({ status: 'REVERSED' }), unknown('status word not known')],
       ['404 of the API', json(404, { code: 'RESOURCE_NOT_FOUND', message: 'x' }), { kind: 'not_found' }],
       ['404 without a body', raw(404, ''), unknown('http 404')],
       ["404 of a proxy's page", raw(404, '<html>Not Found</html>'), unknown('http 404')],
@@ -210,7 +178,7 @@ describe("the MTN adapter's collections", () => {
         json(200, { ...PAID, filler: 'x'.repeat(65 * 1024) }),
         unknown('connection failed: UND_ERR_RES_EXCEEDED_MAX_SIZE'),
       ],
-      ['500 INVALID_CURRENCY', json(500, { code: 'INVALID_CURRENCY' }), unknown('http 500 INVALID_CURRENCY')],
+      ['500 INVALID_CURRENCY', errorOf(500, 'INVALID_CURRENCY'), unknown('http 500 INVALID_CURRENCY')],
       ['400', raw(400, ''), unknown('http 400')],
       ['a body that never ends', endless, unknown(`timed out after ${TIMEOUT_MS} ms`)],
     ];

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
-import { inTurn, json, raw } from '../stub-operator.ts';
+import { inTurn, json, raw, type Reply } from '../stub-operator.ts';
 import {
+  assertFirstSend,
   cut,
   PAID,
   REFERENCE,
@@ -16,10 +17,14 @@ import {
   unknown,
   useMtnWire,
   type Case,
+  errorOf,
+  failed,
+  failedAs,
 } from './wire-harness.ts';
 
 const ORIGINAL = randomUUID();
 const RETURNED = { ...PAID, status: 'FAILED', reason: { code: 'TRANSACTION_REVERSED', message: 'x' } };
+const returnedWith = (changes: object): Reply => json(200, { ...RETURNED, ...changes });
 
 describe("the MTN adapter's payouts and refunds", () => {
   const wire = useMtnWire();
@@ -63,18 +68,8 @@ describe("the MTN adapter's payouts and refunds", () => {
     for (const kind of KINDS) {
       it(`contain a ${kind} with the token, the key and all that MTN requires of a disbursement`, async () => {
         assert.deepEqual(await sends[kind](), { kind: 'accepted' });
-        const [token, call] = wire.stub.received;
-        assert.equal(`${token?.method} ${token?.path}`, 'POST /disbursement/token/');
-        assert.equal(token?.headers.authorization, `Basic ${Buffer.from('out-user:out-secret').toString('base64')}`);
-        assert.equal(token.headers['ocp-apim-subscription-key'], 'out-key');
         const { path, fields, note } = expected[kind];
-        assert.equal(`${call?.method} ${call?.path}`, `POST ${path}`);
-        assert.equal(call?.headers.authorization, 'Bearer token-1');
-        assert.equal(call.headers['ocp-apim-subscription-key'], 'out-key');
-        assert.equal(call.headers['x-reference-id'], REFERENCE);
-        assert.equal(call.headers['x-target-environment'], 'mtnuganda');
-        assert.equal(call.headers['x-callback-url'], 'https://pay.example/operators/mtn-momo/callbacks');
-        assert.deepEqual(JSON.parse(call.body), {
+        assert.deepEqual(assertFirstSend(wire.stub, path, 'out'), {
           amount: '10.50',
           currency: 'GHS',
           externalId: REFERENCE,
@@ -120,27 +115,19 @@ describe("the MTN adapter's payouts and refunds", () => {
   describe('reading the response to a send', () => {
     const cases: readonly Case<SendOutcome>[] = [
       ...SEND_CASES,
-      ['500 PAYEE_NOT_FOUND', json(500, { code: 'PAYEE_NOT_FOUND' }), refused('payer_not_found', 'PAYEE_NOT_FOUND')],
+      ['500 PAYEE_NOT_FOUND', errorOf(500, 'PAYEE_NOT_FOUND'), refused('payer_not_found', 'PAYEE_NOT_FOUND')],
       [
         '500 PAYEE_NOT_ALLOWED_TO_RECEIVE',
-        json(500, { code: 'PAYEE_NOT_ALLOWED_TO_RECEIVE' }),
+        errorOf(500, 'PAYEE_NOT_ALLOWED_TO_RECEIVE'),
         refused('operator_rejected', 'PAYEE_NOT_ALLOWED_TO_RECEIVE'),
       ],
-      [
-        '500 NOT_ENOUGH_FUNDS',
-        json(500, { code: 'NOT_ENOUGH_FUNDS' }),
-        refused('operator_unavailable', 'NOT_ENOUGH_FUNDS'),
-      ],
+      ['500 NOT_ENOUGH_FUNDS', errorOf(500, 'NOT_ENOUGH_FUNDS'), refused('operator_unavailable', 'NOT_ENOUGH_FUNDS')],
       [
         '500 INTERNAL_PROCESSING_ERROR',
         json(500, { code: 'INTERNAL_PROCESSING_ERROR', message: 'No funds' }),
         unknown('http 500 INTERNAL_PROCESSING_ERROR'),
       ],
-      [
-        '500 TRANSACTION_REVERSED',
-        json(500, { code: 'TRANSACTION_REVERSED' }),
-        unknown('http 500 TRANSACTION_REVERSED'),
-      ],
+      ['500 TRANSACTION_REVERSED', errorOf(500, 'TRANSACTION_REVERSED'), unknown('http 500 TRANSACTION_REVERSED')],
       ['200 with a page', raw(200, '<html>'), unknown('http 200')],
       ['200 with broken JSON', raw(200, '{"code": ', 'application/json'), unknown('http 200')],
     ];
@@ -154,7 +141,7 @@ describe("the MTN adapter's payouts and refunds", () => {
     }
 
     it('refuses a refund without its collection by 404 RESOURCE_NOT_FOUND, and leaves a payout unknown', async () => {
-      wire.stub.set({ call: json(404, { code: 'RESOURCE_NOT_FOUND' }) });
+      wire.stub.set({ call: errorOf(404, 'RESOURCE_NOT_FOUND') });
       assert.deepEqual(await sends.refund(), refused('operator_rejected', 'RESOURCE_NOT_FOUND'));
       assert.deepEqual(await sends.payout(), unknown('http 404 RESOURCE_NOT_FOUND'));
     });
@@ -175,57 +162,41 @@ describe("the MTN adapter's payouts and refunds", () => {
   });
 
   describe('reading the response to a status query', () => {
-    const failed = (reason?: unknown) => json(200, { ...PAID, status: 'FAILED', reason });
-    const paid = { amount: '500', currency: 'UGX' };
+    const receipt = { receipt: '363440463', paid: { amount: '500', currency: 'UGX' } };
+    const returned = { kind: 'returned', ...receipt } as const;
     const cases: readonly Case<StatusOutcome>[] = [
-      ['SUCCESSFUL', json(200, PAID), { kind: 'succeeded', receipt: '363440463', paid }],
+      ['SUCCESSFUL', json(200, PAID), { kind: 'succeeded', ...receipt }],
       ['PENDING', json(200, { externalId: REFERENCE, status: 'PENDING' }), { kind: 'pending' }],
-      [
-        'FAILED for our float',
-        failed('NOT_ENOUGH_FUNDS'),
-        { kind: 'failed', code: 'operator_unavailable', operatorCode: 'NOT_ENOUGH_FUNDS' },
-      ],
+      ['FAILED for our float', failed('NOT_ENOUGH_FUNDS'), failedAs('operator_unavailable', 'NOT_ENOUGH_FUNDS')],
       [
         'FAILED for the payee',
         failed({ code: 'PAYEE_NOT_FOUND', message: 'x' }),
-        { kind: 'failed', code: 'payer_not_found', operatorCode: 'PAYEE_NOT_FOUND' },
+        failedAs('payer_not_found', 'PAYEE_NOT_FOUND'),
       ],
-      [
-        'FAILED for a limit',
-        failed('PAYER_LIMIT_REACHED'),
-        { kind: 'failed', code: 'payer_limit_reached', operatorCode: 'PAYER_LIMIT_REACHED' },
-      ],
-      ['FAILED without a reason', failed(), { kind: 'failed', code: 'operator_rejected', operatorCode: 'UNSPECIFIED' }],
-      ['returned', json(200, RETURNED), { kind: 'returned', receipt: '363440463', paid }],
-      [
-        'returned with a string as reason',
-        json(200, { ...RETURNED, reason: 'Transaction reversed' }),
-        { kind: 'returned', receipt: '363440463', paid },
-      ],
+      ['FAILED for a limit', failed('PAYER_LIMIT_REACHED'), failedAs('payer_limit_reached', 'PAYER_LIMIT_REACHED')],
+      ['FAILED without a reason', failed(), failedAs('operator_rejected', 'UNSPECIFIED')],
+      ['returned', json(200, RETURNED), returned],
+      ['returned with a string as reason', returnedWith({ reason: 'Transaction reversed' }), returned],
       [
         'returned without a receipt',
-        json(200, { ...RETURNED, financialTransactionId: undefined }),
+        returnedWith({ financialTransactionId: undefined }),
         unknown('returned, but no receipt says that it was paid'),
       ],
       [
         'returned with an invalid receipt',
-        json(200, { ...RETURNED, financialTransactionId: '<b>' }),
+        returnedWith({ financialTransactionId: '<b>' }),
         unknown('returned, but no receipt says that it was paid'),
       ],
       [
         'returned without an amount',
-        json(200, { ...RETURNED, amount: undefined }),
+        returnedWith({ amount: undefined }),
         unknown('returned, but the amount is not understood'),
       ],
-      [
-        'returned of another payment',
-        json(200, { ...RETURNED, externalId: ORIGINAL }),
-        unknown('status of another payment'),
-      ],
-      ['404 of the API', json(404, { code: 'RESOURCE_NOT_FOUND' }), { kind: 'not_found' }],
+      ['returned of another payment', returnedWith({ externalId: ORIGINAL }), unknown('status of another payment')],
+      ['404 of the API', errorOf(404, 'RESOURCE_NOT_FOUND'), { kind: 'not_found' }],
       ["404 of a proxy's page", raw(404, '<html>Not Found</html>'), unknown('http 404')],
       ['200 with half of the JSON', raw(200, JSON.stringify(PAID).slice(0, -9)), unknown('status not understood')],
-      ['500', json(500, { code: 'INTERNAL_PROCESSING_ERROR' }), unknown('http 500 INTERNAL_PROCESSING_ERROR')],
+      ['500', errorOf(500, 'INTERNAL_PROCESSING_ERROR'), unknown('http 500 INTERNAL_PROCESSING_ERROR')],
       ['503', raw(503, ''), unknown('http 503')],
       ['a cut connection', cut, unknown('connection failed: UND_ERR_SOCKET')],
       ['no response', silence, unknown(`timed out after ${TIMEOUT_MS} ms`)],
@@ -241,11 +212,7 @@ describe("the MTN adapter's payouts and refunds", () => {
 
     it('maps the reversal of a collection to returned too', async () => {
       wire.stub.set({ call: json(200, RETURNED) });
-      assert.deepEqual(await wire.operator.getCollectionStatus(REFERENCE), {
-        kind: 'returned',
-        receipt: '363440463',
-        paid,
-      });
+      assert.deepEqual(await wire.operator.getCollectionStatus(REFERENCE), returned);
     });
   });
 

@@ -1,7 +1,9 @@
 // The MTN MoMo adapter in front of a stub operator, and the responses that its wire tests have in common.
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createMtnMomo, type MtnMomoConfig } from '../../../src/operators/mtn-momo/mtn-momo.ts';
-import type { Operator, SendOutcome } from '../../../src/operators/port.ts';
+import type { FailureCode } from '../../../src/domain/payments/failure.ts';
+import type { Operator, SendOutcome, StatusOutcome } from '../../../src/operators/port.ts';
 import { halfBody, json, raw, startStubOperator, type Reply, type StubOperator } from '../stub-operator.ts';
 
 export const REFERENCE = randomUUID();
@@ -20,6 +22,11 @@ export const PAID = {
   financialTransactionId: '363440463',
   status: 'SUCCESSFUL',
 };
+
+/** A status of the paid payment with these changes. */
+export const paidWith = (changes: object): Reply => json(200, { ...PAID, ...changes });
+export const failed = (reason?: unknown): Reply => paidWith({ status: 'FAILED', reason });
+export const errorOf = (status: number, code: string): Reply => json(status, { code });
 
 export type MtnWire = {
   stub: StubOperator;
@@ -64,6 +71,26 @@ export function useMtnWire(): MtnWire {
   return wire;
 }
 
+/**
+ * Fails unless the first two requests get a token and send to this path, with the credentials that begin with
+ * `whose`; returns the body that was sent.
+ */
+export function assertFirstSend({ received }: StubOperator, path: string, whose: 'the' | 'out'): unknown {
+  const [token, call] = received;
+  const basic = Buffer.from(`${whose}-user:${whose}-secret`).toString('base64');
+  assert.equal(`${token?.method} ${token?.path}`, `POST /${path.split('/')[1]}/token/`);
+  assert.equal(token?.headers.authorization, `Basic ${basic}`);
+  assert.equal(token.headers['ocp-apim-subscription-key'], `${whose}-key`);
+  assert.equal(`${call?.method} ${call?.path}`, `POST ${path}`);
+  assert.equal(call?.headers.authorization, 'Bearer token-1');
+  assert.equal(call.headers['ocp-apim-subscription-key'], `${whose}-key`);
+  assert.equal(call.headers['x-reference-id'], REFERENCE);
+  assert.equal(call.headers['x-target-environment'], 'mtnuganda');
+  assert.equal(call.headers['x-callback-url'], 'https://pay.example/operators/mtn-momo/callbacks');
+  assert.match(String(call.headers['content-type']), /^application\/json/);
+  return JSON.parse(call.body);
+}
+
 export function unknown(reason: string): { readonly kind: 'unknown'; readonly reason: string } {
   return { kind: 'unknown', reason };
 }
@@ -73,6 +100,10 @@ export function refused(
   operatorCode: string,
 ): SendOutcome {
   return { kind: 'refused', code, operatorCode };
+}
+
+export function failedAs(code: FailureCode, operatorCode: string): StatusOutcome {
+  return { kind: 'failed', code, operatorCode };
 }
 
 /** What the operator sends, and the outcome that the adapter makes of it. */
@@ -85,10 +116,10 @@ export const SEND_CASES: readonly Case<SendOutcome>[] = [
   ['409 without a code', raw(409, ''), unknown('http 409')],
   ['400 without a body', raw(400, ''), refused('operator_rejected', 'HTTP_400')],
   ["403 with a firewall's page", raw(403, '<html>Request Rejected</html>'), unknown('http 403')],
-  ['500 NOT_ALLOWED', json(500, { code: 'NOT_ALLOWED' }), refused('operator_rejected', 'NOT_ALLOWED')],
-  ['500 with a new code', json(500, { code: 'NEW_CODE' }), unknown('http 500 NEW_CODE')],
+  ['500 NOT_ALLOWED', errorOf(500, 'NOT_ALLOWED'), refused('operator_rejected', 'NOT_ALLOWED')],
+  ['500 with a new code', errorOf(500, 'NEW_CODE'), unknown('http 500 NEW_CODE')],
   ['500 without a body', raw(500, ''), unknown('http 500')],
-  ['503', json(503, { code: 'SERVICE_UNAVAILABLE' }), unknown('http 503 SERVICE_UNAVAILABLE')],
+  ['503', errorOf(503, 'SERVICE_UNAVAILABLE'), unknown('http 503 SERVICE_UNAVAILABLE')],
   ['429', raw(429, ''), unknown('http 429')],
   ['404 without a body', raw(404, ''), unknown('http 404')],
   ['a cut connection', cut, unknown('connection failed: UND_ERR_SOCKET')],
