@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { generateApiKey, hashApiKey } from '../../src/security/api-key.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
+import type { Role } from '../../src/domain/accounts/member.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { call, collectionFields, type ApiResponse, type CallOptions } from '../support/api.ts';
 import { eventually } from '../support/test-environment.ts';
@@ -24,6 +25,9 @@ describe('the error codes of the API', () => {
     call(testEnv.baseUrl, 'POST', COLLECTIONS, { key: testEnv.merchant.key, ...options });
   const createWith = (fields: Record<string, unknown>) => create({ json: collectionFields(fields) });
 
+  const callAs = async (role: Role, method: string, path: string, options: CallOptions = {}) =>
+    (await logInAs(testEnv, testEnv.merchant.id, role)).call(method, path, options);
+
   const provocations: Readonly<Record<ErrorCode, () => Promise<ApiResponse>>> = {
     api_key_missing: () => get(BALANCE, null),
     api_key_invalid: () => get(BALANCE, generateApiKey('test')),
@@ -35,10 +39,7 @@ describe('the error codes of the API', () => {
       return get(BALANCE, key);
     },
     insufficient_scope: async () => get(BALANCE, await testEnv.addKey(testEnv.merchant.id, ['collections:read'])),
-    permission_denied: async () => {
-      const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
-      return viewer.call('DELETE', `${CONSOLE}/members/${newId('usr')}`);
-    },
+    permission_denied: () => callAs('viewer', 'DELETE', `${CONSOLE}/members/${newId('usr')}`),
     parameter_missing: () => create({ json: { phone: '256772000100', amount: 5000 } }),
     parameter_invalid: () => createWith({ amount: '5000' }),
     parameter_unknown: () => createWith({ colour: 'red' }),
@@ -62,50 +63,20 @@ describe('the error codes of the API', () => {
     },
     reversal_not_found: async () => {
       const { json } = await createWith({});
-      const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
-      return viewer.call('GET', `${CONSOLE}/collections/${String(json['id'])}/reversal`);
+      return callAs('viewer', 'GET', `${CONSOLE}/collections/${String(json['id'])}/reversal`);
     },
     collection_not_found: () => get(`${COLLECTIONS}/${newId('col')}`, testEnv.merchant.key),
-    member_not_found: async () => {
-      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
-      return admin.call('DELETE', `${CONSOLE}/members/${newId('usr')}`);
-    },
-    invitation_not_found: async () => {
-      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
-      return admin.call('DELETE', `${CONSOLE}/invitations/${newId('inv')}`);
-    },
-    api_key_not_found: async () => {
-      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
-      return admin.call('DELETE', `${CONSOLE}/keys/${newId('key')}`);
-    },
-    policy_change_not_found: async () => {
-      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
-      return admin.call('POST', `${CONSOLE}/policy/changes/${newId('pch')}/approve`);
-    },
-    endpoint_not_found: async () => {
-      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
-      return admin.call('DELETE', `${CONSOLE}/endpoints/${newId('whe')}`);
-    },
-    event_not_found: async () => {
-      const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
-      return viewer.call('GET', `${CONSOLE}/events/${newId('evt')}`);
-    },
-    delivery_not_found: async () => {
-      const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
-      return viewer.call('GET', `${CONSOLE}/deliveries/${newId('dlv')}`);
-    },
-    replay_not_found: async () => {
-      const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
-      return viewer.call('GET', `${CONSOLE}/replays/${newId('rpl')}`);
-    },
-    member_change_not_found: async () => {
-      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
-      return admin.call('POST', `${CONSOLE}/members/changes/${newId('mch')}/approve`);
-    },
-    state_conflict: async () => {
-      const admin = await logInAs(testEnv, testEnv.merchant.id, 'admin');
-      return admin.call('POST', `${CONSOLE}/session/second-factor/confirm`, { json: { totp: '123456' } });
-    },
+    member_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/members/${newId('usr')}`),
+    invitation_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/invitations/${newId('inv')}`),
+    api_key_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/keys/${newId('key')}`),
+    policy_change_not_found: () => callAs('admin', 'POST', `${CONSOLE}/policy/changes/${newId('pch')}/approve`),
+    endpoint_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/endpoints/${newId('whe')}`),
+    event_not_found: () => callAs('viewer', 'GET', `${CONSOLE}/events/${newId('evt')}`),
+    delivery_not_found: () => callAs('viewer', 'GET', `${CONSOLE}/deliveries/${newId('dlv')}`),
+    replay_not_found: () => callAs('viewer', 'GET', `${CONSOLE}/replays/${newId('rpl')}`),
+    member_change_not_found: () => callAs('admin', 'POST', `${CONSOLE}/members/changes/${newId('mch')}/approve`),
+    state_conflict: () =>
+      callAs('admin', 'POST', `${CONSOLE}/session/second-factor/confirm`, { json: { totp: '123456' } }),
     route_not_found: () => get('/v1/api/nothing', testEnv.merchant.key),
     method_not_allowed: () => call(testEnv.baseUrl, 'DELETE', COLLECTIONS, { key: testEnv.merchant.key }),
     body_too_large: () => createWith({ reference: 'x'.repeat(65_536) }),

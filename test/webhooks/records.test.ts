@@ -93,14 +93,15 @@ function trickle(socket: Socket): void {
 
 const inTwoSeconds = () => new Date(Math.ceil(Date.now() / 1000) * 1000 + 1000).toUTCString();
 const TWICE_THE_STEP: Expected['waitsMs'] = STEPS_MS.map((step) => [2 * step, 2 * step]);
-const dead = { state: 'dead_lettered', status: null } as const;
+const accepted = { state: 'delivered', status: 200 } as const;
+const refusedWith = (status: number) => ({ state: 'dead_lettered', status }) as const;
+const failedWith = (error: string) => ({ state: 'dead_lettered', status: null, error }) as const;
 
 const CASES: readonly Case[] = [
   {
     what: 'answers 200',
     open: over(respond('200 OK\r\nX-From: it', 'fine')),
-    state: 'delivered',
-    status: 200,
+    ...accepted,
     body: 'fine',
     headers: { 'x-from': 'it', 'content-length': '4' },
   },
@@ -111,47 +112,41 @@ const CASES: readonly Case[] = [
         respond('200 OK')(socket, '');
       }),
     ),
-    state: 'delivered',
-    status: 200,
+    ...accepted,
     leastDurationMs: SLOW_MS,
   },
   {
     what: 'answers 200 byte by byte',
     open: over(trickle),
-    state: 'delivered',
-    status: 200,
+    ...accepted,
     body: 'xxxxx',
     leastDurationMs: SLOW_MS,
   },
   {
     what: 'answers with 10 MB',
     open: over((socket) => void socket.end(`HTTP/1.1 200 OK\r\n\r\n${'y'.repeat(10 * 1024 * 1024)}`)),
-    state: 'delivered',
-    status: 200,
+    ...accepted,
     body: 'y'.repeat(STORED_BYTES),
   },
-  { what: 'answers 500', open: over(respond('500 No', 'broken')), state: 'dead_lettered', status: 500, body: 'broken' },
-  { what: 'answers 410', open: over(respond('410 Gone')), state: 'dead_lettered', status: 410 },
+  { what: 'answers 500', open: over(respond('500 No', 'broken')), ...refusedWith(500), body: 'broken' },
+  { what: 'answers 410', open: over(respond('410 Gone')), ...refusedWith(410) },
   {
     what: 'answers 429 with a Retry-After of an hour',
     open: over(respond('429 Slow\r\nRetry-After: 3600')),
-    state: 'dead_lettered',
-    status: 429,
+    ...refusedWith(429),
     headers: { 'retry-after': '3600', 'content-length': '0' },
     waitsMs: TWICE_THE_STEP,
   },
   {
     what: 'answers 429 with a Retry-After of 0',
     open: over(respond('429 Slow\r\nRetry-After: 0')),
-    state: 'dead_lettered',
-    status: 429,
+    ...refusedWith(429),
     waitsMs: STEPS_MS.map((step) => [step, step]),
   },
   {
     what: 'answers 503 with a Retry-After of a second',
     open: over(respond('503 No\r\nRetry-After: 1')),
-    state: 'dead_lettered',
-    status: 503,
+    ...refusedWith(503),
     waitsMs: [
       [1000, 1000],
       [1000, 1000],
@@ -162,70 +157,55 @@ const CASES: readonly Case[] = [
     open: over((socket) => {
       respond(`503 No\r\nRetry-After: ${inTwoSeconds()}`)(socket, '');
     }),
-    state: 'dead_lettered',
-    status: 503,
+    ...refusedWith(503),
     waitsMs: STEPS_MS.map((step) => [step, 2 * step]),
   },
   {
     what: 'answers 500 with a Retry-After of an hour',
     open: over(respond('500 No\r\nRetry-After: 3600')),
-    state: 'dead_lettered',
-    status: 500,
+    ...refusedWith(500),
   },
   {
     what: 'never answers',
     open: over(() => undefined),
-    ...dead,
-    error: 'no complete answer within 3 s',
+    ...failedWith('no complete answer within 3 s'),
     leastDurationMs: TIMEOUT_MS - 5,
   },
   {
     what: 'breaks off half-way through its response',
     open: over((socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello')),
-    ...dead,
-    error: 'the answer ended before it was complete: status 200 and 5 bytes of its body came',
+    ...failedWith('the answer ended before it was complete: status 200 and 5 bytes of its body came'),
   },
   {
     what: 'does not listen',
     open: async () => ({ url: `http://127.0.0.1:${await freePort()}/hook` }),
-    ...dead,
-    error: 'the connection was refused',
+    ...failedWith('the connection was refused'),
   },
-  {
-    what: 'has a trusted certificate',
-    open: overTls(TRUSTED.issue({ hosts: ['127.0.0.1'] })),
-    state: 'delivered',
-    status: 200,
-  },
+  { what: 'has a trusted certificate', open: overTls(TRUSTED.issue({ hosts: ['127.0.0.1'] })), ...accepted },
   {
     what: 'has a self-signed certificate',
     open: overTls(selfSigned('127.0.0.1')),
-    ...dead,
-    error: 'the certificate is self-signed',
+    ...failedWith('the certificate is self-signed'),
   },
   {
     what: 'has an expired certificate',
     open: overTls(TRUSTED.issue({ hosts: ['127.0.0.1'], validTo: new Date(Date.now() - 3_600_000) })),
-    ...dead,
-    error: 'the certificate has expired',
+    ...failedWith('the certificate has expired'),
   },
   {
     what: 'has a certificate that is not valid yet',
     open: overTls(TRUSTED.issue({ hosts: ['127.0.0.1'], validFrom: new Date(Date.now() + 3_600_000) })),
-    ...dead,
-    error: 'the certificate is not valid yet',
+    ...failedWith('the certificate is not valid yet'),
   },
   {
     what: 'has the certificate of another host',
     open: overTls(TRUSTED.issue({ hosts: ['example.com', '127.0.0.2'] })),
-    ...dead,
-    error: 'the certificate is for another host name',
+    ...failedWith('the certificate is for another host name'),
   },
   {
     what: 'redirects elsewhere',
     open: (elsewhere) => over(respond(`301 Moved\r\nLocation: http://127.0.0.1:${elsewhere.port}/`))(elsewhere),
-    state: 'dead_lettered',
-    status: 301,
+    ...refusedWith(301),
   },
 ];
 

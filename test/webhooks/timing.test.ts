@@ -9,54 +9,30 @@ const STEP_MS = 800;
 // An attempt is never earlier than this; how late it is depends on the machine's load.
 const EARLY_MS = 20;
 
-type Case = {
-  readonly title: string;
-  readonly status: number;
-  readonly retryAfter: () => string;
-  /** The least and the greatest wait that may be decided. */
-  readonly waitMs: readonly [number, number];
-};
+/** `waitMs` is the least and the greatest wait that may be decided. */
+type Case = readonly [
+  title: string,
+  status: number,
+  retryAfter: () => string,
+  waitMs: readonly [least: number, greatest: number],
+];
 
 const inSeconds = (seconds: number) => () => String(seconds);
+// A date has whole seconds: this one is one to two seconds away.
+const inTwoSeconds = () => new Date(Math.ceil(Date.now() / 1000) * 1000 + 1000).toUTCString();
 const aTenthAround = [STEP_MS * 0.9, STEP_MS * 1.1] as const;
 const CASES: readonly Case[] = [
-  {
-    title: 'follows when a 429 asks for it, between the step and twice the step',
-    status: 429,
-    retryAfter: inSeconds(1),
-    waitMs: [1000, 1000],
-  },
-  {
-    title: 'follows when a 503 asks for it with a date',
-    status: 503,
-    // A date has whole seconds: this one is one to two seconds away.
-    retryAfter: () => new Date(Math.ceil(Date.now() / 1000) * 1000 + 1000).toUTCString(),
-    waitMs: [STEP_MS, 2 * STEP_MS],
-  },
-  {
-    title: 'follows after twice the step at the latest, whatever Retry-After asks for',
-    status: 429,
-    retryAfter: inSeconds(3600),
-    waitMs: [2 * STEP_MS, 2 * STEP_MS],
-  },
-  {
-    title: 'follows after the step at the earliest',
-    status: 503,
-    retryAfter: inSeconds(0),
-    waitMs: [STEP_MS, STEP_MS],
-  },
-  {
-    title: 'follows after the step, ±10 %, when another status has a Retry-After',
-    status: 500,
-    retryAfter: inSeconds(3600),
-    waitMs: aTenthAround,
-  },
-  {
-    title: 'follows after the step when Retry-After is invalid',
-    status: 429,
-    retryAfter: () => 'soon',
-    waitMs: aTenthAround,
-  },
+  ['follows when a 429 asks for it, between the step and twice the step', 429, inSeconds(1), [1000, 1000]],
+  ['follows when a 503 asks for it with a date', 503, inTwoSeconds, [STEP_MS, 2 * STEP_MS]],
+  [
+    'follows after twice the step at the latest, whatever Retry-After asks for',
+    429,
+    inSeconds(3600),
+    [2 * STEP_MS, 2 * STEP_MS],
+  ],
+  ['follows after the step at the earliest', 503, inSeconds(0), [STEP_MS, STEP_MS]],
+  ['follows after the step, ±10 %, when another status has a Retry-After', 500, inSeconds(3600), aTenthAround],
+  ['follows after the step when Retry-After is invalid', 429, () => 'soon', aTenthAround],
 ];
 
 type Outcome = { readonly requests: readonly ReceivedWebhook[]; readonly waitsMs: readonly number[] };
@@ -83,7 +59,7 @@ describe('the next attempt of a delivery', () => {
   });
 
   /** A delivery whose first two attempts get this response, and whose third is accepted. */
-  async function deliverAgainst({ status, retryAfter }: Case): Promise<Outcome> {
+  async function deliverAgainst([, status, retryAfter]: Case): Promise<Outcome> {
     const merchant = await testEnv.addMerchant();
     let requests = 0;
     testEnv.receiver.answerWith(merchant.id, (_received, response) => {
@@ -98,9 +74,9 @@ describe('the next attempt of a delivery', () => {
   }
 
   for (const one of CASES) {
-    it(one.title, async () => {
+    const [title, , , [leastMs, mostMs]] = one;
+    it(title, async () => {
       const { requests, waitsMs } = await outcomes.get(one)!;
-      const [leastMs, mostMs] = one.waitMs;
       assert.deepEqual([requests.length, waitsMs.length], [3, 2]);
       for (const [index, waitMs] of waitsMs.entries()) {
         assert.ok(waitMs >= leastMs - 1 && waitMs <= mostMs + 1, `wait ${index + 1} is ${waitMs} ms`);
