@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { COLLECTION_BEHAVIOURS, PAYOUT_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
-import { payment, startTestSandbox, submit, useSandbox, wireClient } from './sandbox-harness.ts';
+import { assertRefused, payment, startTestSandbox, submit, useSandbox, wireClient } from './sandbox-harness.ts';
 
 describe('the inspection of the sandbox operator', () => {
   const { sandbox, client } = useSandbox();
@@ -89,8 +89,7 @@ describe('the inspection of the sandbox operator', () => {
       await client.balance();
       await putFaults({ errorRate: 1 });
       const answer = await client.requestToPay(payment('999', reference), { 'X-Reference-Id': reference });
-      assert.equal(answer.status, 500);
-      assert.equal(answer.body?.['code'], 'INTERNAL_PROCESSING_ERROR');
+      assertRefused(answer, 500, 'INTERNAL_PROCESSING_ERROR');
       await putFaults({});
       assert.equal((await client.status(reference)).status, 404);
     });

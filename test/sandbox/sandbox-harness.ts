@@ -243,6 +243,10 @@ export async function submit(
   return reference;
 }
 
+export function assertRefused({ status, body }: WireResponse, expected: number, code: string | undefined): void {
+  assert.deepEqual([status, body?.['code']], [expected, code]);
+}
+
 export function isDecided({ body }: WireResponse): boolean {
   return body?.['status'] !== 'PENDING';
 }

@@ -70,8 +70,7 @@ describe('a change of a member’s roles', () => {
   });
 
   it('needs no second person where there is no other owner or admin', async () => {
-    const { id: merchantId } = await testEnv.addMerchant();
-    const owner = await members.add(merchantId, 'owner');
+    const { merchantId, owner } = await members.oneOwner();
     const person = await addPerson(testEnv, merchantId, ['viewer']);
     const changed = await members.change(owner, person.id, ['approver']);
     assert.deepEqual([changed.status, changed.json['roles']], [200, ['approver']]);

@@ -18,14 +18,14 @@ export function createMemberClient(testEnv: TestEnvironment) {
     const person = await addPerson(testEnv, merchantId, roles);
     return { person, browser: await logIn(testEnv, person) };
   };
+  const oneOwner = async () => {
+    const { id: merchantId } = await testEnv.addMerchant();
+    return { merchantId, owner: await add(merchantId, 'owner') };
+  };
   /** A merchant with two owners. */
   const twoOwners = async () => {
-    const { id: merchantId } = await testEnv.addMerchant();
-    return {
-      merchantId,
-      one: await add(merchantId, 'owner'),
-      two: await add(merchantId, 'owner'),
-    };
+    const { merchantId, owner: one } = await oneOwner();
+    return { merchantId, one, two: await add(merchantId, 'owner') };
   };
   const newEmail = () => `${newId('usr').slice(-12)}@shop.example`;
   const invite = (by: LoggedInMember, roles: Role[], email = newEmail()) =>
@@ -52,6 +52,9 @@ export function createMemberClient(testEnv: TestEnvironment) {
   const rolesOf = async (by: LoggedInMember, id: string) => (await list(by)).find((member) => member.id === id)?.roles;
   const invitationsOf = async (by: LoggedInMember) =>
     (await by.browser.call('GET', INVITATIONS)).json['data'] as WaitingProposal[];
+  /** Of each invitation its approval, and whom it waits for. */
+  const approversOf = async (by: LoggedInMember) =>
+    (await invitationsOf(by)).map(({ approval, waits_for: people }) => [approval, people.map(({ id }) => id)]);
   const waitingFor = async (by: LoggedInMember) =>
     (await by.browser.call('GET', '/v1/console/session')).json['waits_for_you'];
   const assertWaits = (response: ApiResponse, ...people: LoggedInMember[]) => {
@@ -62,6 +65,7 @@ export function createMemberClient(testEnv: TestEnvironment) {
   };
   return {
     add,
+    oneOwner,
     twoOwners,
     newEmail,
     invite,
@@ -73,6 +77,7 @@ export function createMemberClient(testEnv: TestEnvironment) {
     list,
     rolesOf,
     invitationsOf,
+    approversOf,
     waitingFor,
     assertWaits,
   };

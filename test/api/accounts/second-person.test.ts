@@ -49,8 +49,7 @@ describe('a second person', () => {
     });
 
     it('is not needed where there is no other owner or admin', async () => {
-      const { id: merchantId } = await testEnv.addMerchant();
-      const owner = await members.add(merchantId, 'owner');
+      const { owner } = await members.oneOwner();
       const invited = await members.invite(owner, ['approver']);
       assert.deepEqual([invited.status, invited.json['approval']], [201, 'not_needed']);
       const entry = await assertAudited(testEnv, invited, { action: 'invitation.created' });
@@ -59,26 +58,18 @@ describe('a second person', () => {
     });
 
     it('is needed even if they joined after it was sent', async () => {
-      const { id: merchantId } = await testEnv.addMerchant();
-      const owner = await members.add(merchantId, 'owner');
+      const { merchantId, owner } = await members.oneOwner();
       const { id, token } = (await members.invite(owner, ['approver'])).json;
       const admin = await members.add(merchantId, 'admin');
       assertError(await members.accept({ token }), 'invitation_not_found');
-      assert.deepEqual(
-        (await members.invitationsOf(owner)).map(({ approval, waits_for: people }) => [
-          approval,
-          people.map((one) => one.id),
-        ]),
-        [['waiting', [admin.person.id]]],
-      );
+      assert.deepEqual(await members.approversOf(owner), [['waiting', [admin.person.id]]]);
       const { approval_token: second } = (await members.decide(admin, id, 'approve')).json;
       assert.equal((await members.accept({ token, approval_token: second })).status, 201);
     });
 
     it('is needed even if the first other admin joins at the same moment', async () => {
       for (let round = 0; round < 5; round++) {
-        const { id: merchantId } = await testEnv.addMerchant();
-        const owner = await members.add(merchantId, 'owner');
+        const { merchantId, owner } = await members.oneOwner();
         const approver = (await members.invite(owner, ['approver'])).json['token'];
         const admin = (await members.invite(owner, ['admin'])).json['token'];
         const [first, second] = await Promise.all([approver, admin].map((token) => members.accept({ token })));
@@ -113,8 +104,7 @@ describe('a second person', () => {
     });
 
     it('is an owner when it makes an owner, and the service staff where there is no other owner', async () => {
-      const { id: merchantId } = await testEnv.addMerchant();
-      const owner = await members.add(merchantId, 'owner');
+      const { merchantId, owner } = await members.oneOwner();
       const admin = await members.add(merchantId, 'admin');
       const invited = await members.invite(owner, ['owner']);
       members.assertWaits(invited);
@@ -212,13 +202,7 @@ describe('a second person', () => {
     await assertAudited(testEnv, withdrawn, { outcome: 'refused', subject_id: openInvitation.id });
     assertError(await members.invite(one, ['viewer'], other.email), 'permission_denied');
     const two = await join(other);
-    assert.deepEqual(
-      (await members.invitationsOf(two)).map(({ approval, waits_for: people }) => [
-        approval,
-        people.map(({ id }) => id),
-      ]),
-      [['waiting', [two.person.id]]],
-    );
+    assert.deepEqual(await members.approversOf(two), [['waiting', [two.person.id]]]);
   });
 
   it('sees what waits for them, and everybody sees whom it waits for', async () => {

@@ -52,10 +52,17 @@ describe('deliveries', () => {
     assert.ok(delivery);
     return delivery;
   };
+  const claimNew = async (count: number) => {
+    await createPending(count);
+    return claim(db, count);
+  };
+  const claimNewOne = async () => {
+    await createPending(1);
+    return claimOne();
+  };
 
   it('are claimed with everything that an attempt needs', async () => {
-    await createPending(1);
-    const delivery = await claimOne();
+    const delivery = await claimNewOne();
     const event = await oneRow<{ id: string; body: string }>(db, 'SELECT id, body FROM events');
     assert.equal(delivery.body, event.body);
     assert.equal(delivery.eventId, event.id);
@@ -93,8 +100,7 @@ describe('deliveries', () => {
   });
 
   it('can be claimed again when their lease has expired, and not before', async () => {
-    await createPending(1);
-    const delivery = await claimOne();
+    const delivery = await claimNewOne();
     assert.deepEqual(await claim(db, 1), []);
     await db.pool.query("UPDATE deliveries SET leased_until = now() - interval '1 ms'");
     assert.equal((await claimOne()).id, delivery.id);
@@ -132,8 +138,7 @@ describe('deliveries', () => {
 
   describe('after an attempt', () => {
     it('are delivered, and the attempt is stored', async () => {
-      await createPending(1);
-      const delivery = await claimOne();
+      const delivery = await claimNewOne();
       await record(db, [attemptOf(delivery, 200, DELIVERED)]);
       assert.deepEqual(await rowOf(delivery.id), {
         state: 'delivered',
@@ -148,8 +153,7 @@ describe('deliveries', () => {
     });
 
     it('are owed another attempt at the decided time', async () => {
-      await createPending(1);
-      const delivery = await claimOne();
+      const delivery = await claimNewOne();
       const attempt = attemptOf(delivery, 500, RETRYING);
       await record(db, [attempt]);
       const { state, next_attempt_at } = await rowOf(delivery.id);
@@ -159,8 +163,7 @@ describe('deliveries', () => {
     });
 
     it('have the error stored when there was no response', async () => {
-      await createPending(1);
-      const delivery = await claimOne();
+      const delivery = await claimNewOne();
       const base = attemptOf(delivery, 500, RETRYING);
       const result: AttemptResult = { kind: 'no_answer', error: 'connection refused' };
       await record(db, [{ ...base, attempt: { ...base.attempt, result } }]);
@@ -169,8 +172,7 @@ describe('deliveries', () => {
     });
 
     it('keep the state of the first record when the attempt is recorded again', async () => {
-      await createPending(1);
-      const delivery = await claimOne();
+      const delivery = await claimNewOne();
       await record(db, [attemptOf(delivery, 200, DELIVERED)]);
       await record(db, [attemptOf(delivery, 500, RETRYING)]);
       assert.equal((await rowOf(delivery.id)).state, 'delivered');
@@ -181,8 +183,7 @@ describe('deliveries', () => {
     });
 
     it('keep the state of the first of two records in one batch', async () => {
-      await createPending(10);
-      const deliveries = await claim(db, 10);
+      const deliveries = await claimNew(10);
       const firsts = deliveries.map((delivery) => attemptOf(delivery, 200, DELIVERED));
       const seconds = deliveries.map((delivery) => attemptOf(delivery, 500, RETRYING));
       await record(db, [...firsts, ...seconds]);
@@ -193,8 +194,7 @@ describe('deliveries', () => {
     });
 
     it('take the state of one of two records made at the same time', async () => {
-      await createPending(20);
-      const deliveries = await claim(db, 20);
+      const deliveries = await claimNew(20);
       const [one, two] = [deliveries, [...deliveries].reverse()];
       await Promise.all([
         record(
@@ -217,8 +217,7 @@ describe('deliveries', () => {
     });
 
     it('do not record a third attempt before the second', async () => {
-      await createPending(1);
-      const delivery = await claimOne();
+      const delivery = await claimNewOne();
       await record(db, [attemptOf(delivery, 500, RETRYING)]);
       await record(db, [attemptOf(delivery, 200, DELIVERED, 3)]);
       assert.deepEqual([(await rowOf(delivery.id)).state, (await rowOf(delivery.id)).attempt_count], ['retrying', 1]);
@@ -234,8 +233,7 @@ describe('deliveries', () => {
       );
 
     it('mark the endpoint as failing after a failure, and as healthy after a success', async () => {
-      await createPending(2);
-      const [first, second] = await claim(db, 2);
+      const [first, second] = await claimNew(2);
       await record(db, [attemptOf(first!, 500, RETRYING)]);
       assert.equal((await endpoint()).is_failing, true);
       await record(db, [{ ...attemptOf(second!, 200, DELIVERED), isEndpointFailing: true }]);
@@ -243,15 +241,13 @@ describe('deliveries', () => {
     });
 
     it('mark the endpoint as healthy when one of a batch succeeds', async () => {
-      await createPending(2);
-      const [first, second] = await claim(db, 2);
+      const [first, second] = await claimNew(2);
       await record(db, [attemptOf(first!, 200, DELIVERED), attemptOf(second!, 500, RETRYING)]);
       assert.equal((await endpoint()).is_failing, false);
     });
 
     it('mark the endpoint as healthy after a success that began before another attempt failed', async () => {
-      await createPending(2);
-      const [first, second] = await claim(db, 2);
+      const [first, second] = await claimNew(2);
       await record(db, [attemptOf(first!, 500, RETRYING)]);
       await record(db, [attemptOf(second!, 200, DELIVERED)]);
       assert.equal((await endpoint()).is_failing, false);
@@ -266,8 +262,7 @@ describe('deliveries', () => {
     });
 
     it('neither mark nor disable the endpoint when they come from its previous URL', async () => {
-      await createPending(2);
-      const [first, second] = await claim(db, 2);
+      const [first, second] = await claimNew(2);
       await db.pool.query("UPDATE endpoints SET url = 'https://merchant.example/new'");
       const gone: NextStep = { state: 'dead_lettered', disableEndpoint: true };
       assert.deepEqual(await record(db, [attemptOf(first!, 410, gone)]), []);
@@ -277,8 +272,7 @@ describe('deliveries', () => {
     });
 
     it('disable the endpoint when every attempt has failed for the limit, with an entry in the audit log', async () => {
-      await createPending(2);
-      const [first, second] = await claim(db, 2);
+      const [first, second] = await claimNew(2);
       const dayMs = 86_400_000;
       const began = new Date();
       const limits = { failingLimitMs: 5 * dayMs };
@@ -298,8 +292,7 @@ describe('deliveries', () => {
     });
 
     it('do not disable the endpoint while an attempt succeeds now and then', async () => {
-      await createPending(3);
-      const [first, second, third] = await claim(db, 3);
+      const [first, second, third] = await claimNew(3);
       const at = (days: number) => ({ failingLimitMs: 5 * 86_400_000, at: new Date(Date.now() + days * 86_400_000) });
       await record(db, [attemptOf(first!, 500, RETRYING)], at(0));
       await record(db, [{ ...attemptOf(second!, 200, DELIVERED), isEndpointFailing: true }], at(3));
