@@ -1,4 +1,4 @@
-// The activity of the delivery workflow: sends one attempt and records its result.
+// The activities of the delivery workflow: load the delivery, and send one attempt and record its result.
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { makeAttempt } from '../src/webhooks/attempt.ts';
@@ -24,7 +24,7 @@ export type DeliveryActivityDeps = {
 type DeliveryRef = { readonly deliveryId: DeliveryId; readonly replayCount: number };
 
 /** The durations by which the workflow waits and sends. */
-export type DueDelivery = { readonly dueInMs: number; readonly attemptTimeoutMs: number };
+export type AttemptTimes = { readonly dueInMs: number; readonly attemptTimeoutMs: number };
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
@@ -36,7 +36,7 @@ export function createDeliveryActivities(deps: DeliveryActivityDeps) {
   const { tryNumber = () => activityInfo().attempt } = deps;
   return {
     /** One read: when the next attempt is due, and how long it may take; null when no attempt is owed any more. */
-    async loadDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<DueDelivery | null> {
+    async loadDelivery({ deliveryId, replayCount }: DeliveryRef): Promise<AttemptTimes | null> {
       const delivery = await findRetryingDelivery(db, deliveryId, replayCount);
       if (delivery === null) return null;
       const dueInMs = Math.max(0, (delivery.nextAttemptAt?.getTime() ?? 0) - Date.now());

@@ -18,7 +18,7 @@ import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy
 import type { Operator } from '../src/operators/port.ts';
 import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
 import { withFailures } from './failures.ts';
-import { createPaymentAdapters } from './payment-adapters.ts';
+import { createPaymentKinds } from './payment-kinds.ts';
 
 export type PaymentActivityDeps = {
   readonly db: Database;
@@ -33,12 +33,12 @@ export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 export function createPaymentActivities(deps: PaymentActivityDeps) {
   const { db, operators, attestor, clocks, log } = deps;
-  const adapters = createPaymentAdapters(deps);
+  const kinds = createPaymentKinds(deps);
 
   return {
     /** One read: the payment as it is recorded now, whatever signals came, and the durations that the run uses. */
     async loadPayment(ref: PaymentRef): Promise<{ snapshot: PaymentSnapshot; clocks: PaymentClocks }> {
-      const { snapshot } = await withFailures(() => adapters.load(ref));
+      const { snapshot } = await withFailures(() => kinds.load(ref));
       return { snapshot, clocks: paymentClocks(clocks) };
     },
 
@@ -52,7 +52,7 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
      * Throws, to be retried, when it is unknown whether the operator accepted it: the reference makes that harmless.
      */
     async sendWithOperator({ ref, isFirstSend }: { ref: PaymentRef; isFirstSend: boolean }): Promise<SendResult> {
-      const payment = await withFailures(() => adapters.load(ref));
+      const payment = await withFailures(() => kinds.load(ref));
       if (!payment.maySend(new Date())) return { kind: 'not_sent' };
       const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
       const outcome = await payment.send(operators[payment.operator]);
@@ -62,7 +62,7 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
 
     /** One call: the operator status now. `paid` with another amount than ours, to the unit, counts as `unknown`. */
     async queryStatusWithOperator(ref: PaymentRef): Promise<AttestedStatus> {
-      const payment = await withFailures(() => adapters.load(ref));
+      const payment = await withFailures(() => kinds.load(ref));
       const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
       const outcome = await payment.queryStatus(operators[payment.operator]);
       return attestor.attestStatus(query, outcome, payment.money);
@@ -79,7 +79,7 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
      */
     async recordTransition({ ref, transition, attested }: RecordTransition): Promise<PaymentSnapshot> {
       attestor.requireAttested(ref.id, transition, attested);
-      return withFailures(() => adapters.record(ref, transition, new Date()));
+      return withFailures(() => kinds.record(ref, transition, new Date()));
     },
 
     /**
@@ -97,7 +97,7 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
 
     /** One transaction: the operator gave no useful status of a final payment, so the sweep rechecks it. */
     async scheduleRecheck(ref: PaymentRef): Promise<void> {
-      await scheduleRecheck(db, ref, new Date(Date.now() + clocks.overdueAfterMs));
+      await scheduleRecheck(db, ref, new Date(Date.now() + clocks.staleAfterMs));
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import type { PaymentClocks } from '../src/domain/clocks.ts';
 import type { PaymentKind } from '../src/domain/payments/payment.ts';
-import type { DueDelivery } from '../activities/delivery.ts';
+import type { AttemptTimes } from '../activities/delivery.ts';
 
 /**
  * Our own short transactions. They repeat until the database commits them: what an operator confirmed must be recorded,
@@ -56,7 +56,7 @@ function operatorCallMs({ operatorTimeoutMs }: PaymentClocks): number {
  * All further attempts of a delivery are tries of one activity: it fails with the schedule's own next delay, so this
  * policy applies only when a worker died in the middle. The schedule bounds the attempts; this bounds their time.
  */
-export function sendingDelivery({ attemptTimeoutMs }: DueDelivery): ActivityOptions {
+export function sendingDelivery({ attemptTimeoutMs }: AttemptTimes): ActivityOptions {
   return {
     // The webhook sender ends its own attempts first; the rest of the time is for recording.
     startToCloseTimeout: attemptTimeoutMs + 5000,

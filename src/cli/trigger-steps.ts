@@ -66,7 +66,7 @@ export function subjectOf({ id, created_at: createdAt }: z.infer<typeof paymentS
  * Releases or rejects the payout as the approver from the environment. Without one it prints who must do what and leaves it
  * to them. The service refuses the person who created the payout in either case.
  */
-export async function decidePayout(
+export async function endQueuedPayout(
   trigger: Trigger,
   payout: PayoutObject,
   decision: 'release' | 'reject',

@@ -1,4 +1,4 @@
-// Makes the first attempt of every pending delivery: claims it under a lease, sends it, records the result.
+// Makes the first attempt of pending deliveries, except those of failing or disabled endpoints: claims, sends and records it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeAttempt } from '../webhooks/attempt.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';

@@ -56,7 +56,7 @@ export const DURATIONS = {
     real: 5 * MINUTE,
     demo: 8 * SECOND,
   },
-  overdueAfterMs: {
+  staleAfterMs: {
     meaning: 'How long a workflow may be late before the sweep requeues its work',
     real: 10 * MINUTE,
     demo: 10 * SECOND,

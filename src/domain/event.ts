@@ -47,7 +47,7 @@ type EventContent = { readonly type: EventType; readonly body: string };
 
 /** The event that reports the collection's current state, with the body that every attempt and replay sends. */
 export function collectionEvent(collection: Collection, event: NewEvent): EventContent {
-  if (collection.state === 'initiated') throw new Error('a collection as it was made has no event');
+  if (collection.state === 'initiated') throw new Error('an initiated collection has no event');
   return toContent(`collection.${collection.state}`, event, {
     object: collectionObject(collection),
     previous_state: collection.previousState,

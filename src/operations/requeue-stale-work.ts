@@ -6,7 +6,7 @@ import type { WorkKind } from '../domain/work.ts';
 
 export type RequeueStaleWork = {
   readonly at: Date;
-  readonly clocks: Pick<Clocks, 'overdueAfterMs' | 'lateCheckEveryMs' | 'lateCheckForMs'>;
+  readonly clocks: Pick<Clocks, 'staleAfterMs' | 'lateCheckEveryMs' | 'lateCheckForMs'>;
   readonly limit: number;
 };
 
@@ -18,8 +18,8 @@ export async function requeueStaleWork(db: Database, { at, clocks, limit }: Requ
   const inMs = (ms: number) => new Date(at.getTime() + ms);
   const stale = {
     at,
-    dueBefore: inMs(-clocks.overdueAfterMs),
-    nextCheckAt: inMs(clocks.overdueAfterMs),
+    dueBefore: inMs(-clocks.staleAfterMs),
+    nextCheckAt: inMs(clocks.staleAfterMs),
     nextLateCheckAt: inMs(clocks.lateCheckEveryMs),
     expiredBefore: inMs(-clocks.lateCheckForMs),
     limit,

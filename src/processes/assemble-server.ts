@@ -16,7 +16,7 @@ import { listen } from '../db/listener.ts';
 import { createDeliveryMaintenance } from '../dispatcher/delivery-maintenance.ts';
 import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
-import { createWorkGate } from '../dispatcher/work-gate.ts';
+import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
@@ -161,7 +161,7 @@ function createOperators({ settings, clocks }: Config): Record<OperatorId, Opera
 async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
   const { config, log, db, temporal, starter, payments, operators } = parts;
   const { settings } = config;
-  const gate = createWorkGate({
+  const gate = createBacklogGate({
     db,
     maxCount: settings.MALIPO_BACKLOG_MAX_COUNT,
     maxAgeMs: settings.MALIPO_BACKLOG_MAX_AGE_MS,

@@ -82,7 +82,7 @@ export function money({ amount, currency }: Pick<Transaction, 'amount' | 'curren
 export function outcomeText({ state, reason, givenBackAtMs }: Transaction): string {
   if (givenBackAtMs !== null) return 'paid, then given back';
   switch (state) {
-    case 'NOT_TAKEN':
+    case 'NOT_ACCEPTED':
       return 'not taken';
     case 'PENDING':
       return 'undecided';

@@ -33,7 +33,7 @@ export function createPaymentIntake({ settings, store, decisions }: Deps): Payme
   async function receive(request: PaymentRequest): Promise<IntakeResult> {
     const { row, behaviour } = behaviourOf(request);
     const known = store.get(request.operatorReference);
-    if (known !== undefined && known.state !== 'NOT_TAKEN') {
+    if (known !== undefined && known.state !== 'NOT_ACCEPTED') {
       await store.put({ ...known, requestsReceived: known.requestsReceived + 1 });
       return 'duplicate';
     }
@@ -53,7 +53,7 @@ export function createPaymentIntake({ settings, store, decisions }: Deps): Payme
   async function receiveRefund(request: RefundRequest): Promise<IntakeResult | RefundRefusal> {
     const original = store.get(request.originalReference);
     const known = store.get(request.operatorReference);
-    if (known === undefined || known.state === 'NOT_TAKEN') {
+    if (known === undefined || known.state === 'NOT_ACCEPTED') {
       const refusal = refusalOf(request, original, store.refundOf(request.originalReference));
       if (refusal !== null) return refusal;
     }
@@ -80,7 +80,7 @@ function countRequest(request: PaymentRequest, row: string, known: Transaction |
   return {
     ...request,
     row,
-    state: 'NOT_TAKEN',
+    state: 'NOT_ACCEPTED',
     reason: null,
     financialTransactionId: '',
     receivedAtMs: known?.receivedAtMs ?? Date.now(),

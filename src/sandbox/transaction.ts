@@ -23,8 +23,8 @@ export const transactionSchema = z.object({
   callbackUrl: z.string().nullable(),
   /** The row of the outcome table when the payment was created. */
   row: z.string(),
-  /** NOT_TAKEN: requested, but not accepted yet. */
-  state: z.enum(['NOT_TAKEN', 'PENDING', 'SUCCESSFUL', 'FAILED']),
+  /** NOT_ACCEPTED: requested, but not accepted yet. */
+  state: z.enum(['NOT_ACCEPTED', 'PENDING', 'SUCCESSFUL', 'FAILED']),
   reason: reason.nullable(),
   /**
    * Set when the request is accepted, shown after the payment, so that a decision repeated after a crash is the same.

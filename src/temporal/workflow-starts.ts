@@ -102,7 +102,7 @@ export function workflowIdOf(work: PaymentWork): string {
   }
 }
 
-// A payout in these states was never sent: its own workflow still waits for the decision and must be signalled.
+// A payout in these states was never sent, so there is nothing to recheck: its own workflow is signalled, and ends.
 const NEVER_RELEASED = ['rejected', 'cancelled', 'expired'];
 
 function isRecheck({ kind, state }: PaymentWork): boolean {

@@ -99,7 +99,7 @@ export async function makeCollection(
 export const TEST_CLOCKS: Clocks = {
   ...REAL_CLOCKS,
   promptWindowMs: 60_000,
-  overdueAfterMs: 60_000,
+  staleAfterMs: 60_000,
   lateCheckEveryMs: 60_000,
   notFoundGraceMs: 60_000,
 };

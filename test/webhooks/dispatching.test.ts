@@ -131,7 +131,7 @@ describe('a delivery whose workflow was terminated manually', () => {
     environment: {
       ...OPEN_PAYMENTS,
       MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50',
-      MALIPO_OVERDUE_AFTER_MS: '100',
+      MALIPO_STALE_AFTER_MS: '100',
       MALIPO_SWEEP_EVERY_MS: '3600000',
     },
   });

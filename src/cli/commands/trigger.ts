@@ -9,7 +9,7 @@ import {
   awaitEvent,
   cancelPayout,
   getEvent,
-  decidePayout,
+  endQueuedPayout,
   createCollection,
   createPayout,
   subjectOf,
@@ -106,6 +106,6 @@ async function triggerPayoutEvent(trigger: Trigger, type: EventType, recipe: Pay
     );
   }
   if (recipe.decision === 'cancel') await cancelPayout(trigger, payout);
-  else if (recipe.decision !== 'none') await decidePayout(trigger, payout, recipe.decision);
+  else if (recipe.decision !== 'none') await endQueuedPayout(trigger, payout, recipe.decision);
   return awaitEvent(trigger, type, subjectOf(payout));
 }

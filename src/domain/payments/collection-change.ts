@@ -1,10 +1,10 @@
 // Decides how a transition input changes a collection. The operations record the change.
 import type { Clocks } from '../clocks.ts';
-import { COLLECTION_TRANSITIONS, type Collection } from './collection.ts';
+import { COLLECTION_TRANSITIONS, type Collection, type CollectionState } from './collection.ts';
 import type { CollectionTransitionInput } from './collection-progress.ts';
-import { posting, type Posting } from './ledger.ts';
+import { posting, type Posting, type PostingKind } from './ledger.ts';
 
-type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'overdueAfterMs' | 'lateCheckEveryMs'>;
+type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckEveryMs'>;
 
 export type CollectionChange = {
   readonly before: Collection;
@@ -46,10 +46,10 @@ export function changeCollection(
 function checkDueAt({ state, updatedAt, promptExpiresAt }: Collection, clocks: ChangeClocks): Date | null {
   switch (state) {
     case 'prompted':
-      return after(promptExpiresAt ?? updatedAt, clocks.overdueAfterMs);
+      return after(promptExpiresAt ?? updatedAt, clocks.staleAfterMs);
     case 'initiated':
     case 'reconciling':
-      return after(updatedAt, clocks.overdueAfterMs);
+      return after(updatedAt, clocks.staleAfterMs);
     case 'expired':
       return after(updatedAt, clocks.lateCheckEveryMs);
     case 'succeeded':
@@ -63,8 +63,18 @@ function after(at: Date, ms: number): Date {
   return new Date(at.getTime() + ms);
 }
 
+const POSTING_OF_STATE: Readonly<Record<CollectionState, PostingKind | null>> = {
+  initiated: null,
+  prompted: null,
+  reconciling: null,
+  succeeded: 'collection_paid',
+  failed: null,
+  expired: null,
+  reversed: 'collection_reversed',
+};
+
 /** The posting on entry into the collection's current state, or null when that moves no money. */
 export function collectionPosting(collection: Collection): Posting | null {
-  if (collection.state === 'succeeded') return posting('collection_paid', collection);
-  return collection.state === 'reversed' ? posting('collection_reversed', collection) : null;
+  const kind = POSTING_OF_STATE[collection.state];
+  return kind && posting(kind, collection);
 }

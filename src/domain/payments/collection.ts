@@ -16,7 +16,10 @@ export type CollectionTransitionKind =
   | 'expired' // the prompt expired, or was never raised
   | 'returned'; // the operator gave the money back to the payer
 
-/** The only table: it feeds the code, the database's check and docs/states.md. An absent pair changes nothing. */
+/**
+ * An absent pair changes nothing. docs/states.md is made from this table; the migrations repeat it, and a test holds them
+ * equal.
+ */
 export const COLLECTION_TRANSITIONS: Readonly<
   Record<CollectionState, Readonly<Partial<Record<CollectionTransitionKind, CollectionState>>>>
 > = {

@@ -16,11 +16,24 @@ export type PaymentRef<Kind extends PaymentKind = PaymentKind> = {
 
 export type PaymentState = CollectionState | PayoutState | ReversalState;
 
-const PENDING: readonly PaymentState[] = ['initiated', 'prompted', 'queued', 'released', 'requested', 'reconciling'];
+const IS_FINAL: Readonly<Record<PaymentState, boolean>> = {
+  initiated: false,
+  prompted: false,
+  queued: false,
+  released: false,
+  requested: false,
+  reconciling: false,
+  succeeded: true,
+  failed: true,
+  rejected: true,
+  cancelled: true,
+  expired: true,
+  reversed: true,
+};
 
 /** Whether nothing more is awaited of a payment in this state. A late success or a return may still follow. */
 export function isFinal(state: PaymentState): boolean {
-  return !PENDING.includes(state);
+  return IS_FINAL[state];
 }
 
 /** Whether the payment has an outcome that the operator may still contradict, or whose money it may still return. */

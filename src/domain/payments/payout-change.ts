@@ -9,9 +9,9 @@ import type { PayoutOutcomeInput } from './payout-progress.ts';
 /** What a transition of a payout is recorded from: a decision of people, or what its workflow records. */
 export type PayoutTransitionInput =
   | PayoutOutcomeInput
-  | { readonly kind: 'approved'; readonly sendDeadlineAt: Date }
-  | { readonly kind: 'refused'; readonly by: UserId; readonly reason: string }
-  | { readonly kind: 'withdrawn'; readonly by: UserId };
+  | { readonly kind: 'released'; readonly sendDeadlineAt: Date }
+  | { readonly kind: 'rejected'; readonly by: UserId; readonly reason: string }
+  | { readonly kind: 'cancelled'; readonly by: UserId };
 
 export type PayoutChange = {
   readonly before: Payout;
@@ -29,7 +29,7 @@ export function changePayout(
   before: Payout,
   input: PayoutTransitionInput,
   at: Date,
-  overdueAfterMs: number,
+  staleAfterMs: number,
 ): PayoutChange | null {
   const state = PAYOUT_TRANSITIONS[before.state][input.kind];
   if (state === undefined) return null;
@@ -50,7 +50,7 @@ export function changePayout(
     after,
     operatorReceipt: 'operatorReceipt' in input ? input.operatorReceipt : null,
     requiresNotAccepted: input.kind === 'never_accepted',
-    checkDueAt: isFinal(state) ? null : new Date(at.getTime() + overdueAfterMs),
+    checkDueAt: isFinal(state) ? null : new Date(at.getTime() + staleAfterMs),
   };
 }
 

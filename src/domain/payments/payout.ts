@@ -9,9 +9,9 @@ export type PayoutState =
 
 /** The kinds of transitions of a payout. */
 export type PayoutTransitionKind =
-  | 'approved' // it has all the approvals that it needs
-  | 'refused' // an approver rejected it
-  | 'withdrawn' // its maker cancelled it
+  | 'released' // it has all the approvals that it needs
+  | 'rejected' // by an approver
+  | 'cancelled' // by its maker
   | 'approval_expired' // it was not released in time
   | 'outcome_unknown' // the operator is unreachable, or undecided for too long
   | 'paid' // the operator confirms that it paid
@@ -19,11 +19,14 @@ export type PayoutTransitionKind =
   | 'never_accepted' // the operator does not know it, and no send of ours can still be on its way
   | 'returned'; // the operator gave the money back to us
 
-/** The only table: it feeds the code, the database's check and docs/states.md. An absent pair changes nothing. */
+/**
+ * An absent pair changes nothing. docs/states.md is made from this table; the migrations repeat it, and a test holds them
+ * equal.
+ */
 export const PAYOUT_TRANSITIONS: Readonly<
   Record<PayoutState, Readonly<Partial<Record<PayoutTransitionKind, PayoutState>>>>
 > = {
-  queued: { approved: 'released', refused: 'rejected', withdrawn: 'cancelled', approval_expired: 'expired' },
+  queued: { released: 'released', rejected: 'rejected', cancelled: 'cancelled', approval_expired: 'expired' },
   released: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed', never_accepted: 'failed' },
   reconciling: { paid: 'succeeded', declined: 'failed', never_accepted: 'failed' },
   succeeded: { returned: 'reversed' },

@@ -18,14 +18,14 @@ export function changeReversal(
   before: Reversal,
   input: ReversalTransitionInput,
   at: Date,
-  overdueAfterMs: number,
+  staleAfterMs: number,
 ): ReversalChange | null {
   const state = REVERSAL_TRANSITIONS[before.state][input.kind];
   if (state === undefined) return null;
   return {
     before,
     after: { ...before, state, failureCode: failureOf(input), updatedAt: at },
-    checkDueAt: isFinal(state) ? null : new Date(at.getTime() + overdueAfterMs),
+    checkDueAt: isFinal(state) ? null : new Date(at.getTime() + staleAfterMs),
     requiresNotAccepted: input.kind === 'never_accepted',
   };
 }

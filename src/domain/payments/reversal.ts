@@ -13,7 +13,10 @@ export type ReversalTransitionKind =
   | 'declined' // the operator confirms that it will not refund
   | 'never_accepted'; // the operator does not know the refund, and no send of ours can still be on its way
 
-/** The only table: it feeds the code, the database's check and docs/states.md. An absent pair changes nothing. */
+/**
+ * An absent pair changes nothing. docs/states.md is made from this table; the migrations repeat it, and a test holds them
+ * equal.
+ */
 export const REVERSAL_TRANSITIONS: Readonly<
   Record<ReversalState, Readonly<Partial<Record<ReversalTransitionKind, ReversalState>>>>
 > = {

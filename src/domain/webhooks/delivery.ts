@@ -1,4 +1,4 @@
-// Webhook deliveries: their states, the retry schedule, and what follows from an attempt's result.
+// Webhook deliveries: their states, the attempt schedule, and what follows from an attempt's result.
 import { DomainError } from '../errors.ts';
 import type { EventType } from '../event.ts';
 import type { DeliveryId, EndpointId, EventId } from '../ids.ts';
@@ -82,18 +82,19 @@ export const DELIVERY_SCHEDULE_MS: readonly number[] = [
 const JITTER = 0.1;
 
 /**
- * Decides what follows attempt number `attemptNumber` (1 is the first). The wait is the schedule's step, ±10 % by `random`
- * (0 to 1). `Retry-After` on 429 and 503 is honoured between the step and twice the step. 410 means: never send again.
+ * Decides what follows step `scheduleStep` of the schedule (1 is the first attempt, or the first since a replay). The wait
+ * is the schedule's next step, ±10 % by `random` (0 to 1). `Retry-After` on 429 and 503 is honoured between that step and
+ * twice that step. 410 means: never send again.
  */
 export function nextStep(
-  attemptNumber: number,
+  scheduleStep: number,
   result: AttemptResult,
   scheduleMs: readonly number[],
   random: number,
 ): NextStep {
   if (isSuccess(result)) return { state: 'delivered' };
   const isGone = result.kind === 'answered' && result.statusCode === 410;
-  const stepMs = scheduleMs[attemptNumber];
+  const stepMs = scheduleMs[scheduleStep];
   if (isGone || stepMs === undefined) return { state: 'dead_lettered', disableEndpoint: isGone };
   const jitteredMs = Math.round(stepMs * (1 - JITTER + 2 * JITTER * random));
   return { state: 'retrying', delayMs: honouredDelayMs(jitteredMs, stepMs, result) };

@@ -2,7 +2,7 @@
 import { createCollection, type CreateCollection } from './create-collection.ts';
 import { createPayout, type CreatePayout } from './create-payout.ts';
 import { createReversal, type CreateReversal } from './create-reversal.ts';
-import { decidePayout, type DecidePayout } from './decide-payout.ts';
+import { endQueuedPayout, type EndQueuedPayout } from './end-queued-payout.ts';
 import type { PaymentContext } from './payment-context.ts';
 import { recordCollectionTransition, type RecordCollectionTransition } from './record-collection-transition.ts';
 import { recordPayoutTransition, type RecordPayoutTransition } from './record-payout-transition.ts';
@@ -11,13 +11,13 @@ import { releasePayout, releasePayouts, type ReleasePayout, type ReleasePayouts 
 
 export type Payments = ReturnType<typeof createPayments>;
 
-/** Every command on payments. Each is one transaction, with the guarantees that its own file states. */
+/** The commands that need environment or clocks. Each is one transaction, with the guarantees that its own file states. */
 export function createPayments(context: PaymentContext) {
   return {
     createCollection: (input: CreateCollection) => createCollection(context, input),
     createPayout: (input: CreatePayout) => createPayout(context, input),
     createReversal: (input: CreateReversal) => createReversal(context, input),
-    decidePayout: (input: DecidePayout) => decidePayout(context, input),
+    endQueuedPayout: (input: EndQueuedPayout) => endQueuedPayout(context, input),
     releasePayout: (input: ReleasePayout) => releasePayout(context, input),
     releasePayouts: (input: ReleasePayouts) => releasePayouts(context, input),
     recordCollectionTransition: (input: RecordCollectionTransition) => recordCollectionTransition(context, input),

@@ -35,7 +35,7 @@ export async function recordReversalTransition(
   return context.db.withTransaction(async (tx) => {
     const before = await findReversal(tx, ref.merchantId, ref.id);
     if (before === null) throw new DomainError('reversal_not_found', 'There is no reversal with this id.');
-    const change = changeReversal(before, transition, at, clocks.overdueAfterMs);
+    const change = changeReversal(before, transition, at, clocks.staleAfterMs);
     if (change === null || !isTimely(before, transition, at, clocks.notFoundGraceMs)) {
       return { reversal: before, isPosted: true };
     }

@@ -1,4 +1,4 @@
-// Records webhook attempts and what follows from them, many in one transaction.
+// Records webhook attempts and what follows from them, many at a time.
 import { recordServiceAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { recordAttempts, type AttemptRecord } from '../../db/webhooks/delivery.ts';
@@ -29,8 +29,9 @@ export type RecordDeliveryAttempts = {
 export type EndpointDisabled = DisabledEndpoint & { readonly reason: DisabledReason };
 
 /**
- * Records the attempts, the deliveries' next states and the endpoints' health in one transaction. Returns the endpoints that
- * it disabled, which the audit log records too. Of two records with one attempt number the first counts, so recording again
+ * Records the attempts, the deliveries' next states and the endpoints' health, in one transaction unless healthy endpoints
+ * accepted all of them: then in two statements that are safe one by one. Returns the endpoints that it disabled, which the
+ * audit log records too. Of two records with one attempt number the first counts, so recording again
  * changes nothing. A result does not affect the health of an endpoint whose URL has changed since the attempt.
  */
 export async function recordDeliveryAttempts(db: Database, input: RecordDeliveryAttempts): Promise<EndpointDisabled[]> {

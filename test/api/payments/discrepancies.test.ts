@@ -49,7 +49,7 @@ describe('an operator that contradicts a final payment', () => {
         MALIPO_NOT_FOUND_GRACE_MS: '16000',
         MALIPO_SWEEP_EVERY_MS: '3600000',
         MALIPO_LEDGER_CHECK_EVERY_MS: '86400000',
-        MALIPO_OVERDUE_AFTER_MS: '200',
+        MALIPO_STALE_AFTER_MS: '200',
       },
     });
     await eventually('the schedule', async () => (await scheduleOf(testEnv)).describe().catch(() => null));

@@ -13,7 +13,7 @@ import type { Reversal } from '../../../src/domain/payments/reversal.ts';
 import type { ReversalTransitionInput } from '../../../src/domain/payments/reversal-progress.ts';
 import { createPayout, type CreatedPayout, type CreatePayout } from '../../../src/operations/payments/create-payout.ts';
 import { createReversal, type CreateReversal } from '../../../src/operations/payments/create-reversal.ts';
-import { decidePayout, type DecidePayout } from '../../../src/operations/payments/decide-payout.ts';
+import { endQueuedPayout, type EndQueuedPayout } from '../../../src/operations/payments/end-queued-payout.ts';
 import { getBalance } from '../../../src/queries/payments/balance.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { recordPayoutTransition } from '../../../src/operations/payments/record-payout-transition.ts';
@@ -143,9 +143,9 @@ export function decide(
   db: Database,
   person: Person,
   payoutId: PayoutId,
-  decision: DecidePayout['decision'],
+  decision: EndQueuedPayout['decision'],
 ): Promise<Payout> {
-  return decidePayout(contextOf(db), { by: actedBy(person), payoutId, decision, at: new Date() });
+  return endQueuedPayout(contextOf(db), { by: actedBy(person), payoutId, decision, at: new Date() });
 }
 
 export function recordPayout(

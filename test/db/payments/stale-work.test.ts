@@ -16,7 +16,7 @@ import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const NOTHING = { collection: 0, payout: 0, reversal: 0, delivery: 0 };
-const CLOCKS = { ...REAL_CLOCKS, overdueAfterMs: 10 * MINUTE, lateCheckEveryMs: 60 * MINUTE, lateCheckForMs: 7 * DAY };
+const CLOCKS = { ...REAL_CLOCKS, staleAfterMs: 10 * MINUTE, lateCheckEveryMs: 60 * MINUTE, lateCheckForMs: 7 * DAY };
 
 describe('recorded work', () => {
   const db = useDatabasePerCase();

@@ -5,7 +5,7 @@ import { changeCollection } from '../../../src/domain/payments/collection-change
 import type { CollectionTransitionInput } from '../../../src/domain/payments/collection-progress.ts';
 import { AT, collectionWith } from './collections.ts';
 
-const CLOCKS = { promptWindowMs: 1000, overdueAfterMs: 100, lateCheckEveryMs: 10_000 };
+const CLOCKS = { promptWindowMs: 1000, staleAfterMs: 100, lateCheckEveryMs: 10_000 };
 const NOW = new Date(AT.getTime() + 60_000);
 const INPUTS: readonly CollectionTransitionInput[] = [
   { kind: 'prompt_accepted' },

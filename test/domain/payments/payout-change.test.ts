@@ -6,19 +6,19 @@ import { changePayout, type PayoutTransitionInput } from '../../../src/domain/pa
 import { AT } from './collections.ts';
 import { payoutWith } from './payouts.ts';
 
-const OVERDUE_AFTER_MS = 100;
+const STALE_AFTER_MS = 100;
 const NOW = new Date(AT.getTime() + 60_000);
 const SEND_DEADLINE = new Date(NOW.getTime() + 300_000);
 const PERSON = newId('usr');
 
 /** Each input, and what it writes besides the state. */
 const INPUTS: readonly (readonly [PayoutTransitionInput, Partial<Payout>])[] = [
-  [{ kind: 'approved', sendDeadlineAt: SEND_DEADLINE }, { sendDeadlineAt: SEND_DEADLINE }],
+  [{ kind: 'released', sendDeadlineAt: SEND_DEADLINE }, { sendDeadlineAt: SEND_DEADLINE }],
   [
-    { kind: 'refused', by: PERSON, reason: 'wrong person' },
+    { kind: 'rejected', by: PERSON, reason: 'wrong person' },
     { decidedBy: PERSON, rejectionReason: 'wrong person' },
   ],
-  [{ kind: 'withdrawn', by: PERSON }, { decidedBy: PERSON }],
+  [{ kind: 'cancelled', by: PERSON }, { decidedBy: PERSON }],
   [{ kind: 'approval_expired' }, {}],
   [{ kind: 'outcome_unknown' }, {}],
   [{ kind: 'paid', operatorReceipt: '42' }, {}],
@@ -34,7 +34,7 @@ describe('a transition input of a payout', () => {
       it(`${input.kind} ${to === undefined ? 'changes nothing in' : `leads to ${to} from`} ${state}`, () => {
         const sendDeadlineAt = state === 'queued' ? null : AT;
         const before = payoutWith({ state, version: 3, sendDeadlineAt });
-        const change = changePayout(before, input, NOW, OVERDUE_AFTER_MS);
+        const change = changePayout(before, input, NOW, STALE_AFTER_MS);
         if (to === undefined) {
           assert.equal(change, null);
           return;
@@ -50,7 +50,7 @@ describe('a transition input of a payout', () => {
         });
         assert.equal(change.operatorReceipt, input.kind === 'paid' ? '42' : null);
         const isPending = to === 'released' || to === 'reconciling';
-        assert.deepEqual(change.checkDueAt, isPending ? new Date(NOW.getTime() + OVERDUE_AFTER_MS) : null);
+        assert.deepEqual(change.checkDueAt, isPending ? new Date(NOW.getTime() + STALE_AFTER_MS) : null);
       });
     }
   }
@@ -63,7 +63,7 @@ describe('a transition input of a payout', () => {
   it('leaves the approvals, and how many of them the payout needed', () => {
     const approvals = [{ userId: PERSON, approvedAt: AT }];
     const before = payoutWith({ state: 'released', approvals, approvalsRequired: 1, sendDeadlineAt: SEND_DEADLINE });
-    const after = changePayout(before, { kind: 'paid', operatorReceipt: '42' }, NOW, OVERDUE_AFTER_MS)?.after;
+    const after = changePayout(before, { kind: 'paid', operatorReceipt: '42' }, NOW, STALE_AFTER_MS)?.after;
     assert.deepEqual([after?.approvals, after?.approvalsRequired], [approvals, 1]);
   });
 });

@@ -18,9 +18,9 @@ import { AT } from './collections.ts';
 import { payoutWith } from './payouts.ts';
 
 const TRANSITION_KINDS: readonly PayoutTransitionKind[] = [
-  'approved',
-  'refused',
-  'withdrawn',
+  'released',
+  'rejected',
+  'cancelled',
   'approval_expired',
   'outcome_unknown',
   'paid',
@@ -31,9 +31,9 @@ const TRANSITION_KINDS: readonly PayoutTransitionKind[] = [
 
 // Written out once more from the contract: a state and a kind of transition lead to a state; every other pair to none.
 const EXPECTED: Readonly<Record<string, PayoutState>> = {
-  'queued approved': 'released',
-  'queued refused': 'rejected',
-  'queued withdrawn': 'cancelled',
+  'queued released': 'released',
+  'queued rejected': 'rejected',
+  'queued cancelled': 'cancelled',
   'queued approval_expired': 'expired',
   'released outcome_unknown': 'reconciling',
   'released paid': 'succeeded',
@@ -85,7 +85,7 @@ describe('the table of payout transitions', () => {
       Object.entries(PAYOUT_TRANSITIONS.queued)
         .filter(([, to]) => to === 'released')
         .flat(),
-      ['approved', 'released'],
+      ['released', 'released'],
     );
   });
 

@@ -6,7 +6,7 @@ import type { ReversalTransitionInput } from '../../../src/domain/payments/rever
 import { AT } from './collections.ts';
 import { reversalWith } from './reversals.ts';
 
-const OVERDUE_AFTER_MS = 100;
+const STALE_AFTER_MS = 100;
 const NOW = new Date(AT.getTime() + 60_000);
 
 /** Each input, and what it writes besides the state. */
@@ -23,7 +23,7 @@ describe('a transition input of a reversal', () => {
       const to = REVERSAL_TRANSITIONS[state][input.kind];
       it(`${input.kind} ${to === undefined ? 'changes nothing in' : `leads to ${to} from`} ${state}`, () => {
         const before = reversalWith({ state });
-        const change = changeReversal(before, input, NOW, OVERDUE_AFTER_MS);
+        const change = changeReversal(before, input, NOW, STALE_AFTER_MS);
         if (to === undefined) {
           assert.equal(change, null);
           return;
@@ -31,7 +31,7 @@ describe('a transition input of a reversal', () => {
         assert.deepEqual(change, {
           before,
           after: { ...before, state: to, updatedAt: NOW, ...written },
-          checkDueAt: to === 'reconciling' ? new Date(NOW.getTime() + OVERDUE_AFTER_MS) : null,
+          checkDueAt: to === 'reconciling' ? new Date(NOW.getTime() + STALE_AFTER_MS) : null,
           requiresNotAccepted: input.kind === 'never_accepted',
         });
       });

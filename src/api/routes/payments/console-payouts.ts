@@ -2,7 +2,7 @@
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import { payoutObject, type Payout } from '../../../domain/payments/payout.ts';
 import { reversalObject } from '../../../domain/payments/reversal.ts';
-import type { DecidePayout } from '../../../operations/payments/decide-payout.ts';
+import type { EndQueuedPayout } from '../../../operations/payments/end-queued-payout.ts';
 import { getLatestReversal } from '../../../queries/payments/reversal.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
@@ -111,9 +111,9 @@ async function decide(
   deps: ApiDeps,
   by: ActedBy,
   payoutId: string,
-  decision: DecidePayout['decision'],
+  decision: EndQueuedPayout['decision'],
 ): Promise<Payout> {
-  const payout = await deps.payments.decidePayout({ by, payoutId, decision, at: new Date() });
+  const payout = await deps.payments.endQueuedPayout({ by, payoutId, decision, at: new Date() });
   deps.offer({ kind: 'payout', ...payout });
   return payout;
 }

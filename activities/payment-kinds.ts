@@ -32,9 +32,9 @@ type LoadedPayment = {
   queryStatus(operator: Operator): Promise<StatusOutcome>;
 };
 
-type AdapterDeps = { readonly db: Database; readonly payments: Payments; readonly log: Log };
+type PaymentKindsDeps = { readonly db: Database; readonly payments: Payments; readonly log: Log };
 
-export function createPaymentAdapters({ db, payments, log }: AdapterDeps) {
+export function createPaymentKinds({ db, payments, log }: PaymentKindsDeps) {
   return {
     async load(ref: PaymentRef): Promise<LoadedPayment> {
       switch (ref.kind) {

@@ -12,7 +12,7 @@ import { changePayout } from '../../domain/payments/payout-change.ts';
 import { notQueued } from '../../domain/payments/release.ts';
 import type { PaymentContext } from './payment-context.ts';
 
-export type DecidePayout = {
+export type EndQueuedPayout = {
   readonly by: ActedBy;
   readonly payoutId: string;
   readonly decision: { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'cancel' };
@@ -24,23 +24,23 @@ export type DecidePayout = {
  * decision by the same person changes nothing and returns the same payout. Throws `payout_not_found`,
  * `permission_denied` and `state_conflict`.
  */
-export async function decidePayout(context: PaymentContext, input: DecidePayout): Promise<Payout> {
-  return context.db.withTransaction((tx) => decide(tx, input, context));
+export async function endQueuedPayout(context: PaymentContext, input: EndQueuedPayout): Promise<Payout> {
+  return context.db.withTransaction((tx) => end(tx, input, context));
 }
 
-async function decide(tx: Tx, input: DecidePayout, { environment, clocks }: PaymentContext): Promise<Payout> {
+async function end(tx: Tx, input: EndQueuedPayout, { environment, clocks }: PaymentContext): Promise<Payout> {
   const { at, decision, by } = input;
   const { merchantId, userId } = by.person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
   const payout = isId('pay', input.payoutId) ? await findPayoutLocked(tx, merchantId, input.payoutId) : null;
   if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
-  checkMayDecide(payout, roles, input);
+  checkMayEnd(payout, roles, input);
   if (isRepeat(payout, input)) return payout;
   const transition =
     decision.kind === 'reject'
-      ? ({ kind: 'refused', by: userId, reason: decision.reason } as const)
-      : ({ kind: 'withdrawn', by: userId } as const);
-  const change = changePayout(payout, transition, at, clocks.overdueAfterMs);
+      ? ({ kind: 'rejected', by: userId, reason: decision.reason } as const)
+      : ({ kind: 'cancelled', by: userId } as const);
+  const change = changePayout(payout, transition, at, clocks.staleAfterMs);
   if (change === null) throw notQueued(payout);
   const { after } = change;
   const isRecorded = await recordPayoutChange(tx, change, environment);
@@ -55,7 +55,7 @@ async function decide(tx: Tx, input: DecidePayout, { environment, clocks }: Paym
   return after;
 }
 
-function checkMayDecide(payout: Payout, roles: readonly Role[], { decision, by }: DecidePayout): void {
+function checkMayEnd(payout: Payout, roles: readonly Role[], { decision, by }: EndQueuedPayout): void {
   if (decision.kind === 'reject') {
     if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
   } else if (payout.createdBy !== by.person.userId || roles.length === 0) {
@@ -63,7 +63,7 @@ function checkMayDecide(payout: Payout, roles: readonly Role[], { decision, by }
   }
 }
 
-function isRepeat(payout: Payout, { decision, by }: DecidePayout): boolean {
+function isRepeat(payout: Payout, { decision, by }: EndQueuedPayout): boolean {
   if (payout.decidedBy !== by.person.userId) return false;
   return decision.kind === 'reject' ? payout.rejectionReason === decision.reason : payout.state === 'cancelled';
 }

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
 import { measureBacklog, type Backlog } from '../db/work.ts';
 
-export type WorkGate = {
+export type BacklogGate = {
   isOpen(): boolean;
   /** As last measured. */
   backlog(): Backlog;
@@ -13,12 +13,12 @@ export type WorkGate = {
 const MEASURE_EVERY_MS = 1000;
 
 /** Measures once a second and not per request: the limit is for safety, and need not be exact. */
-export function createWorkGate(options: {
+export function createBacklogGate(options: {
   readonly db: Database;
   readonly maxCount: number;
   readonly maxAgeMs: number;
   readonly log: Log;
-}): WorkGate {
+}): BacklogGate {
   const { db, maxCount, maxAgeMs, log } = options;
   let backlog: Backlog = { count: 0, oldestAgeMs: 0 };
   let isMeasuring = false;
