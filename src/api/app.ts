@@ -12,6 +12,7 @@ import { auditRoutes } from './routes/accounts/audit.ts';
 import { balanceRoutes } from './routes/payments/balance.ts';
 import { collectionRoutes } from './routes/payments/collections.ts';
 import { consolePayoutRoutes } from './routes/payments/console-payouts.ts';
+import { reversalRoutes } from './routes/payments/reversals.ts';
 import { deliveryRoutes } from './routes/webhooks/deliveries.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { endpointRoutes } from './routes/webhooks/endpoints.ts';
@@ -67,6 +68,7 @@ function consoleRoutes(deps: ApiDeps): Route[] {
     ...memberRoutes(deps),
     ...invitationRoutes(deps),
     ...consolePayoutRoutes(deps),
+    ...reversalRoutes(deps),
     ...endpointRoutes(deps),
     ...eventRoutes(deps),
     ...deliveryRoutes(deps),

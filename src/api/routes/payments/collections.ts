@@ -7,13 +7,15 @@ import { pageObject } from '../../schemas/page.ts';
 import {
   collectionListSchema,
   collectionSchema,
-  CREATE_PAYMENT_CODES,
-  CREATE_PAYMENT_ERRORS,
   createCollectionSchema,
   listCollectionsSchema,
+} from '../../schemas/payments/collection.ts';
+import {
+  CREATE_PAYMENT_CODES,
+  CREATE_PAYMENT_ERRORS,
   paymentFilter,
   toPaymentRequest,
-} from '../../schemas/payments/collection.ts';
+} from '../../schemas/payments/payment.ts';
 
 const TAG = 'Collections';
 const PATH = '/v1/api/collections';

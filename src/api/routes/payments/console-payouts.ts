@@ -1,9 +1,7 @@
-// What people decide about money: release, reject and cancel payouts, and reverse collections.
+// What people decide about payouts: release, reject or cancel them.
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import { payoutObject, type Payout } from '../../../domain/payments/payout.ts';
-import { reversalObject } from '../../../domain/payments/reversal.ts';
 import type { EndQueuedPayout } from '../../../operations/payments/end-queued-payout.ts';
-import { getLatestReversal } from '../../../queries/payments/reversal.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import {
@@ -11,22 +9,13 @@ import {
   rejectPayoutSchema,
   releasedPayoutsSchema,
   releasePayoutsSchema,
-  reversalSchema,
 } from '../../schemas/payments/payout.ts';
 
 const PAYOUTS = 'Console payouts';
-const REVERSALS = 'Console reversals';
 const PAYOUT = { status: 200, description: 'The payout as it then stands.', schema: payoutSchema } as const;
 
 export function consolePayoutRoutes(deps: ApiDeps): Route[] {
-  return [
-    releaseRoute(deps),
-    releaseManyRoute(deps),
-    rejectRoute(deps),
-    cancelRoute(deps),
-    reverseRoute(deps),
-    reversalRoute(deps),
-  ];
+  return [releaseRoute(deps), releaseManyRoute(deps), rejectRoute(deps), cancelRoute(deps)];
 }
 
 function releaseRoute(deps: ApiDeps): Route {
@@ -116,42 +105,4 @@ async function decide(
   const payout = await deps.payments.endQueuedPayout({ by, payoutId, decision, at: new Date() });
   deps.offer({ kind: 'payout', ...payout });
   return payout;
-}
-
-function reverseRoute(deps: ApiDeps): Route {
-  return route(deps, {
-    method: 'post',
-    path: '/v1/console/collections/{id}/reversal',
-    operationId: 'reverseCollection',
-    tag: REVERSALS,
-    summary: 'Give the whole amount of a collection back to its payer',
-    description:
-      'The collection becomes `reversed` when the operator confirms the refund, and not before. With too little ' +
-      'available the answer is 402, and is kept like any other.',
-    access: { roles: ['approver'] },
-    idPrefix: 'col',
-    isIdempotent: true,
-    response: { status: 202, description: 'Accepted and recorded.', schema: reversalSchema },
-    errors: ['collection_not_found', 'state_conflict', 'balance_insufficient'],
-    handle: async ({ id: collectionId, idempotencyKey, by }) => {
-      const created = await deps.payments.createReversal({ by, collectionId, idempotencyKey, at: new Date() });
-      if (created.kind === 'created') deps.offer({ kind: 'reversal', ...created.reversal });
-      return { stored: created };
-    },
-  });
-}
-
-function reversalRoute(deps: ApiDeps): Route {
-  return route(deps, {
-    method: 'get',
-    path: '/v1/console/collections/{id}/reversal',
-    operationId: 'getReversal',
-    tag: REVERSALS,
-    summary: 'The latest reversal that somebody asked for',
-    access: 'session',
-    idPrefix: 'col',
-    response: { status: 200, description: 'The reversal.', schema: reversalSchema },
-    errors: ['collection_not_found', 'reversal_not_found'],
-    handle: async ({ merchantId, id }) => ({ body: reversalObject(await getLatestReversal(deps.db, merchantId, id)) }),
-  });
 }

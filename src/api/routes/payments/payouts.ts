@@ -10,7 +10,7 @@ import {
   CREATE_PAYMENT_ERRORS,
   paymentFilter,
   toPaymentRequest,
-} from '../../schemas/payments/collection.ts';
+} from '../../schemas/payments/payment.ts';
 import {
   createPayoutSchema,
   listPayoutsSchema,

@@ -1,10 +1,9 @@
-// Payouts and reversals on the wire.
+// Payouts on the wire.
 import { z } from 'zod';
 import { APPROVAL_STATES, PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
-import { REVERSAL_STATES } from '../../../domain/payments/reversal.ts';
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
-import { failure, operator, paymentFields, paymentFilters } from './collection.ts';
+import { failure, operator, paymentFields, paymentFilters } from './payment.ts';
 import { printable, time } from '../primitives.ts';
 
 const state = z.enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]]).meta({ id: 'PayoutState' });
@@ -80,16 +79,3 @@ export const releasedPayoutsSchema = z
     ),
   })
   .meta({ id: 'ReleasedPayouts' });
-
-export const reversalSchema = z
-  .strictObject({
-    id: z.string().regex(/^rev_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
-    collection_id: z.string(),
-    state: z.enum(REVERSAL_STATES),
-    failure,
-    operator_reference: z.uuid().meta({ description: 'What the operator knows the refund by.' }),
-    requested_by: userId,
-    created_at: time,
-    updated_at: time,
-  })
-  .meta({ id: 'Reversal' });
