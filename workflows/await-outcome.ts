@@ -22,13 +22,14 @@ export async function awaitOutcome<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   from: PaymentSnapshot<Kind>,
   signals: PendingSignals,
+  queriedAtMs: number | null = null,
 ): Promise<PaymentSnapshot<Kind>> {
   const { minimumQueryGapMs } = payment.clocks;
   let snapshot = from;
   // The schedule begins again in each state.
   let pollsInState = 0;
   let seenCallbacks = 0;
-  let lastQueryAtMs: number | null = null;
+  let lastQueryAtMs = queriedAtMs;
   for (;;) {
     const isPending = !isFinal(snapshot.state);
     // A callback that came while the outcome was being recorded may report what followed it.
@@ -58,11 +59,12 @@ export async function awaitOutcome<Kind extends PaymentKind>(
 
 /**
  * Rechecks a payment that was final when the run began: queries its status until the operator gives one or the schedule
- * ends.
+ * ends. Then waits like any other run, for what followed from that and for callbacks that came meanwhile.
  */
 export async function recheck<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   snapshot: PaymentSnapshot<Kind>,
+  signals: PendingSignals,
 ): Promise<PaymentSnapshot<Kind>> {
   let attested = await queryStatus(payment);
   // The sweep rechecks an expired collection at intervals, so one query is enough.
@@ -72,7 +74,8 @@ export async function recheck<Kind extends PaymentKind>(
     await sleep(waitMs, { summary: 'next status poll' });
     attested = await queryStatus(payment);
   }
-  return applyStatus(payment, snapshot, attested);
+  const queriedAtMs = Date.now();
+  return awaitOutcome(payment, await applyStatus(payment, snapshot, attested), signals, queriedAtMs);
 }
 
 /** Records everything that follows from the status: a payment that was paid and returned takes two transitions. */

@@ -16,7 +16,7 @@ export async function collectionWorkflow(input: PaymentWorkflowInput<'collection
   setCurrentDetails('Asking the operator to raise the prompt on the payer’s phone.');
   const { payment, snapshot } = await loadPayment(input);
   if (isRecheckable(snapshot.state) || snapshot.state === 'expired') {
-    return finish(await awaitOutcome(payment, await recheck(payment, snapshot), signals));
+    return finish(await recheck(payment, snapshot, signals));
   }
   const sent = snapshot.state === 'initiated' ? await sendPayment(payment, snapshot) : snapshot;
   return finish(await awaitOutcome(payment, sent, signals));

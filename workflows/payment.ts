@@ -87,7 +87,8 @@ export async function sendPayment<Kind extends PaymentKind>(
       return recordTransition(payment, { kind: 'declined', failureCode }, attested);
     }
     case 'not_sent':
-      return snapshot;
+      // Something else may have moved the payment since this run loaded it.
+      return reloadPayment(payment);
   }
 }
 

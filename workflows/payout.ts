@@ -38,7 +38,7 @@ export async function payoutWorkflow(input: PaymentWorkflowInput<'payout'>): Pro
     setCurrentDetails('Released. Sending it to the operator: see the pending activity.');
     snapshot = await sendPayment(payment, snapshot);
   }
-  if (isRecheckable(snapshot.state)) snapshot = await recheck(payment, snapshot);
+  if (isRecheckable(snapshot.state)) return finish(await recheck(payment, snapshot, signals));
   return finish(await awaitOutcome(payment, snapshot, signals));
 }
 

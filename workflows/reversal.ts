@@ -16,6 +16,6 @@ export async function reversalWorkflow(input: PaymentWorkflowInput<'reversal'>):
     setCurrentDetails('Requesting the refund from the operator: see the pending activity.');
     snapshot = await sendPayment(payment, snapshot);
   }
-  if (isRecheckable(snapshot.state)) snapshot = await recheck(payment, snapshot);
+  if (isRecheckable(snapshot.state)) return finish(await recheck(payment, snapshot, signals));
   return finish(await awaitOutcome(payment, snapshot, signals));
 }

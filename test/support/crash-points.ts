@@ -74,9 +74,10 @@ function isTheStatement(statement: unknown, name: string): boolean {
   return typeof statement === 'object' && statement !== null && 'name' in statement && statement.name === name;
 }
 
+const recordSchema = z.object({ transition: z.object({ kind: z.string() }) });
+
 function isAbout(argument: unknown, transition: string | undefined): boolean {
-  if (transition === undefined) return true;
-  return JSON.stringify(argument).includes(`"kind":"${transition}"`);
+  return transition === undefined || recordSchema.parse(argument).transition.kind === transition;
 }
 
 /** No exit handler runs, nothing is flushed, and nothing happens afterwards. */
