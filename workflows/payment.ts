@@ -10,6 +10,7 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
+  TimeoutFailure,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -181,12 +182,17 @@ async function orNull<Result>(activity: Promise<Result>): Promise<Result | null>
   try {
     return await activity;
   } catch (error) {
-    if (isCancellation(error) || !(error instanceof ActivityFailure) || isApprovalMissing(error)) throw error;
+    if (isCancellation(error) || !hasFailed(error) || isApprovalMissing(error)) throw error;
     return null;
   }
 }
 
+// A local activity that timed out is an ActivityFailure in the run itself, and the bare TimeoutFailure when it is replayed.
+function hasFailed(error: unknown): error is ActivityFailure | TimeoutFailure {
+  return error instanceof ActivityFailure || error instanceof TimeoutFailure;
+}
+
 // A payout that lacks its approvals has no outcome to wait for: the workflow fails, red in the Temporal UI.
-function isApprovalMissing({ cause }: ActivityFailure): boolean {
+function isApprovalMissing({ cause }: Error): boolean {
   return cause instanceof Error && 'type' in cause && cause.type === 'ApprovalMissing';
 }

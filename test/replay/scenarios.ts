@@ -45,6 +45,20 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'collection-status-query-times-out-after-callback',
+    environment: { ...NO_POLLS, MALIPO_OPERATOR_TIMEOUT_MS: '5000', MALIPO_NOT_FOUND_GRACE_MS: '6000' },
+    undecidedMs: 1500,
+    async play(testEnv) {
+      const payment = await pay(testEnv, '009');
+      await untilState(testEnv, payment, 'prompted');
+      // Longer than the query within the workflow task may take, and shorter than the one that follows it.
+      await switchFaults(testEnv, { latencyMs: 3500 });
+      await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
+      await untilState(testEnv, payment, 'succeeded');
+      return payment;
+    },
+  },
+  {
     name: 'collection-declined-found-by-polling',
     environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
     async play(testEnv) {
