@@ -25,6 +25,9 @@ export type ShownCollection = Readonly<Record<string, unknown>> & {
   readonly failure: { readonly code: string } | null;
 };
 
+/** The transitions of a collection that is paid in the ordinary way, as `transitionsOf` gives them. */
+export const PAID_TRANSITIONS = ['initiated > prompted', 'prompted > succeeded'];
+
 let phones = 0;
 
 /** A mobile number of MTN Uganda that is unique in this run and ends in `row`. */

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import {
   availableBalance,
   callBack,
   fetchPayment,
+  PAID_TRANSITIONS,
   pay,
   promptsRaised,
   storedEvents,
@@ -16,7 +17,9 @@ import {
   untilState,
   type Payment,
 } from '../support/payments.ts';
-import { startScriptedOperator, type ScriptedOperator } from '../support/scripted-operator.ts';
+import { startScriptedOperator } from '../support/scripted-operator.ts';
+import { useFixture } from '../support/use-fixture.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 async function storedCallbacks(testEnv: TestEnvironment): Promise<number> {
   const { rows } = await testEnv.db.pool.query<{ count: number }>(
@@ -34,25 +37,18 @@ describe('a callback of the operator', () => {
   // Only a callback makes the workflow query the status in time.
   const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '30000', MALIPO_PROMPT_WINDOW_MS: '60000' };
   const QUERY_GAP_MS = 200;
-  let testEnv: TestEnvironment;
-  let operator: ScriptedOperator;
-  before(async () => {
-    operator = await startScriptedOperator();
-    testEnv = await startTestEnvironment({
-      environment: {
-        ...NO_POLLS,
-        MALIPO_MINIMUM_QUERY_GAP_MS: String(QUERY_GAP_MS),
-        MALIPO_MTN_MOMO_BASE_URL: operator.url,
-      },
-    });
-  });
+  const operator = useFixture(startScriptedOperator);
+  const testEnv = useTestEnvironment(() => ({
+    environment: {
+      ...NO_POLLS,
+      MALIPO_MINIMUM_QUERY_GAP_MS: String(QUERY_GAP_MS),
+      MALIPO_MTN_MOMO_BASE_URL: operator.url,
+    },
+  }));
   beforeEach(() => {
     operator.setStatus({ status: 'PENDING' });
   });
-  after(async () => {
-    await testEnv.stop();
-    await operator.stop();
-  });
+  after(() => operator.stop());
 
   async function promptedPayment(): Promise<Payment> {
     const payment = await pay(testEnv, '000');
@@ -83,10 +79,7 @@ describe('a callback of the operator', () => {
     await Promise.all([1, 2].map(() => callBack(testEnv, payment.operatorReference, 'SUCCESSFUL')));
     await untilState(testEnv, payment, 'succeeded', 5000);
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
-      'initiated > prompted',
-      'prompted > succeeded',
-    ]);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
   });
 
   it('leads to a bounded number of status queries and stored callbacks when it is repeated without end', async () => {
@@ -126,30 +119,21 @@ describe('a callback of the operator', () => {
 });
 
 describe('a callback of the sandbox operator', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: {
-        MALIPO_POLL_SCHEDULE_MS: '30000',
-        MALIPO_PROMPT_WINDOW_MS: '400',
-        MALIPO_RECONCILE_SCHEDULE_MS: '100',
-        MALIPO_RECONCILE_FOR_MS: '300',
-      },
-      sandboxTimes: { decisionMs: 1500, undecidedMs: 1500 },
-    });
-  });
-  after(async () => {
-    await testEnv.stop();
+  const testEnv = useTestEnvironment({
+    environment: {
+      MALIPO_POLL_SCHEDULE_MS: '30000',
+      MALIPO_PROMPT_WINDOW_MS: '400',
+      MALIPO_RECONCILE_SCHEDULE_MS: '100',
+      MALIPO_RECONCILE_FOR_MS: '300',
+    },
+    sandboxTimes: { decisionMs: 1500, undecidedMs: 1500 },
   });
 
   it('is not lost when it comes before the answer to the prompt request', async () => {
     const payment = await pay(testEnv, '012');
     const shown = await untilState(testEnv, payment, 'succeeded');
     assert.equal(shown.failure, null);
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
-      'initiated > prompted',
-      'prompted > succeeded',
-    ]);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
   });
 
   it('leads to a late success, which the event marks, when it comes after the payment expired', async () => {
@@ -166,15 +150,9 @@ describe('a callback of the sandbox operator', () => {
 });
 
 describe('a callback for a payment whose workflow was lost', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: { MALIPO_POLL_SCHEDULE_MS: '200', MALIPO_PROMPT_WINDOW_MS: '60000' },
-      sandboxTimes: { decisionMs: 1200 },
-    });
-  });
-  after(async () => {
-    await testEnv.stop();
+  const testEnv = useTestEnvironment({
+    environment: { MALIPO_POLL_SCHEDULE_MS: '200', MALIPO_PROMPT_WINDOW_MS: '60000' },
+    sandboxTimes: { decisionMs: 1200 },
   });
 
   it('starts the workflow again, and the payment succeeds', async () => {
@@ -188,13 +166,11 @@ describe('a callback for a payment whose workflow was lost', () => {
 });
 
 describe('the address for callbacks', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({ startsServer: false });
   before(async () => {
-    testEnv = await startTestEnvironment({ startsServer: false });
     // The operator cannot reach the public address.
     await testEnv.startServer({ MALIPO_PUBLIC_URL: 'http://127.0.0.1:1', MALIPO_CALLBACK_URL: `${testEnv.baseUrl}/` });
   });
-  after(() => testEnv.stop());
 
   it('receives the callbacks when it differs from the public address', async () => {
     const payment = await pay(testEnv, '000');

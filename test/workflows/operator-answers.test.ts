@@ -2,61 +2,44 @@
 import assert from 'node:assert/strict';
 import { json } from '../operators/stub-operator.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
 import {
-  assertLedgerIsSound,
   availableBalance,
+  PAID_TRANSITIONS,
   pay,
   transitionsOf,
   untilAllReceived,
   untilState,
   type Payment,
 } from '../support/payments.ts';
-import {
-  CUT,
-  startScriptedOperator,
-  ACCEPTED,
-  type ScriptedOperator,
-  type ScriptedStatus,
-} from '../support/scripted-operator.ts';
+import { CUT, startScriptedOperator, ACCEPTED, type ScriptedStatus } from '../support/scripted-operator.ts';
+import { useFixture } from '../support/use-fixture.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 describe('an answer of the operator', () => {
-  let testEnv: TestEnvironment;
-  let expiringEnv: TestEnvironment;
-  let reconcilingEnv: TestEnvironment;
-  let operator: ScriptedOperator;
-  before(async () => {
-    operator = await startScriptedOperator();
-    const environment = {
-      MALIPO_MTN_MOMO_BASE_URL: operator.url,
-      MALIPO_POLL_SCHEDULE_MS: '100',
-      MALIPO_RECONCILE_SCHEDULE_MS: '100',
-      MALIPO_OPERATOR_TIMEOUT_MS: '500',
-    };
-    testEnv = await startTestEnvironment({ environment });
-    expiringEnv = await startTestEnvironment({
-      environment: { ...environment, MALIPO_PROMPT_WINDOW_MS: '400', MALIPO_RECONCILE_FOR_MS: '400' },
-    });
-    reconcilingEnv = await startTestEnvironment({
+  const operator = useFixture(startScriptedOperator);
+  const useEnvironment = (changes: Readonly<Record<string, string>> = {}) =>
+    useTestEnvironment(() => ({
       environment: {
-        ...environment,
-        MALIPO_PROMPT_WINDOW_MS: '1000',
-        MALIPO_RECONCILE_SCHEDULE_MS: '2500,300000',
-        MALIPO_RECONCILE_FOR_MS: '3600000',
+        MALIPO_MTN_MOMO_BASE_URL: operator.url,
+        MALIPO_POLL_SCHEDULE_MS: '100',
+        MALIPO_RECONCILE_SCHEDULE_MS: '100',
+        MALIPO_OPERATOR_TIMEOUT_MS: '500',
+        ...changes,
       },
-    });
+    }));
+  const testEnv = useEnvironment();
+  const expiringEnv = useEnvironment({ MALIPO_PROMPT_WINDOW_MS: '400', MALIPO_RECONCILE_FOR_MS: '400' });
+  const reconcilingEnv = useEnvironment({
+    MALIPO_PROMPT_WINDOW_MS: '1000',
+    MALIPO_RECONCILE_SCHEDULE_MS: '2500,300000',
+    MALIPO_RECONCILE_FOR_MS: '3600000',
   });
   beforeEach(() => {
     operator.answerPrompts(ACCEPTED);
     operator.setStatus({ status: 'PENDING' });
   });
-  after(async () => {
-    for (const each of [testEnv, expiringEnv, reconcilingEnv]) {
-      await assertLedgerIsSound(each.db);
-      await each.stop();
-    }
-    await operator.stop();
-  });
+  after(() => operator.stop());
 
   async function paymentOfNewMerchant(at = testEnv): Promise<Payment> {
     return pay(at, '000', { merchant: await at.addMerchant(), fields: { amount: 5000 } });
@@ -123,10 +106,7 @@ describe('an answer of the operator', () => {
     operator.setStatus({ status: 'SUCCESSFUL' });
     const payment = await paymentOfNewMerchant();
     await untilState(testEnv, payment, 'succeeded');
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
-      'initiated > prompted',
-      'prompted > succeeded',
-    ]);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
     assert.equal(operator.prompts(payment.operatorReference), 2);
   });
 
@@ -141,10 +121,7 @@ describe('an answer of the operator', () => {
     operator.setStatus({ status: 'SUCCESSFUL' });
     const payment = await paymentOfNewMerchant();
     await untilState(testEnv, payment, 'succeeded');
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
-      'initiated > prompted',
-      'prompted > succeeded',
-    ]);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
     assert.equal(await availableBalance(testEnv, payment.merchant), payment.amount);
   });
 });

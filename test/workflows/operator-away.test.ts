@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
-  assertLedgerIsSound,
   availableBalance,
   fetchPayment,
+  PAID_TRANSITIONS,
   pay,
   promptsRaised,
   sandboxTransactions,
@@ -15,23 +15,18 @@ import {
   untilState,
   type Payment,
 } from '../support/payments.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 describe('a payment whose prompt deadline passes before a worker can send it', () => {
   const DEADLINE_MS = 400;
   const GRACE_MS = 800;
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      startsServer: false,
-      environment: {
-        MALIPO_PROMPT_DEADLINE_MS: String(DEADLINE_MS),
-        MALIPO_NOT_FOUND_GRACE_MS: String(GRACE_MS),
-        MALIPO_OPERATOR_TIMEOUT_MS: '700',
-      },
-    });
-  });
-  after(async () => {
-    await testEnv.stop();
+  const testEnv = useTestEnvironment({
+    startsServer: false,
+    environment: {
+      MALIPO_PROMPT_DEADLINE_MS: String(DEADLINE_MS),
+      MALIPO_NOT_FOUND_GRACE_MS: String(GRACE_MS),
+      MALIPO_OPERATOR_TIMEOUT_MS: '700',
+    },
   });
 
   it('expires without a prompt', async () => {
@@ -48,23 +43,14 @@ describe('a payment whose prompt deadline passes before a worker can send it', (
 });
 
 describe('a payment while the operator does not answer', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: {
-        MALIPO_OPERATOR_TIMEOUT_MS: '400',
-        MALIPO_PROMPT_WINDOW_MS: '4000',
-        MALIPO_RECONCILE_FOR_MS: '20000',
-      },
-    });
+  const testEnv = useTestEnvironment({
+    environment: {
+      MALIPO_OPERATOR_TIMEOUT_MS: '400',
+      MALIPO_PROMPT_WINDOW_MS: '4000',
+      MALIPO_RECONCILE_FOR_MS: '20000',
+    },
   });
-  afterEach(async () => {
-    await switchFaults(testEnv, {});
-  });
-  after(async () => {
-    await assertLedgerIsSound(testEnv.db);
-    await testEnv.stop();
-  });
+  afterEach(() => switchFaults(testEnv, {}));
 
   it('is sent again until the operator is back, with a single prompt', async () => {
     await switchFaults(testEnv, { down: true });
@@ -73,10 +59,7 @@ describe('a payment while the operator does not answer', () => {
     assert.equal((await fetchPayment(testEnv, payment)).state, 'initiated');
     await switchFaults(testEnv, {});
     await untilState(testEnv, payment, 'succeeded');
-    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), [
-      'initiated > prompted',
-      'prompted > succeeded',
-    ]);
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
     assert.equal(await promptsRaised(testEnv, payment.phone), 1);
   });
 
@@ -107,9 +90,7 @@ describe('a payment while the operator does not answer', () => {
 
 describe('a payment while the operator is away until after the prompt deadline', () => {
   let testEnv: TestEnvironment;
-  afterEach(async () => {
-    await testEnv.stop();
-  });
+  afterEach(() => testEnv.stop());
 
   async function payWhileAway(environment: Readonly<Record<string, string>>): Promise<Payment> {
     testEnv = await startTestEnvironment({ environment: { MALIPO_PROMPT_DEADLINE_MS: '700', ...environment } });

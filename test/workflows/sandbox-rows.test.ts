@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { COLLECTION_BEHAVIOURS } from '../../src/sandbox/behaviours.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,
   decideAtSandbox,
+  PAID_TRANSITIONS,
   pay,
   sandboxTransactions,
   transitionsOf,
@@ -16,6 +17,8 @@ import {
   type SandboxTransaction,
   type ShownCollection,
 } from '../support/payments.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 type Row = {
   readonly row: string;
@@ -26,9 +29,8 @@ type Row = {
   readonly callbacks: number;
 };
 
-const PAID = ['initiated > prompted', 'prompted > succeeded'];
 const FAILED = ['initiated > prompted', 'prompted > failed'];
-const succeeds = { state: 'succeeded', failure: null, transitions: PAID } as const;
+const succeeds = { state: 'succeeded', failure: null, transitions: PAID_TRANSITIONS } as const;
 const fails = (failure: string) => ({ state: 'failed', failure, transitions: FAILED }) as const;
 
 const ROWS: readonly Row[] = [
@@ -92,7 +94,7 @@ const ROWS: readonly Row[] = [
     title: 'is reversed when the operator gives the money back',
     state: 'reversed',
     failure: null,
-    transitions: [...PAID, 'succeeded > reversed'],
+    transitions: [...PAID_TRANSITIONS, 'succeeded > reversed'],
     callbacks: 2,
   },
   { row: '099', title: 'succeeds when a person approves it at the handset', ...succeeds, callbacks: 1 },
@@ -107,15 +109,14 @@ type Outcome = {
 };
 
 describe('a collection at the sandbox operator', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({
+    environment: { MALIPO_PROMPT_WINDOW_MS: '5000', MALIPO_RECONCILE_FOR_MS: '7000' },
+    sandboxTimes: { undecidedMs: 7000 },
+  });
   const payments = new Map<string, Promise<Payment>>();
 
   // All collections at once, because most of their time is waiting.
   before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: { MALIPO_PROMPT_WINDOW_MS: '5000', MALIPO_RECONCILE_FOR_MS: '7000' },
-      sandboxTimes: { undecidedMs: 7000 },
-    });
     for (const { row } of ROWS) {
       payments.set(
         row,
@@ -126,9 +127,6 @@ describe('a collection at the sandbox operator', () => {
     const { phone, operatorReference: reference } = await payments.get('099')!;
     await eventually('the prompt', async () => (await sandboxTransactions(testEnv, phone)).length > 0);
     await decideAtSandbox(testEnv, 'handset', { reference, choice: 'approve', pin: '1234' });
-  });
-  after(async () => {
-    await testEnv.stop();
   });
 
   async function outcomeOf({ row, state, callbacks }: Row): Promise<Outcome> {
@@ -156,10 +154,7 @@ describe('a collection at the sandbox operator', () => {
       assert.equal(shown.failure?.code ?? null, row.failure);
       assert.deepEqual(transitions, row.transitions);
       assert.equal(balance, row.state === 'succeeded' ? shown['amount'] : 0);
-      assert.deepEqual(
-        transactions.map(({ promptsRaised }) => promptsRaised),
-        [1],
-      );
+      assert.deepEqual(valuesOf(transactions, 'promptsRaised'), [1]);
     });
   }
 
@@ -169,10 +164,8 @@ describe('a collection at the sandbox operator', () => {
   });
 
   it('is tested with every row of the table', () => {
-    const tried = new Set(ROWS.map(({ row }) => row));
-    assert.deepEqual(
-      [...COLLECTION_BEHAVIOURS.keys()].filter((row) => !tried.has(row)),
-      [],
-    );
+    const tried = new Set(valuesOf(ROWS, 'row'));
+    const untried = [...COLLECTION_BEHAVIOURS.keys()].filter((row) => !tried.has(row));
+    assert.deepEqual(untried, []);
   });
 });

@@ -4,7 +4,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually, startTestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
   availableBalance,
@@ -16,6 +16,8 @@ import {
   type Payment,
 } from '../support/payments.ts';
 import { scheduleOf, sweep } from '../support/sweeps.ts';
+import { useFixture } from '../support/use-fixture.ts';
+import { valuesOf } from '../support/values-of.ts';
 
 async function runsOf({ workflowId }: Payment): Promise<WorkflowExecutionInfo[]> {
   const runs: WorkflowExecutionInfo[] = [];
@@ -25,9 +27,8 @@ async function runsOf({ workflowId }: Payment): Promise<WorkflowExecutionInfo[]>
 }
 
 describe('the sweep', () => {
-  let testEnv: TestEnvironment;
-  before(async () => {
-    testEnv = await startTestEnvironment({
+  const start = () =>
+    startTestEnvironment({
       environment: {
         // The operator's callbacks arrive nowhere, so that only status queries find an outcome.
         MALIPO_PUBLIC_URL: 'http://127.0.0.1:1',
@@ -41,21 +42,18 @@ describe('the sweep', () => {
       },
       sandboxTimes: { undecidedMs: 2000 },
     });
+  // Its ledger is broken at the end.
+  const testEnv = useFixture(start, (env) => env.stop());
+  before(async () => {
     for (const idFor of [reconciliationScheduleId, ledgerCheckScheduleId]) {
       await eventually('the schedule', async () => (await scheduleOf(testEnv, idFor)).describe().catch(() => null));
     }
-  });
-  after(async () => {
-    await testEnv.stop();
   });
 
   it('has a schedule that never runs two sweeps at once, and whose interval a new start updates', async () => {
     const schedule = await scheduleOf(testEnv);
     const { spec, policies } = await schedule.describe();
-    assert.deepEqual(
-      spec.intervals?.map(({ every }) => every),
-      [3_600_000],
-    );
+    assert.deepEqual(valuesOf(spec.intervals ?? [], 'every'), [3_600_000]);
     assert.equal(policies.overlap, 'SKIP');
     const other = await testEnv.startServer({ MALIPO_ROLES: 'worker', MALIPO_SWEEP_EVERY_MS: '1800000' });
     await eventually('the new interval', async () => {

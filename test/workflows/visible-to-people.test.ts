@@ -3,25 +3,22 @@ import assert from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { temporalClient } from '../support/engines.ts';
-import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { eventually } from '../support/test-environment.ts';
 import { pay, untilState, type Payment } from '../support/payments.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 // An amount whose digits appear nowhere else.
 const FIELDS = { amount: 4_319_867, reference: 'ORDER-of-Akello', description: 'School fees of Akello' };
 
 describe('a payment in the Temporal UI', () => {
-  let testEnv: TestEnvironment;
+  const testEnv = useTestEnvironment({
+    environment: { MALIPO_PROMPT_WINDOW_MS: '4000', MALIPO_RECONCILE_FOR_MS: '20000' },
+    sandboxTimes: { undecidedMs: 8000 },
+  });
   let payment: Payment;
   before(async () => {
-    testEnv = await startTestEnvironment({
-      environment: { MALIPO_PROMPT_WINDOW_MS: '4000', MALIPO_RECONCILE_FOR_MS: '20000' },
-      sandboxTimes: { undecidedMs: 8000 },
-    });
     // Paid after the prompt window: it waits for the payer, then for the operator, and then it is final.
     payment = await pay(testEnv, '009', { fields: FIELDS });
-  });
-  after(async () => {
-    await testEnv.stop();
   });
 
   async function handleOf({ workflowId }: Payment): Promise<WorkflowHandle> {
