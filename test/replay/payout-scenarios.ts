@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { recheckWorkflowId, reversalWorkflowId } from '../../workflows/contract.ts';
 import type { PayoutId, ReversalId } from '../../src/domain/ids.ts';
+import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
-import { callBack, pay, untilState } from '../support/payments.ts';
+import { callBack, pay, untilState, type Payment } from '../support/payments.ts';
 import { temporalClient } from '../support/engines.ts';
 import { requestPayout, fund, release, untilPayoutState, type Payout } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
@@ -12,13 +13,27 @@ import type { Scenario } from './scenarios.ts';
 
 const NO_POLLS = { MALIPO_POLL_SCHEDULE_MS: '60000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '120000' };
 
-async function released(testEnv: TestEnvironment, row: string): Promise<Payout> {
+/** Releases a payout and waits until it is in `state`. */
+async function releasedUntil(testEnv: TestEnvironment, row: string, state: PayoutState): Promise<Payout> {
   await fund(testEnv, testEnv.merchant, 20_000);
   const payout = await requestPayout(testEnv, row);
   await untilQueued(payout.workflowId);
   const response = await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
   assert.equal(response.status, 200, response.text);
+  await untilPayoutState(testEnv, payout, state);
   return payout;
+}
+
+/** Sends a callback for a final payment, and waits for the workflow that it starts. */
+export async function recheckedByCallback(
+  testEnv: TestEnvironment,
+  { operatorReference }: Payment,
+  workflowId: string,
+): Promise<{ workflowId: string }> {
+  await callBack(testEnv, operatorReference, 'SUCCESSFUL');
+  const handle = (await temporalClient()).workflow.getHandle(workflowId);
+  await eventually('the recheck', () => handle.describe().catch(() => null));
+  return { workflowId };
 }
 
 /** Makes the history begin with the wait for a decision, however slowly the workflow starts. */
@@ -44,20 +59,12 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
   {
     name: 'payout-released-and-paid',
     environment: NO_POLLS,
-    async play(testEnv) {
-      const payout = await released(testEnv, '000');
-      await untilPayoutState(testEnv, payout, 'succeeded');
-      return payout;
-    },
+    play: (testEnv) => releasedUntil(testEnv, '000', 'succeeded'),
   },
   {
     name: 'payout-refused-by-the-operator-found-by-polling',
     environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
-    async play(testEnv) {
-      const payout = await released(testEnv, '005');
-      await untilPayoutState(testEnv, payout, 'failed');
-      return payout;
-    },
+    play: (testEnv) => releasedUntil(testEnv, '005', 'failed'),
   },
   {
     name: 'payout-undecided-then-paid',
@@ -67,18 +74,13 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
       MALIPO_RECONCILE_SCHEDULE_MS: '500,900',
     },
     undecidedMs: 6500,
-    async play(testEnv) {
-      const payout = await released(testEnv, '009');
-      await untilPayoutState(testEnv, payout, 'succeeded');
-      return payout;
-    },
+    play: (testEnv) => releasedUntil(testEnv, '009', 'succeeded'),
   },
   {
     name: 'payout-rechecked-and-returned',
     environment: NO_POLLS,
     async play(testEnv) {
-      const payout = await released(testEnv, '015');
-      await untilPayoutState(testEnv, payout, 'reversed');
+      const payout = await releasedUntil(testEnv, '015', 'reversed');
       return { workflowId: recheckWorkflowId(payout.id as PayoutId) };
     },
   },
@@ -86,13 +88,8 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     name: 'payout-rechecked-after-it-failed',
     environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
     async play(testEnv) {
-      const payout = await released(testEnv, '001');
-      await untilPayoutState(testEnv, payout, 'failed');
-      await callBack(testEnv, payout.operatorReference, 'SUCCESSFUL');
-      const workflowId = recheckWorkflowId(payout.id as PayoutId);
-      const handle = (await temporalClient()).workflow.getHandle(workflowId);
-      await eventually('the recheck', () => handle.describe().catch(() => null));
-      return { workflowId };
+      const payout = await releasedUntil(testEnv, '001', 'failed');
+      return recheckedByCallback(testEnv, payout, recheckWorkflowId(payout.id as PayoutId));
     },
   },
   {

@@ -8,11 +8,12 @@ import {
   reconciliationScheduleId,
 } from '../../workflows/contract.ts';
 import type { CollectionId } from '../../src/domain/ids.ts';
+import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import { callBack, pay, switchFaults, untilState } from '../support/payments.ts';
-import { PAYOUT_SCENARIOS } from './payout-scenarios.ts';
+import { callBack, pay, switchFaults, untilState, type Payment } from '../support/payments.ts';
+import { PAYOUT_SCENARIOS, recheckedByCallback } from './payout-scenarios.ts';
 
 type Run = { readonly workflowId: string; readonly runId?: string };
 
@@ -38,11 +39,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
   {
     name: 'collection-paid-after-callback',
     environment: NO_POLLS,
-    async play(testEnv) {
-      const payment = await pay(testEnv, '000');
-      await untilState(testEnv, payment, 'succeeded');
-      return payment;
-    },
+    play: (testEnv) => paidUntil(testEnv, '000', 'succeeded'),
   },
   {
     name: 'collection-status-query-times-out-after-callback',
@@ -61,19 +58,14 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
   {
     name: 'collection-declined-found-by-polling',
     environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
-    async play(testEnv) {
-      const payment = await pay(testEnv, '005');
-      await untilState(testEnv, payment, 'failed');
-      return payment;
-    },
+    play: (testEnv) => paidUntil(testEnv, '005', 'failed'),
   },
   {
     name: 'collection-callbacks-faster-than-the-gap',
     environment: { ...NO_POLLS, MALIPO_MINIMUM_QUERY_GAP_MS: '600' },
     undecidedMs: 2500,
     async play(testEnv) {
-      const payment = await pay(testEnv, '009');
-      await untilState(testEnv, payment, 'prompted');
+      const payment = await paidUntil(testEnv, '009', 'prompted');
       for (let i = 0; i < 4; i++) {
         await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
         await sleep(150);
@@ -85,28 +77,19 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
   {
     name: 'collection-undecided-then-paid-late',
     environment: FEW_POLLS,
-    async play(testEnv) {
-      const payment = await pay(testEnv, '009');
-      await untilState(testEnv, payment, 'succeeded');
-      return payment;
-    },
+    play: (testEnv) => paidUntil(testEnv, '009', 'succeeded'),
   },
   {
     name: 'collection-undecided-for-ever',
     environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '1000' },
-    async play(testEnv) {
-      const payment = await pay(testEnv, '010');
-      await untilState(testEnv, payment, 'expired');
-      return payment;
-    },
+    play: (testEnv) => paidUntil(testEnv, '010', 'expired'),
   },
   {
     name: 'collection-paid-after-it-expired',
     environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '300' },
     undecidedMs: 3500,
     async play(testEnv) {
-      const payment = await pay(testEnv, '009');
-      await untilState(testEnv, payment, 'expired');
+      const payment = await paidUntil(testEnv, '009', 'expired');
       await untilState(testEnv, payment, 'succeeded');
       return { workflowId: recheckWorkflowId(payment.id as CollectionId) };
     },
@@ -115,13 +98,8 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     name: 'collection-rechecked-after-it-failed',
     environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
     async play(testEnv) {
-      const payment = await pay(testEnv, '001');
-      await untilState(testEnv, payment, 'failed');
-      await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
-      const workflowId = recheckWorkflowId(payment.id as CollectionId);
-      const handle = (await temporalClient()).workflow.getHandle(workflowId);
-      await eventually('the recheck', () => handle.describe().catch(() => null));
-      return { workflowId };
+      const payment = await paidUntil(testEnv, '001', 'failed');
+      return recheckedByCallback(testEnv, payment, recheckWorkflowId(payment.id as CollectionId));
     },
   },
   {
@@ -177,7 +155,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     name: 'sweep-that-finds-a-ledger-fault',
     environment: { ...ON_DEMAND, ...NO_POLLS },
     async play(testEnv) {
-      await untilState(testEnv, await pay(testEnv, '010'), 'prompted');
+      await paidUntil(testEnv, '010', 'prompted');
       await tamper(testEnv, `UPDATE collections SET state = 'succeeded', operator_receipt = '42'`);
       return runNow(testEnv, reconciliationScheduleId);
     },
@@ -198,6 +176,13 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
 ];
 
 export const SCENARIOS: readonly Scenario[] = [...COLLECTION_AND_DELIVERY_SCENARIOS, ...PAYOUT_SCENARIOS];
+
+/** Creates a collection and waits until it is in `state`. */
+async function paidUntil(testEnv: TestEnvironment, row: string, state: CollectionState): Promise<Payment> {
+  const payment = await pay(testEnv, row);
+  await untilState(testEnv, payment, state);
+  return payment;
+}
 
 /** Plays a delivery whose workflow sends until the attempt that the receiver accepts. */
 async function deliver(testEnv: TestEnvironment, acceptedAttempt: number): Promise<Run> {

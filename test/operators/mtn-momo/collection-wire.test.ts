@@ -19,6 +19,7 @@ import {
   errorOf,
   failed,
   failedAs,
+  itMaps,
   paidWith,
 } from './wire-harness.ts';
 import { valuesOf } from '../../support/values-of.ts';
@@ -92,12 +93,7 @@ describe("the MTN adapter's collections", () => {
       ['302', raw(302, ''), unknown('http 302')],
       ['a personal text as code', errorOf(400, 'Amina 256772123456'), refused('operator_rejected', 'HTTP_400')],
     ];
-    for (const [what, reply, outcome] of cases) {
-      it(`maps ${what} to ${outcome.kind}`, async () => {
-        await wire.reply(reply);
-        assert.deepEqual(await raisePrompt(), outcome);
-      });
-    }
+    itMaps(wire, cases, raisePrompt);
 
     it('returns unknown when the operator does not listen', async () => {
       const nobody = await startStubOperator();
@@ -182,12 +178,7 @@ describe("the MTN adapter's collections", () => {
       ['400', raw(400, ''), unknown('http 400')],
       ['a body that never ends', endless, unknown(`timed out after ${TIMEOUT_MS} ms`)],
     ];
-    for (const [what, reply, outcome] of cases) {
-      it(`maps ${what} to ${outcome.kind}`, async () => {
-        await wire.reply(reply);
-        assert.deepEqual(await getStatus(), outcome);
-      });
-    }
+    itMaps(wire, cases, getStatus);
   });
 
   describe('its token', () => {

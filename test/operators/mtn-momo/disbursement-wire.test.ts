@@ -20,6 +20,7 @@ import {
   errorOf,
   failed,
   failedAs,
+  itMaps,
 } from './wire-harness.ts';
 
 const ORIGINAL = randomUUID();
@@ -131,14 +132,7 @@ describe("the MTN adapter's payouts and refunds", () => {
       ['200 with a page', raw(200, '<html>'), unknown('http 200')],
       ['200 with broken JSON', raw(200, '{"code": ', 'application/json'), unknown('http 200')],
     ];
-    for (const kind of KINDS) {
-      for (const [what, reply, outcome] of cases) {
-        it(`maps ${what} to ${outcome.kind} for a ${kind}`, async () => {
-          await wire.reply(reply);
-          assert.deepEqual(await sends[kind](), outcome);
-        });
-      }
-    }
+    for (const kind of KINDS) itMaps(wire, cases, sends[kind], ` for a ${kind}`);
 
     it('refuses a refund without its collection by 404 RESOURCE_NOT_FOUND, and leaves a payout unknown', async () => {
       wire.stub.set({ call: errorOf(404, 'RESOURCE_NOT_FOUND') });
@@ -201,14 +195,7 @@ describe("the MTN adapter's payouts and refunds", () => {
       ['a cut connection', cut, unknown('connection failed: UND_ERR_SOCKET')],
       ['no response', silence, unknown(`timed out after ${TIMEOUT_MS} ms`)],
     ];
-    for (const kind of KINDS) {
-      for (const [what, reply, outcome] of cases) {
-        it(`maps ${what} to ${outcome.kind} for a ${kind}`, async () => {
-          await wire.reply(reply);
-          assert.deepEqual(await statuses[kind](), outcome);
-        });
-      }
-    }
+    for (const kind of KINDS) itMaps(wire, cases, statuses[kind], ` for a ${kind}`);
 
     it('maps the reversal of a collection to returned too', async () => {
       wire.stub.set({ call: json(200, RETURNED) });

@@ -109,6 +109,21 @@ export function failedAs(code: FailureCode, operatorCode: string): StatusOutcome
 /** What the operator sends, and the outcome that the adapter makes of it. */
 export type Case<Outcome> = readonly [what: string, reply: Reply, outcome: Outcome];
 
+/** Declares one test a case: `call`, to which the operator sends the reply, gives the outcome. */
+export function itMaps<Outcome extends { readonly kind: string }>(
+  wire: MtnWire,
+  cases: readonly Case<Outcome>[],
+  call: () => Promise<Outcome>,
+  suffix = '',
+): void {
+  for (const [what, reply, outcome] of cases) {
+    it(`maps ${what} to ${outcome.kind}${suffix}`, async () => {
+      await wire.reply(reply);
+      assert.deepEqual(await call(), outcome);
+    });
+  }
+}
+
 /** Responses to a send that mean the same for a collection, a payout and a refund. */
 export const SEND_CASES: readonly Case<SendOutcome>[] = [
   ['202', raw(202, ''), { kind: 'accepted' }],
