@@ -19,6 +19,18 @@ import { registerEndpoint } from '../../src/operations/webhooks/register-endpoin
 
 export const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomBytes(32)) }];
 
+/** Changes rows as only a superuser of the database can, past all constraints and triggers. */
+export async function tamper(db: Database, sql: string, values: readonly unknown[] = []): Promise<void> {
+  const client = await db.pool.connect();
+  try {
+    await client.query('SET session_replication_role = replica');
+    await client.query(sql, [...values]);
+  } finally {
+    // Nothing else may get this connection.
+    client.release(true);
+  }
+}
+
 export async function makeMerchant(db: Database): Promise<MerchantId> {
   return createMerchant(db, { name: 'Test merchant', currency: 'UGX', at: new Date() });
 }

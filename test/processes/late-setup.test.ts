@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { reconciliationScheduleId } from '../../workflows/contract.ts';
+import { tamper } from '../db/rows.ts';
 import { temporal, temporalClient } from '../support/engines.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
@@ -35,14 +36,7 @@ describe('a server with a new operator and existing merchants', () => {
   const testEnv = useTestEnvironment({ startsServer: false });
   before(async () => {
     // As if the operator was added later: no account for it exists yet.
-    const client = await testEnv.db.pool.connect();
-    try {
-      await client.query('SET session_replication_role = replica');
-      await client.query("DELETE FROM ledger_accounts WHERE kind = 'operator'");
-      await client.query('RESET session_replication_role');
-    } finally {
-      client.release();
-    }
+    await tamper(testEnv.db, "DELETE FROM ledger_accounts WHERE kind = 'operator'");
     await testEnv.startServer();
   });
 

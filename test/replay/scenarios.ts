@@ -9,6 +9,7 @@ import {
 } from '../../workflows/contract.ts';
 import type { CollectionId } from '../../src/domain/ids.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
+import { tamper } from '../db/rows.ts';
 import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
@@ -156,7 +157,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     environment: { ...ON_DEMAND, ...NO_POLLS },
     async play(testEnv) {
       await paidUntil(testEnv, '010', 'prompted');
-      await tamper(testEnv, `UPDATE collections SET state = 'succeeded', operator_receipt = '42'`);
+      await tamper(testEnv.db, `UPDATE collections SET state = 'succeeded', operator_receipt = '42'`);
       return runNow(testEnv, reconciliationScheduleId);
     },
   },
@@ -169,7 +170,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     name: 'ledger-check-that-finds-a-fault',
     environment: ON_DEMAND,
     async play(testEnv) {
-      await tamper(testEnv, `UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
+      await tamper(testEnv.db, `UPDATE ledger_accounts SET balance_minor = 1 WHERE kind = 'available'`);
       return runNow(testEnv, ledgerCheckScheduleId);
     },
   },
@@ -193,18 +194,6 @@ async function deliver(testEnv: TestEnvironment, acceptedAttempt: number): Promi
   await pay(testEnv, '010');
   const state = acceptedAttempt === Infinity ? 'dead_lettered' : 'delivered';
   return { workflowId: deliveryWorkflowId((await untilDelivery(testEnv, merchant, state)).id) };
-}
-
-/** Changes rows as only a superuser of the database can. */
-async function tamper(testEnv: TestEnvironment, sql: string): Promise<void> {
-  const client = await testEnv.db.pool.connect();
-  try {
-    await client.query('SET session_replication_role = replica');
-    await client.query(sql);
-    await client.query('RESET session_replication_role');
-  } finally {
-    client.release();
-  }
 }
 
 async function runNow(testEnv: TestEnvironment, idFor: (prefix: string) => string): Promise<Run> {

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import type { SandboxConfig } from '../../src/sandbox/sandbox-config.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/start-sandbox.ts';
+import { useFixture } from '../support/use-fixture.ts';
 
 export const CREDENTIALS = { subscriptionKey: 'test-subscription', apiUser: randomUUID(), apiKey: 'test-api-key' };
 export const DISBURSEMENT_CREDENTIALS = {
@@ -128,17 +129,11 @@ export async function startReceiver(status = 200, delayMs = 0): Promise<Receiver
 
 /** A sandbox, a receiver and a client for the surrounding suite: started before its tests, stopped after them. */
 export function useSandbox(changes: Partial<SandboxConfig> = {}) {
-  const [sandbox, receiver] = [{ url: '' }, { url: '', callbacks: [] as Callback[] }];
-  const running: { stop(): Promise<void> }[] = [];
-  before(async () => {
-    const [started, receiving] = [await startTestSandbox(changes), await startReceiver()];
-    sandbox.url = started.url;
-    Object.assign(receiver, { url: receiving.url, callbacks: receiving.callbacks });
-    running.push(started, receiving);
-  });
-  after(async () => {
-    for (const each of running) await each.stop();
-  });
+  const sandbox = useFixture(
+    () => startTestSandbox(changes),
+    (running) => running.stop(),
+  );
+  const receiver = useFixture(startReceiver, (running) => running.stop());
   return { sandbox, receiver, client: wireClient(sandbox) };
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
+import { tamper } from '../db/rows.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, startTestEnvironment } from '../support/test-environment.ts';
 import {
@@ -125,18 +126,6 @@ describe('the sweep', () => {
     assert.equal((await sweep(testEnv, ledgerCheckScheduleId)).status, 'COMPLETED');
   });
 
-  /** Changes rows as only a superuser of the database can. */
-  async function tamper(sql: string, values: unknown[]): Promise<void> {
-    const client = await testEnv.db.pool.connect();
-    try {
-      await client.query('SET session_replication_role = replica');
-      await client.query(sql, values);
-      await client.query('RESET session_replication_role');
-    } finally {
-      client.release();
-    }
-  }
-
   async function assertNames(result: () => Promise<unknown>, subject: string): Promise<void> {
     await assert.rejects(result, (error: Error) => {
       const { cause } = error as { cause?: { type?: string; details?: unknown[] } };
@@ -150,7 +139,7 @@ describe('the sweep', () => {
     const payment = await pay(testEnv, '001');
     await untilState(testEnv, payment, 'failed');
     const mark = (state: string, receipt: string | null, code: string | null) =>
-      tamper('UPDATE collections SET state = $2, operator_receipt = $3, failure_code = $4 WHERE id = $1', [
+      tamper(testEnv.db, 'UPDATE collections SET state = $2, operator_receipt = $3, failure_code = $4 WHERE id = $1', [
         payment.id,
         state,
         receipt,
@@ -167,7 +156,7 @@ describe('the sweep', () => {
   // The last test: it leaves the ledger broken.
   it('does not check balances, and leaves them to the ledger check, which fails and names the account', async () => {
     const account = `${testEnv.merchant.id}/available`;
-    await tamper('UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1', [account]);
+    await tamper(testEnv.db, 'UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE id = $1', [account]);
     assert.equal((await sweep(testEnv)).status, 'COMPLETED');
     const { status, result } = await sweep(testEnv, ledgerCheckScheduleId);
     assert.equal(status, 'FAILED');

@@ -9,7 +9,7 @@ import { checkRecentPayments } from '../../../src/queries/payments/check-recent-
 import { createMerchant } from '../../../src/operations/accounts/create-merchant.ts';
 import { getBalance } from '../../../src/queries/payments/balance.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
-import { makeCollection, makeMerchant, oneRow, record } from '../rows.ts';
+import { makeCollection, makeMerchant, oneRow, record, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 
 const PAID = { kind: 'paid', operatorReceipt: '42' } as const;
@@ -140,24 +140,12 @@ describe('the ledger check', () => {
 
   const faulty = async () => (await checkLedger(db)).map(({ subject }) => subject).sort();
 
-  /** Changes rows past all constraints and triggers, as a superuser could. */
-  async function tamper(sql: string, values: unknown[]): Promise<void> {
-    const client = await db.pool.connect();
-    try {
-      await client.query('SET session_replication_role = replica');
-      await client.query(sql, values);
-    } finally {
-      // No other case may get this connection.
-      client.release(true);
-    }
-  }
-
   it('finds a balance that is not the sum of its entries', async () => {
     const merchantId = await makeMerchant(db);
     const account = `${merchantId}/available`;
-    await tamper('UPDATE ledger_accounts SET balance_minor = 1 WHERE id = $1', [account]);
+    await tamper(db, 'UPDATE ledger_accounts SET balance_minor = 1 WHERE id = $1', [account]);
     assert.deepEqual(await checkLedger(db), [{ subject: account, fault: 'balance is 1 but its entries sum to 0' }]);
-    await tamper('UPDATE ledger_accounts SET balance_minor = 0 WHERE id = $1', [account]);
+    await tamper(db, 'UPDATE ledger_accounts SET balance_minor = 0 WHERE id = $1', [account]);
   });
 
   it('finds a transfer without a success, and a success without a transfer', async () => {
@@ -165,7 +153,7 @@ describe('the ledger check', () => {
     const unpaid = await makeCollection(db, merchantId, 'prompted');
     const paid = await makeCollection(db, merchantId, 'succeeded');
     const become = (state: string, receipt: string | null, id: string) =>
-      tamper('UPDATE collections SET state = $1, operator_receipt = $2 WHERE id = $3', [state, receipt, id]);
+      tamper(db, 'UPDATE collections SET state = $1, operator_receipt = $2 WHERE id = $3', [state, receipt, id]);
     await become('succeeded', '42', unpaid.id);
     await become('prompted', null, paid.id);
     const subjects = await faulty();
@@ -184,7 +172,7 @@ describe('the ledger check', () => {
     const paid = await makeCollection(db, merchantId, 'succeeded');
     const returned = await makeCollection(db, merchantId, 'reversed');
     const become = (state: string, amountReversed: number, id: string) =>
-      tamper('UPDATE collections SET state = $1, amount_reversed_minor = $2 WHERE id = $3', [
+      tamper(db, 'UPDATE collections SET state = $1, amount_reversed_minor = $2 WHERE id = $3', [
         state,
         amountReversed,
         id,
@@ -221,10 +209,10 @@ describe('the ledger check', () => {
         'SELECT to_json(payouts) AS original FROM payouts WHERE id = $1',
         [id],
       );
-      await tamper(`UPDATE payouts SET state = $1, ${assignments} WHERE id = $2`, [claimed, id]);
+      await tamper(db, `UPDATE payouts SET state = $1, ${assignments} WHERE id = $2`, [claimed, id]);
       assert.deepEqual(await faulty(), [id]);
-      await tamper('DELETE FROM payouts WHERE id = $1', [id]);
-      await tamper('INSERT INTO payouts SELECT * FROM json_populate_record(NULL::payouts, $1)', [
+      await tamper(db, 'DELETE FROM payouts WHERE id = $1', [id]);
+      await tamper(db, 'INSERT INTO payouts SELECT * FROM json_populate_record(NULL::payouts, $1)', [
         JSON.stringify(original),
       ]);
       assert.deepEqual(await faulty(), []);
@@ -234,7 +222,7 @@ describe('the ledger check', () => {
   it('finds a payout whose transfer has another amount', async () => {
     const shop = await makeShop(db, 1000n);
     const { id, createdAt } = await makePayout(db, shop, 'queued');
-    await tamper('UPDATE payouts SET amount_minor = amount_minor - 1 WHERE id = $1', [id]);
+    await tamper(db, 'UPDATE payouts SET amount_minor = amount_minor - 1 WHERE id = $1', [id]);
     assert.deepEqual(await faulty(), [id]);
     const recent = async (sinceMs: number) =>
       (await checkRecentPayments(db, new Date(sinceMs))).map(({ subject }) => subject);

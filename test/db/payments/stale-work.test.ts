@@ -10,7 +10,7 @@ import { purgeExpiredRecords } from '../../../src/operations/purge-expired-recor
 import { requeueStaleWork } from '../../../src/operations/requeue-stale-work.ts';
 import { testLog } from '../../support/engines.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
-import { callBack, KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow } from '../rows.ts';
+import { callBack, KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow, tamper } from '../rows.ts';
 import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 
 const MINUTE = 60_000;
@@ -177,20 +177,14 @@ describe('the sweep', () => {
   it('requeues everything overdue, even thousands, each once', async () => {
     const OVERDUE = 1700;
     const { id } = await makeCollection(db, await makeMerchant(db), 'reconciling');
-    const client = await db.pool.connect();
-    try {
-      await client.query('SET session_replication_role = replica');
-      await client.query(
-        `INSERT INTO collections SELECT (jsonb_populate_record(c, jsonb_build_object(
-           'id', 'col_0' || lpad(n::text, 25, '0'), 'operator_reference', gen_random_uuid(), 'idempotency_key', n))).*
-         FROM collections c, generate_series(1, $2::int - 1) n WHERE c.id = $1`,
-        [id, OVERDUE],
-      );
-      await client.query('UPDATE collections SET workflow_started_at = now(), check_due_at = now()');
-      await client.query('RESET session_replication_role');
-    } finally {
-      client.release();
-    }
+    await tamper(
+      db,
+      `INSERT INTO collections SELECT (jsonb_populate_record(c, jsonb_build_object(
+         'id', 'col_0' || lpad(n::text, 25, '0'), 'operator_reference', gen_random_uuid(), 'idempotency_key', n))).*
+       FROM collections c, generate_series(1, $2::int - 1) n WHERE c.id = $1`,
+      [id, OVERDUE],
+    );
+    await tamper(db, 'UPDATE collections SET workflow_started_at = now(), check_due_at = now()');
     const activities = createReconciliationActivities({
       db,
       clocks: CLOCKS,

@@ -13,6 +13,7 @@ import {
 } from '../../../src/domain/payments/collection-progress.ts';
 import { isFinal } from '../../../src/domain/payments/payment.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
+import { itFollowsRules, type ProgressRule } from './transition-cases.ts';
 
 const DEADLINE_MS = 1_000_000;
 const EXPIRES_MS = 1_200_000;
@@ -49,11 +50,7 @@ const MOMENTS = [
 
 // The rules written once more, as a table that is read from the top: the first rule that fits applies.
 type Case = { state: CollectionState; status: OperatorStatus; nowMs: number; expiresMs: number | null };
-type Rule = {
-  title: string;
-  fits: (given: Case) => boolean;
-  records: (given: Case) => CollectionTransitionInput | null;
-};
+type Rule = ProgressRule<Case, CollectionTransitionInput | null>;
 
 // A returned payment was paid before.
 const isPaid = ({ status }: Case) => status.kind === 'returned' || status.kind === 'paid';
@@ -137,15 +134,7 @@ function decide({ state, status, nowMs, expiresMs }: Case): CollectionTransition
 }
 
 describe('the progress of a collection', () => {
-  const untried = new Set(RULES);
-  for (const rule of RULES) {
-    const cases = CASES.filter((given) => RULES.find(({ fits }) => fits(given)) === rule);
-    it(`${rule.title} (${cases.length} cases)`, () => {
-      assert.ok(cases.length > 0);
-      for (const given of cases) assert.deepEqual(decide(given), rule.records(given), JSON.stringify(given));
-      untried.delete(rule);
-    });
-  }
+  const untried = itFollowsRules(RULES, CASES, decide);
 
   it('is tested with every rule of the table', () => {
     assert.equal(untried.size, 0);

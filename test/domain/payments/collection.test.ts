@@ -11,6 +11,7 @@ import {
 import { FAILURE_CODES, failure } from '../../../src/domain/payments/failure.ts';
 import { MAX_AMOUNT_MINOR } from '../../../src/domain/money.ts';
 import { AT, collectionWith } from './collections.ts';
+import { itIsTheTable } from './transition-cases.ts';
 
 const TRANSITION_KINDS: readonly CollectionTransitionKind[] = [
   'prompt_accepted',
@@ -39,24 +40,7 @@ const EXPECTED: Readonly<Record<string, CollectionState>> = {
 };
 
 describe('the table of collection transitions', () => {
-  for (const state of COLLECTION_STATES) {
-    for (const kind of TRANSITION_KINDS) {
-      const to = EXPECTED[`${state} ${kind}`];
-      it(`${to === undefined ? 'leads nowhere' : `leads to ${to}`} from ${state} by ${kind}`, () => {
-        assert.equal(COLLECTION_TRANSITIONS[state][kind], to);
-      });
-    }
-  }
-
-  it('has no other kind of transition', () => {
-    const known = new Set(Object.values(COLLECTION_TRANSITIONS).flatMap((transitions) => Object.keys(transitions)));
-    assert.deepEqual([...known].sort(), [...TRANSITION_KINDS].sort());
-  });
-
-  it('leads to every state but the first, and never back to it', () => {
-    const targets = new Set(Object.values(COLLECTION_TRANSITIONS).flatMap((transitions) => Object.values(transitions)));
-    assert.deepEqual([...targets].sort(), COLLECTION_STATES.filter((state) => state !== 'initiated').sort());
-  });
+  itIsTheTable(COLLECTION_TRANSITIONS, TRANSITION_KINDS, EXPECTED);
 });
 
 describe('a collection as merchants see it', () => {

@@ -7,6 +7,7 @@ import {
   type PayoutOutcomeInput,
 } from '../../../src/domain/payments/payout-progress.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
+import { itFollowsRules, type ProgressRule } from './transition-cases.ts';
 
 const DEADLINE_MS = 1_000_000;
 const GRACE_MS = 1000;
@@ -32,7 +33,7 @@ const MOMENTS = [
 ];
 
 type Case = { state: PayoutState; status: OperatorStatus; nowMs: number; deadlineMs: number | null };
-type Rule = { title: string; fits: (given: Case) => boolean; records: (given: Case) => PayoutOutcomeInput | null };
+type Rule = ProgressRule<Case, PayoutOutcomeInput | null>;
 
 const isSent = ({ state }: Case) => state === 'released' || state === 'reconciling';
 const isNeverAccepted = ({ status, nowMs, deadlineMs }: Case) =>
@@ -97,15 +98,7 @@ function decide({ state, status, nowMs, deadlineMs }: Case): PayoutOutcomeInput 
 }
 
 describe('the progress of a payout', () => {
-  const untried = new Set(RULES);
-  for (const rule of RULES) {
-    const cases = CASES.filter((given) => RULES.find(({ fits }) => fits(given)) === rule);
-    it(`${rule.title} (${cases.length} cases)`, () => {
-      assert.ok(cases.length > 0);
-      for (const given of cases) assert.deepEqual(decide(given), rule.records(given), JSON.stringify(given));
-      untried.delete(rule);
-    });
-  }
+  const untried = itFollowsRules(RULES, CASES, decide);
 
   it('is tested with every rule of the table', () => {
     assert.equal(untried.size, 0);

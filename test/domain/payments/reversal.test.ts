@@ -14,6 +14,7 @@ import {
 } from '../../../src/domain/payments/reversal-progress.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import { reversalWith } from './reversals.ts';
+import { itFollowsRules, itIsTheTable, type ProgressRule } from './transition-cases.ts';
 
 const DEADLINE_MS = 1_000_000;
 const GRACE_MS = 1000;
@@ -28,7 +29,7 @@ const STATUSES: readonly OperatorStatus[] = [
 ];
 
 type Case = { state: ReversalState; status: OperatorStatus; nowMs: number };
-type Rule = { title: string; fits: (given: Case) => boolean; records: (given: Case) => ReversalTransitionInput | null };
+type Rule = ProgressRule<Case, ReversalTransitionInput | null>;
 
 // Read from the top: the first rule that fits applies.
 const RULES: readonly Rule[] = [
@@ -83,41 +84,17 @@ const EXPECTED: Readonly<Record<string, ReversalState>> = {
 };
 
 describe('the table of reversal transitions', () => {
-  for (const state of REVERSAL_STATES) {
-    for (const kind of TRANSITION_KINDS) {
-      const to = EXPECTED[`${state} ${kind}`];
-      it(`${to === undefined ? 'leads nowhere' : `leads to ${to}`} from ${state} by ${kind}`, () => {
-        assert.equal(REVERSAL_TRANSITIONS[state][kind], to);
-      });
-    }
-  }
-
-  it('has no other kind of transition', () => {
-    const known = new Set(Object.values(REVERSAL_TRANSITIONS).flatMap((transitions) => Object.keys(transitions)));
-    assert.deepEqual([...known].sort(), [...TRANSITION_KINDS].sort());
-  });
-
-  it('leads to every state but the first, and never back to it', () => {
-    const targets = new Set(Object.values(REVERSAL_TRANSITIONS).flatMap((transitions) => Object.values(transitions)));
-    assert.deepEqual([...targets].sort(), REVERSAL_STATES.filter((state) => state !== 'requested').sort());
-  });
+  itIsTheTable(REVERSAL_TRANSITIONS, TRANSITION_KINDS, EXPECTED);
 });
 
 describe('the progress of a reversal', () => {
-  for (const rule of RULES) {
-    const cases = CASES.filter((given) => RULES.find(({ fits }) => fits(given)) === rule);
-    it(`${rule.title} (${cases.length} cases)`, () => {
-      assert.ok(cases.length > 0);
-      for (const { state, status, nowMs } of cases) {
-        const recorded = nextReversalTransition(
-          { state, sendDeadlineAtMs: DEADLINE_MS, isAccepted: false },
-          { status, queriedAtMs: nowMs },
-          GRACE_MS,
-        );
-        assert.deepEqual(recorded, rule.records({ state, status, nowMs }), JSON.stringify({ state, status, nowMs }));
-      }
-    });
-  }
+  itFollowsRules(RULES, CASES, ({ state, status, nowMs }) =>
+    nextReversalTransition(
+      { state, sendDeadlineAtMs: DEADLINE_MS, isAccepted: false },
+      { status, queriedAtMs: nowMs },
+      GRACE_MS,
+    ),
+  );
 });
 
 describe('a reversal as merchants see it', () => {
