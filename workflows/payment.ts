@@ -49,17 +49,17 @@ export function countSignals(): PendingSignals {
 export async function loadPayment<Kind extends PaymentKind>(
   input: PaymentWorkflowInput & { readonly kind: Kind },
 ): Promise<{ readonly payment: Payment<Kind>; readonly snapshot: PaymentSnapshot<Kind> }> {
-  const { snapshot, clocks } = await own.loadPayment.executeWithOptions({ summary: 'load the recorded payment' }, [
-    input,
-  ]);
+  const { snapshot, clocks } = await load(input);
   return { payment: { kind: input.kind, input, clocks }, snapshot: snapshot as PaymentSnapshot<Kind> };
 }
 
 /** The payment as it is recorded now. */
 export async function reloadPayment<Kind extends PaymentKind>(payment: Payment<Kind>): Promise<PaymentSnapshot<Kind>> {
-  const summary = 'load the recorded payment';
-  const { snapshot } = await own.loadPayment.executeWithOptions({ summary }, [payment.input]);
-  return snapshot as PaymentSnapshot<Kind>;
+  return (await load(payment.input)).snapshot as PaymentSnapshot<Kind>;
+}
+
+function load(ref: PaymentRef): ReturnType<PaymentActivities['loadPayment']> {
+  return own.loadPayment.executeWithOptions({ summary: 'load the recorded payment' }, [ref]);
 }
 
 const SEND_SUMMARY: Readonly<Record<PaymentKind, string>> = {

@@ -22,6 +22,23 @@ export function isNeverAccepted(
   return sendDeadlineAtMs !== null && !isAccepted && queriedAtMs >= sendDeadlineAtMs + notFoundGraceMs;
 }
 
+/** As a row records it. A refund always has a send deadline, a payout once it is released. */
+type RecordedSend = { readonly sendDeadlineAt: Date | null; readonly acceptedAt: Date | null };
+
+/**
+ * Whether the row confirms `never_accepted` from a status queried at that time and recorded `at`. The earlier of the two
+ * times counts, because the clock of the process that made the query may be ahead.
+ */
+export function confirmsNeverAccepted(
+  { sendDeadlineAt, acceptedAt }: RecordedSend,
+  queriedAtMs: number,
+  at: Date,
+  notFoundGraceMs: number,
+): boolean {
+  const progress = { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isAccepted: acceptedAt !== null };
+  return isNeverAccepted(progress, Math.min(queriedAtMs, at.getTime()), notFoundGraceMs);
+}
+
 /** An operator status that contradicts the recorded outcome. No posting may follow from it by itself. */
 export type Contradiction =
   | 'paid_after_failed' // the merchant has the money back, and the operator paid it too

@@ -7,7 +7,7 @@ import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { changePayout } from '../../domain/payments/payout-change.ts';
 import type { PayoutOutcomeInput } from '../../domain/payments/payout-progress.ts';
-import { isNeverAccepted } from '../../domain/payments/send-progress.ts';
+import { confirmsNeverAccepted } from '../../domain/payments/send-progress.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type RecordPayoutTransition = {
@@ -38,9 +38,5 @@ export async function recordPayoutTransition(
 function isTimely(payout: Payout, transition: PayoutOutcomeInput, at: Date, notFoundGraceMs: number): boolean {
   if (transition.kind === 'approval_expired') return at >= payout.expiresAt;
   if (transition.kind !== 'never_accepted') return true;
-  const progress = {
-    sendDeadlineAtMs: payout.sendDeadlineAt?.getTime() ?? null,
-    isAccepted: payout.acceptedAt !== null,
-  };
-  return isNeverAccepted(progress, Math.min(transition.queriedAtMs, at.getTime()), notFoundGraceMs);
+  return confirmsNeverAccepted(payout, transition.queriedAtMs, at, notFoundGraceMs);
 }

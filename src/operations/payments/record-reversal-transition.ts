@@ -10,7 +10,7 @@ import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 import { changeReversal } from '../../domain/payments/reversal-change.ts';
 import type { ReversalTransitionInput } from '../../domain/payments/reversal-progress.ts';
-import { isNeverAccepted } from '../../domain/payments/send-progress.ts';
+import { confirmsNeverAccepted } from '../../domain/payments/send-progress.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type RecordReversalTransition = {
@@ -55,8 +55,7 @@ export async function recordReversalTransition(
 
 function isTimely(reversal: Reversal, transition: ReversalTransitionInput, at: Date, notFoundGraceMs: number): boolean {
   if (transition.kind !== 'never_accepted') return true;
-  const progress = { sendDeadlineAtMs: reversal.sendDeadlineAt.getTime(), isAccepted: reversal.acceptedAt !== null };
-  return isNeverAccepted(progress, Math.min(transition.queriedAtMs, at.getTime()), notFoundGraceMs);
+  return confirmsNeverAccepted(reversal, transition.queriedAtMs, at, notFoundGraceMs);
 }
 
 async function reverseCollection(

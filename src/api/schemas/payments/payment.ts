@@ -40,6 +40,7 @@ export function toPaymentRequest(body: z.output<z.ZodObject<typeof paymentFields
   };
 }
 
+export const userId = z.string().regex(/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
 export const operator = z.enum(Object.keys(OPERATORS) as [OperatorId, ...OperatorId[]]);
 export const failure = z
   .strictObject({ code: z.enum(FAILURE_CODES as [FailureCode, ...FailureCode[]]), message: z.string() })

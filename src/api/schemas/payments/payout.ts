@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { APPROVAL_STATES, PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
-import { failure, operator, paymentFields, paymentFilters } from './payment.ts';
+import { failure, operator, paymentFields, paymentFilters, userId } from './payment.ts';
 import { printable, time } from '../primitives.ts';
 
 const state = z.enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]]).meta({ id: 'PayoutState' });
 const approvalState = z.enum(APPROVAL_STATES).meta({ id: 'ApprovalState' });
-const userId = z.string().regex(/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
 
 export const createPayoutSchema = z.strictObject(paymentFields).meta({ id: 'CreatePayout' });
 

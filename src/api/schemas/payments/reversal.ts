@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { REVERSAL_STATES } from '../../../domain/payments/reversal.ts';
 import { time } from '../primitives.ts';
-import { failure } from './payment.ts';
+import { failure, userId } from './payment.ts';
 
 export const reversalSchema = z
   .strictObject({
@@ -11,7 +11,7 @@ export const reversalSchema = z
     state: z.enum(REVERSAL_STATES),
     failure,
     operator_reference: z.uuid().meta({ description: 'What the operator knows the refund by.' }),
-    requested_by: z.string().regex(/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+    requested_by: userId,
     created_at: time,
     updated_at: time,
   })
