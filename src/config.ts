@@ -95,7 +95,7 @@ const SETTINGS = z.object({
     .string()
     .regex(/^[^\s/]+:[0-9]+$/, 'must be host:port')
     .default('127.0.0.1:7233'),
-  MALIPO_TEMPORAL_NAMESPACE: z.string().min(1).optional(),
+  MALIPO_TEMPORAL_NAMESPACE: z.string().min(1).max(200).optional(),
   MALIPO_TASK_QUEUE_PREFIX: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/)

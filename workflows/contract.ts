@@ -1,8 +1,8 @@
-// The public interface of the workflows: names, inputs, signals, ids and search attributes.
+// The public interface of the workflows: names, inputs, signals, queues and search attributes.
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { DeliveryId, EndpointId, MerchantId, ReversalId } from '../src/domain/ids.ts';
+import type { DeliveryId, EndpointId } from '../src/domain/ids.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
-import type { PaymentId, PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
+import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
 
 export const COLLECTION_WORKFLOW = 'collectionWorkflow';
 export const PAYOUT_WORKFLOW = 'payoutWorkflow';
@@ -32,32 +32,6 @@ export type DeliveryWorkflowInput = {
   /** 0 for the first run through the schedule, and one more for each replay. */
   readonly replayCount: number;
 };
-
-/** The id by which a payment has one workflow, whatever process starts it and however often. */
-export function collectionWorkflowId(merchantId: MerchantId, idempotencyKey: string): string {
-  return `collection/${merchantId}/${idempotencyKey}`;
-}
-
-export function payoutWorkflowId(merchantId: MerchantId, idempotencyKey: string): string {
-  return `payout/${merchantId}/${idempotencyKey}`;
-}
-
-export function reversalWorkflowId(reversalId: ReversalId): string {
-  return `reversal/${reversalId}`;
-}
-
-/**
- * The id of a recheck of a final payment. It names the payment itself, because the idempotency key may be in use again
- * by then, for another payment.
- */
-export function recheckWorkflowId(id: PaymentId): string {
-  return `recheck/${id}`;
-}
-
-/** Each replay has a workflow of its own. One that still waits in the earlier schedule finds nothing due and ends. */
-export function deliveryWorkflowId(deliveryId: DeliveryId, replayCount = 0): string {
-  return replayCount === 0 ? `delivery/${deliveryId}` : `delivery/${deliveryId}/replay-${replayCount}`;
-}
 
 /** The queue of one operator, for workflows and calls: a slow operator fills only its own queue. */
 export function operatorTaskQueue(prefix: string, operator: OperatorId): string {

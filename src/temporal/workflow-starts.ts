@@ -5,20 +5,22 @@ import { isFinal } from '../domain/payments/payment.ts';
 import type { DeliveryWork, PaymentWork, Work } from '../domain/work.ts';
 import {
   COLLECTION_WORKFLOW,
-  collectionWorkflowId,
   DELIVERY_WORKFLOW,
   deliveryTaskQueue,
-  deliveryWorkflowId,
   operatorTaskQueue,
   PAYOUT_WORKFLOW,
-  payoutWorkflowId,
-  recheckWorkflowId,
   REVERSAL_WORKFLOW,
-  reversalWorkflowId,
   SEARCH_ATTRIBUTES,
   type DeliveryWorkflowInput,
   type PaymentWorkflowInput,
 } from '../../workflows/contract.ts';
+import {
+  collectionWorkflowId,
+  deliveryWorkflowId,
+  payoutWorkflowId,
+  recheckWorkflowId,
+  reversalWorkflowId,
+} from './workflow-ids.ts';
 
 export type StartOptions = {
   readonly taskQueuePrefix: string;

@@ -1,7 +1,7 @@
 // The scenarios of payouts and reversals that have a recorded history.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { recheckWorkflowId, reversalWorkflowId } from '../../workflows/contract.ts';
+import { recheckWorkflowId, reversalWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { PayoutId, ReversalId } from '../../src/domain/ids.ts';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';

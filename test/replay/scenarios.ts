@@ -1,12 +1,8 @@
 // The scenarios that have a recorded history, and how each is played.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  deliveryWorkflowId,
-  ledgerCheckScheduleId,
-  recheckWorkflowId,
-  reconciliationScheduleId,
-} from '../../workflows/contract.ts';
+import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import { deliveryWorkflowId, recheckWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { CollectionId } from '../../src/domain/ids.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { tamper } from '../db/rows.ts';

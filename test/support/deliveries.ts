@@ -1,5 +1,5 @@
 // Webhook deliveries of a merchant as recorded in the database, and further endpoints.
-import { deliveryWorkflowId } from '../../workflows/contract.ts';
+import { deliveryWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { DeliveryState } from '../../src/domain/webhooks/delivery.ts';
 import type { DeliveryId, EndpointId } from '../../src/domain/ids.ts';

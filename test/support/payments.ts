@@ -1,7 +1,7 @@
 // Creates collections over the API and inspects them from every side: API, database, sandbox and receiver.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { collectionWorkflowId } from '../../workflows/contract.ts';
+import { collectionWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { insertCollection } from '../../src/db/payments/collection.ts';
-import { payoutWorkflowId } from '../../workflows/contract.ts';
+import { payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import { newCollection, record } from '../db/rows.ts';
 import { collectionFields, type ApiResponse } from './api.ts';
 import type { TestEnvironment, TestMerchant } from './test-environment.ts';

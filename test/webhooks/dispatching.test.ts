@@ -1,7 +1,8 @@
 // Tests who sends what: the dispatcher makes first attempts, workflows make the others, and no receiver delays another.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliveryWorkflowId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import { reconciliationScheduleId } from '../../workflows/contract.ts';
+import { deliveryWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import {
   addEndpoint,
   attemptsOf,

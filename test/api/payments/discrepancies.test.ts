@@ -5,7 +5,8 @@ import type { ServerResponse } from 'node:http';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import type { CollectionId, PayoutId } from '../../../src/domain/ids.ts';
 import type { AttestedStatus, OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
-import { OPERATOR_CALLED_BACK, recheckWorkflowId } from '../../../workflows/contract.ts';
+import { OPERATOR_CALLED_BACK } from '../../../workflows/contract.ts';
+import { recheckWorkflowId } from '../../../src/temporal/workflow-ids.ts';
 import { json } from '../../operators/stub-operator.ts';
 import { temporalClient } from '../../support/engines.ts';
 import {
