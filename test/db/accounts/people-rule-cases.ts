@@ -6,6 +6,7 @@ import {
   refusedChanges,
   ruleCase,
   twoRows,
+  update,
   wrongInserts,
   type RuleCase,
   type RuleFixture,
@@ -248,6 +249,80 @@ const KEY_CASES: readonly RuleCase[] = wrongInserts('api_keys', [
   ['a replacement that does not exist', () => ({ replaced_by: newId('key') }), 'api_keys_replaced_by_fkey'],
 ]);
 
+// An active key that was used, one that is revoked and one that was rolled, to be changed in the same transaction.
+const CHANGED_KEY = newId('key');
+const USED_KEY = { id: CHANGED_KEY, last_used_at: new Date(), expires_at: new Date('2030-01-01') };
+
+function keyChange(assignments: string, columns: Readonly<Record<string, unknown>> = {}): RuleCase['breaks'] {
+  return (fixture) => [
+    insert(fixture, 'api_keys', { ...USED_KEY, created_by: fixture.ownerId, ...columns }),
+    update('api_keys', CHANGED_KEY, assignments),
+  ];
+}
+
+const KEY_FIELDS: readonly string[] = [
+  `id = '${newId('key')}'`,
+  "name = 'Other'",
+  "environment = 'live'",
+  "hint = 'wxyz'",
+  "key_sha256 = decode(repeat('ab', 32), 'hex')",
+  "scopes = scopes || ARRAY['payouts:write']",
+  'created_by = NULL',
+  "created_at = created_at - interval '1 s'",
+];
+
+const KEY_CHANGE_CASES: readonly RuleCase[] = [
+  ...KEY_FIELDS.map((assignment): RuleCase =>
+    ruleCase(`a change of an API key with ${assignment}`, /created for cannot change/, keyChange(assignment)),
+  ),
+  ruleCase('to give an API key to another merchant', /created for cannot change/, (fixture) => [
+    insert(fixture, 'api_keys', { id: CHANGED_KEY }),
+    update('api_keys', CHANGED_KEY, `merchant_id = '${fixture.otherMerchantId}'`),
+  ]),
+  ruleCase(
+    'to forget that an API key was used',
+    /use of API key .* cannot be cleared/,
+    keyChange('last_used_at = NULL'),
+  ),
+  ruleCase(
+    'to let an API key live longer',
+    /can only end sooner/,
+    keyChange("expires_at = expires_at + interval '1 s'"),
+  ),
+  ruleCase('to take the expiry from an API key', /can only end sooner/, keyChange('expires_at = NULL')),
+  ruleCase(
+    'to make a revoked API key valid again',
+    /can only end sooner/,
+    keyChange('revoked_at = NULL', { revoked_at: new Date() }),
+  ),
+  ruleCase(
+    'to change when an API key was revoked',
+    /can only end sooner/,
+    keyChange("revoked_at = revoked_at + interval '1 day'", { revoked_at: new Date() }),
+  ),
+  ruleCase('to replace an API key by another merchant’s', /replaced by a key of its own merchant/, (fixture) => {
+    const id = newId('key');
+    return [
+      insert(fixture, 'api_keys', { id, merchant_id: fixture.otherMerchantId }),
+      insert(fixture, 'api_keys', { id: CHANGED_KEY }),
+      update('api_keys', CHANGED_KEY, `replaced_by = '${id}'`),
+    ];
+  }),
+  ruleCase('to replace an API key by itself', /replaced by a key of its own merchant/, (fixture) => [
+    insert(fixture, 'api_keys', { id: CHANGED_KEY }),
+    update('api_keys', CHANGED_KEY, 'replaced_by = id'),
+  ]),
+  ruleCase('to change what replaced an API key', /can be replaced only once/, (fixture) => {
+    const [first, second] = [newId('key'), newId('key')];
+    return [
+      ...[first, second].map((id) => insert(fixture, 'api_keys', { id })),
+      insert(fixture, 'api_keys', { id: CHANGED_KEY, replaced_by: first }),
+      update('api_keys', CHANGED_KEY, `replaced_by = '${second}'`),
+    ];
+  }),
+  ...refusedChanges('api_keys', ['DELETE', 'TRUNCATE']),
+];
+
 const AUDIT_CASES: readonly RuleCase[] = [
   ...wrongInserts('audit_entries', [
     ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'audit_entries_merchant_id_fkey'],
@@ -270,5 +345,6 @@ export const PEOPLE_RULE_CASES: readonly RuleCase[] = [
   ...COUNTER_CASES,
   ...POLICY_CASES,
   ...KEY_CASES,
+  ...KEY_CHANGE_CASES,
   ...AUDIT_CASES,
 ];
