@@ -96,6 +96,7 @@ const NEEDS_NO_CASE: readonly string[] = [
   'endpoints_id_merchant_id_key',
   // A trigger refuses such a row first: a new account has no balance, and only transfers change it.
   'ledger_accounts_balance',
+  'ledger_accounts_entry_count',
   'ledger_accounts_id_currency_key',
   // Numbered by the database.
   'ledger_transfers_pkey',

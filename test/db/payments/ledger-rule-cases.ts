@@ -67,6 +67,104 @@ const ACCOUNT_CASES: readonly RuleCase[] = [
   ...refusedChanges('ledger_accounts', ['DELETE', 'TRUNCATE']),
 ];
 
+const NOT_POSTED = /changes only when a transfer is posted/;
+
+/** A table of one's own whose trigger changes the available balance, so that the change comes from within a trigger. */
+function changeFromTrigger({ merchantId }: RuleFixture, assignments: string): Sql[] {
+  const texts = [
+    'CREATE TABLE backdoor (x integer)',
+    `CREATE FUNCTION change_balance() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN
+       UPDATE ledger_accounts SET ${assignments} WHERE id = '${merchantId}/available';
+       RETURN NULL;
+     END $$`,
+    'CREATE TRIGGER backdoor_change AFTER INSERT ON backdoor FOR EACH ROW EXECUTE FUNCTION change_balance()',
+    'INSERT INTO backdoor VALUES (1)',
+  ];
+  return texts.map((text) => ({ text, values: [] }));
+}
+
+const COUNTED_CHANGES: readonly [string, string][] = [
+  ['adds money', 'balance_minor = balance_minor + 1000, entry_count = entry_count + 1'],
+  ['takes money', 'balance_minor = balance_minor - 1000, entry_count = entry_count + 1'],
+  ['counts an entry and moves nothing', 'entry_count = entry_count + 1'],
+];
+
+const BALANCE_CASES: readonly RuleCase[] = [
+  ruleCase('a balance that a trigger of one’s own changes', NOT_POSTED, (fixture) =>
+    changeFromTrigger(fixture, 'balance_minor = balance_minor + 1000'),
+  ),
+  ...COUNTED_CHANGES.flatMap(([what, assignments]): RuleCase[] => [
+    ruleCase(`a change of an account that ${what} and has no transfer`, NOT_POSTED, ({ merchantId }) => [
+      update('ledger_accounts', `${merchantId}/available`, assignments),
+    ]),
+    ruleCase(`a trigger of one’s own that ${what} without a transfer`, NOT_POSTED, (fixture) =>
+      changeFromTrigger(fixture, assignments),
+    ),
+  ]),
+  ruleCase('two changes of an account that cancel each other out', NOT_POSTED, ({ merchantId }) =>
+    ['+', '-'].map((sign) =>
+      update(
+        'ledger_accounts',
+        `${merchantId}/available`,
+        `balance_minor = balance_minor ${sign} 1000, entry_count = entry_count + 1`,
+      ),
+    ),
+  ),
+  ruleCase('a change of an account beside the posting of a transfer', NOT_POSTED, (fixture) => [
+    DISABLE_CHECK,
+    transfer(fixture, { collection_id: fixture.collections.prompted }),
+    update(
+      'ledger_accounts',
+      `${fixture.merchantId}/available`,
+      'balance_minor = balance_minor + 5000, entry_count = entry_count + 1',
+    ),
+  ]),
+  ruleCase('a change of an operator’s account', NOT_POSTED, () => [
+    update('ledger_accounts', 'operator/mtn-momo/UGX', 'operator = operator'),
+  ]),
+  ruleCase('two transfers with one entry of an account', 'ledger_transfers_one_per_credit_entry', (fixture) => [
+    DISABLE_CHECK,
+    DISABLE_POSTING,
+    transfer(fixture, { collection_id: fixture.collections.prompted, credit_entry: 1 }),
+  ]),
+  ruleCase(
+    'two transfers with one entry of an account that they debit',
+    'ledger_transfers_one_per_debit_entry',
+    (fixture) =>
+      [fixture.collections.prompted, fixture.collections.initiated].reduce<Sql[]>(
+        (statements, collection_id) => [
+          ...statements,
+          transfer(fixture, {
+            collection_id,
+            debit_account_id: `${fixture.merchantId}/held`,
+            debit_entry: 1_000_000,
+            credit_entry: 1_000_000 + statements.length,
+          }),
+        ],
+        [DISABLE_CHECK, DISABLE_POSTING],
+      ),
+  ),
+  ruleCase(
+    'a transfer into a merchant’s account that is not posted',
+    'ledger_transfers_credit_entry_counted',
+    (fixture) => [DISABLE_CHECK, DISABLE_POSTING, transfer(fixture, { collection_id: fixture.collections.prompted })],
+  ),
+  ruleCase(
+    'a transfer out of a merchant’s account that is not posted',
+    'ledger_transfers_debit_entry_counted',
+    (fixture) => [
+      DISABLE_CHECK,
+      DISABLE_POSTING,
+      transfer(fixture, {
+        collection_id: fixture.collections.prompted,
+        debit_account_id: `${fixture.merchantId}/available`,
+        credit_account_id: 'operator/mtn-momo/UGX',
+      }),
+    ],
+  ),
+];
+
 /** The transfer that paid the succeeded collection, with these columns replaced. */
 function transfer(fixture: RuleFixture, columns: Readonly<Record<string, unknown>> = {}): Sql {
   return insertRow('ledger_transfers', {
@@ -102,6 +200,8 @@ const WRONG_TRANSFERS: readonly [string, (fixture: RuleFixture) => Record<string
 
 // The constraints hold even when the trigger is disabled.
 const DISABLE_CHECK: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGGER ledger_transfers_check', values: [] };
+
+const DISABLE_POSTING: Sql = { text: 'ALTER TABLE ledger_transfers DISABLE TRIGGER ledger_transfers_post', values: [] };
 
 const CONSTRAINT_CASES: readonly [string, (fixture: RuleFixture) => Record<string, unknown>, string][] = [
   ['a transfer of zero, with the trigger disabled', () => ({ amount_minor: 0 }), 'ledger_transfers_amount_minor_check'],
@@ -164,4 +264,4 @@ const TRANSFER_CASES: readonly RuleCase[] = [
   ...refusedChanges('ledger_transfers', ['UPDATE', 'DELETE', 'TRUNCATE'], 'amount_minor'),
 ];
 
-export const LEDGER_RULE_CASES: readonly RuleCase[] = [...ACCOUNT_CASES, ...TRANSFER_CASES];
+export const LEDGER_RULE_CASES: readonly RuleCase[] = [...ACCOUNT_CASES, ...BALANCE_CASES, ...TRANSFER_CASES];
