@@ -1,7 +1,7 @@
 // The steps that the workflows of collections, payouts and reversals share: load, send, query the status, record.
 import {
-  ActivityFailure,
   allHandlersFinished,
+  ApplicationFailure,
   condition,
   continueAsNew,
   defineSignal,
@@ -10,7 +10,7 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
-  TimeoutFailure,
+  TemporalFailure,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -187,12 +187,13 @@ async function orNull<Result>(activity: Promise<Result>): Promise<Result | null>
   }
 }
 
-// A local activity that timed out is an ActivityFailure in the run itself, and the bare TimeoutFailure when it is replayed.
-function hasFailed(error: unknown): error is ActivityFailure | TimeoutFailure {
-  return error instanceof ActivityFailure || error instanceof TimeoutFailure;
+// A local activity that failed is an ActivityFailure in the run itself; when it is replayed, it is what the ActivityFailure
+// would have as its cause. A run must go the same way in both.
+function hasFailed(error: unknown): error is TemporalFailure {
+  return error instanceof TemporalFailure;
 }
 
 // A payout that lacks its approvals has no outcome to wait for: the workflow fails, red in the Temporal UI.
-function isApprovalMissing({ cause }: Error): boolean {
-  return cause instanceof Error && 'type' in cause && cause.type === 'ApprovalMissing';
+function isApprovalMissing(error: Error): boolean {
+  return [error, error.cause].some((each) => each instanceof ApplicationFailure && each.type === 'ApprovalMissing');
 }

@@ -64,6 +64,18 @@ describe('recorded histories', () => {
     );
   });
 
+  it('can be replayed where the quick status query failed instead of timing out', async () => {
+    const name = 'collection-status-query-times-out-after-callback';
+    const recorded = recordedHistories().filter((history) => history.name === name);
+    const timedOut =
+      '"failure":{"message":"Activity timed out","timeoutFailureInfo":{"timeoutType":"TIMEOUT_TYPE_START_TO_CLOSE"}}';
+    const failed =
+      '"failure":{"message":"the connection is lost","source":"TypeScriptSDK","applicationFailureInfo":{"type":"Error"}}';
+    const altered = recorded.map((history) => ({ ...history, text: history.text.replaceAll(timedOut, failed) }));
+    assert.ok(altered[0]!.text.includes(failed));
+    assert.deepEqual([...(await failuresOf(await workflowBundle(), altered))], []);
+  });
+
   it('contain no machine name, folder or phone', () => {
     for (const { name, text } of recordedHistories()) {
       const decoded = [...text.matchAll(/"data":"([A-Za-z0-9+/=]+)"/g)].map(([, data]) =>
