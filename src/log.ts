@@ -15,6 +15,9 @@ const REDACTED = [
   'headers.cookie',
 ];
 
+/** Lines that cannot be written now are written later, up to this size; further ones are dropped. */
+const MOST_UNWRITTEN_BYTES = 1024 * 1024;
+
 export function createLog(options: {
   readonly level: string;
   readonly process: string;
@@ -30,7 +33,16 @@ export function createLog(options: {
     serializers: { error: describeError, err: describeError },
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return options.destination ? pino(settings, options.destination) : pino(settings);
+  return pino(settings, options.destination ?? standardOutput());
+}
+
+// Written at once, line by line: what is buffered would be written once more at the end of the process, and that would wait
+// for a full disk for ever.
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ fd: process.stdout.fd, sync: true, maxLength: MOST_UNWRITTEN_BYTES });
+  // Without a listener, a line that cannot be written because the disk is full would end the process.
+  output.on('error', () => undefined);
+  return output;
 }
 
 // A longer chain of causes, or a circular one, is cut here.

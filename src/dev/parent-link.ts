@@ -7,7 +7,8 @@ const SHUTDOWN_LIMIT_MS = 10_000;
 
 /** Reports to the parent that this process is ready. Does nothing in a process without a supervising parent. */
 export function reportReady(): void {
-  if (process.connected) process.send?.(READY_MESSAGE);
+  // The parent may have ended just now, which `exitWithParent` acts on; without a callback the error would be thrown.
+  if (process.connected) process.send?.(READY_MESSAGE, () => undefined);
 }
 
 /**

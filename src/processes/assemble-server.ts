@@ -194,11 +194,14 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     host: settings.MALIPO_HTTP_HOST,
     port: settings.MALIPO_METRICS_PORT,
     backlog: () => gate.backlog(),
+    log,
   });
   const handle = app.callback();
   const server = createHttpServer(HTTP_LIMITS, (request, response) => void handle(request, response), log);
   server.maxConnections = settings.MALIPO_HTTP_MAX_CONNECTIONS;
-  const port = await listenOn(server, settings.MALIPO_HTTP_PORT, settings.MALIPO_HTTP_HOST);
+  const port = await listenOn(server, settings.MALIPO_HTTP_PORT, settings.MALIPO_HTTP_HOST, (error) => {
+    log.error({ error }, 'the API could not accept a connection');
+  });
   log.info({ port, host: settings.MALIPO_HTTP_HOST }, 'the API listens');
   return {
     port,
@@ -282,6 +285,10 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
       ...(interceptors && { interceptors }),
     });
     return [schedules, running];
+  });
+  // Rejects when the server is stopped before it reached Temporal, which no one waits for.
+  workers.catch((error: unknown) => {
+    if (!isStopped) log.fatal({ error }, 'the workers could not be started');
   });
   return {
     async stop() {

@@ -8,12 +8,25 @@ const CLOSE_IDLE_EVERY_MS = 100;
  */
 export const HTTP_LIMITS = { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 75_000 };
 
-/** Starts listening; returns the port. */
-export async function listenOn(server: Server, port: number, host: string): Promise<number> {
+/**
+ * Starts listening; returns the port. A later error of the server, for example a connection that it could not accept because
+ * no file can be opened any more, goes to `onError`.
+ */
+export async function listenOn(
+  server: Server,
+  port: number,
+  host: string,
+  onError: (error: Error) => void,
+): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, resolve);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
   });
+  // Without a listener, such an error would end the process.
+  server.on('error', onError);
   return (server.address() as AddressInfo).port;
 }
 

@@ -2,11 +2,14 @@
 import { createServer } from 'node:http';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Backlog } from '../db/work.ts';
+import type { Log } from '../log.ts';
+import { listenOn } from './http-listener.ts';
 
 export async function startMetricsListener(options: {
   readonly host: string;
   readonly port: number;
   readonly backlog: () => Backlog;
+  readonly log: Log;
 }): Promise<{ stop(): Promise<void> }> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -36,9 +39,8 @@ export async function startMetricsListener(options: {
       () => response.writeHead(500).end(),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
+  await listenOn(server, options.port, options.host, (error) => {
+    options.log.error({ error }, 'the metrics listener could not accept a connection');
   });
   return {
     async stop() {

@@ -81,11 +81,13 @@ function assemble(settings: SandboxSettings, store: TransactionStore) {
   return { app, callbacks, decisions, faults };
 }
 
-async function listen(server: Server, { host, port }: SandboxSettings): Promise<number> {
+async function listen(server: Server, { host, port, onError }: SandboxSettings): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
+      // Without a listener, a connection that cannot be accepted would end the process.
+      server.on('error', onError);
       resolve();
     });
   });
