@@ -101,6 +101,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', options.onIdleError);
+  pool.on('connect', watchForLoss);
   return {
     pool,
     run: (query, values) => retrying(() => runOn(pool, query, values)),
@@ -108,6 +109,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     withLongReads: (limits, work) => withLongReads(pool, limits, work),
     close: () => pool.end(),
   };
+}
+
+const lossOf = new WeakMap<PoolClient, Error>();
+
+// A connection can break in the same tick in which the pool hands it over, before whoever waits for it runs again, and an error
+// event without a listener ends the process. So each connection has a listener from its first moment to its last.
+function watchForLoss(client: PoolClient): void {
+  client.on('error', (error) => {
+    lossOf.set(client, error);
+  });
 }
 
 // The driver's own way is to return a bigint as text. Queries on the pool itself still do.
@@ -197,22 +208,16 @@ async function withLongReads<Result>(
 async function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // A connection that breaks between two statements emits an event, which would end the process without a listener.
-  const onLost = (error: Error) => {
-    broken = error;
-  };
-  client.on('error', onLost);
   try {
     const result = await work(client);
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    broken ??= isSilent(error) ? error : await rollBack(client);
+    broken = isSilent(error) ? error : await rollBack(client);
     throw error;
   } finally {
     // A connection whose state is unknown is not returned to the pool.
-    client.release(broken);
-    client.off('error', onLost);
+    client.release(lossOf.get(client) ?? broken);
   }
 }
 

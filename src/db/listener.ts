@@ -5,6 +5,7 @@ import type { Log } from '../log.ts';
 export type Listener = { close(): Promise<void> };
 
 const RECONNECT_EVERY_MS = 1000;
+const CONNECT_TIMEOUT_MS = 5000;
 
 /**
  * Calls `onNotified` at each notification and after each connect or reconnect, since notifications sent in between are
@@ -16,7 +17,13 @@ export function listen(options: { url: string; channel: string; onNotified: () =
   let retry: NodeJS.Timeout | null = null;
 
   async function connect(): Promise<void> {
-    const fresh = new Client({ connectionString: options.url, application_name: 'malipo-listener', keepAlive: true });
+    const fresh = new Client({
+      connectionString: options.url,
+      application_name: 'malipo-listener',
+      keepAlive: true,
+      // A server that accepts the connection and stays silent would hold up the stop, too.
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
     let isLost = false;
     const lose = (error?: Error) => {
       if (isLost || isClosed) return;

@@ -18,6 +18,8 @@ type Migration = { readonly name: string; readonly sql: string; readonly sha256:
 export async function migrate(databaseUrl: string, folder: string = OWN_FOLDER): Promise<string[]> {
   const migrations = await readMigrations(folder);
   const client = new Client({ connectionString: databaseUrl, application_name: 'malipo-migrate' });
+  // Without a listener, a lost connection would end the process; the statement that runs, or the next one, fails anyway.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
@@ -66,7 +68,8 @@ async function apply(client: Client, { name, sql, sha256 }: Migration): Promise<
     ]);
     await client.query('COMMIT');
   } catch (error) {
-    await client.query('ROLLBACK');
+    // Where the connection is lost the server rolls back by itself.
+    await client.query('ROLLBACK').catch(() => undefined);
     throw new Error(`migration ${name} failed and was rolled back`, { cause: error });
   }
 }

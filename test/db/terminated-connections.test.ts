@@ -1,0 +1,80 @@
+// PostgreSQL terminates a connection in the very moment in which it is handed over: the work fails, the process goes on.
+import assert from 'node:assert/strict';
+import { toDomainError } from '../../src/api/errors.ts';
+import { openDatabase, statement, type Database } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
+import { openMergingLine, type MergingLine } from '../support/merging-line.ts';
+import { eventually } from '../support/test-environment.ts';
+
+const PING = statement('test_ping', 'SELECT 1');
+
+describe('a connection that is terminated in the moment in which it is handed over', () => {
+  let database: TestDatabase;
+  let line: MergingLine;
+  let db: Database;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    line = await openMergingLine(database.url);
+    db = openDatabase({
+      url: line.url,
+      poolSize: 1,
+      statementTimeoutMs: 20_000,
+      connectTimeoutMs: 20_000,
+      onIdleError: () => undefined,
+    });
+  });
+  afterEach(async () => {
+    await db.close();
+    await line.close();
+    await database.drop();
+  });
+
+  /** What the server said last, and that it ends the connection, arrive together. */
+  async function terminateAll(): Promise<void> {
+    await eventually('the server to be ready for a query', () => line.isWithholding());
+    const { rowCount } = await database.db.pool.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    assert.equal(rowCount, 1);
+    await line.whenForwarded();
+  }
+
+  const assertFails = (work: Promise<unknown>) =>
+    assert.rejects(work, (error: Error) => toDomainError(error).code === 'service_unavailable');
+
+  it('fails the transaction that waited for the connection, and the next one has a connection of its own', async () => {
+    line.withhold();
+    const failed = assertFails(db.withTransaction((tx) => tx.run(PING, [])));
+    await terminateAll();
+    await failed;
+    assert.equal(await db.withTransaction(async (tx) => (await tx.run(PING, [])).length), 1);
+  });
+
+  it('fails the transaction that waited behind another statement', async () => {
+    await db.run(PING, []);
+    line.withhold();
+    const before = db.run(PING, []);
+    const failed = assertFails(db.withTransaction((tx) => tx.run(PING, [])));
+    await terminateAll();
+    assert.equal((await before).length, 1);
+    await failed;
+    assert.equal((await db.run(PING, [])).length, 1);
+  });
+
+  it('fails a statement outside of a transaction', async () => {
+    line.withhold();
+    const failed = assertFails(db.run(PING, []));
+    await terminateAll();
+    await failed;
+    assert.equal((await db.run(PING, [])).length, 1);
+  });
+
+  it('fails a migration', async () => {
+    line.withhold();
+    const failed = assert.rejects(migrate(line.url));
+    await terminateAll();
+    await failed;
+    assert.deepEqual(await migrate(line.url), []);
+  });
+});
