@@ -102,6 +102,7 @@ const SETTINGS = z.object({
     .default('malipo'),
   MALIPO_MAX_CACHED_WORKFLOWS: count.default(2000),
   MALIPO_BACKLOG_MAX_COUNT: count.default(10_000),
+  MALIPO_BACKLOG_MAX_PER_MERCHANT: count.default(2500),
   MALIPO_BACKLOG_MAX_AGE_MS: milliseconds.default(240_000),
   MALIPO_STARTS_UNDER_WAY: count.default(200),
   MALIPO_DELIVERIES_UNDER_WAY: count.default(500),

@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/temporal',
     'src/dispatcher',
     'src/db/work.ts',
+    'src/db/backlog.ts',
     'src/db/webhooks/delivery.ts',
     'type src/db/database.ts',
     'type src/log.ts',

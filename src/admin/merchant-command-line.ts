@@ -9,6 +9,7 @@ import {
   recoverPerson,
   showWaitingChanges,
 } from './merchant-commands.ts';
+import { showQuarantinedWork } from './work-commands.ts';
 
 const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS [--email ADDRESS]
        npm run merchant -- waiting --merchant ID
@@ -16,6 +17,7 @@ const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --em
        npm run merchant -- recover --email ADDRESS
        npm run merchant -- discrepancies
        npm run merchant -- settle --id NUMBER --how TEXT
+       npm run merchant -- quarantined
 
 create   makes a merchant and prints an invitation for each of its first owners, one or two. Who holds it becomes that
          owner: hand it to them and to nobody else. It works once, for 7 days.
@@ -29,6 +31,8 @@ recover  prints a token with which a person who lost their password or second fa
 discrepancies  shows what operators say otherwise of payments that have ended here, of all merchants, until it is settled.
 settle   writes down how one of these was settled, with the operator and the merchant. It moves no money. The check of the
          ledger names it no more, and the merchant's audit log shows the words, and that the service wrote them.
+quarantined  shows the payments and deliveries of all merchants whose workflow failed so often that it is tried once an
+         hour. The log and the Temporal UI say why.
 
 Settings are those of the server, from the environment.
 
@@ -75,6 +79,7 @@ const createSchema = z.strictObject({
 const waitingSchema = z.strictObject({ merchant });
 const approveSchema = z.strictObject({ merchant, change: id('change', 'mch|inv') });
 const discrepanciesSchema = z.strictObject({});
+const quarantinedSchema = z.strictObject({});
 const settleSchema = z.strictObject({
   id: z
     .string({ error: '--id is missing' })
@@ -102,8 +107,9 @@ function readCommand(args: string[]): () => Promise<string> {
     if (command === 'recover') return withOptions(recoverSchema, options, recoverPerson);
     if (command === 'discrepancies') return withOptions(discrepanciesSchema, options, showDiscrepancies);
     if (command === 'settle') return withOptions(settleSchema, options, settleOpenDiscrepancy);
+    if (command === 'quarantined') return withOptions(quarantinedSchema, options, showQuarantinedWork);
   }
-  throw new UsageError('the commands there are: create, waiting, approve, recover, discrepancies, settle');
+  throw new UsageError('the commands there are: create, waiting, approve, recover, discrepancies, settle, quarantined');
 }
 
 function withOptions<Options>(

@@ -54,8 +54,8 @@ export type ApiDeps = {
   readonly rateLimitPerSecond: number;
   /** The same for operators' callbacks, which have a limit of their own. */
   readonly operatorRateLimitPerSecond: number;
-  /** False while the backlog of recorded work that is not started is full. */
-  readonly isAcceptingWork: () => boolean;
+  /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */
+  readonly isAcceptingWork: (merchantId?: MerchantId) => boolean;
   /**
    * Called after a payment is recorded, or people decided on it: starts or signals its workflow, if that is possible
    * without waiting.

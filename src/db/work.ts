@@ -5,7 +5,8 @@ import { statement, type Queryable, type Statement, type Tx } from './database.t
 /** How the rows of one kind are found, as parts of the statements below. `w` is the row, `s` the work that was started. */
 type Source = {
   readonly table: string;
-  readonly from: string;
+  /** What is joined to a claimed row `w`. */
+  readonly joined: string;
   /** The fields of its `Work`, but for kind, id and merchant. */
   readonly columns: string;
   readonly isUnstarted: string;
@@ -16,30 +17,30 @@ type Source = {
 const SOURCES: Readonly<Record<WorkKind, Source>> = {
   collection: {
     table: 'collections',
-    from: 'collections w',
+    joined: '',
     columns: 'w.idempotency_key, w.operator, w.state',
-    isUnstarted: 'w.workflow_started_at IS NULL AND w.created_at < $1',
+    isUnstarted: 'w.workflow_started_at IS NULL',
     isUnchanged: 'true',
   },
   payout: {
     table: 'payouts',
-    from: 'payouts w',
+    joined: '',
     columns: 'w.idempotency_key, w.operator, w.state, w.updated_at',
-    isUnstarted: 'w.workflow_started_at IS NULL AND w.updated_at < $1',
+    isUnstarted: 'w.workflow_started_at IS NULL',
     isUnchanged: 'w.updated_at = s.updated_at',
   },
   reversal: {
     table: 'reversals',
-    from: 'reversals w JOIN collections c ON c.id = w.collection_id',
+    joined: 'JOIN collections c ON c.id = w.collection_id',
     columns: 'c.operator, w.state',
-    isUnstarted: 'w.workflow_started_at IS NULL AND w.created_at < $1',
+    isUnstarted: 'w.workflow_started_at IS NULL',
     isUnchanged: 'true',
   },
   delivery: {
     table: 'deliveries',
-    from: 'deliveries w',
+    joined: '',
     columns: 'w.endpoint_id, w.replay_count',
-    isUnstarted: `w.state = 'retrying' AND w.workflow_started_at IS NULL AND w.created_at < $1`,
+    isUnstarted: `w.state = 'retrying' AND w.workflow_started_at IS NULL`,
     isUnchanged: 'w.replay_count = s.replay_count',
   },
 };
@@ -47,28 +48,88 @@ const SOURCES: Readonly<Record<WorkKind, Source>> = {
 const perKind = (make: (kind: WorkKind, source: Source) => Statement) =>
   Object.fromEntries(WORK_KINDS.map((kind) => [kind, make(kind, SOURCES[kind])])) as Record<WorkKind, Statement>;
 
-const LIST_UNSTARTED = perKind((kind, { from, columns, isUnstarted }) =>
+// Each merchant with due work gets an equal share of the claim, and at least one row, so a merchant with thousands of rows
+// delays nobody. A merchant costs two steps in the index, however many rows it has. The rows are locked in a subquery of
+// its own, because a window function may not lock.
+const CLAIM_UNSTARTED = perKind((kind, { table, joined, columns, isUnstarted }) =>
   statement(
-    `${kind}_list_unstarted`,
-    `SELECT w.id, w.merchant_id, ${columns} FROM ${from} WHERE ${isUnstarted} ORDER BY w.id LIMIT $2`,
+    `${kind}_claim_unstarted`,
+    `WITH RECURSIVE merchant AS (
+       (SELECT w.merchant_id AS id FROM ${table} w WHERE ${isUnstarted} ORDER BY w.merchant_id LIMIT 1)
+       UNION ALL
+       SELECT (SELECT w.merchant_id FROM ${table} w WHERE ${isUnstarted} AND w.merchant_id > merchant.id
+               ORDER BY w.merchant_id LIMIT 1)
+       FROM merchant WHERE merchant.id IS NOT NULL),
+     share AS (
+       SELECT merchant.id AS merchant_id, greatest(1, $1 / count(*) OVER ()) AS size FROM merchant
+       WHERE (SELECT w.start_due_at FROM ${table} w WHERE w.merchant_id = merchant.id AND ${isUnstarted}
+              ORDER BY w.start_due_at LIMIT 1) <= now() - make_interval(secs => $2 / 1000.0)),
+     picked AS (
+       SELECT due.id FROM share CROSS JOIN LATERAL (
+         SELECT w.id FROM ${table} w WHERE w.merchant_id = share.merchant_id AND ${isUnstarted}
+           AND w.start_due_at <= now() - make_interval(secs => $2 / 1000.0)
+         ORDER BY w.start_due_at LIMIT share.size FOR UPDATE SKIP LOCKED) AS due
+       ORDER BY random() LIMIT $1),
+     claimed AS (
+       UPDATE ${table} w SET start_due_at = now() + make_interval(secs => $3 / 1000.0)
+       WHERE w.id IN (SELECT id FROM picked) RETURNING w.*)
+     SELECT w.id, w.merchant_id, w.workflow_failures, ${columns} FROM claimed w ${joined} ORDER BY w.id`,
   ),
 );
 
-/** The oldest work recorded (payouts: changed) before then that no workflow is known to have been started for. */
-export async function listUnstarted(
+/** Unstarted work that the caller has claimed, and how often in a row its workflow has failed to start or to progress. */
+export type ClaimedWork = Work & { readonly workflowFailures: number };
+
+export type ClaimUnstarted = {
+  readonly limit: number;
+  /** Work that became unstarted less than this ago is being started by the process that recorded it. */
+  readonly graceMs: number;
+  readonly leaseMs: number;
+};
+
+/**
+ * Claims up to `limit` rows that no workflow is known to have been started for, of all merchants in turn. Until its lease
+ * ends no other claim returns a row, so several dispatchers do not start the same work; a row whose dispatcher died is due
+ * again after the lease.
+ */
+export async function claimUnstarted(db: Queryable, kind: WorkKind, claim: ClaimUnstarted): Promise<ClaimedWork[]> {
+  const values = [claim.limit, claim.graceMs, claim.leaseMs];
+  const rows = await db.run<Omit<ClaimedWork, 'kind'>>(CLAIM_UNSTARTED[kind], values);
+  return rows.map((row) => ({ kind, ...row }) as ClaimedWork);
+}
+
+const POSTPONE_START = perKind((kind, { table, isUnstarted }) =>
+  statement(
+    `${kind}_postpone_start`,
+    `UPDATE ${table} w
+     SET start_due_at = now() + make_interval(secs => s.delay_ms / 1000.0),
+         workflow_failures = w.workflow_failures + s.failures
+     FROM unnest($1::text[], $2::float8[], $3::int[]) AS s (id, delay_ms, failures)
+     WHERE w.id = s.id AND ${isUnstarted}`,
+  ),
+);
+
+/** When claimed work that was not started is due again, and whether that counts as a failure of its own. */
+export type PostponedStart = { readonly id: Work['id']; readonly delayMs: number; readonly isFailure: boolean };
+
+/** Ends the claims of work that could not be started. A repeat counts a failure twice, which costs a longer wait. */
+export async function postponeStarts(
   db: Queryable,
   kind: WorkKind,
-  recordedBefore: Date,
-  limit: number,
-): Promise<Work[]> {
-  const rows = await db.run<Omit<Work, 'kind'>>(LIST_UNSTARTED[kind], [recordedBefore, limit]);
-  return rows.map((row) => ({ kind, ...row }) as Work);
+  postponed: readonly PostponedStart[],
+): Promise<void> {
+  if (postponed.length === 0) return;
+  await db.run(POSTPONE_START[kind], [
+    postponed.map(({ id }) => id),
+    postponed.map(({ delayMs }) => delayMs),
+    postponed.map(({ isFailure }) => Number(isFailure)),
+  ]);
 }
 
 const MARK_STARTED = perKind((kind, { table, isUnchanged }) =>
   statement(
     `${kind}_mark_started`,
-    `UPDATE ${table} w SET workflow_started_at = $4
+    `UPDATE ${table} w SET workflow_started_at = $4, start_due_at = now()
      FROM unnest($1::text[], $2::timestamptz[], $3::int[]) AS s (id, updated_at, replay_count)
      WHERE w.id = s.id AND ${isUnchanged} AND w.workflow_started_at IS NULL`,
   ),
@@ -86,28 +147,6 @@ export async function markStarted(db: Queryable, kind: WorkKind, started: readon
     started.map((work) => (work.kind === 'delivery' ? work.replayCount : null)),
     at,
   ]);
-}
-
-// New payments alone: what the sweep requeued, which moved its next check, says nothing of what can be accepted.
-const MEASURE_BACKLOG = statement(
-  'work_measure_backlog',
-  `SELECT count(*)::int AS count, extract(epoch FROM now() - min(created_at)) * 1000 AS oldest_age_ms
-   FROM (
-     (SELECT created_at FROM collections
-      WHERE workflow_started_at IS NULL AND state = 'initiated' AND check_due_at = prompt_deadline_at
-      ORDER BY id LIMIT $1)
-     UNION ALL
-     (SELECT created_at FROM payouts
-      WHERE workflow_started_at IS NULL AND state = 'queued' AND check_due_at = expires_at AND updated_at = created_at
-      ORDER BY id LIMIT $1)) AS unstarted`,
-);
-
-export type Backlog = { readonly count: number; readonly oldestAgeMs: number };
-
-/** How many new collections and payouts wait for their first workflow, counted up to `limit` each, and the oldest's age. */
-export async function measureBacklog(db: Queryable, limit: number): Promise<Backlog> {
-  const [row] = await db.run<{ count: number; oldestAgeMs: string | null }>(MEASURE_BACKLOG, [limit]);
-  return { count: row?.count ?? 0, oldestAgeMs: Math.max(0, Number(row?.oldestAgeMs ?? 0)) };
 }
 
 const requeueDue = (table: string, nextCheck: string) =>

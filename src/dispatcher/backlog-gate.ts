@@ -1,33 +1,56 @@
-// The backlog gate: no new work is accepted while too much accepted work is unstarted.
+// The backlog gate: no new work is accepted while too much accepted work waits for us, in all or of one merchant.
+import { countFailingWork, measureBacklog, type FailingWork, type MerchantBacklog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
+import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
-import { measureBacklog, type Backlog } from '../db/work.ts';
+
+export type Backlog = {
+  readonly count: number;
+  readonly lateCount: number;
+  readonly oldestAgeMs: number;
+  /** How many merchants are refused because of their own share. */
+  readonly fullMerchants: number;
+  /** Kinds with failing work. */
+  readonly failing: readonly FailingWork[];
+};
 
 export type BacklogGate = {
+  /** Whether new work is accepted of any merchant. */
   isOpen(): boolean;
+  /** Whether it is accepted of this merchant. */
+  isOpenFor(merchantId: MerchantId): boolean;
   /** As last measured. */
   backlog(): Backlog;
   close(): void;
 };
 
 const MEASURE_EVERY_MS = 1000;
+/** A few late payments have troubles of their own; from so many on it is the service that is behind. */
+const MAX_LATE_COUNT = 10;
+const EMPTY: Backlog = { count: 0, lateCount: 0, oldestAgeMs: 0, fullMerchants: 0, failing: [] };
 
 /** Measures once a second and not per request: the limit is for safety, and need not be exact. */
 export function createBacklogGate(options: {
   readonly db: Database;
   readonly maxCount: number;
+  readonly maxPerMerchant: number;
+  /** Work that has waited longer is late. */
   readonly maxAgeMs: number;
   readonly log: Log;
 }): BacklogGate {
-  const { db, maxCount, maxAgeMs, log } = options;
-  let backlog: Backlog = { count: 0, oldestAgeMs: 0 };
+  const { db, maxCount, maxPerMerchant, maxAgeMs, log } = options;
+  let backlog = EMPTY;
+  let full: ReadonlySet<MerchantId> = new Set();
   let isMeasuring = false;
 
   async function measure(): Promise<void> {
     if (isMeasuring) return;
     isMeasuring = true;
     try {
-      backlog = await measureBacklog(db, maxCount);
+      const parts = await measureBacklog(db, { limit: maxCount, lateAfterMs: maxAgeMs });
+      const failing = await countFailingWork(db);
+      full = new Set(parts.filter(({ count }) => count >= maxPerMerchant).map(({ merchantId }) => merchantId));
+      backlog = { ...sumOf(parts), fullMerchants: full.size, failing };
     } catch (error) {
       // Without the database nothing can be accepted anyway, and each request fails by itself.
       log.debug({ error }, 'the backlog could not be measured');
@@ -38,11 +61,25 @@ export function createBacklogGate(options: {
 
   void measure();
   const timer = setInterval(() => void measure(), MEASURE_EVERY_MS);
+  const isOpen = (): boolean => backlog.count < maxCount && backlog.lateCount < MAX_LATE_COUNT;
   return {
-    isOpen: () => backlog.count < maxCount && backlog.oldestAgeMs < maxAgeMs,
+    isOpen,
+    isOpenFor: (merchantId) => isOpen() && !full.has(merchantId),
     backlog: () => backlog,
     close() {
       clearInterval(timer);
     },
   };
+}
+
+function sumOf(parts: readonly MerchantBacklog[]): Backlog {
+  return parts.reduce(
+    (sum, part) => ({
+      ...sum,
+      count: sum.count + part.count,
+      lateCount: sum.lateCount + part.lateCount,
+      oldestAgeMs: Math.max(sum.oldestAgeMs, part.oldestAgeMs),
+    }),
+    EMPTY,
+  );
 }

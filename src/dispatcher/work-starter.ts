@@ -3,8 +3,10 @@ import { markStarted } from '../db/work.ts';
 import { COLLECTION_TRANSITIONS } from '../domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../domain/payments/reversal.ts';
-import type { PaymentWork } from '../domain/work.ts';
-import { startRecordedWork, type RecordedWorkOptions } from './recorded-work.ts';
+import { WORK_KINDS, type PaymentWork } from '../domain/work.ts';
+import type { TemporalClient } from '../temporal/client.ts';
+import { createBatcher } from './batcher.ts';
+import { createRecordedWork, type RecordedWorkOptions } from './recorded-work.ts';
 
 export type WorkStarter = {
   /**
@@ -17,18 +19,30 @@ export type WorkStarter = {
    * the limit nothing happens: the next poll finds what the callback meant.
    */
   offerCallback(payment: PaymentWork): void;
-  /** Starts what is recorded and unstarted; resolves to how many starts it tried. */
+  /** Starts what is recorded and unstarted; resolves to how many starts reached Temporal. */
   startRecorded(): Promise<number>;
   drain(): Promise<void>;
 };
 
 export type WorkStarterOptions = RecordedWorkOptions & {
+  readonly temporal: Pick<TemporalClient, 'isConnected' | 'ping' | 'start' | 'signalCallback'>;
   readonly maxInFlight: number;
 };
 
+// Most payments have moved on within this time, which marks them as started; the rest are marked together, in one
+// statement. So the dispatcher does not start again what only waits for its turn in the engine.
+const MARK_PAUSE_MS = 1000;
+const MAX_MARK_BATCH = 500;
+
 export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
-  const { db, temporal, log } = options;
+  const { temporal, log } = options;
   const inFlight = new Set<Promise<void>>();
+  const recordedWork = createRecordedWork(options);
+  const starts = createBatcher<PaymentWork>({
+    maxItems: MAX_MARK_BATCH,
+    pauseMs: Math.min(MARK_PAUSE_MS, options.startGraceMs / 2),
+    handle: (started) => markAllStarted(started, options),
+  });
 
   function track(start: () => Promise<unknown>): void {
     if (!temporal.isConnected() || inFlight.size >= options.maxInFlight) return;
@@ -43,10 +57,11 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
   }
 
   async function start(payment: PaymentWork): Promise<void> {
-    const isStarted = await temporal.start(payment);
-    // The first recorded change of a collection or reversal marks it as started. A payout may wait for days until then, and
-    // must not be signalled again and again.
-    if (isStarted && payment.kind === 'payout') await markStarted(db, 'payout', [payment], new Date());
+    if ((await temporal.start(payment)) === 'away') return;
+    // Not awaited: what is started takes no place among the starts in flight.
+    starts.add(payment).catch((error: unknown) => {
+      log.warn({ error, id: payment.id }, 'a start could not be recorded; the dispatcher repeats it');
+    });
   }
 
   async function signalCallback(payment: PaymentWork): Promise<void> {
@@ -60,11 +75,19 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
     offerCallback(payment) {
       if (mayStillChange(payment)) track(() => signalCallback(payment));
     },
-    startRecorded: () => startRecordedWork(options),
+    startRecorded: () => recordedWork.start(),
     async drain() {
       await Promise.all(inFlight);
+      await starts.drain();
     },
   };
+}
+
+async function markAllStarted(started: readonly PaymentWork[], { db }: RecordedWorkOptions): Promise<void> {
+  for (const kind of WORK_KINDS) {
+    const ofKind = started.filter((work) => work.kind === kind);
+    await markStarted(db, kind, ofKind, new Date());
+  }
 }
 
 // A payment that no transition leaves is not queried at each callback. Where the operator could yet contradict its outcome the

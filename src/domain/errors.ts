@@ -119,11 +119,15 @@ export function invalidParameters(issues: readonly [ParameterIssue, ...Parameter
   return new DomainError(issues[0].code, issues[0].message, { issues });
 }
 
-/** Too many accepted payments are not started yet: new ones are refused, repeats still get their stored response. */
+/** Too many accepted payments wait, in all or of this merchant: new ones are refused, repeats get their stored response. */
 export function backlogFull(): DomainError {
-  return new DomainError('service_unavailable', 'Too many payments wait to be started. Try again with the same key.', {
-    retryAfterSeconds: 5,
-  });
+  return new DomainError(
+    'service_unavailable',
+    'Too many payments wait to be carried out. Try again with the same key.',
+    {
+      retryAfterSeconds: 5,
+    },
+  );
 }
 
 /** The body of every error response. `errors` lists all problems with a request; `param` is that of the first. */

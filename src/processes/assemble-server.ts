@@ -58,6 +58,8 @@ type Stoppable = { stop(): Promise<void> };
 
 const TICK_MS = 1000;
 const START_BATCH = 100;
+/** Work that has waited for this much of the prompt deadline is late: what is accepted after it may not be done in time. */
+const TIMELY_SHARE = 0.8;
 const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
 const CALLBACKS_KEPT_FOR_MS = 90 * 86_400_000;
@@ -164,7 +166,8 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
   const gate = createBacklogGate({
     db,
     maxCount: settings.MALIPO_BACKLOG_MAX_COUNT,
-    maxAgeMs: settings.MALIPO_BACKLOG_MAX_AGE_MS,
+    maxPerMerchant: settings.MALIPO_BACKLOG_MAX_PER_MERCHANT,
+    maxAgeMs: Math.min(settings.MALIPO_BACKLOG_MAX_AGE_MS, config.clocks.promptDeadlineMs * TIMELY_SHARE),
     log,
   });
   const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
@@ -181,7 +184,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
     rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,
     operatorRateLimitPerSecond: settings.MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND,
-    isAcceptingWork: () => gate.isOpen(),
+    isAcceptingWork: (merchantId) => (merchantId === undefined ? gate.isOpen() : gate.isOpenFor(merchantId)),
     offer: (payment) => {
       starter.offer(payment);
     },

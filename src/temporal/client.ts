@@ -25,10 +25,10 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
   ping(): Promise<boolean>;
   /**
    * Starts the workflow for this work. A payout's open workflow is signalled to load the recorded decision, in the same
-   * call, so no decision is lost between the two. True when a workflow runs for the work now, started by this call or
-   * an earlier one; false when Temporal is away.
+   * call, so no decision is lost between the two. `started` says that a workflow runs for the work, started or signalled by
+   * this call; `open` that one ran before; `away` that Temporal is. Throws when Temporal refuses this work.
    */
-  start(work: Work): Promise<boolean>;
+  start(work: Work): Promise<'started' | 'open' | 'away'>;
   /** Signals the payment's open workflow that the operator called back; `closed` when there is none. */
   signalCallback(payment: PaymentWork): Promise<'signalled' | 'closed' | 'away'>;
   /** Creates the schedules of the sweep and of the ledger check, or brings their intervals up to date. */
@@ -59,16 +59,16 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
     async start(work) {
       const { workflowType, options: start } = workflowStartOf(work, options);
       try {
-        const started = await temporal.call(async ({ workflow }) => {
+        return await temporal.call(async ({ workflow }) => {
           if (work.kind === 'payout') {
             await workflow.signalWithStart(workflowType, { ...start, signal: PAYOUT_DECISION_RECORDED });
           } else {
             await workflow.start(workflowType, { ...start, workflowIdConflictPolicy: 'FAIL' });
           }
+          return 'started' as const;
         });
-        return started !== 'away';
       } catch (error) {
-        if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return 'open';
         throw error;
       }
     },

@@ -1,5 +1,10 @@
 // The connection to Temporal: opened as soon as the server responds, shared by client and worker, closed once.
-import { Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  Client,
+  isGrpcServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Log } from '../log.ts';
 
@@ -9,11 +14,14 @@ export type TemporalConnection = {
   isConnected(): boolean;
   /**
    * Runs a call with a deadline; `away` when the server cannot be reached or does not respond. Throws the server's
-   * errors about a workflow: that it is started already, or that it is not found.
+   * errors about a workflow: that it is started already, or that it is not found; and `CallRefusedError`.
    */
   call<Result>(work: (client: Client) => Promise<Result>, timeoutMs?: number): Promise<Result | 'away'>;
   close(): Promise<void>;
 };
+
+/** The server refuses what the call says, whoever calls and however often. */
+export class CallRefusedError extends Error {}
 
 export type TemporalConnectionOptions = {
   readonly address: string;
@@ -64,6 +72,7 @@ export function connectTemporal(options: TemporalConnectionOptions): TemporalCon
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError)
           throw error;
+        if (isRefusal(error)) throw new CallRefusedError('Temporal refused a call', { cause: error });
         log.warn({ error }, 'a call to Temporal failed');
         return 'away';
       }
@@ -74,6 +83,16 @@ export function connectTemporal(options: TemporalConnectionOptions): TemporalCon
       await connection?.close();
     },
   };
+}
+
+// google.rpc.Code: INVALID_ARGUMENT, FAILED_PRECONDITION, OUT_OF_RANGE. Any other code may be about the server's own state.
+const REFUSAL_CODES = new Set<number>([3, 9, 11]);
+
+function isRefusal(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (isGrpcServiceError(cause) && REFUSAL_CODES.has(cause.code)) return true;
+  }
+  return false;
 }
 
 // The deadline ends one try; the connection itself retries for up to ten seconds, which is too long for a caller.

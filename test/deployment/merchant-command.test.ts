@@ -53,7 +53,7 @@ describe('npm run merchant', () => {
     assert.equal(help.code, 0);
     assert.match(help.out, /^usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS/);
     assert.match(help.out, /UGX.*KES/);
-    for (const command of ['create', 'waiting', 'approve', 'recover', 'discrepancies', 'settle']) {
+    for (const command of ['create', 'waiting', 'approve', 'recover', 'discrepancies', 'settle', 'quarantined']) {
       assert.match(help.out, new RegExp(`npm run merchant -- ${command}\\b`));
     }
   });
@@ -153,11 +153,26 @@ describe('npm run merchant', () => {
     assert.deepEqual([nobody.code, nobody.err], [1, 'nothing was done: nobody is known as nobody@shop.example\n']);
   });
 
+  it('shows quarantined work of all merchants', async () => {
+    assert.equal((await run(['quarantined'])).out, 'nothing is quarantined\n');
+    const { db } = testEnv;
+    const { id: merchantId } = await testEnv.addMerchant();
+    const { id } = await makeCollection(db, merchantId, 'initiated');
+    await db.pool.query(
+      "UPDATE collections SET workflow_failures = 10, start_due_at = now() + interval '1 hour' WHERE id = $1",
+      [id],
+    );
+    const { code, out } = await run(['quarantined']);
+    assert.equal(code, 0);
+    const line = `^${id}  collection of ${merchantId}, initiated: its workflow failed 10 times and is tried at [^ ]+Z\n$`;
+    assert.match(out, new RegExp(line));
+  });
+
   it('refuses an unknown command, reports all errors at once, and creates nothing', async () => {
     const before = await merchantCount();
     const cases: readonly (readonly [string[], RegExp])[] = [
-      [[], /the commands there are: create, waiting, approve, recover, discrepancies, settle/],
-      [['remove'], /the commands there are: create, waiting, approve, recover, discrepancies, settle/],
+      [[], /the commands there are: create, waiting, approve, recover, discrepancies, settle, quarantined/],
+      [['remove'], /the commands there are: create, waiting, approve, recover, discrepancies, settle, quarantined/],
       [['create', 'another'], /the commands there are/],
       [['waiting'], /--merchant is missing/],
       [

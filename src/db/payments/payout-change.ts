@@ -59,7 +59,8 @@ const RECORD = changeStatement(
        operator_receipt = coalesce($15, operator_receipt), check_due_at = $16, amount_reversed_minor = $17,
        decided_by = $18, rejection_reason = $19, send_deadline_at = $20, approvals_required = $21,
        workflow_started_at = CASE WHEN state = 'queued' AND $13 <> 'expired' THEN NULL
-                                  ELSE coalesce(workflow_started_at, $1) END
+                                  ELSE coalesce(workflow_started_at, $1) END,
+       start_due_at = now(), workflow_failures = 0
    WHERE id = $11 AND version = $12 AND (accepted_at IS NULL OR NOT $22)
    RETURNING id, merchant_id, version`,
 );
@@ -94,7 +95,8 @@ export async function recordPayoutChange(
 
 const REQUIRE_APPROVALS = statement(
   'payout_require_approvals',
-  `UPDATE payouts SET approvals_required = $2, updated_at = $3, workflow_started_at = NULL
+  `UPDATE payouts SET approvals_required = $2, updated_at = $3, workflow_started_at = NULL,
+     start_due_at = now()
    WHERE id = $1 AND state = 'queued'`,
 );
 

@@ -1,7 +1,9 @@
 // The API while a part of the service is away: it refuses what it cannot guarantee, and loses nothing it accepted.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { Collection } from '../../../src/domain/payments/collection.ts';
 import { freePort } from '../../../src/dev/ports.ts';
+import { record } from '../../db/rows.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
@@ -135,12 +137,34 @@ describe('the API during an outage', () => {
       assert.equal((await create(testEnv.baseUrl, other)).headers.get('idempotent-replayed'), null);
     });
 
-    it('refuses new payments once the oldest has waited too long, and accepts them again when it is started', async () => {
-      await create(testEnv.baseUrl);
+    it('refuses new payments of a merchant with too many that wait, and accepts those of others', async () => {
+      const busy = await testEnv.addMerchant();
+      const createFor = (baseUrl: string, { key }: { key: string }) =>
+        call(baseUrl, 'POST', COLLECTIONS, { key, idempotencyKey: randomUUID(), json: collectionFields() });
+      const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_BACKLOG_MAX_PER_MERCHANT: '2' });
+      for (let i = 0; i < 2; i++) assert.equal((await createFor(testEnv.baseUrl, busy)).status, 202);
+      const refused = await eventually('the merchant to be refused', async () => {
+        const response = await createFor(baseUrl, busy);
+        return response.status === 503 && response;
+      });
+      assertError(refused, 'service_unavailable');
+      assert.equal(refused.headers.get('retry-after'), '5');
+      assert.equal((await createFor(baseUrl, await testEnv.addMerchant())).status, 202);
+      const parts = (await get(baseUrl, '/readyz')).json['parts'] as { backlog: string };
+      assert.equal(parts.backlog, 'within_bounds');
+    });
+
+    it('refuses new payments once many have waited too long, and accepts them again when they are carried out', async () => {
+      for (let i = 0; i < 10; i++) await create(testEnv.baseUrl);
+      // What its workflow has done nothing for counts, whether the workflow was started or not.
+      await testEnv.db.pool.query('UPDATE collections SET workflow_started_at = now()');
       const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_BACKLOG_MAX_AGE_MS: '1' });
       await backlogIsFull(baseUrl);
       assertError(await create(baseUrl), 'service_unavailable');
-      await testEnv.db.pool.query('UPDATE collections SET workflow_started_at = now()');
+      const { rows } = await testEnv.db.pool.query<Pick<Collection, 'id' | 'merchantId'>>(
+        `SELECT id, merchant_id AS "merchantId" FROM collections WHERE state = 'initiated'`,
+      );
+      for (const row of rows) await record(testEnv.db, row, { kind: 'prompt_accepted' });
       const accepted = await eventually('capacity for new work', async () => {
         const response = await create(baseUrl);
         return response.status === 202 && response;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createReconciliationActivities } from '../../../activities/reconciliation.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
-import { listUnstarted, markStarted, measureBacklog } from '../../../src/db/work.ts';
+import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
@@ -31,31 +31,15 @@ describe('recorded work', () => {
   const dueAt = async (id: string) =>
     (await oneRow<{ check_due_at: Date | null }>(db, 'SELECT check_due_at FROM collections WHERE id = $1', [id]))
       .check_due_at;
-  const listed = (kind: WorkKind): Promise<Work[]> => listUnstarted(db, kind, inMs(1000), 100);
+  // Without a lease: the claim changes nothing.
+  const listed = (kind: WorkKind): Promise<Work[]> => claimUnstarted(db, kind, { limit: 100, graceMs: 0, leaseMs: 0 });
   const unstarted = async () => (await listed('collection')).map(({ id }) => id);
 
-  it('is unstarted, and counts as backlog, until it is marked as started', async () => {
+  it('is unstarted until it is marked as started', async () => {
     const { id } = await makeCollection(db, merchantId);
     assert.deepEqual(await unstarted(), [id]);
-    assert.equal((await measureBacklog(db, 10)).count, 1);
     await markStarted(db, 'collection', await listed('collection'), new Date());
     assert.deepEqual(await unstarted(), []);
-    assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
-  });
-
-  it('is not listed while it is so young that its creator still starts it', async () => {
-    const { id } = await makeCollection(db, merchantId);
-    assert.deepEqual(await listUnstarted(db, 'collection', inMs(-1000), 100), []);
-    assert.equal((await listed('collection'))[0]?.id, id);
-  });
-
-  it('is counted as backlog up to the limit, with the age of the oldest', async () => {
-    for (let i = 0; i < 5; i++) {
-      await makeCollection(db, merchantId, 'initiated', { createdAt: inMs(-MINUTE), updatedAt: inMs(-MINUTE) });
-    }
-    const { count, oldestAgeMs } = await measureBacklog(db, 3);
-    assert.equal(count, 3);
-    assert.ok(oldestAgeMs >= MINUTE && oldestAgeMs < 2 * MINUTE, `${oldestAgeMs}`);
   });
 
   it('is requeued when its check is due, and checked again after the next wait', async () => {
@@ -65,16 +49,6 @@ describe('recorded work', () => {
     assert.deepEqual(await requeue(at), { ...NOTHING, collection: 1 });
     assert.deepEqual(await unstarted(), [id]);
     assert.equal((await dueAt(id))?.getTime(), at.getTime() + 10 * MINUTE);
-  });
-
-  it('no longer counts as backlog once the sweep requeued it, whatever its state and age', async () => {
-    for (const state of ['initiated', 'reconciling', 'expired'] as const) {
-      await makeCollection(db, merchantId, state);
-      await markStarted(db, 'collection', await listed('collection'), new Date());
-    }
-    assert.deepEqual(await requeue(inMs(10 * MINUTE)), { ...NOTHING, collection: 3 });
-    assert.equal((await unstarted()).length, 3);
-    assert.deepEqual(await measureBacklog(db, 10), { count: 0, oldestAgeMs: 0 });
   });
 
   it('is requeued by one of several sweeps at the same time', async () => {

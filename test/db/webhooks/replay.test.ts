@@ -12,7 +12,7 @@ import type { AttemptResult, NextStep } from '../../../src/domain/webhooks/deliv
 import { newId, type EndpointId, type MerchantId, type UserId } from '../../../src/domain/ids.ts';
 import { UNDELIVERED_STATES, type Replay } from '../../../src/domain/webhooks/replay.ts';
 import { continueReplay } from '../../../src/operations/webhooks/continue-replay.ts';
-import { listUnstarted, markStarted } from '../../../src/db/work.ts';
+import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
 import { claim, record } from './deliveries.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
@@ -258,7 +258,7 @@ describe('a replay', () => {
     await makeCollection(db, merchantId, 'prompted');
     const [first] = await claim(db, 1);
     await record(db, [attemptOf(first!, RETRYING)]);
-    const unstarted = () => listUnstarted(db, 'delivery', new Date(Date.now() + 1000), 10);
+    const unstarted = () => claimUnstarted(db, 'delivery', { limit: 10, graceMs: 0, leaseMs: 0 });
     const old = await unstarted();
     await db.withTransaction((tx) => resetForReplay(tx, first!.id, new Date()));
     await markStarted(db, 'delivery', old, new Date());

@@ -45,7 +45,7 @@ function createRoute(deps: ApiDeps): Route {
         ...(by && { by }),
         idempotencyKey,
         request: toPaymentRequest(body),
-        isAcceptingWork: deps.isAcceptingWork(),
+        isAcceptingWork: deps.isAcceptingWork(merchantId),
         at: new Date(),
       });
       if (created.kind === 'created') deps.offer({ kind: 'collection', ...created.collection });

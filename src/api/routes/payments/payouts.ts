@@ -50,7 +50,7 @@ function createRoute(deps: ApiDeps): Route {
         idempotencyKey,
         request: toPaymentRequest(body),
         requestId,
-        isAcceptingWork: deps.isAcceptingWork(),
+        isAcceptingWork: deps.isAcceptingWork(caller.merchantId),
         at: new Date(),
       });
       if (created.kind === 'created') deps.offer({ kind: 'payout', ...created.payout });

@@ -1,0 +1,91 @@
+// How much accepted work waits for us: what the backlog gate and the metrics are told.
+import type { MerchantId } from '../domain/ids.ts';
+import { QUARANTINE_AFTER, type WorkKind } from '../domain/work.ts';
+import { statement, type Queryable } from './database.ts';
+
+// Payments whose prompt is not raised or whose money is not sent yet, started or not. What people or the operator must do
+// next does not wait for us. Quarantined work says nothing about what else can be done, and neither does the age of work
+// whose own workflow fails, or of work for which it is too late.
+const MEASURE = statement(
+  'backlog_measure',
+  `SELECT merchant_id, count(*)::int AS count,
+          count(*) FILTER (WHERE is_timely AND since < now() - make_interval(secs => $3 / 1000.0))::int AS late_count,
+          coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE is_timely)) * 1000, 0)::float8 AS oldest_age_ms
+   FROM (
+     (SELECT merchant_id, created_at AS since, workflow_failures = 0 AND prompt_deadline_at > now() AS is_timely
+      FROM collections WHERE state = 'initiated' AND workflow_failures < $2 LIMIT $1)
+     UNION ALL
+     (SELECT merchant_id, updated_at, workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now()
+      FROM payouts WHERE (state = 'released' AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
+        AND workflow_failures < $2 LIMIT $1)
+     UNION ALL
+     (SELECT merchant_id, created_at, workflow_failures = 0 AND send_deadline_at > now()
+      FROM reversals WHERE state = 'requested' AND send_begun_at IS NULL AND workflow_failures < $2 LIMIT $1)) AS waiting
+   GROUP BY merchant_id`,
+);
+
+export type MerchantBacklog = {
+  readonly merchantId: MerchantId;
+  readonly count: number;
+  /** How many of them have waited longer than `lateAfterMs` and can still be done in time. */
+  readonly lateCount: number;
+  readonly oldestAgeMs: number;
+};
+
+/** The work that waits, by merchant: at most `limit` rows of each kind are counted. Reads no other rows. */
+export async function measureBacklog(
+  db: Queryable,
+  { limit, lateAfterMs }: { readonly limit: number; readonly lateAfterMs: number },
+): Promise<MerchantBacklog[]> {
+  return db.run<MerchantBacklog>(MEASURE, [limit, QUARANTINE_AFTER, lateAfterMs]);
+}
+
+const COUNT_FAILING = statement(
+  'work_count_failing',
+  `SELECT kind, count(*)::int AS failing, count(*) FILTER (WHERE workflow_failures >= $1)::int AS quarantined
+   FROM (SELECT 'collection' AS kind, workflow_failures FROM collections WHERE workflow_failures > 0
+         UNION ALL SELECT 'payout', workflow_failures FROM payouts WHERE workflow_failures > 0
+         UNION ALL SELECT 'reversal', workflow_failures FROM reversals WHERE workflow_failures > 0
+         UNION ALL SELECT 'delivery', workflow_failures FROM deliveries WHERE workflow_failures > 0) AS work
+   GROUP BY kind`,
+);
+
+export type FailingWork = {
+  readonly kind: WorkKind;
+  /** Work whose workflow failed to start or to progress at its last try, quarantined work included. */
+  readonly failing: number;
+  readonly quarantined: number;
+};
+
+/** Reads the failing rows alone, of which there are normally none. */
+export async function countFailingWork(db: Queryable): Promise<FailingWork[]> {
+  return db.run<FailingWork>(COUNT_FAILING, [QUARANTINE_AFTER]);
+}
+
+const LIST_QUARANTINED = statement(
+  'work_list_quarantined',
+  `SELECT kind, id, merchant_id, state, workflow_failures, start_due_at
+   FROM (SELECT 'collection' AS kind, id, merchant_id, state, workflow_failures, start_due_at FROM collections
+         WHERE workflow_failures >= $1
+         UNION ALL SELECT 'payout', id, merchant_id, state, workflow_failures, start_due_at FROM payouts
+         WHERE workflow_failures >= $1
+         UNION ALL SELECT 'reversal', id, merchant_id, state, workflow_failures, start_due_at FROM reversals
+         WHERE workflow_failures >= $1
+         UNION ALL SELECT 'delivery', id, merchant_id, state, workflow_failures, start_due_at FROM deliveries
+         WHERE workflow_failures >= $1) AS work
+   ORDER BY id LIMIT $2`,
+);
+
+export type QuarantinedWork = {
+  readonly kind: WorkKind;
+  readonly id: string;
+  readonly merchantId: MerchantId;
+  readonly state: string;
+  readonly workflowFailures: number;
+  readonly startDueAt: Date;
+};
+
+/** The quarantined work of all merchants, at most `limit`. */
+export async function listQuarantinedWork(db: Queryable, limit: number): Promise<QuarantinedWork[]> {
+  return db.run<QuarantinedWork>(LIST_QUARANTINED, [QUARANTINE_AFTER, limit]);
+}

@@ -1,0 +1,231 @@
+// The queues of unstarted work: each row goes to one dispatcher at a time, and no merchant's queue delays another's.
+import assert from 'node:assert/strict';
+import type { Queryable } from '../../../src/db/database.ts';
+import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../../../src/db/work.ts';
+import type { MerchantId } from '../../../src/domain/ids.ts';
+import type { Work, WorkKind } from '../../../src/domain/work.ts';
+import { createRecordedWork } from '../../../src/dispatcher/recorded-work.ts';
+import { testLog } from '../../support/engines.ts';
+import { makeCollection, makeMerchant, oneRow, tamper } from '../rows.ts';
+import { useDatabase, useDatabasePerCase } from '../use-database.ts';
+import { makeShop, queue, release } from './payout-rows.ts';
+
+const MINUTE = 60_000;
+const NOW = { limit: 100, graceMs: 0, leaseMs: MINUTE };
+
+describe('unstarted work', () => {
+  const db = useDatabasePerCase();
+  let merchantId: MerchantId;
+
+  beforeEach(async () => {
+    merchantId = await makeMerchant(db);
+  });
+
+  const makeMany = async (count: number, merchant = merchantId) => {
+    const ids: string[] = [];
+    for (let i = 0; i < count; i++) ids.push((await makeCollection(db, merchant)).id);
+    return ids.sort();
+  };
+  const claim = (claimed: Partial<typeof NOW> = {}, kind: WorkKind = 'collection') =>
+    claimUnstarted(db, kind, { ...NOW, ...claimed });
+  const idsOf = (works: readonly Work[]) => works.map(({ id }) => id as string).sort();
+  const failuresOf = async (id: string) =>
+    (
+      await oneRow<{ failures: number }>(db, 'SELECT workflow_failures AS failures FROM collections WHERE id = $1', [
+        id,
+      ])
+    ).failures;
+
+  it('is claimed by one of several dispatchers, each row once', async () => {
+    const ids = await makeMany(40);
+    const claims = await Promise.all([1, 2, 3, 4].map(() => claim({ limit: 10 })));
+    const claimed = idsOf(claims.flat());
+    assert.equal(new Set(claimed).size, claimed.length);
+    assert.deepEqual(idsOf([...claims.flat(), ...(await claim())]), ids);
+    assert.deepEqual(await claim(), []);
+  });
+
+  it('is due again when the lease of a dispatcher that died has ended', async () => {
+    const ids = await makeMany(1);
+    assert.deepEqual(idsOf(await claim({ leaseMs: 0 })), ids);
+    assert.deepEqual(idsOf(await claim()), ids);
+    assert.deepEqual(await claim(), []);
+  });
+
+  it('is left to the process that recorded it while it is young', async () => {
+    const ids = await makeMany(1);
+    assert.deepEqual(await claim({ graceMs: MINUTE }), []);
+    assert.deepEqual(idsOf(await claim()), ids);
+  });
+
+  it('is left to the process that signals a decision while the decision is young', async () => {
+    const shop = await makeShop(db, 10_000n);
+    const { id } = await queue(db, shop, 1000n);
+    await db.pool.query("UPDATE payouts SET start_due_at = now() - interval '1 hour', workflow_started_at = now()");
+    await release(db, shop.approver, id);
+    assert.deepEqual(await claim({ graceMs: MINUTE }, 'payout'), []);
+    assert.deepEqual(idsOf(await claim({}, 'payout')), [id]);
+  });
+
+  it('is claimed of each merchant in turn, however many rows one of them has', async () => {
+    const [one] = await makeMany(1, await makeMerchant(db));
+    await makeMany(60);
+    await db.pool.query("UPDATE collections SET start_due_at = now() - interval '1 hour' WHERE id <> $1", [one]);
+    const claimed = idsOf(await claim({ limit: 10 }));
+    assert.ok(claimed.includes(one!), 'the younger row of the other merchant is claimed too');
+    assert.ok(claimed.length >= 6 && claimed.length <= 10, `${claimed.length}`);
+    assert.equal((await claim({ limit: 10 })).length, 10);
+  });
+
+  it('is claimed oldest first within a merchant', async () => {
+    const [, second] = await makeMany(3);
+    await db.pool.query("UPDATE collections SET start_due_at = now() - interval '1 hour' WHERE id = $1", [second]);
+    assert.deepEqual(idsOf(await claim({ limit: 1 })), [second]);
+  });
+
+  it('waits as long as its failure says, with the failures counted, until its workflow changes it', async () => {
+    const [id] = (await makeMany(1)) as [ClaimedWork['id']];
+    await claim();
+    await postponeStarts(db, 'collection', [{ id, delayMs: MINUTE, isFailure: true }]);
+    assert.deepEqual(await claim(), []);
+    await db.pool.query("UPDATE collections SET start_due_at = now() - interval '1 minute'");
+    assert.deepEqual(
+      (await claim()).map(({ workflowFailures }) => workflowFailures),
+      [1],
+    );
+    await postponeStarts(db, 'collection', [{ id, delayMs: 0, isFailure: false }]);
+    assert.equal((await claim())[0]?.workflowFailures, 1);
+  });
+
+  it('is due at once when it is to be started again after a start', async () => {
+    const ids = await makeMany(1);
+    await markStarted(db, 'collection', await claim(), new Date());
+    await db.pool.query('UPDATE collections SET workflow_started_at = NULL');
+    assert.deepEqual(idsOf(await claim()), ids);
+  });
+
+  it('is not postponed any more once it is started', async () => {
+    const [id] = (await makeMany(1)) as [ClaimedWork['id']];
+    await markStarted(db, 'collection', await claim(), new Date());
+    await postponeStarts(db, 'collection', [{ id, delayMs: MINUTE, isFailure: true }]);
+    assert.equal(await failuresOf(id), 0);
+  });
+
+  describe('in the hands of a dispatcher', () => {
+    type Outcome = 'started' | 'open' | 'away' | Error;
+    /** A dispatcher whose Temporal gives each piece of work the outcome that `outcomeOf` says. */
+    const dispatcher = (outcomeOf: (work: Work) => Outcome, isUp: () => boolean = () => true) => {
+      const offered: string[] = [];
+      const recorded = createRecordedWork({
+        db,
+        temporal: {
+          isConnected: () => true,
+          ping: () => Promise.resolve(isUp()),
+          start: (work) => {
+            offered.push(work.id);
+            const outcome = outcomeOf(work);
+            return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome);
+          },
+        },
+        batchSize: 10,
+        startGraceMs: 0,
+        log: testLog,
+      });
+      return { offered, start: () => recorded.start() };
+    };
+
+    it('counts nothing against work while Temporal is away, and is not offered meanwhile', async () => {
+      const ids = await makeMany(3);
+      const away = dispatcher(
+        () => 'away',
+        () => false,
+      );
+      assert.equal(await away.start(), 0);
+      assert.equal(await away.start(), 0);
+      assert.deepEqual(away.offered.sort(), ids);
+      for (const id of ids) assert.equal(await failuresOf(id), 0);
+      // Nothing waits for the end of a lease.
+      const back = dispatcher(() => 'started');
+      assert.equal(await back.start(), 3);
+      assert.deepEqual(await claim(), []);
+    });
+
+    it('counts a failure against the work that alone is not started', async () => {
+      const [failing, ...others] = await makeMany(3);
+      const { start } = dispatcher(({ id }) => (id === failing ? 'away' : 'started'));
+      assert.equal(await start(), 2);
+      assert.equal(await failuresOf(failing!), 1);
+      for (const id of others) assert.equal(await failuresOf(id), 0);
+    });
+
+    it('offers work again that Temporal refuses, later each time', async () => {
+      const [id] = await makeMany(1);
+      const { offered, start } = dispatcher(() => new Error('the id is too long'));
+      for (let failures = 1; failures <= 3; failures++) {
+        assert.equal(await start(), 1);
+        assert.equal(await start(), 0, 'it is not due');
+        assert.equal(await failuresOf(id!), failures);
+        await db.pool.query("UPDATE collections SET start_due_at = now() - interval '1 second'");
+      }
+      assert.equal(offered.length, 3);
+    });
+
+    it('is offered once by several of them at the same time', async () => {
+      const ids = await makeMany(30);
+      const several = [1, 2, 3].map(() => dispatcher(() => 'started'));
+      await Promise.all(
+        several.map(async ({ start }) => {
+          while ((await start()) > 0);
+        }),
+      );
+      assert.deepEqual(several.flatMap(({ offered }) => offered).sort(), ids);
+    });
+  });
+});
+
+describe('claiming unstarted work', () => {
+  const db = useDatabase();
+  const ROWS = 100_000;
+  const PART = 10_000;
+  const MERCHANTS = 20;
+
+  before(async function () {
+    this.timeout(300_000);
+    for (let i = 0; i < MERCHANTS; i++) await makeMerchant(db);
+    // They would only take time to write.
+    await db.pool.query(
+      'DROP INDEX collections_list, collections_list_by_state, collections_list_by_reference, collections_list_by_phone',
+    );
+    for (let first = 1; first < ROWS; first += PART) {
+      await tamper(
+        db,
+        `INSERT INTO collections (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone,
+           operator, operator_reference, metadata, created_at, updated_at, prompt_deadline_at, start_due_at)
+         SELECT 'col_0' || lpad(n::text, 25, '0'), m.ids[1 + n % $3::int], n, 'initiated', 1, 'UGX', 'r', '256772000100',
+           'mtn-momo', gen_random_uuid(), '{}', now(), now(), now(), now() - make_interval(secs => n)
+         FROM (SELECT array_agg(id) AS ids FROM merchants) m, generate_series($1::int, $2::int) n`,
+        [first, first + PART - 1, MERCHANTS],
+      );
+    }
+    await db.pool.query('ANALYZE collections');
+  });
+
+  it('reads a bounded part of a queue of 100,000', async () => {
+    let pages = Infinity;
+    const explained: Queryable = {
+      async run({ text }, values) {
+        const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`;
+        const { rows } = await db.pool.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(explain, [
+          ...values,
+        ]);
+        const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+        pages = (plan?.['Shared Hit Blocks'] ?? Infinity) + (plan?.['Shared Read Blocks'] ?? Infinity);
+        return [];
+      },
+    };
+    await claimUnstarted(explained, 'collection', { ...NOW, limit: 100 });
+    // Most of them for writing the hundred rows. To read every row of the queue takes at least one page for each.
+    assert.ok(pages < 8000, `it read ${pages} pages`);
+    assert.equal((await claimUnstarted(db, 'collection', { ...NOW, limit: 100 })).length, 100);
+  });
+});
