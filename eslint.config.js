@@ -46,7 +46,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['test/**/*.ts', 'bench/**/*.ts', 'docs/**/*.mjs', 'tools/**/*.mjs'],
+    files: ['test/**/*.ts', 'bench/**/*.ts', 'chaos/**/*.ts', 'docs/**/*.mjs', 'tools/**/*.mjs'],
     rules: { 'no-console': 'off' },
   },
   {

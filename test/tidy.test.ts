@@ -228,6 +228,14 @@ describe('the source tree', () => {
     );
   });
 
+  it('keeps the checker of campaigns free of the code that it judges', () => {
+    const shared = files
+      .filter((file) => isWithin(file, 'chaos/checker'))
+      .flatMap(importsOf)
+      .filter(({ to }) => /^(src|workflows|activities|test|bench|chaos)\//.test(to) && !isWithin(to, 'chaos/checker'));
+    assert.deepEqual(shared, []);
+  });
+
   it('calls no operation from another, because each is one transaction', () => {
     const chained = codeFiles
       .filter((file) => isWithin(file, 'src/operations') || isWithin(file, 'src/queries'))

@@ -11,6 +11,12 @@ import { check } from './check.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** A run that takes longer has hung and is ended, together with the servers that it started. */
 const RUN_LIMIT_MS = 60 * 60_000;
+/**
+ * Its payments and faults follow from the seed alone, whatever the speed of the machine. Row 015 is left out until the
+ * service finds a return whose only callback is lost: docs/reliability.md.
+ */
+const CAMPAIGN = ['--seed', '6', '--payments', '250', '--minutes', '3', '--except', '015'];
+const CAMPAIGN_LIMIT_MS = 30 * 60_000;
 
 const failedChecks = check();
 if (failedChecks.includes('install')) process.exit(1);
@@ -19,6 +25,9 @@ const prepared = spawnSync(process.execPath, ['--import=tsx/esm', 'tools/prepare
   stdio: 'inherit',
 });
 if (prepared.status !== 0) failedChecks.push('Temporal server');
+// Once for all: campaigns run the processes as they are built.
+const built = spawnSync(process.execPath, ['tools/build.mjs'], { cwd: root, stdio: 'inherit' });
+if (built.status !== 0) failedChecks.push('build');
 
 const startedMs = performance.now();
 // Two runs at once, each with its own servers, because tests wait a lot; divided so that both take about the same time.
@@ -31,6 +40,9 @@ const runs = await Promise.all([
   run(filesOf(folders.filter((name) => FIRST_RUN.includes(name)))),
   run([...filesOf(folders.filter((name) => !FIRST_RUN.includes(name))), 'test/*.test.ts']),
 ]);
+
+// After the tests, because it takes the whole machine.
+const campaign = await runCampaign();
 
 const lateTimers = runs.reduce((sum, each) => sum + each.lateTimers, 0);
 if (lateTimers > 0) {
@@ -46,7 +58,8 @@ for (const { result } of runs) {
 }
 console.log(`  ${'all of it'.padEnd(14)} ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s`);
 if (failedChecks.length > 0) console.log(`failed checks: ${failedChecks.join(', ')}`);
-let [passed, failed] = [0, failedChecks.length];
+console.log(`${campaign.isPassed ? 'ok    ' : 'FAILED'} campaign under faults (${(campaign.ms / 1000).toFixed(1)} s)`);
+let [passed, failed] = [campaign.isPassed ? 1 : 0, failedChecks.length + (campaign.isPassed ? 0 : 1)];
 for (const { status, signal, result } of runs) {
   passed += result.passed;
   failed += result.failed;
@@ -57,6 +70,22 @@ for (const { status, signal, result } of runs) {
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
+
+/** Payments under faults and the judgement of the checker; its output is printed only when it fails. */
+async function runCampaign() {
+  const startedMs = performance.now();
+  const args = ['--import=tsx/esm', 'chaos/run.ts', ...CAMPAIGN];
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const end = (signal) => child.kill(signal);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, end);
+  // It stops what it started when it is asked to end.
+  setTimeout(end, CAMPAIGN_LIMIT_MS, 'SIGTERM').unref();
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const [status] = await once(child, 'close');
+  if (status !== 0) console.log(output);
+  return { isPassed: status === 0, ms: performance.now() - startedMs };
+}
 
 /** Runs these files in one process; resolves with its exit and its counts. */
 async function run(files) {

@@ -1,0 +1,131 @@
+// One campaign: payments under faults, a quiet end, and the checker's judgement.
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEMO_CLOCKS } from '../src/domain/clocks.ts';
+import { check, type Judgement } from './checker/check.ts';
+import type { Evidence } from './checker/evidence.ts';
+import type { Violation } from './checker/violation.ts';
+import { createClient, type Client } from './client.ts';
+import { runFaults, type Fault } from './faults.ts';
+import { openLineFile } from './line-file.ts';
+import { fundMerchants, runLoad } from './load.ts';
+import type { Options } from './options.ts';
+import { planPayments } from './plan.ts';
+import { randomOf } from './random.ts';
+import { type Outcome } from './report.ts';
+import { describeFault, scheduleFaults } from './schedule.ts';
+import { startTopology, type Topology } from './topology.ts';
+
+export const MERCHANTS = 3;
+
+const MINUTE_MS = 60_000;
+const CHECK_EVERY_MS = 3000;
+/** For a machine several times as slow as one on which everything is done in time. */
+const SLOW_MACHINE = 3;
+/** What each payment adds to the limit: a backlog is worked off at the pace of a slow machine. */
+const DRAIN_MS_PER_PAYMENT = 200;
+const FEW = 3;
+
+type Report = (line: string) => void;
+
+/** Rejects with the reason of `interrupted` when that rejects, once everything that was started is stopped again. */
+export async function runCampaign(options: Options, report: Report, interrupted: Promise<never>): Promise<Outcome> {
+  const topology = await startTopology({
+    servers: options.servers,
+    merchants: MERCHANTS,
+    hasDisk: options.faults,
+    report,
+  });
+  report(`everything runs; evidence and logs are in ${topology.folder}`);
+  const client = createClient(topology.servers, openLineFile(topology.evidence.journalFile));
+  let outcome: Outcome | undefined;
+  try {
+    outcome = await Promise.race([runOn(topology, client, options, report), interrupted]);
+    return outcome;
+  } finally {
+    await client.close();
+    await topology.stop();
+    const isClean = outcome?.judgement.violations.length === 0;
+    if (isClean && !options.keep) rmSync(topology.folder, { recursive: true, force: true });
+    else report(`the logs and the evidence are kept in ${topology.folder}`);
+  }
+}
+
+async function runOn(topology: Topology, client: Client, options: Options, report: Report): Promise<Outcome> {
+  const { payments, seed, minutes, servers, except } = options;
+  const durationMs = minutes * MINUTE_MS;
+  const plan = planPayments({ payments, merchants: MERCHANTS, durationMs, except }, randomOf(seed, 'payments'));
+  const hasDisk = topology.disk !== null;
+  const schedule = options.faults ? scheduleFaults({ durationMs, servers, hasDisk }, randomOf(seed, 'faults')) : [];
+  if (options.faults && !hasDisk) report('no disk can be mounted here: it is never full in this campaign');
+  for (const fault of schedule) report(`planned: ${describeFault(fault)}`);
+  await prepare(topology, client, payments);
+  report(`the merchants have money; ${payments} payments and ${schedule.length} faults follow`);
+  const startMs = Date.now();
+  const [, faults] = await Promise.all([
+    runLoad(plan, { client, merchants: topology.merchants, startMs }),
+    runFaults(schedule, { topology, seed, startMs, report }),
+  ]);
+  const loadMs = Date.now() - startMs;
+  report('the load and the faults are over; waiting for the end of everything');
+  const quietFromMs = Date.now();
+  const judgement = await untilClean(topology.evidence, quietFromMs + endLimitMs(payments), report);
+  const endMs = judgement.violations.length === 0 ? Date.now() - lastHealed(faults, quietFromMs) : null;
+  return { options, judgement, faults, loadMs, endMs };
+}
+
+/** Logs everybody in and gives the merchants money. */
+export async function prepare(topology: Topology, client: Client, payments: number): Promise<void> {
+  for (const merchant of topology.merchants) {
+    for (const person of [merchant.maker, ...merchant.approvers]) await client.logIn(merchant, person);
+  }
+  await fundMerchants(client, topology.merchants, payments);
+}
+
+function lastHealed(faults: readonly Fault[], otherwiseMs: number): number {
+  return faults.length === 0 ? otherwiseMs : Math.max(...faults.map(({ healedAtMs }) => healedAtMs));
+}
+
+/**
+ * How long the service may take to bring everything to its end, from its own clocks: a payment without an outcome goes
+ * through every one of these waits at most.
+ */
+export function endLimitMs(payments: number): number {
+  const clocks = DEMO_CLOCKS;
+  const waits = [
+    clocks.promptDeadlineMs,
+    clocks.promptWindowMs,
+    clocks.notFoundGraceMs,
+    clocks.reconcileForMs,
+    2 * clocks.staleAfterMs,
+    2 * clocks.sweepEveryMs,
+    2 * clocks.lateCheckEveryMs,
+    ...clocks.deliveryScheduleMs,
+  ];
+  return SLOW_MACHINE * waits.reduce((sum, wait) => sum + wait, 0) + payments * DRAIN_MS_PER_PAYMENT;
+}
+
+/** The first judgement that is confirmed to have no violation, or the last one before the limit. */
+export async function untilClean(evidence: Evidence, limitAtMs: number, report: Report): Promise<Judgement> {
+  let wasClean = false;
+  let reported = '';
+  for (;;) {
+    const judgement = await check(evidence);
+    const { violations } = judgement;
+    const isClean = violations.length === 0;
+    if ((isClean && wasClean) || Date.now() > limitAtMs) return judgement;
+    wasClean = isClean;
+    const summary = isClean ? 'everything is at its end' : `not at the end: ${summaryOf(violations)}`;
+    if (summary !== reported) report(summary);
+    reported = summary;
+    await sleep(CHECK_EVERY_MS);
+  }
+}
+
+/** The violations themselves when they are few, otherwise how many there are of each rule. */
+function summaryOf(violations: readonly Violation[]): string {
+  if (violations.length <= FEW) return violations.map(({ rule, id, text }) => `${rule} ${id} (${text})`).join('; ');
+  const counts = new Map<string, number>();
+  for (const { rule } of violations) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  return [...counts].map(([rule, count]) => `${count} ${rule}`).join(', ');
+}

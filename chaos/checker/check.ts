@@ -1,0 +1,34 @@
+// Judges a campaign by its evidence. Shares no code with the service, so that the same mistake cannot hide in both.
+import { auditRules } from './audit-rules.ts';
+import { eventRules } from './event-rules.ts';
+import { readOperator, readProcessEnds, readReceived, readRequests, type Evidence } from './evidence.ts';
+import { ledgerRules } from './ledger-rules.ts';
+import { readOpenWorkflows } from './open-workflows.ts';
+import { operatorRules } from './operator-rules.ts';
+import { progressRules } from './progress-rules.ts';
+import { readRecords } from './records.ts';
+import { requestRules } from './request-rules.ts';
+import type { Case, Rules, Violation } from './violation.ts';
+
+const ALL_RULES: readonly Rules[] = [requestRules, operatorRules, ledgerRules, eventRules, progressRules, auditRules];
+
+export type Judgement = { readonly evidence: Case; readonly violations: readonly Violation[] };
+
+/**
+ * Reads all evidence and applies every rule. The service may run meanwhile: what only looks wrong because it is under way
+ * is gone when it is checked again. Rejects when a part of the evidence cannot be read.
+ */
+export async function check(evidence: Evidence): Promise<Judgement> {
+  // The database last: what the others show was recorded before, or is about to be.
+  const workflows = await readOpenWorkflows(evidence.temporalAddress, evidence.namespace);
+  const read: Case = {
+    workflows,
+    requests: readRequests(evidence),
+    operator: readOperator(evidence),
+    received: readReceived(evidence),
+    endpoints: evidence.endpoints,
+    processEnds: readProcessEnds(evidence),
+    records: await readRecords(evidence.databaseUrl),
+  };
+  return { evidence: read, violations: ALL_RULES.flatMap((rules) => rules(read)) };
+}

@@ -1,0 +1,116 @@
+// The merchants' side: requests that are written down before and after, and repeated with the same key until answered.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import type { JournalRequest } from './checker/evidence.ts';
+import type { LineFile } from './line-file.ts';
+import { PASSWORD, type Merchant, type Person } from './merchants.ts';
+import type { Server } from './topology.ts';
+
+export type Response = { readonly status: number; readonly body: string };
+type Session = { readonly userId: string; readonly cookie: string };
+
+type Command = Pick<JournalRequest, 'action' | 'key' | 'subjects'> & {
+  readonly path: string;
+  readonly body: object | null;
+};
+
+export type Client = {
+  /** With the merchant's API key. Null: no response that counts within the limit of repeats. */
+  asMerchant(merchant: Merchant, command: Command): Promise<Response | null>;
+  /** In the person's session. */
+  asPerson(merchant: Merchant, person: Person, command: Command): Promise<Response | null>;
+  /** The payment as the API shows it; null when it cannot be read now. */
+  read(merchant: Merchant, path: string): Promise<{ readonly state: string } | null>;
+  logIn(merchant: Merchant, person: Person): Promise<void>;
+  close(): Promise<void>;
+};
+
+const CALL_LIMIT_MS = 15_000;
+const REPEAT_LIMIT_MS = 180_000;
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 3000;
+
+/** Requests go to the servers in turn, as behind a load balancer. */
+export function createClient(servers: readonly Server[], journal: LineFile): Client {
+  const agent = new Agent({ connections: 64, headersTimeout: CALL_LIMIT_MS, bodyTimeout: CALL_LIMIT_MS });
+  const sessions = new Map<string, Session>();
+  let turn = 0;
+  let lastNumber = 0;
+
+  async function call(
+    method: 'GET' | 'POST',
+    path: string,
+    headers: (server: Server) => Record<string, string>,
+    body: string | null,
+  ): Promise<Response & { readonly cookie: string }> {
+    turn += 1;
+    const server = servers[turn % servers.length];
+    if (!server) throw new Error('there is no server');
+    const response = await request(`${server.url}${path}`, {
+      method,
+      dispatcher: agent,
+      signal: AbortSignal.timeout(CALL_LIMIT_MS),
+      headers: { ...headers(server), ...(body !== null && { 'content-type': 'application/json' }) },
+      body,
+    });
+    const cookie = [response.headers['set-cookie']].flat()[0]?.split(';')[0] ?? '';
+    return { status: response.statusCode, body: await response.body.text(), cookie };
+  }
+
+  async function send(
+    entry: Pick<JournalRequest, 'merchantId' | 'userId'>,
+    command: Command,
+    headers: (server: Server) => Record<string, string>,
+  ): Promise<Response | null> {
+    const number = ++lastNumber;
+    const { action, key, subjects, path } = command;
+    const body = command.body === null ? null : JSON.stringify(command.body);
+    journal.append({ type: 'request', number, atMs: Date.now(), action, key, subjects, body: body ?? '', ...entry });
+    const giveUpAtMs = Date.now() + REPEAT_LIMIT_MS;
+    const all = (server: Server) => ({ ...headers(server), ...(key !== null && { 'idempotency-key': key }) });
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+      const response = await call('POST', path, all, body).catch((error: unknown) => {
+        journal.append({ type: 'result', number, atMs: Date.now(), status: null, body: String(error) });
+        return null;
+      });
+      if (response) {
+        const { status, body: text } = response;
+        journal.append({ type: 'result', number, atMs: Date.now(), status, body: text });
+        if (!isToBeRepeated(response)) return { status, body: text };
+      }
+      if (Date.now() > giveUpAtMs) return null;
+      await sleep(waitMs);
+    }
+  }
+
+  return {
+    asMerchant: (merchant, command) =>
+      send({ merchantId: merchant.id, userId: null }, command, () => ({ authorization: `Bearer ${merchant.apiKey}` })),
+    asPerson: (merchant, person, command) =>
+      send({ merchantId: merchant.id, userId: person.id }, command, (server) => ({
+        ...fromOurPages(server),
+        cookie: sessions.get(person.id)?.cookie ?? '',
+      })),
+    async read(merchant, path) {
+      const response = await call('GET', path, () => ({ authorization: `Bearer ${merchant.apiKey}` }), null).catch(
+        () => null,
+      );
+      return response?.status === 200 ? (JSON.parse(response.body) as { state: string }) : null;
+    },
+    async logIn(merchant, person) {
+      const body = JSON.stringify({ email: person.email, password: PASSWORD, merchant_id: merchant.id });
+      const response = await call('POST', '/v1/console/session', fromOurPages, body);
+      if (response.status !== 201) throw new Error(`${person.email} cannot log in: ${response.body}`);
+      sessions.set(person.id, { userId: person.id, cookie: response.cookie });
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function fromOurPages({ url }: Server): Record<string, string> {
+  return { origin: url, 'malipo-console': '1' };
+}
+
+function isToBeRepeated({ status, body }: Response): boolean {
+  return status >= 500 || status === 429 || (status === 409 && body.includes('idempotency_key_in_flight'));
+}

@@ -1,0 +1,184 @@
+// Carries out the scheduled faults, and heals each when its time is over.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { request } from 'undici';
+import type { Engine } from './engine.ts';
+import { describeFault, type PlannedFault } from './schedule.ts';
+import type { Part, Topology } from './topology.ts';
+
+/** A fault as it was: it may have begun and ended later than planned on a busy machine. */
+export type Fault = PlannedFault & { readonly begunAtMs: number; readonly healedAtMs: number };
+
+type FaultsOptions = {
+  readonly topology: Topology;
+  readonly seed: string;
+  readonly startMs: number;
+  readonly report: (line: string) => void;
+};
+
+type Heal = () => Promise<void>;
+
+const SWITCH_LIMIT_MS = 5000;
+const SWITCH_TRIES = 20;
+const SWITCH_WAIT_MS = 500;
+/** Longer than the server waits for an operator in the demonstration. */
+const OPERATOR_LATENCY_MS = 7000;
+const OPERATOR_ERROR_RATE = 0.6;
+/** Longer than the server waits for a receiver in the demonstration. */
+const RECEIVER_LATENCY_MS = 5000;
+const NOT_HEALED: Heal = () => Promise.resolve();
+
+/** Resolves with all faults when the last one is healed. */
+export async function runFaults(schedule: readonly PlannedFault[], options: FaultsOptions): Promise<Fault[]> {
+  const underWay = schedule.map(async (planned): Promise<Fault> => {
+    await sleep(Math.max(0, options.startMs + planned.atMs - Date.now()));
+    options.report(describeFault(planned));
+    const begunAtMs = Date.now();
+    const heal = await begin(planned, options);
+    await sleep(planned.durationMs);
+    await heal();
+    return { ...planned, begunAtMs, healedAtMs: Date.now() };
+  });
+  return Promise.all(underWay);
+}
+
+async function begin({ kind, target, number, durationMs }: PlannedFault, options: FaultsOptions): Promise<Heal> {
+  const { topology, seed, report } = options;
+  const { servers, temporal, postgres, sandbox, receiver, disk } = topology;
+  const server = servers[target % servers.length];
+  switch (kind) {
+    case 'server_killed':
+      return signal(server, 'SIGKILL');
+    case 'server_stopped':
+      return stopProcess(server);
+    case 'temporal_killed':
+      return endEngine(temporal, 'SIGKILL', durationMs);
+    case 'temporal_stopped':
+      return stopProcess(temporal);
+    case 'postgres_killed':
+      return endEngine(postgres, 'SIGKILL', durationMs);
+    case 'postgres_shut_down':
+      // PostgreSQL's immediate shutdown: it ends every connection, and recovers from its log at the next start.
+      return endEngine(postgres, 'SIGQUIT', durationMs);
+    case 'postgres_stopped':
+      return stopProcess(postgres);
+    case 'all_backends_terminated':
+      return terminateBackends(topology, report, () => true);
+    case 'some_backends_terminated':
+      return terminateBackends(topology, report, (pid) => isChosen(`${seed}/${number}/${pid}`));
+    case 'operator_slow':
+      return switchOperator(topology, report, { latencyMs: OPERATOR_LATENCY_MS });
+    case 'operator_errors':
+      return switchOperator(topology, report, { errorRate: OPERATOR_ERROR_RATE });
+    case 'operator_down':
+      return switchOperator(topology, report, { down: true });
+    case 'operator_killed':
+      return signal(sandbox, 'SIGKILL');
+    case 'operator_stopped':
+      return stopProcess(sandbox);
+    case 'receiver_slow':
+      return switchReceiver(topology, report, { name: 'slow', latencyMs: RECEIVER_LATENCY_MS });
+    case 'receiver_errors':
+      return switchReceiver(topology, report, { name: 'errors' });
+    case 'receiver_down':
+      return switchReceiver(topology, report, { name: 'down' });
+    case 'receiver_killed':
+      return signal(receiver, 'SIGKILL');
+    case 'disk_full':
+      disk?.fill();
+      return () => Promise.resolve(disk?.makeRoom());
+  }
+}
+
+/** The process of a part; undefined while it is down, when there is nothing to hit. */
+async function signal(part: Part | undefined, name: NodeJS.Signals): Promise<Heal> {
+  const pid = part?.pid();
+  if (pid !== undefined) process.kill(pid, name);
+  return Promise.resolve(NOT_HEALED);
+}
+
+async function endEngine(engine: Engine, name: NodeJS.Signals, durationMs: number): Promise<Heal> {
+  engine.holdDown(Date.now() + durationMs);
+  return signal(engine, name);
+}
+
+async function stopProcess(part: Part | undefined): Promise<Heal> {
+  const pid = part?.pid();
+  if (pid === undefined) return Promise.resolve(NOT_HEALED);
+  // The same process later: its number may belong to another one by then.
+  const startedAt = startOf(pid);
+  process.kill(pid, 'SIGSTOP');
+  return () => {
+    if (startOf(pid) === startedAt) process.kill(pid, 'SIGCONT');
+    return Promise.resolve();
+  };
+}
+
+/** When the process started, in the kernel's own count; null when there is none. */
+function startOf(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+async function terminateBackends(
+  { adminUrl }: Topology,
+  report: (line: string) => void,
+  isWanted: (pid: number) => boolean,
+): Promise<Heal> {
+  const client = new Client({ connectionString: adminUrl(), connectionTimeoutMillis: SWITCH_LIMIT_MS });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE datname = 'malipo' AND backend_type = 'client backend'`,
+    );
+    const chosen = rows.map(({ pid }) => pid).filter(isWanted);
+    await client.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [chosen]);
+  } catch (error) {
+    // PostgreSQL itself is away because of another fault.
+    report(`no connection could be ended: ${String(error)}`);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+  return NOT_HEALED;
+}
+
+function isChosen(text: string): boolean {
+  return (createHash('sha256').update(text).digest()[0] ?? 0) % 2 === 0;
+}
+
+async function switchOperator(topology: Topology, report: (line: string) => void, faults: object): Promise<Heal> {
+  const url = `${topology.sandbox.url}/sandbox/faults`;
+  await put(url, faults, report);
+  return () => put(url, {}, report);
+}
+
+async function switchReceiver(topology: Topology, report: (line: string) => void, mode: object): Promise<Heal> {
+  await put(topology.receiver.url, mode, report);
+  return () => put(topology.receiver.url, { name: 'ok' }, report);
+}
+
+// A part that was killed meanwhile has no fault any more, and takes the switch when it is up again.
+async function put(url: string, body: object, report: (line: string) => void): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const response = await request(url, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(SWITCH_LIMIT_MS),
+      });
+      await response.body.dump();
+      return;
+    } catch (error) {
+      if (tries === SWITCH_TRIES) throw error;
+      if (tries === 1) report(`${url} does not respond (${String(error)}); it is asked again`);
+      await sleep(SWITCH_WAIT_MS);
+    }
+  }
+}

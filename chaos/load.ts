@@ -1,0 +1,186 @@
+// Carries out the planned payments: requests them, lets people decide about payouts, and reverses paid collections.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, Response } from './client.ts';
+import type { Merchant } from './merchants.ts';
+import { PAID_ROW, phoneOf, type PlannedPayment } from './plan.ts';
+
+type LoadOptions = {
+  readonly client: Client;
+  readonly merchants: readonly Merchant[];
+  readonly startMs: number;
+};
+
+const MOST_UNDER_WAY = 300;
+const CALLERS_AT_ONCE = 3;
+const BATCH = 2;
+const LOOK_EVERY_MS = 2000;
+const REVERSAL_LIMIT_MS = 60_000;
+/** What each merchant has to pay out from: the largest amount that MTN Uganda collects at once, a few times. */
+const FUNDING = { times: 3, amount: 5_000_000 };
+const FUNDING_LIMIT_MS = 60_000;
+
+/** Resolves when every payment was requested and everything about it decided, as far as responses came. */
+export async function runLoad(plan: readonly PlannedPayment[], options: LoadOptions): Promise<void> {
+  const load = createLoad(options);
+  const underWay = new Set<Promise<void>>();
+  for (const payment of plan) {
+    await sleep(Math.max(0, options.startMs + payment.atMs - Date.now()));
+    while (underWay.size >= MOST_UNDER_WAY) await Promise.race(underWay);
+    const done = load.carryOut(payment).finally(() => underWay.delete(done));
+    underWay.add(done);
+  }
+  await Promise.all(underWay);
+  await load.releaseRest();
+}
+
+function createLoad({ client, merchants }: LoadOptions) {
+  // Payouts that wait for another one, to be released together.
+  const waiting = new Map<Merchant, string[]>();
+
+  async function carryOut(payment: PlannedPayment): Promise<void> {
+    const merchant = merchants[payment.merchant];
+    if (!merchant) throw new Error(`there is no merchant ${payment.merchant}`);
+    const response = await create(client, merchant, payment);
+    if (response?.status !== 202) return;
+    const { id } = JSON.parse(response.body) as { id: string };
+    if (payment.kind === 'payout') {
+      await sleep(payment.thoughtMs);
+      await decide(merchant, id, payment);
+    } else if (payment.isReversed) await reverse(merchant, id, payment);
+  }
+
+  async function decide(merchant: Merchant, id: string, { decision, index }: PlannedPayment): Promise<void> {
+    const [first, second] = merchant.approvers;
+    const releaseBy = (person: typeof first, name: string) =>
+      client.asPerson(merchant, person, {
+        action: 'release',
+        key: `release-${index}-${name}`,
+        subjects: [id],
+        path: `/v1/console/payouts/${id}/release`,
+        body: null,
+      });
+    const end = (person: typeof first, action: 'reject' | 'cancel') =>
+      client.asPerson(merchant, person, {
+        action,
+        key: null,
+        subjects: [id],
+        path: `/v1/console/payouts/${id}/${action}`,
+        body: action === 'reject' ? { reason: 'Not this one.' } : null,
+      });
+    switch (decision) {
+      case 'release': {
+        const released = await releaseBy(first, 'a');
+        // It needs another approval.
+        if (released?.status === 200 && released.body.includes('"state":"queued"')) await releaseBy(second, 'b');
+        return;
+      }
+      case 'release_twice':
+        await Promise.all([releaseBy(first, 'a'), releaseBy(second, 'b')]);
+        return;
+      case 'release_in_batch':
+        await releaseTogether(merchant, id);
+        return;
+      case 'race':
+        await Promise.all([releaseBy(first, 'a'), end(merchant.maker, 'cancel')]);
+        return;
+      case 'reject':
+        await end(first, 'reject');
+        return;
+      case 'cancel':
+        await end(merchant.maker, 'cancel');
+        return;
+      case 'leave':
+    }
+  }
+
+  async function releaseTogether(merchant: Merchant, id: string): Promise<void> {
+    const ids = [...(waiting.get(merchant) ?? []), id];
+    waiting.set(merchant, ids.length < BATCH ? ids : []);
+    if (ids.length >= BATCH) await releaseMany(merchant, ids);
+  }
+
+  async function releaseMany(merchant: Merchant, ids: readonly string[]): Promise<void> {
+    // One after the other: a payout above the merchant's limit needs both of them.
+    for (const [number, approver] of merchant.approvers.entries()) {
+      await client.asPerson(merchant, approver, {
+        action: 'release_many',
+        key: `release-${ids.join('-')}-${number}`,
+        subjects: ids,
+        path: '/v1/console/payouts/release',
+        body: { ids },
+      });
+    }
+  }
+
+  async function reverse(merchant: Merchant, id: string, { index }: PlannedPayment): Promise<void> {
+    if (!(await isPaid(client, merchant, id, REVERSAL_LIMIT_MS))) return;
+    await client.asPerson(merchant, merchant.approvers[index % 2 === 0 ? 0 : 1], {
+      action: 'reversal',
+      key: `reversal-${index}`,
+      subjects: [id],
+      path: `/v1/console/collections/${id}/reversal`,
+      body: null,
+    });
+  }
+
+  return {
+    carryOut,
+    async releaseRest() {
+      for (const [merchant, ids] of waiting) if (ids.length > 0) await releaseMany(merchant, ids);
+    },
+  };
+}
+
+async function create(client: Client, merchant: Merchant, payment: PlannedPayment): Promise<Response | null> {
+  const { kind, index, phone, amount, repetition } = payment;
+  const fields = { phone, amount, reference: `chaos-${index}`, metadata: { index: String(index) } };
+  const request = (body: object) =>
+    client.asMerchant(merchant, {
+      action: kind,
+      key: `${kind}-${index}`,
+      subjects: [],
+      path: `/v1/api/${kind}s`,
+      body,
+    });
+  if (repetition === 'concurrent') {
+    const responses = await Promise.all(Array.from({ length: CALLERS_AT_ONCE }, () => request(fields)));
+    return responses.find((response) => response?.status === 202) ?? null;
+  }
+  const response = await request(fields);
+  if (repetition === 'repeated') await request(fields);
+  if (repetition === 'conflicting' && response?.status === 202) await request({ ...fields, amount: amount + 1 });
+  return response;
+}
+
+/** Gives every merchant money to pay out, by collections like any other. Rejects when they are not paid in time. */
+export async function fundMerchants(client: Client, merchants: readonly Merchant[], planned: number): Promise<void> {
+  await Promise.all(
+    merchants.flatMap((merchant, number) =>
+      Array.from({ length: FUNDING.times }, async (_, time) => {
+        const index = planned + number * FUNDING.times + time;
+        const response = await client.asMerchant(merchant, {
+          action: 'collection',
+          key: `funding-${index}`,
+          subjects: [],
+          path: '/v1/api/collections',
+          body: { phone: phoneOf(index, PAID_ROW), amount: FUNDING.amount, reference: 'funding' },
+        });
+        const { id } = JSON.parse(response?.body ?? '{}') as { id?: string };
+        if (id === undefined || !(await isPaid(client, merchant, id, FUNDING_LIMIT_MS))) {
+          throw new Error(`the merchants could not be funded: ${response?.body ?? 'no response'}`);
+        }
+      }),
+    ),
+  );
+}
+
+async function isPaid(client: Client, merchant: Merchant, id: string, limitMs: number): Promise<boolean> {
+  const giveUpAtMs = Date.now() + limitMs;
+  while (Date.now() < giveUpAtMs) {
+    const shown = await client.read(merchant, `/v1/api/collections/${id}`);
+    if (shown?.state === 'succeeded') return true;
+    if (shown !== null && ['failed', 'expired', 'reversed'].includes(shown.state)) return false;
+    await sleep(LOOK_EVERY_MS);
+  }
+  return false;
+}

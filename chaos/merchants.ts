@@ -1,0 +1,89 @@
+// The merchants of a campaign: each with an API key, a maker, two approvers, and endpoints at the receiver.
+import { SCOPES } from '../src/domain/accounts/api-key.ts';
+import type { Role } from '../src/domain/accounts/member.ts';
+import type { MerchantId, UserId } from '../src/domain/ids.ts';
+import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
+import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
+import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
+import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
+import { hashPassword } from '../src/security/password.ts';
+import type { KeyRing } from '../src/security/sealing.ts';
+import { openDatabase, type Database } from '../src/db/database.ts';
+import type { Endpoint } from './checker/evidence.ts';
+
+export type Person = { readonly id: UserId; readonly email: string };
+export type Merchant = {
+  readonly id: MerchantId;
+  readonly apiKey: string;
+  readonly maker: Person;
+  readonly approvers: readonly [Person, Person];
+  readonly endpoints: readonly Endpoint[];
+};
+
+export const PASSWORD = 'correct horse battery staple';
+
+const CURRENCY = 'UGX';
+/** The first merchant asks for two approvers above this amount, and has two endpoints. */
+const TWO_APPROVERS_ABOVE = 4000;
+
+type SeedOptions = { readonly url: string; readonly receiverUrl: string; readonly keyRing: KeyRing };
+
+export async function seedMerchants(count: number, { url, receiverUrl, keyRing }: SeedOptions): Promise<Merchant[]> {
+  const db = openDatabase({
+    url,
+    poolSize: 2,
+    statementTimeoutMs: 10_000,
+    connectTimeoutMs: 10_000,
+    onIdleError: () => undefined,
+  });
+  try {
+    const passwordHash = await hashPassword(PASSWORD);
+    const merchants: Merchant[] = [];
+    for (let index = 0; index < count; index++) {
+      merchants.push(await seedMerchant(db, { index, receiverUrl, keyRing, passwordHash }));
+    }
+    return merchants;
+  } finally {
+    await db.close();
+  }
+}
+
+type MerchantOptions = Omit<SeedOptions, 'url'> & { readonly index: number; readonly passwordHash: string };
+
+async function seedMerchant(db: Database, options: MerchantOptions): Promise<Merchant> {
+  const { index, receiverUrl, keyRing, passwordHash } = options;
+  const at = new Date();
+  const id = await createMerchant(db, { name: `Chaos merchant ${index}`, currency: CURRENCY, at });
+  const enrol = async (name: string, roles: readonly Role[]): Promise<Person> => {
+    const email = `${name}.${index}@chaos.example`;
+    const member = { merchantId: id, email, name, passwordHash, roles, totpSecret: null, keyRing, at };
+    return { id: await enrolMember(db, member), email };
+  };
+  const maker = await enrol('maker', ['maker', 'developer']);
+  const approvers = [await enrol('approver-a', ['approver']), await enrol('approver-b', ['approver'])] as const;
+  const { key: apiKey } = await createApiKey(db, {
+    merchantId: id,
+    name: 'chaos',
+    environment: 'test',
+    scopes: SCOPES,
+    expiresAt: null,
+    createdBy: maker.id,
+    by: null,
+    at,
+  });
+  const paths = index === 0 ? ['first', 'second'] : ['first'];
+  const endpoints: Endpoint[] = [];
+  for (const name of paths) {
+    const path = `/${index}/${name}`;
+    const endpoint = { merchantId: id, url: `${receiverUrl}${path}`, description: null, eventTypes: null, keyRing, at };
+    const registered = await registerEndpoint(db, endpoint);
+    endpoints.push({ id: registered.id, merchantId: id, path, secret: registered.secret });
+  }
+  if (index === 0) {
+    await db.pool.query(
+      'INSERT INTO policies (merchant_id, two_approvers_above_minor, updated_at) VALUES ($1, $2, now())',
+      [id, TWO_APPROVERS_ABOVE],
+    );
+  }
+  return { id, apiKey, maker, approvers, endpoints };
+}

@@ -1,0 +1,69 @@
+// The options of `npm run chaos`.
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+
+export type Options = {
+  readonly payments: number;
+  readonly seed: string;
+  /** Over this time the payments and the faults are spread; the wait for the end comes after it. */
+  readonly minutes: number;
+  readonly servers: number;
+  readonly topology: 'embedded' | 'postgresql';
+  readonly faults: boolean;
+  /** Rows of the sandbox operator's table that no payment is of. */
+  readonly except: readonly string[];
+  /** Markdown with the tables of the run. */
+  readonly report: string | undefined;
+  /** The folder of the evidence stays after a run without violations too. */
+  readonly keep: boolean;
+  /** Instead of a campaign: break its evidence in many ways, each of which the checker must name. */
+  readonly prove: boolean;
+};
+
+/** Payments per minute, unless the options say how long it takes. */
+const PAYMENTS_PER_MINUTE = 90;
+
+export const USAGE = `usage: npm run chaos -- [--payments N] [--seed S] [--minutes M] [--servers K]
+                       [--topology embedded|postgresql] [--no-faults] [--except ROW,…] [--report FILE]
+                       [--keep]
+       npm run chaos -- --prove`;
+
+/** Throws an Error for a person when the arguments are not usable. */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      payments: { type: 'string', default: '200' },
+      seed: { type: 'string' },
+      minutes: { type: 'string' },
+      servers: { type: 'string', default: '2' },
+      topology: { type: 'string', default: 'embedded' },
+      'no-faults': { type: 'boolean', default: false },
+      except: { type: 'string', default: '' },
+      report: { type: 'string' },
+      keep: { type: 'boolean', default: false },
+      prove: { type: 'boolean', default: false },
+    },
+  });
+  const payments = positive('payments', values.payments);
+  const { topology } = values;
+  if (topology !== 'embedded' && topology !== 'postgresql') throw new Error('--topology is embedded or postgresql');
+  return {
+    payments,
+    seed: values.seed ?? String(randomInt(1_000_000_000)),
+    minutes: values.minutes === undefined ? payments / PAYMENTS_PER_MINUTE : positive('minutes', values.minutes),
+    servers: positive('servers', values.servers),
+    topology,
+    faults: !values['no-faults'],
+    except: values.except.split(',').filter(Boolean),
+    report: values.report,
+    keep: values.keep,
+    prove: values.prove,
+  };
+}
+
+function positive(name: string, text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new Error(`--${name} is a number above zero, not ${text}`);
+  return number;
+}

@@ -1,0 +1,63 @@
+// How long the service took to recover from each fault, computed from what was recorded when.
+import { truthOf } from './checker/operator-rules.ts';
+import type { EventRow } from './checker/records.ts';
+import { groupBy, type Case } from './checker/violation.ts';
+import type { Fault } from './faults.ts';
+
+/** Something that was due at one moment and done at another. */
+type Step = { readonly dueAtMs: number; readonly doneAtMs: number };
+
+/** What takes longer than this counts as delayed. In the demonstration a status poll comes every two seconds. */
+const PROMPT_MS = 5000;
+
+/**
+ * By fault: from its end until everything that was overdue at that moment was done; 0 when nothing was. Faults that
+ * overlap share what they delayed.
+ */
+export function recoveryTimes(faults: readonly Fault[], evidence: Case): Map<number, number> {
+  const delayed = stepsOf(evidence).filter(({ dueAtMs, doneAtMs }) => doneAtMs - dueAtMs > PROMPT_MS);
+  return new Map(
+    faults.map(({ number, healedAtMs }) => {
+      const overdue = delayed.filter(({ dueAtMs, doneAtMs }) => dueAtMs < healedAtMs && doneAtMs > healedAtMs);
+      return [number, Math.max(0, ...overdue.map(({ doneAtMs }) => doneAtMs - healedAtMs))];
+    }),
+  );
+}
+
+function stepsOf({ records, operator, received }: Case): Step[] {
+  const events = groupBy(records.events, ({ paymentId }) => paymentId ?? '');
+  const steps: Step[] = [];
+  const add = (dueAtMs: number | undefined, doneAtMs: number | undefined) => {
+    if (dueAtMs !== undefined && doneAtMs !== undefined) steps.push({ dueAtMs, doneAtMs });
+  };
+  for (const row of [...records.collections, ...records.payouts]) {
+    const own = events.get(row.id) ?? [];
+    const sent = operator.get(row.operatorReference);
+    const released = own.find(({ type }) => type === 'payout.released');
+    add(
+      released?.createdAt.getTime() ?? (isCollection(row.id) ? row.createdAt.getTime() : undefined),
+      sent?.receivedAtMs,
+    );
+    const truth = truthOf(sent);
+    if (truth === 'unknown' || truth === 'pending') continue;
+    add(sent?.decidedAtMs ?? undefined, firstOutcome(own));
+    add(sent?.givenBackAtMs ?? undefined, own.find(({ type }) => type.endsWith('.reversed'))?.createdAt.getTime());
+  }
+  const firstReceived = new Map<string, number>();
+  for (const { headers, atMs, status } of received) {
+    const id = headers['malipo-event-id'] ?? '';
+    if (status === 200 && !firstReceived.has(id)) firstReceived.set(id, atMs);
+  }
+  for (const { id, createdAt } of records.events) add(createdAt.getTime(), firstReceived.get(id));
+  return steps;
+}
+
+function isCollection(id: string): boolean {
+  return id.startsWith('col_');
+}
+
+/** When the outcome that the operator decided was recorded. */
+function firstOutcome(events: readonly EventRow[]): number | undefined {
+  const outcome = events.findLast(({ type }) => /\.(succeeded|failed|expired)$/.test(type));
+  return outcome?.createdAt.getTime();
+}

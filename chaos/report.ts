@@ -1,0 +1,113 @@
+// The tables of a campaign, as Markdown.
+import { writeFileSync } from 'node:fs';
+import type { Judgement } from './checker/check.ts';
+import type { Violation } from './checker/violation.ts';
+import type { Fault } from './faults.ts';
+import type { Options } from './options.ts';
+import { recoveryTimes } from './recovery.ts';
+
+export type Outcome = {
+  readonly options: Options;
+  readonly judgement: Judgement;
+  readonly faults: readonly Fault[];
+  readonly loadMs: number;
+  /** From the end of the load and the faults until the checker had nothing to object; null: never. */
+  readonly endMs: number | null;
+};
+
+const MOST_VIOLATIONS = 200;
+
+export function formatReport(outcome: Outcome): string {
+  const { options, judgement, faults, loadMs, endMs } = outcome;
+  const { violations, evidence } = judgement;
+  const { collections, payouts, reversals, events } = evidence.records;
+  const accepted = [...evidence.operator.values()].filter(({ state }) => state !== 'NOT_ACCEPTED');
+  const countOf = (kind: string) => accepted.filter((payment) => payment.kind === kind).length;
+  const stuck = violations.filter(({ rule }) => rule === 'payment_stuck');
+  return [
+    `Seed \`${options.seed}\`: ${options.payments} payments in ${seconds(loadMs)}, ${options.servers} servers, ${options.topology} topology.`,
+    '',
+    table([
+      ['', 'number'],
+      ['requests of the merchants and their people', String(evidence.requests.length)],
+      ['collections recorded, prompted', `${collections.length}, ${countOf('collection')}`],
+      ['payouts recorded, at the operator', `${payouts.length}, ${countOf('payout')}`],
+      ['reversals recorded, refunds at the operator', `${reversals.length}, ${countOf('refund')}`],
+      ['events, webhooks received', `${events.length}, ${evidence.received.length}`],
+      ['faults', String(faults.length)],
+      ['processes that ended', String(evidence.processEnds.length)],
+      ['from the last fault to the end of everything', endMs === null ? 'not within the limit' : seconds(endMs)],
+      ['violations', String(violations.length)],
+      ['stuck', String(stuck.length)],
+    ]),
+    '',
+    statesTable(outcome),
+    '',
+    faultsTable(outcome),
+    ...(violations.length > 0 ? ['', violationLines(violations)] : []),
+    '',
+  ].join('\n');
+}
+
+export function writeReport(file: string, outcome: Outcome): void {
+  writeFileSync(file, formatReport(outcome));
+}
+
+export function violationLines(violations: readonly Violation[]): string {
+  const lines = violations.slice(0, MOST_VIOLATIONS).map(({ rule, id, text }) => `VIOLATION ${rule} ${id}: ${text}`);
+  const left = violations.length - lines.length;
+  return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('\n');
+}
+
+function statesTable({ judgement }: Outcome): string {
+  const { collections, payouts } = judgement.evidence.records;
+  const counts = new Map<string, Map<string, number>>();
+  const count = (line: string, state: string) => {
+    const states = counts.get(line) ?? new Map<string, number>();
+    counts.set(line, states.set(state, (states.get(state) ?? 0) + 1));
+  };
+  for (const { phone, state } of collections) count(`collection ${phone.slice(-3)}`, state);
+  for (const { phone, state } of payouts) count(`payout ${phone.slice(-3)}`, state);
+  for (const { state } of judgement.evidence.records.reversals) count('reversal', state);
+  const lines = [...counts].sort(([a], [b]) => a.localeCompare(b));
+  return table([
+    ['kind and row', 'states'],
+    ...lines.map(([line, states]) => [
+      line,
+      [...states]
+        .map(([state, number]) => `${number} ${state}`)
+        .sort()
+        .join(', '),
+    ]),
+  ]);
+}
+
+function faultsTable({ faults, judgement }: Outcome): string {
+  const recovery = recoveryTimes(faults, judgement.evidence);
+  const kinds = [...new Set(faults.map(({ kind }) => kind))].sort();
+  return table([
+    ['fault', 'times', 'lasted', 'recovered, median', 'recovered, longest'],
+    ...kinds.map((kind) => {
+      const own = faults.filter((fault) => fault.kind === kind);
+      const times = own.map(({ number }) => recovery.get(number) ?? 0).sort((a, b) => a - b);
+      const longest = Math.max(...own.map(({ durationMs }) => durationMs));
+      return [
+        kind.replaceAll('_', ' '),
+        String(own.length),
+        longest === 0 ? 'a moment' : `up to ${seconds(longest)}`,
+        seconds(times[Math.floor(times.length / 2)] ?? 0),
+        seconds(times.at(-1) ?? 0),
+      ];
+    }),
+  ]);
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
+  return [lines[0], `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...lines.slice(1)].join('\n');
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,120 @@
+// Which faults come when and for how long: all of it from the seed, so that a campaign can be repeated.
+import type { Random } from './random.ts';
+
+export const FAULT_KINDS = [
+  'server_killed',
+  'server_stopped',
+  'temporal_killed',
+  'temporal_stopped',
+  'postgres_killed',
+  'postgres_shut_down',
+  'postgres_stopped',
+  'all_backends_terminated',
+  'some_backends_terminated',
+  'operator_slow',
+  'operator_errors',
+  'operator_down',
+  'operator_killed',
+  'operator_stopped',
+  'receiver_slow',
+  'receiver_errors',
+  'receiver_down',
+  'receiver_killed',
+  'disk_full',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+export type PlannedFault = {
+  readonly number: number;
+  readonly kind: FaultKind;
+  /** Which of several servers. */
+  readonly target: number;
+  /** Since the start of the campaign. */
+  readonly atMs: number;
+  /** 0: it is over at once, and what it hit starts again by itself. */
+  readonly durationMs: number;
+};
+
+type Profile = {
+  /** How often it comes in comparison with the others. */
+  readonly weight: number;
+  /** What it hits: no two faults hit the same at once. */
+  readonly hits: 'server' | 'temporal' | 'postgres' | 'operator' | 'receiver';
+  readonly durationMs: readonly [number, number];
+};
+
+// The operator is silent for less than the time for which a send may still be on its way (6 s in the demonstration), and
+// the receiver for less than its schedule of attempts.
+const PROFILES: Readonly<Record<FaultKind, Profile>> = {
+  server_killed: { weight: 8, hits: 'server', durationMs: [0, 0] },
+  server_stopped: { weight: 3, hits: 'server', durationMs: [3000, 15_000] },
+  temporal_killed: { weight: 2, hits: 'temporal', durationMs: [500, 8000] },
+  temporal_stopped: { weight: 2, hits: 'temporal', durationMs: [3000, 12_000] },
+  postgres_killed: { weight: 1, hits: 'postgres', durationMs: [500, 6000] },
+  postgres_shut_down: { weight: 2, hits: 'postgres', durationMs: [500, 8000] },
+  postgres_stopped: { weight: 1, hits: 'postgres', durationMs: [3000, 12_000] },
+  all_backends_terminated: { weight: 4, hits: 'postgres', durationMs: [0, 0] },
+  some_backends_terminated: { weight: 3, hits: 'postgres', durationMs: [0, 0] },
+  operator_slow: { weight: 3, hits: 'operator', durationMs: [4000, 12_000] },
+  operator_errors: { weight: 3, hits: 'operator', durationMs: [4000, 12_000] },
+  operator_down: { weight: 2, hits: 'operator', durationMs: [3000, 12_000] },
+  operator_killed: { weight: 2, hits: 'operator', durationMs: [0, 0] },
+  operator_stopped: { weight: 1, hits: 'operator', durationMs: [1000, 4000] },
+  receiver_slow: { weight: 1, hits: 'receiver', durationMs: [3000, 10_000] },
+  receiver_errors: { weight: 1, hits: 'receiver', durationMs: [3000, 10_000] },
+  receiver_down: { weight: 1, hits: 'receiver', durationMs: [3000, 10_000] },
+  receiver_killed: { weight: 1, hits: 'receiver', durationMs: [0, 0] },
+  disk_full: { weight: 1, hits: 'postgres', durationMs: [2000, 6000] },
+};
+
+const FIRST_AT_MS = 4000;
+const SHORTEST_GAP_MS = 2000;
+const LONGEST_GAP_MS = 10_000;
+/** How many may be under way at once. */
+const MOST_AT_ONCE = 2;
+
+type ScheduleOptions = {
+  readonly durationMs: number;
+  readonly servers: number;
+  readonly hasDisk: boolean;
+};
+
+/** The same for the same seed and options; without a disk that can be filled, those faults alone are missing. */
+export function scheduleFaults({ hasDisk, ...options }: ScheduleOptions, random: Random): PlannedFault[] {
+  return scheduleAll(options, random).filter(({ kind }) => kind !== 'disk_full' || hasDisk);
+}
+
+function scheduleAll({ durationMs, servers }: Omit<ScheduleOptions, 'hasDisk'>, random: Random): PlannedFault[] {
+  const faults: PlannedFault[] = [];
+  for (let atMs = FIRST_AT_MS; ; atMs += random.integer(SHORTEST_GAP_MS, LONGEST_GAP_MS)) {
+    const kind = pickByWeight(random);
+    const [shortest, longest] = PROFILES[kind].durationMs;
+    const fault = {
+      number: faults.length + 1,
+      kind,
+      target: random.integer(0, servers - 1),
+      atMs,
+      durationMs: random.integer(shortest, longest),
+    };
+    if (atMs + fault.durationMs > durationMs) return faults;
+    const underWay = faults.filter((earlier) => earlier.atMs + earlier.durationMs >= atMs);
+    const isHit = underWay.some((earlier) => PROFILES[earlier.kind].hits === PROFILES[kind].hits);
+    if (underWay.length < MOST_AT_ONCE && !isHit) faults.push(fault);
+  }
+}
+
+export function describeFault({ number, kind, target, atMs, durationMs }: PlannedFault): string {
+  const name = kind.replaceAll('_', ' ').replace('server', `server ${target}`);
+  const seconds = (ms: number) => (ms / 1000).toFixed(1);
+  return `fault ${number} at ${seconds(atMs)} s: ${name}${durationMs > 0 ? ` for ${seconds(durationMs)} s` : ''}`;
+}
+
+function pickByWeight(random: Random): FaultKind {
+  const total = FAULT_KINDS.reduce((sum, kind) => sum + PROFILES[kind].weight, 0);
+  let left = random.next() * total;
+  for (const kind of FAULT_KINDS) {
+    left -= PROFILES[kind].weight;
+    if (left < 0) return kind;
+  }
+  return 'server_killed';
+}

@@ -1,0 +1,120 @@
+// A small run without faults, whose evidence the checker must find clean, and copies of it that are broken.
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Client as PgClient } from 'pg';
+import type { Breakage } from './breakages.ts';
+import { endLimitMs, MERCHANTS, prepare, untilClean } from './campaign.ts';
+import { check, type Judgement } from './checker/check.ts';
+import type { Evidence } from './checker/evidence.ts';
+import { createClient } from './client.ts';
+import { openLineFile } from './line-file.ts';
+import { runLoad } from './load.ts';
+import { phoneOf, type PlannedPayment } from './plan.ts';
+import { startTopology, type Topology } from './topology.ts';
+
+export type SmallRun = {
+  /** Of the evidence as it is. */
+  readonly judgement: Judgement;
+  /** Of a copy that was broken in this way, with the id that a violation must name. */
+  judgeBroken(breakage: Breakage): Promise<{ readonly judgement: Judgement; readonly id: string }>;
+  stop(): Promise<void>;
+};
+
+const ORDINARY = { merchant: 0, amount: 1500, repetition: 'once', decision: 'release', isReversed: false } as const;
+
+/** Of every kind of ending, and of every decision, at least one. */
+const PAYMENTS: readonly (Pick<PlannedPayment, 'kind' | 'row'> & Partial<PlannedPayment>)[] = [
+  { kind: 'collection', row: '000' },
+  { kind: 'collection', row: '000', repetition: 'repeated' },
+  { kind: 'collection', row: '000', repetition: 'concurrent', merchant: 1 },
+  { kind: 'collection', row: '004', repetition: 'conflicting', merchant: 1 },
+  { kind: 'collection', row: '001' },
+  { kind: 'collection', row: '003', merchant: 2 },
+  { kind: 'collection', row: '008', isReversed: true },
+  { kind: 'collection', row: '013' },
+  { kind: 'collection', row: '014', isReversed: true, merchant: 1 },
+  { kind: 'collection', row: '015' },
+  { kind: 'payout', row: '000' },
+  { kind: 'payout', row: '000', amount: 4500 },
+  { kind: 'payout', row: '001', decision: 'release_twice' },
+  { kind: 'payout', row: '010', merchant: 1 },
+  { kind: 'payout', row: '014', decision: 'release_in_batch', merchant: 2 },
+  { kind: 'payout', row: '015', decision: 'release_in_batch', merchant: 2 },
+  { kind: 'payout', row: '000', decision: 'reject', merchant: 1 },
+  { kind: 'payout', row: '000', decision: 'cancel', merchant: 1 },
+  { kind: 'payout', row: '000', decision: 'race', merchant: 2 },
+  { kind: 'payout', row: '000', decision: 'leave' },
+];
+
+const PLAN: readonly PlannedPayment[] = PAYMENTS.map((payment, index) => ({
+  ...ORDINARY,
+  ...payment,
+  index,
+  phone: phoneOf(index, payment.row),
+  atMs: 0,
+  thoughtMs: 0,
+}));
+
+/** Resolves when everything is at its end and the servers are stopped, so that they do not react to a breakage. */
+export async function runSmall(report: (line: string) => void): Promise<SmallRun> {
+  const topology = await startTopology({ servers: 1, merchants: MERCHANTS, hasDisk: false, report });
+  const client = createClient(topology.servers, openLineFile(topology.evidence.journalFile));
+  const stop = async (): Promise<void> => {
+    await client.close();
+    await topology.stop();
+    rmSync(topology.folder, { recursive: true, force: true });
+  };
+  try {
+    await prepare(topology, client, PLAN.length);
+    await runLoad(PLAN, { client, merchants: topology.merchants, startMs: Date.now() });
+    await untilClean(topology.evidence, Date.now() + endLimitMs(PLAN.length), report);
+    await topology.stopServers();
+    const whole = copyFiles(topology.evidence, join(topology.folder, 'whole'));
+    let copies = 0;
+    return {
+      judgement: await check(whole),
+      judgeBroken: (breakage) => judgeBroken(topology, whole, breakage, ++copies),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function judgeBroken(topology: Topology, whole: Evidence, breakage: Breakage, number: number) {
+  const name = `broken_${number}`;
+  const files = copyFiles(whole, join(topology.folder, name));
+  await withClient(topology.adminUrl(), (client) => client.query(`CREATE DATABASE ${name} TEMPLATE malipo`));
+  const url = new URL(whole.databaseUrl);
+  url.pathname = `/${name}`;
+  const evidence: Evidence = { ...files, databaseUrl: url.href };
+  const id = await withClient(url.href, async (db) => {
+    // Changes rows as only a superuser can, past all constraints and triggers.
+    await db.query('SET session_replication_role = replica');
+    return breakage.apply({ evidence, db, topology });
+  });
+  return { judgement: await check(evidence), id };
+}
+
+const FILES = ['journalFile', 'receiverFile', 'operatorFile', 'processFile'] as const;
+
+function copyFiles(evidence: Evidence, folder: string): Evidence {
+  mkdirSync(folder);
+  const copies = FILES.map((name) => {
+    const copy = join(folder, basename(evidence[name]));
+    cpSync(evidence[name], copy);
+    return [name, copy] as const;
+  });
+  return { ...evidence, ...Object.fromEntries(copies) };
+}
+
+async function withClient<Result>(url: string, work: (client: PgClient) => Promise<Result>): Promise<Result> {
+  const client = new PgClient({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

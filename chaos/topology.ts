@@ -1,0 +1,258 @@
+// The processes of a campaign: engines, sandbox operator, receiver and servers, each started again when it dies.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../src/config.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { startChild, type ChildEvent, type SupervisedChild } from '../src/dev/child-process.ts';
+import { freePort } from '../src/dev/ports.ts';
+import { startPostgresServer } from '../src/dev/postgres-server.ts';
+import { findProjectRoot } from '../src/dev/project-root.ts';
+import { resolveTemporalBinary } from '../src/dev/temporal-binary.ts';
+import { startTemporalServer } from '../src/dev/temporal-server.ts';
+import { prepareTemporal } from '../src/temporal/setup.ts';
+import type { Evidence } from './checker/evidence.ts';
+import { mountDisk, type Disk } from './disk.ts';
+import { keepRunning, type Engine } from './engine.ts';
+import { openLineFile } from './line-file.ts';
+import { seedMerchants, type Merchant } from './merchants.ts';
+
+export type Part = { readonly name: string; pid(): number | undefined };
+export type Server = Part & { readonly url: string };
+
+export type Topology = {
+  readonly folder: string;
+  readonly evidence: Evidence;
+  readonly merchants: readonly Merchant[];
+  readonly servers: readonly Server[];
+  readonly sandbox: Server;
+  readonly receiver: Server;
+  readonly temporal: Engine;
+  readonly postgres: Engine;
+  /** To which a client of our own may connect, to end the connections of the service. */
+  readonly adminUrl: () => string;
+  /** Null where none could be mounted. */
+  readonly disk: Disk | null;
+  /** The sandbox operator's settings, with its credentials. */
+  readonly environment: Readonly<Record<string, string>>;
+  stopServers(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type TopologyOptions = {
+  readonly servers: number;
+  readonly merchants: number;
+  readonly report: (line: string) => void;
+  /** Mount a disk that can be filled. */
+  readonly hasDisk: boolean;
+};
+
+const NAMESPACE = 'malipo-test';
+const DATABASE = 'malipo';
+const HOST = '127.0.0.1';
+/** As in the demonstration: a prompt expires, and a late payment arrives, within seconds. */
+const SANDBOX_TIMES = { MALIPO_SANDBOX_PROMPT_EXPIRY_MS: '5000', MALIPO_SANDBOX_UNDECIDED_MS: '12000' };
+
+type Stop = () => Promise<void>;
+
+/** Resolves when everything is ready; otherwise rejects, and nothing runs any more. */
+export async function startTopology(options: TopologyOptions): Promise<Topology> {
+  const folder = mkdtempSync(join(tmpdir(), 'malipo-chaos-'));
+  // PostgreSQL's own account must be able to enter it.
+  chmodSync(folder, 0o711);
+  const stops: Stop[] = [];
+  const stopAll = async (): Promise<void> => {
+    for (const stop of stops.reverse()) await stop();
+    stops.length = 0;
+  };
+  try {
+    return await start(folder, options, stops, stopAll);
+  } catch (error) {
+    await stopAll();
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function start(folder: string, options: TopologyOptions, stops: Stop[], stopAll: Stop): Promise<Topology> {
+  const { report, servers: count } = options;
+  const disk = options.hasDisk ? mountDisk(join(folder, 'disk')) : null;
+  stops.push(() => {
+    disk?.unmount();
+    return Promise.resolve();
+  });
+  const postgres = await startPostgres(folder, disk, report);
+  stops.push(() => postgres.engine.stop());
+  const temporal = await startTemporal(folder, report);
+  stops.push(() => temporal.engine.stop());
+  await migrate(postgres.urlFor(DATABASE));
+  await prepareTemporal({ address: temporal.address, namespace: NAMESPACE });
+  const ports = { sandbox: await freePort(), receiver: await freePort() };
+  const environment = settingsOf(postgres.urlFor(DATABASE), temporal.address, ports.sandbox, folder);
+  const start = { folder, environment, report };
+  const receiver = await startPart({ ...start, name: 'receiver', port: ports.receiver });
+  stops.push(receiver.stop);
+  const sandbox = await startPart({ ...start, name: 'sandbox', port: ports.sandbox });
+  stops.push(sandbox.stop);
+  const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
+  const merchants = await seedMerchants(options.merchants, {
+    url: postgres.urlFor(DATABASE),
+    receiverUrl: receiver.url,
+    keyRing,
+  });
+  const servers: (Server & { stop: Stop })[] = [];
+  const stopServers = async (): Promise<void> => {
+    await Promise.all(servers.map(({ stop }) => stop()));
+  };
+  stops.push(stopServers);
+  for (let index = 0; index < count; index++) {
+    servers.push(await startPart({ ...start, name: 'server', index, port: await freePort() }));
+  }
+  const evidence: Evidence = {
+    databaseUrl: postgres.urlFor(DATABASE),
+    temporalAddress: temporal.address,
+    namespace: NAMESPACE,
+    journalFile: openLineFile(join(folder, 'requests.jsonl')).path,
+    receiverFile: join(folder, 'received.jsonl'),
+    operatorFile: join(folder, 'sandbox.jsonl'),
+    processFile: join(folder, 'processes.jsonl'),
+    endpoints: merchants.flatMap(({ endpoints }) => endpoints),
+  };
+  return {
+    folder,
+    evidence,
+    merchants,
+    servers,
+    sandbox,
+    receiver,
+    temporal: temporal.engine,
+    postgres: postgres.engine,
+    adminUrl: () => postgres.urlFor('postgres'),
+    disk,
+    environment,
+    stopServers,
+    stop: stopAll,
+  };
+}
+
+async function startPostgres(folder: string, disk: Disk | null, report: (line: string) => void) {
+  const dataDir = join(disk?.folder ?? folder, 'postgres');
+  const port = await freePort();
+  let urlFor: ((database: string) => string) | undefined;
+  const engine = await keepRunning({
+    name: 'PostgreSQL',
+    report,
+    start: async () => {
+      const server = await startPostgresServer({ dataDir, host: HOST, port, logFile: join(folder, 'postgres.log') });
+      // The password stays the same at every start.
+      urlFor ??= (database) => server.urlFor(database);
+      return server;
+    },
+  });
+  const databaseUrl = urlFor ?? (() => '');
+  const { Client } = await import('pg');
+  const client = new Client({ connectionString: databaseUrl('postgres') });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${DATABASE}`);
+  await client.end();
+  return { engine, urlFor: databaseUrl };
+}
+
+async function startTemporal(folder: string, report: (line: string) => void) {
+  const binary = await resolveTemporalBinary({ report, env: process.env });
+  const port = await freePort();
+  const engine = await keepRunning({
+    name: 'Temporal',
+    report,
+    start: () =>
+      startTemporalServer({
+        binary,
+        databaseFile: join(folder, 'temporal.db'),
+        host: HOST,
+        port,
+        namespaces: [NAMESPACE],
+        logFile: join(folder, 'temporal.log'),
+      }),
+  });
+  return { engine, address: `${HOST}:${port}` };
+}
+
+function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: number, folder: string) {
+  return {
+    MALIPO_CLOCKS: 'demo',
+    MALIPO_DATABASE_URL: databaseUrl,
+    MALIPO_TEMPORAL_ADDRESS: temporalAddress,
+    MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,
+    MALIPO_METRICS_PORT: '0',
+    MALIPO_RATE_LIMIT_PER_SECOND: '0',
+    MALIPO_LOG_LEVEL: 'info',
+    MALIPO_SECRET_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
+    MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
+    MALIPO_SANDBOX_PORT: String(sandboxPort),
+    MALIPO_SANDBOX_DATA_FILE: join(folder, 'sandbox.jsonl'),
+    ...SANDBOX_TIMES,
+    MALIPO_MTN_MOMO_BASE_URL: `http://${HOST}:${sandboxPort}`,
+    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
+    MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'chaos',
+    MALIPO_MTN_MOMO_COLLECTION_API_USER: randomUUID(),
+    MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'chaos',
+    MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'chaos',
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: randomUUID(),
+    MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'chaos',
+  };
+}
+
+type PartOptions = {
+  readonly name: 'server' | 'sandbox' | 'receiver';
+  /** Of several servers. */
+  readonly index?: number;
+  readonly port: number;
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly report: (line: string) => void;
+};
+
+async function startPart(options: PartOptions): Promise<Server & { stop: Stop }> {
+  const { name, index, port, folder, environment } = options;
+  const title = index === undefined ? name : `${name} ${index}`;
+  const url = `http://${HOST}:${port}`;
+  mkdirSync(folder, { recursive: true });
+  const common = {
+    name: title,
+    logFile: join(folder, `${title.replace(' ', '-')}.log`),
+    onEvent: watch(title, options),
+  };
+  const child: SupervisedChild =
+    name === 'receiver'
+      ? await startChild({
+          ...common,
+          entry: fileURLToPath(new URL('receiver-process.ts', import.meta.url)),
+          args: [String(port), join(folder, 'received.jsonl')],
+          execArgv: ['--import=tsx/esm'],
+          env: process.env,
+          ready: 'message',
+        })
+      : await startChild({
+          ...common,
+          entry: join(findProjectRoot(), `dist/src/processes/${name}.js`),
+          execArgv: [],
+          env: { ...process.env, ...environment, MALIPO_HTTP_PORT: String(port), MALIPO_PUBLIC_URL: url },
+          ready: name === 'server' ? { url: `${url}/readyz` } : 'message',
+        });
+  return { name: title, url, pid: () => child.pid(), stop: () => child.stop() };
+}
+
+/** Writes down every end of the process, and whether it had been ready. */
+function watch(name: string, { folder, report }: PartOptions): (event: ChildEvent) => void {
+  const log = openLineFile(join(folder, 'processes.jsonl'));
+  let wasReady = false;
+  return (event) => {
+    if (event.type === 'ready') wasReady = true;
+    if (event.type !== 'died') return;
+    log.append({ name, atMs: Date.now(), reason: event.reason, wasReady });
+    report(`${name} died (${event.reason.split('\n')[0] ?? ''})`);
+    wasReady = false;
+  };
+}
