@@ -1,9 +1,11 @@
-// Finds or builds the Temporal server before the tests, whose time limits are too short for a first build.
-import { resolveTemporalBinary } from '../src/dev/temporal-binary.ts';
+// Finds or builds both kinds of Temporal server before the tests, whose time limits are too short for a first build.
+import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/dev/temporal-binary.ts';
 
-await resolveTemporalBinary({
+const options = {
   env: process.env,
-  report: (line) => {
+  report: (line: string) => {
     process.stdout.write(`${line}\n`);
   },
-});
+};
+await resolveTemporalBinary(options);
+await resolveTemporalPrograms(options);

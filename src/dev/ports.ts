@@ -1,6 +1,7 @@
 // Chooses the ports that embedded servers listen on: the usual port, or a free one, reported by name, when that is
 // taken.
-import { createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer, type AddressInfo } from 'node:net';
 
 export type PortRequest = {
   /** What listens there, for messages: "the API". */
@@ -13,6 +14,9 @@ export type PortRequest = {
   readonly isExplicit: boolean;
   readonly report: (line: string) => void;
 };
+
+const LOWEST_CHOSEN = 10_000;
+const MOST_TRIES = 1_000;
 
 /**
  * Returns the preferred port when it is free, otherwise another free port, which it reports. Another process may still
@@ -42,6 +46,25 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   return listenOnce(0, host);
 }
 
+/** Returns `count` different ports below `limit`, on which nothing listens at this moment. */
+export async function freePortsBelow(limit: number, count: number, host = '127.0.0.1'): Promise<number[]> {
+  // All are held until the last is known, so that none is given twice.
+  const held: HeldPort[] = [];
+  try {
+    for (let tries = 0; held.length < count; tries++) {
+      const port = randomInt(LOWEST_CHOSEN, limit);
+      const free = await listenOn(port, host).catch((error: unknown) => {
+        if (tries < MOST_TRIES && (error as NodeJS.ErrnoException).code === 'EADDRINUSE') return null;
+        throw error;
+      });
+      if (free) held.push(free);
+    }
+    return held.map(({ port }) => port);
+  } finally {
+    await Promise.all(held.map(({ close }) => close()));
+  }
+}
+
 async function obstacleTo(port: number, host: string): Promise<string | undefined> {
   try {
     await listenOnce(port, host);
@@ -54,16 +77,27 @@ async function obstacleTo(port: number, host: string): Promise<string | undefine
   }
 }
 
-function listenOnce(port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
+async function listenOnce(port: number, host: string): Promise<number> {
+  const held = await listenOn(port, host);
+  await held.close();
+  return held.port;
+}
+
+type HeldPort = { readonly port: number; readonly close: () => Promise<void> };
+
+async function listenOn(port: number, host: string): Promise<HeldPort> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port, host, exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => {
-        if (typeof address === 'object' && address) resolve(address.port);
-        else reject(new Error(`no port was given on ${host}`));
-      });
-    });
+    server.listen({ port, host, exclusive: true }, resolve);
   });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+      }),
+  };
 }

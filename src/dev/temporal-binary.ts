@@ -1,31 +1,52 @@
 // Finds a Temporal server to run: from a setting, the PATH or the user's cache, or built once with Go.
-import { spawn, spawnSync } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  buildWithGo,
+  findOnPath,
+  GoBuildError,
+  goCacheFolder,
+  isExecutable,
+  type GoBuildOptions,
+  type GoProgram,
+} from './go-build.ts';
 import { findProjectRoot } from './project-root.ts';
-import type { Environment } from './supervised-process.ts';
 
-export type TemporalBinaryOptions = {
-  readonly report: (line: string) => void;
-  readonly env: Environment;
+export type TemporalBinaryOptions = GoBuildOptions & {
   /** Where go.mod and go.sum are. */
   readonly sourceDir?: string;
-  readonly progressEveryMs?: number;
-  /** Called with the process number of a Go build, so that a stop during the build can end it. */
-  readonly onSpawn?: (pid: number) => void;
 };
 
-const PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
+/** The programs of Temporal's production server, which keeps its data in PostgreSQL. */
+export type TemporalPrograms = {
+  readonly server: string;
+  /** Creates databases and their schemas. */
+  readonly sqlTool: string;
+};
+
+const CLI: GoProgram = {
+  name: 'the Temporal server',
+  file: 'temporal',
+  package: 'github.com/temporalio/cli/cmd/temporal',
+  howLong: '3 to 4 minutes on two cores',
+};
+const PRODUCTION_SERVER: GoProgram = {
+  name: 'the Temporal production server',
+  file: 'temporal-server',
+  package: 'go.temporal.io/server/cmd/server',
+  howLong: 'up to 2 minutes on two cores',
+};
+const SQL_TOOL: GoProgram = {
+  name: 'the Temporal SQL tool',
+  file: 'temporal-sql-tool',
+  package: 'go.temporal.io/server/cmd/tools/sql',
+  howLong: 'some seconds',
+};
 // CLI 1.5.0 was the first with server 1.29. A CLI that Go built from its module does not know its own version.
 const OLDEST_CLI = '1.5.0';
 const OLDEST_SERVER = { major: 1, minor: 29 };
 const VERSION_LIMIT_MS = 20_000;
-const BUILD_PREFIX = 'temporal.building-';
-const BUILD_IS_ABANDONED_AFTER_MS = 60 * 60_000;
-const ERROR_LINES = 15;
 
 /**
  * Returns the path of a `temporal` program whose server is new enough. The first call on a machine may build it, which
@@ -45,22 +66,52 @@ export async function resolveTemporalBinary(options: TemporalBinaryOptions): Pro
     if (!problem) return onPath;
     report(`not using ${onPath}: it ${problem}`);
   }
-  const sourceDir = options.sourceDir ?? join(findProjectRoot(), 'tools', 'temporal');
-  const folder = cacheFolder(sourceDir, env);
-  const cached = join(folder, 'temporal');
-  if (isExecutable(cached) && !problemWith(cached)) return cached;
-  const go = findOnPath('go', env);
-  if (!go) throw new Error(whatToInstall('No Temporal server was found, and no Go to build it with.', sourceDir));
-  return buildWithGo({ ...options, go, sourceDir, folder });
+  const sourceDir = options.sourceDir ?? defaultSourceDir();
+  return cachedOrBuilt(CLI, problemWith, { ...options, sourceDir });
 }
 
-/** One folder for each version of go.mod and go.sum, so that an update of them causes a new build. */
-function cacheFolder(sourceDir: string, env: Environment): string {
-  const hash = createHash('sha256');
-  for (const name of ['go.mod', 'go.sum']) hash.update(readFileSync(join(sourceDir, name)));
-  hash.update(`${process.platform}/${process.arch}`);
-  const base = env['MALIPO_CACHE_DIR'] ?? join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'malipo');
-  return join(base, `temporal-${hash.digest('hex').slice(0, 16)}`);
+/**
+ * Returns the programs of the production server, built with Go from the module of the development server: kept in the same
+ * cache folder, and built the first time it is called on a machine.
+ */
+export async function resolveTemporalPrograms(options: TemporalBinaryOptions): Promise<TemporalPrograms> {
+  const sourceDir = options.sourceDir ?? defaultSourceDir();
+  const given = { ...options, sourceDir };
+  return {
+    server: await cachedOrBuilt(PRODUCTION_SERVER, problemWithVersion, given),
+    sqlTool: await cachedOrBuilt(SQL_TOOL, problemWithVersion, given),
+  };
+}
+
+function defaultSourceDir(): string {
+  return join(findProjectRoot(), 'tools', 'temporal');
+}
+
+async function cachedOrBuilt(
+  program: GoProgram,
+  problem: (binary: string) => string | undefined,
+  options: TemporalBinaryOptions & { readonly sourceDir: string },
+): Promise<string> {
+  const { env, sourceDir } = options;
+  const cached = join(goCacheFolder(sourceDir, env), program.file);
+  if (isExecutable(cached) && problem(cached) === undefined) return cached;
+  const go = findOnPath('go', env);
+  if (!go) {
+    const reason = `No ${program.name.replace(/^the /, '')} was found, and no Go to build it with.`;
+    throw new Error(whatToInstall(reason, program, sourceDir));
+  }
+  try {
+    return await buildWithGo({ go, sourceDir, program, problemWith: problem }, options);
+  } catch (error) {
+    if (!(error instanceof GoBuildError)) throw error;
+    const reason = `${program.name.replace(/^the /, 'The ')} could not be built with ${go}: ${error.message}`;
+    throw new Error(whatToInstall(reason, program, sourceDir), { cause: error });
+  }
+}
+
+function problemWithVersion(binary: string): string | undefined {
+  const { status, error } = spawnSync(binary, ['--version'], { env: {}, timeout: VERSION_LIMIT_MS });
+  return status === 0 ? undefined : `does not answer to --version (${error?.message ?? `code ${String(status)}`})`;
 }
 
 function problemWith(binary: string): string | undefined {
@@ -79,92 +130,14 @@ function problemWith(binary: string): string | undefined {
   return `has server ${major}.${minor}, and ${OLDEST_SERVER.major}.${OLDEST_SERVER.minor} (CLI ${OLDEST_CLI}) is the oldest that will do`;
 }
 
-function findOnPath(name: string, env: Environment): string | undefined {
-  const folders = (env['PATH'] ?? '').split(delimiter).filter(Boolean);
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
-}
-
-type Build = TemporalBinaryOptions & { readonly go: string; readonly sourceDir: string; readonly folder: string };
-
-// Each build writes its own file and renames it at the end: concurrent builds do not disturb each other, and a killed
-// build leaves no file under the program's name.
-async function buildWithGo({ folder, ...build }: Build): Promise<string> {
-  const { go, sourceDir, report } = build;
-  mkdirSync(folder, { recursive: true });
-  removeAbandonedBuilds(folder);
-  const unfinished = join(folder, `${BUILD_PREFIX}${randomBytes(6).toString('hex')}`);
-  const binary = join(folder, 'temporal');
-  report('building the Temporal server with Go: 3 to 4 minutes on two cores, this once');
-  try {
-    const failure = await runGo({ ...build, output: unfinished });
-    const problem = failure ?? problemWith(unfinished);
-    if (problem)
-      throw new Error(whatToInstall(`The Temporal server could not be built with ${go}: ${problem}`, sourceDir));
-    renameSync(unfinished, binary);
-  } finally {
-    rmSync(unfinished, { force: true });
-  }
-  report(`the Temporal server is built and kept in ${folder}`);
-  return binary;
-}
-
-type GoRun = Omit<Build, 'folder'> & { readonly output: string };
-
-/** Undefined when the build succeeded, otherwise the end of Go's output. */
-async function runGo({
-  go,
-  sourceDir,
-  output,
-  env,
-  report,
-  onSpawn,
-  progressEveryMs = 15_000,
-}: GoRun): Promise<string | undefined> {
-  const startedAt = Date.now();
-  // -buildvcs=false: otherwise Go refuses to build in a clone that another account owns. -v: prints a line per package.
-  const args = ['build', '-v', '-buildvcs=false', '-ldflags', '-s -w', '-o', output, PACKAGE];
-  const child = spawn(go, args, { cwd: sourceDir, env, stdio: ['ignore', 'ignore', 'pipe'] });
-  if (child.pid !== undefined) onSpawn?.(child.pid);
-  const lines: string[] = [];
-  createInterface(child.stderr).on('line', (line) => lines.push(line));
-  const progress = setInterval(() => {
-    const seconds = Math.round((Date.now() - startedAt) / 1_000);
-    report(`building the Temporal server: ${seconds} s, ${lines.length} packages so far`);
-  }, progressEveryMs);
-  try {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', resolve);
-    });
-    return code === 0 ? undefined : `\n${lines.slice(-ERROR_LINES).join('\n')}`;
-  } finally {
-    clearInterval(progress);
-  }
-}
-
-function removeAbandonedBuilds(folder: string): void {
-  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(BUILD_PREFIX))) {
-    const file = join(folder, name);
-    const changedAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - changedAtMs > BUILD_IS_ABANDONED_AFTER_MS) rmSync(file, { force: true });
-  }
-}
-
-function whatToInstall(reason: string, sourceDir: string): string {
+function whatToInstall(reason: string, program: GoProgram, sourceDir: string): string {
   const goVersion = /^go (\S+)$/m.exec(readFileSync(join(sourceDir, 'go.mod'), 'utf8'))?.[1] ?? '';
+  const withGo = `install Go ${goVersion} or newer; the server is then built once, in a few minutes`;
+  if (program !== CLI) return `${reason} To have it, ${withGo}.`;
   return [
     reason,
     'Do one of these and start again:',
-    `  - install Go ${goVersion} or newer; the server is then built once, in a few minutes`,
+    `  - ${withGo}`,
     `  - install the Temporal CLI ${OLDEST_CLI} or newer as "temporal" on the PATH, or name it with MALIPO_TEMPORAL_BINARY`,
     '  - name a running Temporal cluster with MALIPO_TEMPORAL_ADDRESS',
   ].join('\n');

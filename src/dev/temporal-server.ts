@@ -38,17 +38,17 @@ export type TemporalServer = {
 const STOP_LIMIT_MS = 15_000;
 const POLL_MS = 100;
 
-// One partition per task queue: on a small machine more of them only forward tasks to one another. Eager activities
+// What follows applies to both kinds of server. One partition per task queue: on a small machine more of them only forward tasks to one another. Eager activities
 // save a round trip through matching. Some servers refuse to reuse a workflow id within the reuse interval; here the
 // database prevents a second payment. The time shift is how late a new timer or retry may fire: one second by default,
 // which also costs a short workflow a third more CPU. Fairness gives each webhook endpoint its turn when more retries
 // are due than can be sent at once. The version check would query a server on the internet.
-const DYNAMIC_CONFIG = {
+export const DYNAMIC_CONFIG = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
-  'history.workflowIdReuseMinimalInterval': '"1ms"',
-  'history.timerProcessorMaxTimeShift': '"20ms"',
+  'history.workflowIdReuseMinimalInterval': '1ms',
+  'history.timerProcessorMaxTimeShift': '20ms',
   'matching.enableFairness': true,
   'frontend.enableServerVersionCheck': false,
 } as const;
@@ -56,7 +56,7 @@ const DYNAMIC_CONFIG = {
 // Nothing is inherited: without HOME the server neither reads nor writes the user's Temporal settings. GOGC: a larger
 // heap, and much less time in the garbage collector. The last two keep server and UI from calling servers on the
 // internet.
-const ENVIRONMENT = {
+export const TEMPORAL_ENVIRONMENT = {
   PATH: '/usr/bin:/bin',
   GOGC: '400',
   TEMPORAL_VERSION_CHECK_DISABLED: '1',
@@ -70,11 +70,16 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   await requireFreePort('the Temporal server', port, host);
   if (uiPort !== undefined) await requireFreePort('the Temporal web UI', uiPort, host);
   if (databaseFile !== undefined) prepareDatabaseFile(databaseFile);
-  const server = await launchProcess({ command: binary, args: argumentsFor(options), env: ENVIRONMENT, logFile });
+  const server = await launchProcess({
+    command: binary,
+    args: argumentsFor(options),
+    env: TEMPORAL_ENVIRONMENT,
+    logFile,
+  });
   onSpawn?.(server.pid);
   const address = `${host}:${port}`;
   try {
-    await waitUntilReady(server, address, options);
+    await untilTemporalResponds(server, address, options);
   } catch (error) {
     await server.stop('SIGTERM', STOP_LIMIT_MS);
     throw error;
@@ -108,7 +113,10 @@ function argumentsFor({
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
     ...(databaseFile === undefined ? [] : [...file, ...pragmas]),
     ...namespaces.flatMap((namespace) => ['--namespace', namespace]),
-    ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${value}`]),
+    ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
+      '--dynamic-config-value',
+      `${key}=${JSON.stringify(value)}`,
+    ]),
   ];
 }
 
@@ -130,10 +138,15 @@ function markerOf(file: string): string {
   return `${file}.complete`;
 }
 
-async function waitUntilReady(
+/** Resolves when the server responds for each of the namespaces; otherwise rejects with the end of its log. */
+export async function untilTemporalResponds(
   server: SupervisedProcess,
   address: string,
-  { namespaces, logFile, readyLimitMs = 60_000 }: TemporalServerOptions,
+  {
+    namespaces,
+    logFile,
+    readyLimitMs = 60_000,
+  }: Pick<TemporalServerOptions, 'namespaces' | 'logFile' | 'readyLimitMs'>,
 ): Promise<void> {
   const deadline = Date.now() + readyLimitMs;
   let missing = 'it does not answer';

@@ -11,13 +11,15 @@ import {
   type WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
 import { Client as PgClient } from 'pg';
+import { z } from 'zod';
 import { prepareTemporal } from '../../src/temporal/setup.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { startPostgresServer, type PostgresServer } from '../../src/dev/postgres-server.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { resolveTemporalBinary } from '../../src/dev/temporal-binary.ts';
+import { resolveTemporalBinary, resolveTemporalPrograms } from '../../src/dev/temporal-binary.ts';
+import { startTemporalOnPostgres } from '../../src/dev/temporal-on-postgres.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/dev/temporal-server.ts';
 import { createLog } from '../../src/log.ts';
 import { installRuntime } from '../../src/processes/worker.ts';
@@ -74,15 +76,45 @@ export const temporalBinary = once(() =>
   }),
 );
 
+/** The programs of the production server; building them takes minutes, once per machine. */
+export const temporalPrograms = once(() =>
+  resolveTemporalPrograms({
+    report: (line) => {
+      process.stdout.write(`${line}\n`);
+    },
+    env: process.env,
+  }),
+);
+
+/** Which of Temporal's servers the tests run on: the development server, which is quick, or the production server. */
+const kindOfTemporal = z.enum(['sqlite', 'postgresql']).parse(process.env['MALIPO_TEST_TEMPORAL'] ?? 'sqlite');
+
+async function startDevelopmentServer(): Promise<TemporalServer> {
+  return startTemporalServer({
+    binary: await temporalBinary(),
+    host: '127.0.0.1',
+    port: await freePort(),
+    namespaces: [NAMESPACE],
+    logFile: join(runFolder(), 'temporal.log'),
+  });
+}
+
+/** On the tests' own PostgreSQL, beside the databases of the service. */
+async function startProductionServer(): Promise<TemporalServer> {
+  const { host, port, adminUrl } = await postgres();
+  const { username, password } = new URL(adminUrl);
+  return startTemporalOnPostgres({
+    programs: await temporalPrograms(),
+    postgres: { host, port, user: username, password },
+    folder: runFolder(),
+    host: '127.0.0.1',
+    port: await freePort(),
+    logFile: join(runFolder(), 'temporal.log'),
+  });
+}
+
 export const temporal = once(async (): Promise<TemporalServer> => {
-  const start = async (): Promise<TemporalServer> =>
-    startTemporalServer({
-      binary: await temporalBinary(),
-      host: '127.0.0.1',
-      port: await freePort(),
-      namespaces: [NAMESPACE],
-      logFile: join(runFolder(), 'temporal.log'),
-    });
+  const start = kindOfTemporal === 'sqlite' ? startDevelopmentServer : startProductionServer;
   // The server picks another port by itself, and exits when another process takes that port first.
   const server = await start().catch(start);
   stops.push(() => server.stop());

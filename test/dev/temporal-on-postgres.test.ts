@@ -1,0 +1,76 @@
+// Temporal's production server on a real PostgreSQL.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { freePort } from '../../src/dev/ports.ts';
+import { startPostgresServer, type PostgresServer } from '../../src/dev/postgres-server.ts';
+import { startOfProcess } from '../../src/dev/process-identity.ts';
+import { startTemporalOnPostgres } from '../../src/dev/temporal-on-postgres.ts';
+import type { TemporalServer } from '../../src/dev/temporal-server.ts';
+import { prepareTemporal } from '../../src/temporal/setup.ts';
+import { temporalPrograms } from '../support/engines.ts';
+import { throwaway } from './throwaway.ts';
+
+const NAMESPACE = 'malipo-test';
+
+describe('the production server of Temporal on PostgreSQL', () => {
+  const { folder, defer, cleanUp } = throwaway();
+  afterEach(cleanUp);
+
+  async function startPostgres(): Promise<PostgresServer> {
+    const dataDir = folder();
+    const server = await startPostgresServer({
+      dataDir,
+      port: await freePort(),
+      settings: { fsync: 'off' },
+      logFile: join(dataDir, 'postgres.log'),
+    });
+    defer(() => server.stop());
+    return server;
+  }
+
+  async function start({ host, port, adminUrl }: PostgresServer, password?: string): Promise<TemporalServer> {
+    const { username, password: known } = new URL(adminUrl);
+    const own = folder();
+    const server = await startTemporalOnPostgres({
+      programs: await temporalPrograms(),
+      postgres: { host, port, user: username, password: password ?? known },
+      folder: own,
+      host: '127.0.0.1',
+      port: await freePort(),
+      logFile: join(own, 'temporal.log'),
+    });
+    defer(() => server.stop());
+    return server;
+  }
+
+  async function clientOf({ address }: TemporalServer): Promise<Client> {
+    const connection = await Connection.connect({ address });
+    defer(() => connection.close());
+    return new Client({ connection, namespace: NAMESPACE });
+  }
+
+  it('keeps namespace, search attributes and workflows over a kill and a restart', async () => {
+    const postgres = await startPostgres();
+    const first = await start(postgres);
+    await prepareTemporal({ address: first.address, namespace: NAMESPACE });
+    const workflowId = 'collection/mer_1/key one';
+    const options = { workflowId, taskQueue: 'nobody', args: [] };
+    await (await clientOf(first)).workflow.start('nothing', options);
+    process.kill(first.pid, 'SIGKILL');
+    await first.exited;
+    const second = await start(postgres);
+    await prepareTemporal({ address: second.address, namespace: NAMESPACE });
+    const { status } = await (await clientOf(second)).workflow.getHandle(workflowId).describe();
+    assert.equal(status.name, 'RUNNING');
+    await second.stop();
+    assert.equal(startOfProcess(second.pid), undefined);
+  }).timeout(120_000);
+
+  it('fails with what is wrong when the database does not let it in', async () => {
+    await assert.rejects(
+      start(await startPostgres(), 'wrong'),
+      /the database temporal could not be prepared for Temporal: .*no usable database connection/,
+    );
+  });
+});
