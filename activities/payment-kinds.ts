@@ -24,6 +24,8 @@ import { getReversal } from '../src/queries/payments/reversal.ts';
 type LoadedPayment = {
   readonly operator: OperatorId;
   readonly snapshot: PaymentSnapshot;
+  /** Whether any try to send it ever began. */
+  readonly isSendBegun: boolean;
   /** The amount that a status of `paid` must confirm, to the unit. */
   readonly money: Money;
   /** Whether it may be sent now. Throws `ApprovalMissing` for a payout that is released without its approvals. */
@@ -77,6 +79,7 @@ function loadedCollection(collection: Collection): LoadedPayment {
   return {
     operator: collection.operator,
     snapshot: collectionSnapshot(collection),
+    isSendBegun: collection.sendBegunAt !== null,
     money: collection,
     maySend: (now) => collection.state === 'initiated' && collection.promptDeadlineAt > now,
     send: (operator) =>
@@ -95,6 +98,7 @@ function loadedPayout(payout: Payout): LoadedPayment {
   return {
     operator: payout.operator,
     snapshot: payoutSnapshot(payout),
+    isSendBegun: payout.sendBegunAt !== null,
     money: payout,
     maySend(now) {
       if (payout.state !== 'released' || payout.sendDeadlineAt === null || payout.sendDeadlineAt <= now) return false;
@@ -117,6 +121,7 @@ function loadedReversal(reversal: Reversal, collection: Collection): LoadedPayme
   return {
     operator: reversal.operator,
     snapshot: reversalSnapshot(reversal),
+    isSendBegun: reversal.sendBegunAt !== null,
     money: collection,
     // A collection that the operator returned first must not be refunded too: the money would leave twice.
     maySend: (now) =>
@@ -132,11 +137,13 @@ function loadedReversal(reversal: Reversal, collection: Collection): LoadedPayme
   };
 }
 
-function collectionSnapshot({ state, promptDeadlineAt, promptExpiresAt }: Collection): CollectionSnapshot {
+function collectionSnapshot(collection: Collection): CollectionSnapshot {
   return {
-    state,
-    promptDeadlineAtMs: promptDeadlineAt.getTime(),
-    promptExpiresAtMs: promptExpiresAt?.getTime() ?? null,
+    state: collection.state,
+    failureCode: collection.failureCode,
+    promptDeadlineAtMs: collection.promptDeadlineAt.getTime(),
+    promptExpiresAtMs: collection.promptExpiresAt?.getTime() ?? null,
+    isSendBegun: collection.sendBegunAt !== null,
   };
 }
 
@@ -147,10 +154,16 @@ function payoutSnapshot(payout: Payout): PayoutSnapshot {
     approvalsRequired: payout.approvalsRequired,
     expiresAtMs: payout.expiresAt.getTime(),
     sendDeadlineAtMs: payout.sendDeadlineAt?.getTime() ?? null,
+    isSendBegun: payout.sendBegunAt !== null,
     isAccepted: payout.acceptedAt !== null,
   };
 }
 
-function reversalSnapshot({ state, sendDeadlineAt, acceptedAt }: Reversal): ReversalSnapshot {
-  return { state, sendDeadlineAtMs: sendDeadlineAt.getTime(), isAccepted: acceptedAt !== null };
+function reversalSnapshot({ state, sendDeadlineAt, sendBegunAt, acceptedAt }: Reversal): ReversalSnapshot {
+  return {
+    state,
+    sendDeadlineAtMs: sendDeadlineAt.getTime(),
+    isSendBegun: sendBegunAt !== null,
+    isAccepted: acceptedAt !== null,
+  };
 }

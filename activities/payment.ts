@@ -1,5 +1,4 @@
 // The activities of the workflows of collections, payouts and reversals: one factory for all three.
-import { activityInfo } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
 import {
   markAccepted,
@@ -42,22 +41,22 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
       return { snapshot, clocks: paymentClocks(clocks) };
     },
 
-    /** One transaction, before the first try: whether it is the first. If that result is lost, a retry is not. */
-    async recordSendBegun(ref: SentPaymentRef): Promise<boolean> {
-      return markSendBegun(db, ref, new Date());
-    },
-
     /**
-     * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed.
+     * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed. The
+     * row records the first try before it begins, so that no other is taken for it, whatever becomes of this process.
      * Throws, to be retried, when it is unknown whether the operator accepted it: the reference makes that harmless.
      */
-    async sendWithOperator({ ref, isFirstSend }: { ref: PaymentRef; isFirstSend: boolean }): Promise<SendResult> {
+    async sendWithOperator(ref: PaymentRef): Promise<SendResult> {
       const payment = await withFailures(() => kinds.load(ref));
       if (!payment.maySend(new Date())) return { kind: 'not_sent' };
+      const isFirstTry = !payment.isSendBegun && (await markSendBegun(db, ref, new Date()));
+      const mayBegin = isFirstTry || payment.isSendBegun;
+      // This process may have been stopped in between, and a call after the deadline would come after what was decided.
+      if (!mayBegin || !payment.maySend(new Date())) return { kind: 'not_sent' };
       const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
       const outcome = await payment.send(operators[payment.operator]);
       // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
-      return attestor.attestSend(query, outcome, isFirstSend && activityInfo().attempt === 1);
+      return attestor.attestSend(query, outcome, isFirstTry);
     },
 
     /** One call: the operator status now. `paid` with another amount than ours, to the unit, counts as `unknown`. */

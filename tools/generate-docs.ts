@@ -28,6 +28,7 @@ function statesPage(): string {
     'An input for which a state has no row changes nothing. The database refuses every other transition.',
     '## Collections',
     ...transitions('initiated', COLLECTION_TRANSITIONS),
+    'An expired collection is declined only where its failure is `unknown`: what the operator said of any other stands.',
     '### Why a collection or payout failed, or a collection expired',
     table(
       ['code', 'message'],

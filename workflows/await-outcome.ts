@@ -2,7 +2,7 @@
 import { condition, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
-import { isFinal, isRecheckable, type PaymentKind } from '../src/domain/payments/payment.ts';
+import { isFinal, isQueriedAfterCallback, isRecheckable, type PaymentKind } from '../src/domain/payments/payment.ts';
 import { contradictionIn } from '../src/domain/payments/send-progress.ts';
 import { describeWait } from './details.ts';
 import {
@@ -11,29 +11,36 @@ import {
   queryStatusAfterCallback,
   recordAccepted,
   recordDiscrepancy,
+  recordNeverSent,
   recordTransition,
   scheduleRecheck,
   type Payment,
   type PendingSignals,
 } from './payment.ts';
 
+/** When the payment was last queried, and how many callbacks had come by then. */
+type LastQuery = { readonly queriedAtMs: number | null; readonly callbacks: number };
+
 /** Waits until the payment is final and every callback about it has led to a query; returns it as it is then. */
 export async function awaitOutcome<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   from: PaymentSnapshot<Kind>,
   signals: PendingSignals,
-  queriedAtMs: number | null = null,
+  { queriedAtMs, callbacks }: LastQuery = { queriedAtMs: null, callbacks: 0 },
 ): Promise<PaymentSnapshot<Kind>> {
   const { minimumQueryGapMs } = payment.clocks;
+  const lifecycle = LIFECYCLES[payment.kind];
   let snapshot = from;
   // The schedule begins again in each state.
   let pollsInState = 0;
-  let seenCallbacks = 0;
+  let seenCallbacks = callbacks;
   let lastQueryAtMs = queriedAtMs;
   for (;;) {
+    if (lifecycle.isNeverSent(snapshot, Date.now())) snapshot = await recordNeverSent(payment);
     const isPending = !isFinal(snapshot.state);
     // A callback that came while the outcome was being recorded may report what followed it.
-    if (!isPending && !(isRecheckable(snapshot.state) && signals.callbacks > seenCallbacks)) return snapshot;
+    const isCallbackUnseen = signals.callbacks > seenCallbacks && isQueriedAfterCallback(payment.kind, snapshot.state);
+    if (!isPending && !isCallbackUnseen) return snapshot;
     await continueAsNewIfSuggested(payment);
     // A collection that is still `initiated` here has passed its prompt deadline or is in doubt: it is queried at once.
     if (isPending && snapshot.state !== 'initiated') {
@@ -66,16 +73,18 @@ export async function recheck<Kind extends PaymentKind>(
   snapshot: PaymentSnapshot<Kind>,
   signals: PendingSignals,
 ): Promise<PaymentSnapshot<Kind>> {
+  let { callbacks } = signals;
   let attested = await queryStatus(payment);
   // The sweep rechecks an expired collection at intervals, so one query is enough.
   const waitsMs = snapshot.state === 'expired' ? [] : payment.clocks.reconcileScheduleMs;
   for (const waitMs of waitsMs) {
     if (attested.status.kind !== 'unknown') break;
     await sleep(waitMs, { summary: 'next status poll' });
+    callbacks = signals.callbacks;
     attested = await queryStatus(payment);
   }
   const queriedAtMs = Date.now();
-  return awaitOutcome(payment, await applyStatus(payment, snapshot, attested), signals, queriedAtMs);
+  return awaitOutcome(payment, await applyStatus(payment, snapshot, attested), signals, { queriedAtMs, callbacks });
 }
 
 /** Records everything that follows from the status: a payment that was paid and returned takes two transitions. */
@@ -90,7 +99,7 @@ async function applyStatus<Kind extends PaymentKind>(
   let snapshot = isAccepted ? await recordAccepted(payment, from) : from;
   for (;;) {
     if (contradictionIn(snapshot.state, status) !== null) await recordDiscrepancy(payment, attested);
-    const transition = lifecycle.next(snapshot, attested, Date.now(), payment.clocks);
+    const transition = lifecycle.next(snapshot, attested, payment.clocks);
     if (transition === null) break;
     const next = await recordTransition(payment, transition, attested);
     const isMoved = next.state !== snapshot.state;

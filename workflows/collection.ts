@@ -1,7 +1,7 @@
 // One collection from recorded to final: raise the prompt, wait for the operator's outcome, record it.
 import { setCurrentDetails } from '@temporalio/workflow';
 import type { CollectionState } from '../src/domain/payments/collection.ts';
-import { isRecheckable } from '../src/domain/payments/payment.ts';
+import { isQueriedAfterCallback } from '../src/domain/payments/payment.ts';
 import { awaitOutcome, recheck } from './await-outcome.ts';
 import type { PaymentWorkflowInput } from './contract.ts';
 import { countSignals, finish, loadPayment, sendPayment } from './payment.ts';
@@ -15,7 +15,7 @@ export async function collectionWorkflow(input: PaymentWorkflowInput<'collection
   const signals = countSignals();
   setCurrentDetails('Asking the operator to raise the prompt on the payer’s phone.');
   const { payment, snapshot } = await loadPayment(input);
-  if (isRecheckable(snapshot.state) || snapshot.state === 'expired') {
+  if (isQueriedAfterCallback(payment.kind, snapshot.state)) {
     return finish(await recheck(payment, snapshot, signals));
   }
   const sent = snapshot.state === 'initiated' ? await sendPayment(payment, snapshot) : snapshot;

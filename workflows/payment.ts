@@ -16,7 +16,7 @@ import {
 } from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities/payment.ts';
 import type { PaymentClocks } from '../src/domain/clocks.ts';
-import type { PaymentSnapshot, TransitionInput } from '../src/domain/payments/lifecycle.ts';
+import { LIFECYCLES, type PaymentSnapshot, type TransitionInput } from '../src/domain/payments/lifecycle.ts';
 import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import type { PaymentKind, PaymentRef } from '../src/domain/payments/payment.ts';
 import { OPERATOR_CALLED_BACK, SEARCH_ATTRIBUTES, type PaymentWorkflowInput } from './contract.ts';
@@ -74,12 +74,15 @@ export async function sendPayment<Kind extends PaymentKind>(
   snapshot: PaymentSnapshot<Kind>,
 ): Promise<PaymentSnapshot<Kind>> {
   const { input, clocks } = payment;
+  if (LIFECYCLES[payment.kind].isNeverSent(snapshot, Date.now())) return recordNeverSent(payment);
   const { sendWithOperator } = proxyActivities<PaymentActivities>(sendingPayment(input.kind, clocks));
-  const isFirstSend = await recordSendBegun(input);
   const summary = `${SEND_SUMMARY[input.kind]} ${input.operator}`;
-  const result = await orNull(sendWithOperator.executeWithOptions({ summary }, [{ ref: input, isFirstSend }]));
-  // No try is left, and the operator may have accepted one of them.
-  if (result === null) return recordTransition(payment, { kind: 'outcome_unknown' }, null);
+  const result = await orNull(sendWithOperator.executeWithOptions({ summary }, [input]));
+  if (result === null) {
+    // No try is left. If one began, the operator may have accepted it.
+    const left = await reloadPayment(payment);
+    return left.isSendBegun ? recordTransition(payment, { kind: 'outcome_unknown' }, null) : left;
+  }
   switch (result.kind) {
     case 'accepted':
       return recordAccepted(payment, snapshot);
@@ -93,10 +96,11 @@ export async function sendPayment<Kind extends PaymentKind>(
   }
 }
 
-/** Whether no send of this payment began before. A collection has no record of that: the tries of one run count. */
-async function recordSendBegun(input: PaymentRef): Promise<boolean> {
-  if (input.kind === 'collection') return true;
-  return own.recordSendBegun.executeWithOptions({ summary: 'record that the send begins' }, [input]);
+/** Records that nobody tried to send the payment in time, unless the row says otherwise; returns it as it is then. */
+export async function recordNeverSent<Kind extends PaymentKind>(
+  payment: Payment<Kind>,
+): Promise<PaymentSnapshot<Kind>> {
+  return recordTransition(payment, { kind: 'never_sent' }, null);
 }
 
 /** Records that the operator has the payment: a collection has a state for that, other payments a time on their row. */
@@ -133,7 +137,8 @@ export function waitForOperator(): void {
 export async function queryStatus({ input, clocks }: Payment): Promise<AttestedStatus> {
   const { queryStatusWithOperator } = proxyActivities<PaymentActivities>(queryingStatus(clocks));
   const summary = `query status at ${input.operator}`;
-  return (await orNull(queryStatusWithOperator.executeWithOptions({ summary }, [input]))) ?? noStatus();
+  const beforeMs = Date.now();
+  return (await orNull(queryStatusWithOperator.executeWithOptions({ summary }, [input]))) ?? noStatus(beforeMs);
 }
 
 /**
@@ -149,8 +154,8 @@ export async function queryStatusAfterCallback(payment: Payment): Promise<Attest
   return attested === null || attested.status.kind === 'unknown' ? queryStatus(payment) : attested;
 }
 
-function noStatus(): AttestedStatus {
-  return { status: { kind: 'unknown' }, queriedAtMs: Date.now(), attestation: '' };
+function noStatus(queriedAtMs: number): AttestedStatus {
+  return { status: { kind: 'unknown' }, queriedAtMs, attestation: '' };
 }
 
 /** Records a contradiction of the recorded outcome, for a person to settle. */

@@ -30,27 +30,32 @@ export async function payoutWorkflow(input: PaymentWorkflowInput<'payout'>): Pro
   setHandler(decisionRecorded, () => {
     signals.decisions += 1;
   });
+  const loadedAfter = signals.decisions;
   const loaded = await loadPayment(input);
   const { payment } = loaded;
-  let snapshot = await awaitDecision(payment, loaded.snapshot, signals);
+  if (isRecheckable(loaded.snapshot.state)) return finish(await recheck(payment, loaded.snapshot, signals));
+  const from: Loaded = { snapshot: loaded.snapshot, loadedAfter };
+  let snapshot = await awaitDecision(payment, from, signals);
   if (snapshot.state === 'released') {
     waitForOperator();
     setCurrentDetails('Released. Sending it to the operator: see the pending activity.');
     snapshot = await sendPayment(payment, snapshot);
   }
-  if (isRecheckable(snapshot.state)) return finish(await recheck(payment, snapshot, signals));
   return finish(await awaitOutcome(payment, snapshot, signals));
 }
 
+/** A payout as it was loaded, with the number of decisions that had been signalled before: later ones may be missing. */
+type Loaded = { readonly snapshot: PayoutSnapshot; readonly loadedAfter: number };
+
 async function awaitDecision(
   payment: Payment<'payout'>,
-  from: PayoutSnapshot,
+  from: Loaded,
   signals: PendingSignals,
 ): Promise<PayoutSnapshot> {
-  let snapshot = from;
+  let { snapshot, loadedAfter } = from;
   while (snapshot.state === 'queued') {
     await continueAsNewIfSuggested(payment);
-    const seen = signals.decisions;
+    const seen = loadedAfter;
     const waitMs = snapshot.expiresAtMs - Date.now();
     if (waitMs <= 0) {
       snapshot = await recordTransition(payment, { kind: 'approval_expired' }, null);
@@ -60,6 +65,7 @@ async function awaitDecision(
     }
     setCurrentDetails(describeQueue(snapshot));
     await condition(() => signals.decisions > seen, waitMs);
+    loadedAfter = signals.decisions;
     snapshot = await reloadPayment(payment);
   }
   return snapshot;

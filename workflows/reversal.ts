@@ -12,10 +12,10 @@ export async function reversalWorkflow(input: PaymentWorkflowInput<'reversal'>):
   const loaded = await loadPayment(input);
   const { payment } = loaded;
   let { snapshot } = loaded;
+  if (isRecheckable(snapshot.state)) return finish(await recheck(payment, snapshot, signals));
   if (snapshot.state === 'requested') {
     setCurrentDetails('Requesting the refund from the operator: see the pending activity.');
     snapshot = await sendPayment(payment, snapshot);
   }
-  if (isRecheckable(snapshot.state)) return finish(await recheck(payment, snapshot, signals));
   return finish(await awaitOutcome(payment, snapshot, signals));
 }

@@ -1,5 +1,5 @@
 // Events: what merchants receive by webhook. The body is built once, and every attempt and replay sends those bytes.
-import { collectionObject, isLateSuccess, type Collection, type CollectionState } from './payments/collection.ts';
+import { collectionObject, isLateOutcome, type Collection, type CollectionState } from './payments/collection.ts';
 import { DomainError } from './errors.ts';
 import type { CollectionId, EndpointId, EventId, PayoutId } from './ids.ts';
 import { payoutObject, type Payout, type PayoutState } from './payments/payout.ts';
@@ -51,7 +51,7 @@ export function collectionEvent(collection: Collection, event: NewEvent): EventC
   return toContent(`collection.${collection.state}`, event, {
     object: collectionObject(collection),
     previous_state: collection.previousState,
-    ...(isLateSuccess(collection) ? { late: true } : {}),
+    ...(isLateOutcome(collection) ? { late: true } : {}),
   });
 }
 

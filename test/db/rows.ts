@@ -78,6 +78,7 @@ export function newCollection(merchantId: MerchantId, fields: Partial<Collection
     createdAt,
     updatedAt: createdAt,
     promptDeadlineAt: new Date(createdAt.getTime() + 300_000),
+    sendBegunAt: null,
     promptExpiresAt: null,
     ...fields,
   };
@@ -89,7 +90,7 @@ const STEPS: Readonly<Record<CollectionState, readonly CollectionTransitionInput
   reconciling: [{ kind: 'outcome_unknown' }],
   succeeded: [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: '42' }],
   failed: [{ kind: 'declined', failureCode: 'wrong_pin' }],
-  expired: [{ kind: 'expired', failureCode: 'prompt_expired' }],
+  expired: [{ kind: 'prompt_accepted' }, { kind: 'expired', failureCode: 'prompt_expired' }],
   reversed: [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: '42' }, { kind: 'returned' }],
 };
 

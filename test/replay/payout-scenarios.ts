@@ -1,6 +1,7 @@
 // The scenarios of payouts and reversals that have a recorded history.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { recheckWorkflowId, reversalWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { PayoutId, ReversalId } from '../../src/domain/ids.ts';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
@@ -65,6 +66,21 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     name: 'payout-refused-by-the-operator-found-by-polling',
     environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
     play: (testEnv) => releasedUntil(testEnv, '005', 'failed'),
+  },
+  {
+    name: 'payout-never-sent',
+    environment: { MALIPO_PAYOUT_SEND_DEADLINE_MS: '1000' },
+    startsServer: false,
+    async play(testEnv) {
+      await testEnv.startServer({ MALIPO_ROLES: 'api' });
+      await fund(testEnv, testEnv.merchant, 20_000);
+      const payout = await requestPayout(testEnv, '000');
+      await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
+      await sleep(1500);
+      await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+      await untilPayoutState(testEnv, payout, 'failed');
+      return payout;
+    },
   },
   {
     name: 'payout-undecided-then-paid',

@@ -103,7 +103,7 @@ describe('the replay of the histories', () => {
     [
       'a payout is sent before anybody has decided',
       'payout-released-and-paid',
-      'await awaitDecision(payment, loaded.snapshot, signals)',
+      'await awaitDecision(payment, from, signals)',
       `{ ...loaded.snapshot, state: 'released', sendDeadlineAtMs: 0 }`,
     ],
     [

@@ -5,11 +5,11 @@ import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows
 import { deliveryWorkflowId, recheckWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { CollectionId } from '../../src/domain/ids.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
-import { tamper } from '../db/rows.ts';
+import { tamper, untilOneWaits, whileLocked } from '../db/rows.ts';
 import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
-import { callBack, pay, switchFaults, untilState, type Payment } from '../support/payments.ts';
+import { callBack, decideAtSandbox, pay, switchFaults, untilState, type Payment } from '../support/payments.ts';
 import { PAYOUT_SCENARIOS, recheckedByCallback } from './payout-scenarios.ts';
 
 type Run = { readonly workflowId: string; readonly runId?: string };
@@ -92,6 +92,41 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'collection-called-back-while-it-expires',
+    environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '1000', MALIPO_SWEEP_EVERY_MS: '3600000' },
+    async play(testEnv) {
+      const payment = await paidUntil(testEnv, '010', 'reconciling');
+      const recorded = untilOneWaits(testEnv.db);
+      const lock = { sql: 'SELECT 1 FROM collections WHERE id = $1 FOR NO KEY UPDATE', values: [payment.id] };
+      await whileLocked(
+        testEnv.db,
+        lock,
+        () => recorded,
+        async () => {
+          const choice = { reference: payment.operatorReference, choice: 'approve', pin: '1234' };
+          await decideAtSandbox(testEnv, 'handset', choice);
+          const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
+          await eventually('the signal of the callback', async () => {
+            const { events } = await handle.fetchHistory();
+            return events?.some(({ workflowExecutionSignaledEventAttributes: signal }) => Boolean(signal));
+          });
+        },
+      );
+      await untilState(testEnv, payment, 'succeeded');
+      return payment;
+    },
+  },
+  {
+    name: 'collection-failed-after-it-expired',
+    environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '300', MALIPO_SWEEP_EVERY_MS: '1000' },
+    async play(testEnv) {
+      const payment = await paidUntil(testEnv, '010', 'expired');
+      await decideAtSandbox(testEnv, 'handset', { reference: payment.operatorReference, choice: 'cancel' });
+      await untilState(testEnv, payment, 'failed');
+      return { workflowId: recheckWorkflowId(payment.id as CollectionId) };
+    },
+  },
+  {
     name: 'collection-rechecked-after-it-failed',
     environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
     async play(testEnv) {
@@ -100,7 +135,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'collection-never-prompted',
+    name: 'collection-never-sent',
     environment: {
       MALIPO_PROMPT_DEADLINE_MS: '300',
       MALIPO_NOT_FOUND_GRACE_MS: '800',
@@ -120,7 +155,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     name: 'collection-operator-away-past-the-deadline',
     environment: {
       ...FEW_POLLS,
-      MALIPO_PROMPT_DEADLINE_MS: '900',
+      MALIPO_PROMPT_DEADLINE_MS: '4000',
       MALIPO_OPERATOR_TIMEOUT_MS: '300',
       MALIPO_NOT_FOUND_GRACE_MS: '400',
     },

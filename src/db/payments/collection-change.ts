@@ -11,12 +11,12 @@ const RECORD = changeStatement(
    SET state = $13, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $14,
        operator_receipt = coalesce($15, operator_receipt), prompt_expires_at = $16, check_due_at = $17,
        amount_reversed_minor = $18, workflow_started_at = coalesce(workflow_started_at, $1), workflow_failures = 0
-   WHERE id = $11 AND version = $12
+   WHERE id = $11 AND version = $12 AND (send_begun_at IS NULL OR NOT $19)
    RETURNING id, merchant_id, version`,
 );
 
 /**
- * Compare-and-set on the version that the change was decided on: true when all of it is written, false when the
+ * Compare-and-set on the version that the change was decided on, and on the recorded send if the change depends on it: true when all of it is written, false when the
  * collection has changed since and nothing is written.
  */
 export async function recordCollectionChange(
@@ -38,6 +38,7 @@ export async function recordCollectionChange(
     after.promptExpiresAt,
     change.checkDueAt,
     after.amountReversedMinor,
+    change.requiresNotSent,
   ]);
   return rows.length === 1;
 }

@@ -34,7 +34,7 @@ const reads = paymentReads<Collection, Collection>({
   kind: 'collection',
   table: 'collections',
   prefix: 'col',
-  columns: 'prompt_deadline_at, prompt_expires_at',
+  columns: 'prompt_deadline_at, send_begun_at, prompt_expires_at',
   toPayment: (collection) => collection,
 });
 

@@ -62,12 +62,13 @@ const RECORD = changeStatement(
                                   ELSE coalesce(workflow_started_at, $1) END,
        start_due_at = now(), workflow_failures = 0
    WHERE id = $11 AND version = $12 AND (accepted_at IS NULL OR NOT $22)
+     AND (send_begun_at IS NULL OR NOT $23)
    RETURNING id, merchant_id, version`,
 );
 
 /**
- * Compare-and-set on the version that the change was decided on, and on the recorded acceptance if the change depends
- * on it: true when all of it is written, false when the payout has changed since and nothing is written.
+ * Compare-and-set on the version that the change was decided on, and on the recorded send and acceptance if the change
+ * depends on them: true when all of it is written, false when the payout has changed since and nothing is written.
  */
 export async function recordPayoutChange(
   db: Queryable,
@@ -89,6 +90,7 @@ export async function recordPayoutChange(
     after.sendDeadlineAt,
     after.approvalsRequired,
     change.requiresNotAccepted,
+    change.requiresNotSent,
   ]);
   return rows.length === 1;
 }

@@ -6,7 +6,8 @@ import type { Reversal } from '../../domain/payments/reversal.ts';
 import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, r.state, r.operator_reference, r.failure_code,
-    r.requested_by, r.created_at, r.updated_at, r.send_deadline_at, r.accepted_at
+    r.requested_by, r.created_at, r.updated_at, r.send_deadline_at, r.send_begun_at,
+    r.accepted_at
   FROM reversals r JOIN collections c ON c.id = r.collection_id`;
 
 const INSERT = statement(
@@ -68,13 +69,13 @@ const UPDATE = statement(
   'reversal_update',
   `UPDATE reversals SET state = $3, failure_code = $4, updated_at = $5, check_due_at = $6,
      workflow_started_at = coalesce(workflow_started_at, $5), workflow_failures = 0
-   WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) RETURNING 1`,
+   WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) AND (send_begun_at IS NULL OR NOT $8) RETURNING 1`,
 );
 
 /** Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
 export async function updateReversal(
   tx: Tx,
-  { before, after, checkDueAt, requiresNotAccepted }: ReversalChange,
+  { before, after, checkDueAt, requiresNotAccepted, requiresNotSent }: ReversalChange,
 ): Promise<boolean> {
   const values = [
     before.id,
@@ -84,6 +85,7 @@ export async function updateReversal(
     after.updatedAt,
     checkDueAt,
     requiresNotAccepted,
+    requiresNotSent,
   ];
   return (await tx.run(UPDATE, values)).length === 1;
 }

@@ -2,6 +2,7 @@
 import type { Clocks } from '../clocks.ts';
 import { COLLECTION_TRANSITIONS, type Collection, type CollectionState } from './collection.ts';
 import type { CollectionTransitionInput } from './collection-progress.ts';
+import type { FailureCode } from './failure.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
 
 type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckEveryMs'>;
@@ -11,6 +12,8 @@ export type CollectionChange = {
   readonly after: Collection;
   /** Known once the collection is paid. */
   readonly operatorReceipt: string | null;
+  /** Whether the change may be written only while no try to send it is recorded. */
+  readonly requiresNotSent: boolean;
   /** When the sweep requeues the collection; null when nothing more is awaited. */
   readonly checkDueAt: Date | null;
 };
@@ -23,14 +26,14 @@ export function changeCollection(
   clocks: ChangeClocks,
 ): CollectionChange | null {
   const state = COLLECTION_TRANSITIONS[before.state][input.kind];
-  if (state === undefined) return null;
+  if (state === undefined || !isOutcomeOpen(before, input)) return null;
   const promptExpiresAt = state === 'prompted' ? after(at, clocks.promptWindowMs) : before.promptExpiresAt;
   const changed: Collection = {
     ...before,
     state,
     previousState: before.state,
     version: before.version + 1,
-    failureCode: 'failureCode' in input ? input.failureCode : null,
+    failureCode: failureOf(input),
     amountReversedMinor: state === 'reversed' ? before.amountMinor : before.amountReversedMinor,
     updatedAt: at,
     promptExpiresAt,
@@ -39,11 +42,24 @@ export function changeCollection(
     before,
     after: changed,
     operatorReceipt: 'operatorReceipt' in input ? input.operatorReceipt : null,
+    requiresNotSent: input.kind === 'never_sent',
     checkDueAt: checkDueAt(changed, clocks),
   };
 }
 
-function checkDueAt({ state, updatedAt, promptExpiresAt }: Collection, clocks: ChangeClocks): Date | null {
+// What the operator said of an expired collection stands, unless it said nothing then: it may still turn out paid only.
+function isOutcomeOpen({ state, failureCode }: Collection, { kind }: CollectionTransitionInput): boolean {
+  return state !== 'expired' || kind !== 'declined' || failureCode === 'unknown';
+}
+
+function failureOf(input: CollectionTransitionInput): FailureCode | null {
+  if (input.kind === 'never_sent') return 'service_unavailable';
+  if (input.kind === 'never_accepted') return 'operator_unavailable';
+  if (input.kind === 'undecided') return 'unknown';
+  return 'failureCode' in input ? input.failureCode : null;
+}
+
+function checkDueAt({ state, failureCode, updatedAt, promptExpiresAt }: Collection, clocks: ChangeClocks): Date | null {
   switch (state) {
     case 'prompted':
       return after(promptExpiresAt ?? updatedAt, clocks.staleAfterMs);
@@ -51,6 +67,8 @@ function checkDueAt({ state, updatedAt, promptExpiresAt }: Collection, clocks: C
     case 'reconciling':
       return after(updatedAt, clocks.staleAfterMs);
     case 'expired':
+      // What was never sent cannot turn out to be paid.
+      if (failureCode === 'service_unavailable') return null;
       return after(updatedAt, clocks.lateCheckEveryMs);
     case 'succeeded':
     case 'failed':

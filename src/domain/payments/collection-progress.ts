@@ -1,55 +1,88 @@
 // Decides which transition of a collection follows from an operator status.
 // Pure, because workflows replay it: the same inputs always give the same result.
 import type { PaymentClocks } from '../clocks.ts';
-import type { CollectionState } from './collection.ts';
+import type { Collection, CollectionState } from './collection.ts';
 import type { FailureCode } from './failure.ts';
-import type { OperatorStatus } from './operator-status.ts';
+import { isNoStatus, type AttestedStatus, type OperatorStatus } from './operator-status.ts';
 import { isFinal } from './payment.ts';
 
 /** What a transition of a collection is recorded from. */
 export type CollectionTransitionInput =
-  | { readonly kind: 'prompt_accepted' | 'outcome_unknown' | 'returned' }
+  | { readonly kind: 'prompt_accepted' | 'outcome_unknown' | 'never_sent' | 'returned' }
   | { readonly kind: 'paid'; readonly operatorReceipt: string }
-  | { readonly kind: 'declined' | 'expired'; readonly failureCode: FailureCode };
+  | { readonly kind: 'declined' | 'expired'; readonly failureCode: FailureCode }
+  | { readonly kind: 'never_accepted' | 'undecided'; readonly queriedAtMs: number };
 
 /** The part of a collection from which its workflow decides the next step. Times are Unix milliseconds. */
 export type CollectionSnapshot = {
   readonly state: CollectionState;
+  readonly failureCode: FailureCode | null;
   readonly promptDeadlineAtMs: number;
   readonly promptExpiresAtMs: number | null;
+  /** Whether any try to raise the prompt ever began. */
+  readonly isSendBegun: boolean;
 };
 
 export type CollectionLimits = Pick<PaymentClocks, 'notFoundGraceMs' | 'reconcileForMs'>;
 
 /**
- * The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed. A collection
- * without an outcome beyond all limits expires as `unknown`, and still succeeds if it turns out later to be paid.
+ * The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed, and a status
+ * counts for a deadline only if it was queried after it: a late answer says nothing of what happened since the question.
+ * A collection without an outcome beyond all limits expires as `unknown`, and still gets the outcome that the operator
+ * confirms later.
  */
 export function nextCollectionTransition(
   snapshot: CollectionSnapshot,
-  status: OperatorStatus,
-  nowMs: number,
+  attested: AttestedStatus,
   limits: CollectionLimits,
 ): CollectionTransitionInput | null {
-  const { state, promptDeadlineAtMs, promptExpiresAtMs } = snapshot;
+  const { state, promptExpiresAtMs } = snapshot;
+  const { status, queriedAtMs } = attested;
   if (state === 'succeeded') return status.kind === 'returned' ? { kind: 'returned' } : null;
   const outcome = outcomeOf(status);
-  if (isFinal(state)) return state === 'expired' && outcome?.kind === 'paid' ? outcome : null;
+  if (state === 'expired') return lateOutcome(snapshot, outcome);
+  if (isFinal(state)) return null;
   if (state === 'initiated') {
     // A prompt must be recorded as accepted before its outcome can be.
     if (status.kind === 'pending' || outcome !== null) return { kind: 'prompt_accepted' };
-    return isNeverPrompted(snapshot, status, nowMs, limits) ? NEVER_PROMPTED : { kind: 'outcome_unknown' };
+    return isNeverPrompted(snapshot, attested, limits)
+      ? { kind: 'never_accepted', queriedAtMs }
+      : { kind: 'outcome_unknown' };
   }
   if (outcome !== null) return outcome;
   if (state === 'prompted') {
-    return promptExpiresAtMs !== null && nowMs >= promptExpiresAtMs ? { kind: 'outcome_unknown' } : null;
+    return promptExpiresAtMs !== null && queriedAtMs >= promptExpiresAtMs ? { kind: 'outcome_unknown' } : null;
   }
-  if (promptExpiresAtMs === null && isNeverPrompted(snapshot, status, nowMs, limits)) return NEVER_PROMPTED;
-  const reconcileUntilMs = (promptExpiresAtMs ?? promptDeadlineAtMs) + limits.reconcileForMs;
-  return nowMs >= reconcileUntilMs ? { kind: 'expired', failureCode: 'unknown' } : null;
+  if (isNeverPrompted(snapshot, attested, limits)) return { kind: 'never_accepted', queriedAtMs };
+  const isOver = queriedAtMs >= reconciledUntilMs(snapshot, limits);
+  return isOver && !isNoStatus(attested) ? { kind: 'undecided', queriedAtMs } : null;
 }
 
-const NEVER_PROMPTED = { kind: 'expired', failureCode: 'operator_unavailable' } as const;
+/** What is still recorded of a collection that expired. */
+function lateOutcome({ failureCode }: CollectionSnapshot, outcome: Outcome | null): Outcome | null {
+  if (outcome?.kind === 'paid') return outcome;
+  return outcome?.kind === 'declined' && failureCode === 'unknown' ? outcome : null;
+}
+
+/**
+ * Whether the row confirms that the collection expires, by a status queried at that time and recorded `at`. The earlier
+ * of the two times counts, because the clock of the process that made the query may be ahead.
+ */
+export function confirmsExpiry(
+  { promptDeadlineAt, promptExpiresAt }: Pick<Collection, 'promptDeadlineAt' | 'promptExpiresAt'>,
+  { kind, queriedAtMs }: Extract<CollectionTransitionInput, { queriedAtMs: number }>,
+  at: Date,
+  limits: CollectionLimits,
+): boolean {
+  const times = {
+    promptDeadlineAtMs: promptDeadlineAt.getTime(),
+    promptExpiresAtMs: promptExpiresAt?.getTime() ?? null,
+  };
+  const decidedAtMs = Math.min(queriedAtMs, at.getTime());
+  return kind === 'undecided'
+    ? decidedAtMs >= reconciledUntilMs(times, limits)
+    : isUnsendable(times, decidedAtMs, limits);
+}
 
 type Outcome = Extract<CollectionTransitionInput, { kind: 'paid' | 'declined' | 'expired' }>;
 
@@ -72,12 +105,28 @@ function outcomeOf(status: OperatorStatus): Outcome | null {
   }
 }
 
+type PromptTimes = Pick<CollectionSnapshot, 'promptDeadlineAtMs' | 'promptExpiresAtMs'>;
+
+function reconciledUntilMs(
+  { promptDeadlineAtMs, promptExpiresAtMs }: PromptTimes,
+  { reconcileForMs }: CollectionLimits,
+): number {
+  return (promptExpiresAtMs ?? promptDeadlineAtMs) + reconcileForMs;
+}
+
 // The operator does not know the payment, and none of our sends can still be on its way.
 function isNeverPrompted(
-  { promptDeadlineAtMs }: CollectionSnapshot,
-  status: OperatorStatus,
-  nowMs: number,
+  times: PromptTimes,
+  { status, queriedAtMs }: AttestedStatus,
+  limits: CollectionLimits,
+): boolean {
+  return status.kind === 'not_found' && isUnsendable(times, queriedAtMs, limits);
+}
+
+function isUnsendable(
+  { promptDeadlineAtMs, promptExpiresAtMs }: PromptTimes,
+  atMs: number,
   { notFoundGraceMs }: CollectionLimits,
 ): boolean {
-  return status.kind === 'not_found' && nowMs >= promptDeadlineAtMs + notFoundGraceMs;
+  return promptExpiresAtMs === null && atMs >= promptDeadlineAtMs + notFoundGraceMs;
 }

@@ -13,7 +13,10 @@ export type CollectionTransitionKind =
   | 'outcome_unknown' // the operator is unreachable, or undecided past the prompt window
   | 'paid' // the operator confirms the payment
   | 'declined' // the operator confirms that it will not be paid
-  | 'expired' // the prompt expired, or was never raised
+  | 'expired' // the operator confirms that the prompt expired
+  | 'never_sent' // nobody tried to send it before its deadline
+  | 'never_accepted' // the operator does not know it, and no send of ours can still be on its way
+  | 'undecided' // the operator did not say how it ended for as long as it is reconciled
   | 'returned'; // the operator gave the money back to the payer
 
 /**
@@ -23,12 +26,26 @@ export type CollectionTransitionKind =
 export const COLLECTION_TRANSITIONS: Readonly<
   Record<CollectionState, Readonly<Partial<Record<CollectionTransitionKind, CollectionState>>>>
 > = {
-  initiated: { prompt_accepted: 'prompted', outcome_unknown: 'reconciling', declined: 'failed', expired: 'expired' },
+  initiated: {
+    prompt_accepted: 'prompted',
+    outcome_unknown: 'reconciling',
+    declined: 'failed',
+    never_sent: 'expired',
+    never_accepted: 'expired',
+  },
   prompted: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed', expired: 'expired' },
-  reconciling: { paid: 'succeeded', declined: 'failed', expired: 'expired' },
+  reconciling: {
+    paid: 'succeeded',
+    declined: 'failed',
+    expired: 'expired',
+    never_sent: 'expired',
+    never_accepted: 'expired',
+    undecided: 'expired',
+  },
   succeeded: { returned: 'reversed' },
   failed: {},
-  expired: { paid: 'succeeded' },
+  // A decline counts only where the operator had not said how it ended: `changeCollection` sees to that.
+  expired: { paid: 'succeeded', declined: 'failed' },
   reversed: {},
 };
 
@@ -57,6 +74,8 @@ export type Collection = {
   readonly updatedAt: Date;
   /** After this time no prompt may be raised for it. */
   readonly promptDeadlineAt: Date;
+  /** When the first try to raise the prompt began, whatever it led to; null when nobody tried. */
+  readonly sendBegunAt: Date | null;
   /** When the prompt on the handset expires; null until the operator accepted it. */
   readonly promptExpiresAt: Date | null;
 };
@@ -82,9 +101,12 @@ export function collectionObject(collection: Collection) {
   };
 }
 
-/** Whether the collection succeeded after its expiry was reported to the merchant, or after its prompt window. */
-export function isLateSuccess(collection: Collection): boolean {
-  if (collection.state !== 'succeeded') return false;
-  if (collection.previousState === 'expired') return true;
-  return collection.promptExpiresAt !== null && collection.updatedAt > collection.promptExpiresAt;
+/**
+ * Whether the outcome came late: after the expiry was reported to the merchant or, of a collection that succeeded, after
+ * its prompt window.
+ */
+export function isLateOutcome({ state, previousState, promptExpiresAt, updatedAt }: Collection): boolean {
+  if (state !== 'succeeded' && state !== 'failed') return false;
+  if (previousState === 'expired') return true;
+  return state === 'succeeded' && promptExpiresAt !== null && updatedAt > promptExpiresAt;
 }

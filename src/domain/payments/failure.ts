@@ -11,8 +11,9 @@ const MESSAGES = {
   payer_busy: 'The payer has another prompt open. Wait a minute, then create a new collection.',
   amount_not_allowed: 'The operator does not allow this amount for this payer.',
   operator_unavailable: 'The operator could not take the prompt in time; nobody was asked to pay. Try again later.',
+  service_unavailable: 'We could not ask the operator in time; nobody was asked to pay. Create a new collection.',
   operator_rejected: 'The operator refused the request. Contact support with the request id if it keeps happening.',
-  unknown: 'The operator never said how this ended. If it turns out to be paid, you will be told.',
+  unknown: 'The operator never said how this ended. If it says so later, you will be told.',
 } as const;
 
 // For payouts and refunds, where the message for a collection would be wrong.
@@ -24,6 +25,7 @@ const PAYOUT_MESSAGES: Readonly<Partial<Record<keyof typeof MESSAGES, string>>> 
   insufficient_funds: 'The operator’s float is too low for this amount. Try again later.',
   amount_not_allowed: 'The operator does not allow this amount for this payee.',
   operator_unavailable: 'The operator could not take the payout in time; nothing was sent. Create a new one later.',
+  service_unavailable: 'We could not send this to the operator in time; nothing was sent. Create a new one.',
 };
 
 export type FailureCode = keyof typeof MESSAGES;

@@ -9,6 +9,7 @@ import type { AttestedStatus } from './operator-status.ts';
 import type { PaymentKind } from './payment.ts';
 import { nextPayoutTransition, type PayoutOutcomeInput, type PayoutSnapshot } from './payout-progress.ts';
 import { nextReversalTransition, type ReversalSnapshot, type ReversalTransitionInput } from './reversal-progress.ts';
+import { isNeverSent } from './send-progress.ts';
 
 type Snapshots = {
   readonly collection: CollectionSnapshot;
@@ -29,34 +30,33 @@ export type TransitionInput<Kind extends PaymentKind = PaymentKind> = Transition
 type Lifecycle<Kind extends PaymentKind> = {
   /** When the outcome of a sent payment becomes overdue, in Unix milliseconds; null while it has no such time. */
   overdueAtMs(snapshot: PaymentSnapshot<Kind>): number | null;
+  /** Whether nobody tried to send the pending payment, and nobody may any more. */
+  isNeverSent(snapshot: PaymentSnapshot<Kind>, nowMs: number): boolean;
   /** Whether the operator status `pending` must still be recorded as the operator's acceptance. */
   isAcceptanceUnrecorded(snapshot: PaymentSnapshot<Kind>): boolean;
   /** The transition that follows from the status, or null to keep waiting. */
-  next(
-    snapshot: PaymentSnapshot<Kind>,
-    attested: AttestedStatus,
-    nowMs: number,
-    clocks: PaymentClocks,
-  ): TransitionInput<Kind> | null;
+  next(snapshot: PaymentSnapshot<Kind>, attested: AttestedStatus, clocks: PaymentClocks): TransitionInput<Kind> | null;
 };
 
 export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   collection: {
     overdueAtMs: ({ promptExpiresAtMs }) => promptExpiresAtMs,
+    isNeverSent: ({ promptDeadlineAtMs, isSendBegun }, nowMs) =>
+      isNeverSent({ sendDeadlineAtMs: promptDeadlineAtMs, isSendBegun }, nowMs),
     // The state `prompted` records it.
     isAcceptanceUnrecorded: () => false,
-    next: (snapshot, { status }, nowMs, clocks) => nextCollectionTransition(snapshot, status, nowMs, clocks),
+    next: (snapshot, attested, clocks) => nextCollectionTransition(snapshot, attested, clocks),
   },
   payout: {
     overdueAtMs: ({ sendDeadlineAtMs }) => sendDeadlineAtMs,
+    isNeverSent,
     isAcceptanceUnrecorded: ({ isAccepted }) => !isAccepted,
-    next: (snapshot, attested, _nowMs, { notFoundGraceMs }) =>
-      nextPayoutTransition(snapshot, attested, notFoundGraceMs),
+    next: (snapshot, attested, { notFoundGraceMs }) => nextPayoutTransition(snapshot, attested, notFoundGraceMs),
   },
   reversal: {
     overdueAtMs: ({ sendDeadlineAtMs }) => sendDeadlineAtMs,
+    isNeverSent,
     isAcceptanceUnrecorded: ({ isAccepted }) => !isAccepted,
-    next: (snapshot, attested, _nowMs, { notFoundGraceMs }) =>
-      nextReversalTransition(snapshot, attested, notFoundGraceMs),
+    next: (snapshot, attested, { notFoundGraceMs }) => nextReversalTransition(snapshot, attested, notFoundGraceMs),
   },
 };

@@ -18,21 +18,34 @@ export type AttestedStatus = {
   readonly attestation: string;
 };
 
+/** Whether the status query failed: its status is `unknown`, and no operator said so. */
+export function isNoStatus({ attestation }: AttestedStatus): boolean {
+  return attestation === '';
+}
+
 /** Every transition input that a workflow records. The operations of people record their decisions. */
 export type PaymentTransitionInput = CollectionTransitionInput | PayoutOutcomeInput | ReversalTransitionInput;
 
+/** They report no outcome; what they depend on is in the row. */
+const NEEDS_NO_STATUS: ReadonlySet<PaymentTransitionInput['kind']> = new Set([
+  'prompt_accepted',
+  'approval_expired',
+  'outcome_unknown',
+  'never_sent',
+]);
+
 /** Whether the transition is recorded only on an operator status that supports it, because it may move money. */
 export function needsOperatorStatus({ kind }: PaymentTransitionInput): boolean {
-  return kind !== 'prompt_accepted' && kind !== 'expired' && kind !== 'approval_expired' && kind !== 'outcome_unknown';
+  return !NEEDS_NO_STATUS.has(kind);
 }
 
 /** Whether the status supports the transition. Every status supports a transition that needs none. */
 export function followsFrom(transition: PaymentTransitionInput, { status, queriedAtMs }: AttestedStatus): boolean {
   switch (transition.kind) {
     case 'prompt_accepted':
-    case 'expired':
     case 'approval_expired':
     case 'outcome_unknown':
+    case 'never_sent':
       return true;
     case 'paid':
       return (
@@ -43,8 +56,15 @@ export function followsFrom(transition: PaymentTransitionInput, { status, querie
     case 'returned':
       return status.kind === 'returned';
     case 'declined':
+    case 'expired':
       return status.kind === 'declined' && status.failureCode === transition.failureCode;
     case 'never_accepted':
       return status.kind === 'not_found' && queriedAtMs === transition.queriedAtMs;
+    case 'undecided':
+      return isUndecided(status) && queriedAtMs === transition.queriedAtMs;
   }
+}
+
+function isUndecided({ kind }: OperatorStatus): boolean {
+  return kind === 'pending' || kind === 'not_found' || kind === 'unknown';
 }

@@ -31,9 +31,15 @@ const IS_FINAL: Readonly<Record<PaymentState, boolean>> = {
   reversed: true,
 };
 
-/** Whether nothing more is awaited of a payment in this state. A late success or a return may still follow. */
+/** Whether nothing more is awaited of a payment in this state. A late outcome or a return may still follow. */
 export function isFinal(state: PaymentState): boolean {
   return IS_FINAL[state];
+}
+
+/** Whether the operator is still queried when it calls back about a final payment of this kind and state. */
+export function isQueriedAfterCallback(kind: PaymentKind, state: PaymentState): boolean {
+  // A payout that expired was never released, so no operator knows it.
+  return isRecheckable(state) || (kind === 'collection' && state === 'expired');
 }
 
 /** Whether the payment has an outcome that the operator may still contradict, or whose money it may still return. */

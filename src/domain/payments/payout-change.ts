@@ -20,6 +20,8 @@ export type PayoutChange = {
   readonly operatorReceipt: string | null;
   /** Whether the change may be written only while no acceptance by the operator is recorded. */
   readonly requiresNotAccepted: boolean;
+  /** Whether the change may be written only while no try to send it is recorded. */
+  readonly requiresNotSent: boolean;
   /** When the sweep requeues the payout, unless a workflow has changed it by then; null when it is final. */
   readonly checkDueAt: Date | null;
 };
@@ -50,11 +52,13 @@ export function changePayout(
     after,
     operatorReceipt: 'operatorReceipt' in input ? input.operatorReceipt : null,
     requiresNotAccepted: input.kind === 'never_accepted',
+    requiresNotSent: input.kind === 'never_sent',
     checkDueAt: isFinal(state) ? null : new Date(at.getTime() + staleAfterMs),
   };
 }
 
 function failureOf(input: PayoutTransitionInput): FailureCode | null {
+  if (input.kind === 'never_sent') return 'service_unavailable';
   if (input.kind === 'never_accepted') return 'operator_unavailable';
   return 'failureCode' in input ? input.failureCode : null;
 }

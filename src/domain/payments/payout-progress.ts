@@ -7,7 +7,7 @@ import { isNeverAccepted, type SendProgress } from './send-progress.ts';
 
 /** What a payout's workflow records a transition from. Decisions of people are recorded by their own operations. */
 export type PayoutOutcomeInput =
-  | { readonly kind: 'approval_expired' | 'outcome_unknown' | 'returned' }
+  | { readonly kind: 'approval_expired' | 'outcome_unknown' | 'never_sent' | 'returned' }
   | { readonly kind: 'paid'; readonly operatorReceipt: string }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };

@@ -16,6 +16,7 @@ export type PayoutTransitionKind =
   | 'outcome_unknown' // the operator is unreachable, or undecided for too long
   | 'paid' // the operator confirms that it paid
   | 'declined' // the operator confirms that it will not pay
+  | 'never_sent' // nobody tried to send it before its deadline
   | 'never_accepted' // the operator does not know it, and no send of ours can still be on its way
   | 'returned'; // the operator gave the money back to us
 
@@ -27,8 +28,14 @@ export const PAYOUT_TRANSITIONS: Readonly<
   Record<PayoutState, Readonly<Partial<Record<PayoutTransitionKind, PayoutState>>>>
 > = {
   queued: { released: 'released', rejected: 'rejected', cancelled: 'cancelled', approval_expired: 'expired' },
-  released: { outcome_unknown: 'reconciling', paid: 'succeeded', declined: 'failed', never_accepted: 'failed' },
-  reconciling: { paid: 'succeeded', declined: 'failed', never_accepted: 'failed' },
+  released: {
+    outcome_unknown: 'reconciling',
+    paid: 'succeeded',
+    declined: 'failed',
+    never_sent: 'failed',
+    never_accepted: 'failed',
+  },
+  reconciling: { paid: 'succeeded', declined: 'failed', never_sent: 'failed', never_accepted: 'failed' },
   succeeded: { returned: 'reversed' },
   failed: {},
   rejected: {},
@@ -90,6 +97,8 @@ export type Payout = {
   readonly expiresAt: Date;
   /** After this time it is not sent any more; null until it is released. */
   readonly sendDeadlineAt: Date | null;
+  /** When the first try to send it began, whatever it led to; null when nobody tried. */
+  readonly sendBegunAt: Date | null;
   /** When the operator first confirmed that it has the payout: from then on `not_found` does not void the hold. */
   readonly acceptedAt: Date | null;
 };

@@ -11,6 +11,8 @@ export type ReversalChange = {
   readonly checkDueAt: Date | null;
   /** Whether the change may be written only while no acceptance by the operator is recorded. */
   readonly requiresNotAccepted: boolean;
+  /** Whether the change may be written only while no try to send it is recorded. */
+  readonly requiresNotSent: boolean;
 };
 
 /** The change, or null when the current state has no transition for the input. */
@@ -27,10 +29,12 @@ export function changeReversal(
     after: { ...before, state, failureCode: failureOf(input), updatedAt: at },
     checkDueAt: isFinal(state) ? null : new Date(at.getTime() + staleAfterMs),
     requiresNotAccepted: input.kind === 'never_accepted',
+    requiresNotSent: input.kind === 'never_sent',
   };
 }
 
 function failureOf(input: ReversalTransitionInput): FailureCode | null {
+  if (input.kind === 'never_sent') return 'service_unavailable';
   if (input.kind === 'never_accepted') return 'operator_unavailable';
   return input.kind === 'declined' ? input.failureCode : null;
 }

@@ -7,7 +7,7 @@ import { isNeverAccepted, type SendProgress } from './send-progress.ts';
 
 /** What a transition of a reversal is recorded from. */
 export type ReversalTransitionInput =
-  | { readonly kind: 'refunded' | 'outcome_unknown' }
+  | { readonly kind: 'refunded' | 'outcome_unknown' | 'never_sent' }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 

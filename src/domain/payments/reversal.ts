@@ -11,6 +11,7 @@ export type ReversalTransitionKind =
   | 'outcome_unknown' // the operator is unreachable, or undecided for too long
   | 'refunded' // the operator confirms that the payer has the money back
   | 'declined' // the operator confirms that it will not refund
+  | 'never_sent' // nobody tried to send the refund before its deadline
   | 'never_accepted'; // the operator does not know the refund, and no send of ours can still be on its way
 
 /**
@@ -20,8 +21,14 @@ export type ReversalTransitionKind =
 export const REVERSAL_TRANSITIONS: Readonly<
   Record<ReversalState, Readonly<Partial<Record<ReversalTransitionKind, ReversalState>>>>
 > = {
-  requested: { outcome_unknown: 'reconciling', refunded: 'succeeded', declined: 'failed', never_accepted: 'failed' },
-  reconciling: { refunded: 'succeeded', declined: 'failed', never_accepted: 'failed' },
+  requested: {
+    outcome_unknown: 'reconciling',
+    refunded: 'succeeded',
+    declined: 'failed',
+    never_sent: 'failed',
+    never_accepted: 'failed',
+  },
+  reconciling: { refunded: 'succeeded', declined: 'failed', never_sent: 'failed', never_accepted: 'failed' },
   succeeded: {},
   failed: {},
 };
@@ -42,6 +49,8 @@ export type Reversal = {
   readonly updatedAt: Date;
   /** After this time the refund is not sent any more. */
   readonly sendDeadlineAt: Date;
+  /** When the first try to send the refund began, whatever it led to; null when nobody tried. */
+  readonly sendBegunAt: Date | null;
   /** When the operator first confirmed that it has the refund; null until then. */
   readonly acceptedAt: Date | null;
 };

@@ -6,16 +6,26 @@ import type { PaymentState } from './payment.ts';
 export type SendProgress = {
   /** Null: it may not be sent yet. */
   readonly sendDeadlineAtMs: number | null;
+  /** Whether any try to send it ever began. */
+  readonly isSendBegun: boolean;
   /** Whether the operator has confirmed at least once that it has the payment. */
   readonly isAccepted: boolean;
 };
+
+/** Whether nobody tried to send the payment, and nobody may any more: no operator need be queried about it. */
+export function isNeverSent(
+  { sendDeadlineAtMs, isSendBegun }: Pick<SendProgress, 'sendDeadlineAtMs' | 'isSendBegun'>,
+  atMs: number,
+): boolean {
+  return !isSendBegun && sendDeadlineAtMs !== null && atMs >= sendDeadlineAtMs;
+}
 
 /**
  * Whether `not_found`, queried at that time, means that the operator did not and will not accept the payment: it never
  * confirmed that it has it, and `notFoundGraceMs` after the send deadline no send can still be on its way.
  */
 export function isNeverAccepted(
-  { sendDeadlineAtMs, isAccepted }: SendProgress,
+  { sendDeadlineAtMs, isAccepted }: Pick<SendProgress, 'sendDeadlineAtMs' | 'isAccepted'>,
   queriedAtMs: number,
   notFoundGraceMs: number,
 ): boolean {
@@ -23,7 +33,22 @@ export function isNeverAccepted(
 }
 
 /** As a row records it. A refund always has a send deadline, a payout once it is released. */
-type RecordedSend = { readonly sendDeadlineAt: Date | null; readonly acceptedAt: Date | null };
+type RecordedSend = {
+  readonly sendDeadlineAt: Date | null;
+  readonly sendBegunAt: Date | null;
+  readonly acceptedAt: Date | null;
+};
+
+/** Whether the row confirms `never_sent`, recorded `at`. The statement that records it checks once more that no try began. */
+export function confirmsNeverSent(
+  { sendDeadlineAt, sendBegunAt }: Omit<RecordedSend, 'acceptedAt'>,
+  at: Date,
+): boolean {
+  return isNeverSent(
+    { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isSendBegun: sendBegunAt !== null },
+    at.getTime(),
+  );
+}
 
 /**
  * Whether the row confirms `never_accepted` from a status queried at that time and recorded `at`. The earlier of the two

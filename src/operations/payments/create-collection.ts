@@ -89,6 +89,7 @@ function newCollection(input: CreateCollection, promptDeadlineMs: number): Colle
     createdAt: at,
     updatedAt: at,
     promptDeadlineAt: new Date(at.getTime() + promptDeadlineMs),
+    sendBegunAt: null,
     promptExpiresAt: null,
   };
 }

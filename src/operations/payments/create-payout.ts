@@ -119,6 +119,7 @@ async function newPayout(tx: Tx, input: CreatePayout, expiryMs: number): Promise
     updatedAt: at,
     expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? expiryMs)),
     sendDeadlineAt: null,
+    sendBegunAt: null,
     acceptedAt: null,
   };
 }

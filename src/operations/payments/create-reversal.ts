@@ -92,6 +92,7 @@ async function insert(tx: Tx, input: CreateReversal, sendDeadlineMs: number): Pr
     createdAt: at,
     updatedAt: at,
     sendDeadlineAt: new Date(at.getTime() + sendDeadlineMs),
+    sendBegunAt: null,
     acceptedAt: null,
   };
   if (!(await insertReversal(tx, reversal))) throw underWay();

@@ -5,7 +5,8 @@ import { compareAndSet } from '../../db/payments/compare-and-set.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { changeCollection } from '../../domain/payments/collection-change.ts';
-import type { CollectionTransitionInput } from '../../domain/payments/collection-progress.ts';
+import { confirmsExpiry, type CollectionTransitionInput } from '../../domain/payments/collection-progress.ts';
+import { confirmsNeverSent } from '../../domain/payments/send-progress.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { PaymentContext } from './payment-context.ts';
 
@@ -17,7 +18,9 @@ export type RecordCollectionTransition = {
 
 /**
  * Returns the collection as it is afterwards. An input for which its state has no transition changes nothing, so
- * repeated, late and contradicting inputs are harmless. Throws `collection_not_found`.
+ * repeated, late and contradicting inputs are harmless. `never_accepted` and `undecided` are recorded only if the row and
+ * our own clock confirm that the status was queried after the deadline that it decides, and `never_sent` only if they
+ * confirm that nobody tried to send it in time. Throws `collection_not_found`.
  */
 export async function recordCollectionTransition(
   { db, environment, clocks }: PaymentContext,
@@ -26,8 +29,14 @@ export async function recordCollectionTransition(
   return compareAndSet(ref.id, async () => {
     const before = await findCollection(db, ref.merchantId, ref.id);
     if (before === null) throw new DomainError('collection_not_found', 'There is no collection with this id.');
+    if (transition.kind === 'never_sent' && !confirmsNeverSent(sendOf(before), at)) return before;
+    if ('queriedAtMs' in transition && !confirmsExpiry(before, transition, at, clocks)) return before;
     const change = changeCollection(before, transition, at, clocks);
     if (change === null) return before;
     return (await recordCollectionChange(db, change, environment)) ? change.after : 'missed';
   });
+}
+
+function sendOf({ promptDeadlineAt, sendBegunAt }: Collection) {
+  return { sendDeadlineAt: promptDeadlineAt, sendBegunAt };
 }

@@ -7,7 +7,7 @@ import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { changePayout } from '../../domain/payments/payout-change.ts';
 import type { PayoutOutcomeInput } from '../../domain/payments/payout-progress.ts';
-import { confirmsNeverAccepted } from '../../domain/payments/send-progress.ts';
+import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/send-progress.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type RecordPayoutTransition = {
@@ -19,7 +19,7 @@ export type RecordPayoutTransition = {
 /**
  * Returns the payout as it is afterwards. An input for which its state has no transition changes nothing, so repeated,
  * late and contradicting inputs are harmless. `approval_expired` is recorded only when the expiry in the row has
- * passed, and `never_accepted` only if the row and our own clock confirm it. Throws `payout_not_found`.
+ * passed, `never_sent` and `never_accepted` only if the row and our own clock confirm it. Throws `payout_not_found`.
  */
 export async function recordPayoutTransition(
   { db, environment, clocks }: PaymentContext,
@@ -37,6 +37,7 @@ export async function recordPayoutTransition(
 
 function isTimely(payout: Payout, transition: PayoutOutcomeInput, at: Date, notFoundGraceMs: number): boolean {
   if (transition.kind === 'approval_expired') return at >= payout.expiresAt;
+  if (transition.kind === 'never_sent') return confirmsNeverSent(payout, at);
   if (transition.kind !== 'never_accepted') return true;
   return confirmsNeverAccepted(payout, transition.queriedAtMs, at, notFoundGraceMs);
 }

@@ -10,7 +10,7 @@ import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 import { changeReversal } from '../../domain/payments/reversal-change.ts';
 import type { ReversalTransitionInput } from '../../domain/payments/reversal-progress.ts';
-import { confirmsNeverAccepted } from '../../domain/payments/send-progress.ts';
+import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/send-progress.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type RecordReversalTransition = {
@@ -25,7 +25,7 @@ export type RecordedReversal = { readonly reversal: Reversal; readonly isPosted:
 /**
  * Returns the reversal as it is afterwards; an input for which its state has no transition changes nothing. A
  * collection that the operator returned meanwhile stays reversed, and a discrepancy records that the money left twice.
- * `never_accepted` is recorded only if the row and our own clock confirm it. Throws `reversal_not_found`.
+ * `never_sent` and `never_accepted` are recorded only if the row and our own clock confirm it. Throws `reversal_not_found`.
  */
 export async function recordReversalTransition(
   context: PaymentContext,
@@ -54,6 +54,7 @@ export async function recordReversalTransition(
 }
 
 function isTimely(reversal: Reversal, transition: ReversalTransitionInput, at: Date, notFoundGraceMs: number): boolean {
+  if (transition.kind === 'never_sent') return confirmsNeverSent(reversal, at);
   if (transition.kind !== 'never_accepted') return true;
   return confirmsNeverAccepted(reversal, transition.queriedAtMs, at, notFoundGraceMs);
 }

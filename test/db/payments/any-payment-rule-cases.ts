@@ -58,6 +58,20 @@ export function requestedFieldCases(
   );
 }
 
+export const SENT_NOW = 'send_begun_at = now()';
+export const SEND_REFUSED = /can begin once, while it may be sent and before its deadline/;
+
+/** A send of a payment that may be sent begins once, and before its deadline. */
+export function sendCases(noun: Noun, idOf: (fixture: RuleFixture) => string, deadline: string): RuleCase[] {
+  const sends = (...assignments: readonly string[]): RuleCase['breaks'] => {
+    return (fixture) => assignments.map((assignment) => update(`${noun}s`, idOf(fixture), assignment));
+  };
+  return [
+    ruleCase(`a second first send of a ${noun}`, SEND_REFUSED, sends(SENT_NOW, "send_begun_at = now() + '1 ms'")),
+    ruleCase(`a send of a ${noun} at its deadline`, SEND_REFUSED, sends(`send_begun_at = ${deadline}`)),
+  ];
+}
+
 export function assignedColumn(assignment: string): string {
   return /^\w+/.exec(assignment)?.[0] ?? '';
 }

@@ -3,7 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { insert, move, refusedChanges, ruleCase, twoRows, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
-import { illegalMoves, PAYMENT_FIELDS, requestedFieldCases, wrongPaymentColumns } from './any-payment-rule-cases.ts';
+import {
+  illegalMoves,
+  PAYMENT_FIELDS,
+  requestedFieldCases,
+  SEND_REFUSED,
+  sendCases,
+  SENT_NOW,
+  wrongPaymentColumns,
+} from './any-payment-rule-cases.ts';
 
 const OF_NOTHING = { collection_id: null, resource_version: null };
 
@@ -116,6 +124,23 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   ruleCase('a reversal of a part of a collection', 'collections_reversed_amount', ({ collections }) => [
     move(collections.succeeded, 'reversed', 'amount_reversed_minor = 1'),
   ]),
+  ruleCase('a collection that was sent and ends as never sent', 'collections_never_sent', ({ collections }) => [
+    update('collections', collections.initiated, SENT_NOW),
+    move(collections.initiated, 'expired', "failure_code = 'service_unavailable'"),
+  ]),
+  ruleCase('a send of a collection that ended as never sent', SEND_REFUSED, ({ collections }) => [
+    move(collections.initiated, 'expired', "failure_code = 'service_unavailable'"),
+    update('collections', collections.initiated, SENT_NOW),
+  ]),
+  ...sendCases('collection', ({ collections }) => collections.initiated, 'prompt_deadline_at'),
+  ruleCase('a send of a collection that was prompted', SEND_REFUSED, ({ collections }) => [
+    update('collections', collections.prompted, SENT_NOW),
+  ]),
+  ruleCase(
+    'to fail a collection that expired because the operator said so',
+    /expired as prompt_expired, so it cannot fail later/,
+    ({ collections }) => [move(collections.expired, 'failed', "failure_code = 'wrong_pin'")],
+  ),
   twoRows('one operator reference for two collections', 'collections_operator_reference_key', 'collections', {
     operator_reference: randomUUID(),
   }),

@@ -205,8 +205,9 @@ export async function makeReversal(
   db: Database,
   person: Person,
   collection: Pick<Collection, 'id'>,
+  fields: WithClocks = {},
 ): Promise<Reversal> {
-  const created = await requestReversal(db, person, collection.id);
+  const created = await requestReversal(db, person, collection.id, fields);
   assert.ok(created.kind === 'created', created.response.body);
   return created.reversal;
 }

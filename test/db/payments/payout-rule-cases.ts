@@ -19,6 +19,9 @@ import {
   illegalMoves,
   PAYMENT_FIELDS,
   requestedFieldCases,
+  SEND_REFUSED,
+  sendCases,
+  SENT_NOW,
   wrongPaymentColumns,
 } from './any-payment-rule-cases.ts';
 
@@ -41,6 +44,18 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
     ],
     ['an unknown API key', () => ({ api_key_id: newId('key') }), 'payouts_api_key_id_fkey'],
   ]),
+  ruleCase('a payout that was sent and fails as never sent', 'payouts_never_sent', ({ payouts }) => [
+    update('payouts', payouts.released, SENT_NOW),
+    move(payouts.released, 'failed', "failure_code = 'service_unavailable'"),
+  ]),
+  ruleCase('a send of a payout that failed as never sent', SEND_REFUSED, ({ payouts }) => [
+    move(payouts.released, 'failed', "failure_code = 'service_unavailable'"),
+    update('payouts', payouts.released, SENT_NOW),
+  ]),
+  ruleCase('a send of a payout that is queued', SEND_REFUSED, ({ payouts }) => [
+    update('payouts', payouts.queued, SENT_NOW),
+  ]),
+  ...sendCases('payout', ({ payouts }) => payouts.released, 'send_deadline_at'),
   ...['send_begun_at', 'accepted_at'].map((column) =>
     ruleCase(
       `to clear ${column} of a payout`,

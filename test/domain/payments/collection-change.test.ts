@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { COLLECTION_STATES, COLLECTION_TRANSITIONS } from '../../../src/domain/payments/collection.ts';
 import { changeCollection } from '../../../src/domain/payments/collection-change.ts';
 import type { CollectionTransitionInput } from '../../../src/domain/payments/collection-progress.ts';
+import { FAILURE_CODES } from '../../../src/domain/payments/failure.ts';
 import { AT, collectionWith } from './collections.ts';
 
 const CLOCKS = { promptWindowMs: 1000, staleAfterMs: 100, lateCheckEveryMs: 10_000 };
@@ -13,8 +14,20 @@ const INPUTS: readonly CollectionTransitionInput[] = [
   { kind: 'paid', operatorReceipt: '42' },
   { kind: 'declined', failureCode: 'wrong_pin' },
   { kind: 'expired', failureCode: 'prompt_expired' },
+  { kind: 'never_sent' },
+  { kind: 'never_accepted', queriedAtMs: 1 },
+  { kind: 'undecided', queriedAtMs: 1 },
   { kind: 'returned' },
 ];
+const FAILURES = { never_accepted: 'operator_unavailable', undecided: 'unknown' } as const;
+const failureOf = (input: CollectionTransitionInput) =>
+  input.kind === 'never_sent'
+    ? 'service_unavailable'
+    : 'queriedAtMs' in input
+      ? FAILURES[input.kind]
+      : 'failureCode' in input
+        ? input.failureCode
+        : null;
 
 const inMs = (ms: number) => new Date(NOW.getTime() + ms);
 
@@ -36,7 +49,7 @@ describe('a transition input of a collection', () => {
           previousState: state,
           version: 4,
           updatedAt: NOW,
-          failureCode: 'failureCode' in input ? input.failureCode : null,
+          failureCode: failureOf(input),
           promptExpiresAt: to === 'prompted' ? inMs(1000) : null,
           amountReversedMinor: to === 'reversed' ? before.amountMinor : 0n,
         });
@@ -44,6 +57,14 @@ describe('a transition input of a collection', () => {
       });
     }
   }
+
+  it('changes nothing when an expiry that the operator explained turns out to be a decline', () => {
+    for (const failureCode of FAILURE_CODES.filter((code) => code !== 'unknown')) {
+      const before = collectionWith({ state: 'expired', failureCode });
+      const change = changeCollection(before, { kind: 'declined', failureCode: 'wrong_pin' }, NOW, CLOCKS);
+      assert.equal(change, null, failureCode);
+    }
+  });
 
   it('leaves the time at which the prompt expires', () => {
     const before = collectionWith({ state: 'prompted', promptExpiresAt: AT });
@@ -54,7 +75,8 @@ describe('a transition input of a collection', () => {
   const checks: readonly (readonly [string, CollectionTransitionInput, Date | null])[] = [
     ['after the prompt window when the prompt is accepted', { kind: 'prompt_accepted' }, inMs(1100)],
     ['soon when the outcome is unknown', { kind: 'outcome_unknown' }, inMs(100)],
-    ['later when it expired, to find a late success', { kind: 'expired', failureCode: 'unknown' }, inMs(10_000)],
+    ['later when it expired, to find a late success', { kind: 'never_accepted', queriedAtMs: 1 }, inMs(10_000)],
+    ['never when it was never sent', { kind: 'never_sent' }, null],
     ['never when it failed', { kind: 'declined', failureCode: 'wrong_pin' }, null],
   ];
   for (const [when, input, due] of checks) {

@@ -1,4 +1,4 @@
-// Which transition of a collection follows: every state, every operator status, every relation of now to the limits.
+// Which transition of a collection follows: every state, every operator status, every relation of its query to the limits.
 import assert from 'node:assert/strict';
 import {
   COLLECTION_STATES,
@@ -12,7 +12,7 @@ import {
   type CollectionTransitionInput,
 } from '../../../src/domain/payments/collection-progress.ts';
 import { isFinal } from '../../../src/domain/payments/payment.ts';
-import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
+import type { AttestedStatus, OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import { itFollowsRules, type ProgressRule } from './transition-cases.ts';
 
 const DEADLINE_MS = 1_000_000;
@@ -49,13 +49,22 @@ const MOMENTS = [
 ];
 
 // The rules written once more, as a table that is read from the top: the first rule that fits applies.
-type Case = { state: CollectionState; status: OperatorStatus; nowMs: number; expiresMs: number | null };
+type Case = {
+  state: CollectionState;
+  status: OperatorStatus;
+  queriedAtMs: number;
+  expiresMs: number | null;
+  failureCode: 'unknown' | 'prompt_expired';
+  isAttested: boolean;
+};
 type Rule = ProgressRule<Case, CollectionTransitionInput | null>;
 
 // A returned payment was paid before.
 const isPaid = ({ status }: Case) => status.kind === 'returned' || status.kind === 'paid';
 const isAccepted = ({ status }: Case) => status.kind !== 'not_found' && status.kind !== 'unknown';
-const isNeverAccepted = ({ status, nowMs }: Case) => status.kind === 'not_found' && nowMs >= DEADLINE_MS + 1000;
+const isNeverAccepted = ({ status, queriedAtMs, expiresMs }: Case) =>
+  status.kind === 'not_found' && expiresMs === null && queriedAtMs >= DEADLINE_MS + 1000;
+const isDeclined = ({ status }: Case) => status.kind === 'declined' && status.failureCode !== 'prompt_expired';
 
 const RULES: readonly Rule[] = [
   {
@@ -68,6 +77,11 @@ const RULES: readonly Rule[] = [
     fits: (given) => given.state === 'expired' && isPaid(given),
     records: () => PAID,
   },
+  {
+    title: 'records declined when a collection that expired without any outcome turns out to be declined',
+    fits: (given) => given.state === 'expired' && given.failureCode === 'unknown' && isDeclined(given),
+    records: () => DECLINED,
+  },
   { title: 'records nothing for any other final collection', fits: ({ state }) => isFinal(state), records: () => null },
   {
     title: 'records the acceptance first when the operator has an initiated collection',
@@ -77,7 +91,7 @@ const RULES: readonly Rule[] = [
   {
     title: 'expires an initiated collection whose prompt cannot be raised any more',
     fits: (given) => given.state === 'initiated' && isNeverAccepted(given),
-    records: () => ({ kind: 'expired', failureCode: 'operator_unavailable' }),
+    records: ({ queriedAtMs }) => ({ kind: 'never_accepted', queriedAtMs }),
   },
   {
     title: 'records an unknown outcome when the operator may have accepted an initiated collection',
@@ -100,8 +114,9 @@ const RULES: readonly Rule[] = [
     records: () => DECLINED,
   },
   {
-    title: 'records nothing while the prompt is open',
-    fits: ({ state, nowMs, expiresMs }) => state === 'prompted' && (expiresMs === null || nowMs < expiresMs),
+    title: 'records nothing when the status was queried while the prompt was open',
+    fits: ({ state, queriedAtMs, expiresMs }) =>
+      state === 'prompted' && (expiresMs === null || queriedAtMs < expiresMs),
     records: () => null,
   },
   {
@@ -111,26 +126,48 @@ const RULES: readonly Rule[] = [
   },
   {
     title: 'expires a collection whose send in doubt was never accepted',
-    fits: (given) => given.expiresMs === null && isNeverAccepted(given),
-    records: () => ({ kind: 'expired', failureCode: 'operator_unavailable' }),
+    fits: isNeverAccepted,
+    records: ({ queriedAtMs }) => ({ kind: 'never_accepted', queriedAtMs }),
   },
   {
-    title: 'expires a collection without an outcome when its reconciliation ends',
-    fits: ({ nowMs, expiresMs }) => nowMs >= (expiresMs ?? DEADLINE_MS) + 500_000,
-    records: () => ({ kind: 'expired', failureCode: 'unknown' }),
+    title: 'expires a collection that has no outcome when it is queried after its reconciliation ended',
+    fits: ({ queriedAtMs, expiresMs, isAttested }) => queriedAtMs >= (expiresMs ?? DEADLINE_MS) + 500_000 && isAttested,
+    records: ({ queriedAtMs }) => ({ kind: 'undecided', queriedAtMs }),
   },
   { title: 'records nothing while a collection is reconciled', fits: () => true, records: () => null },
 ];
 
 const CASES: readonly Case[] = COLLECTION_STATES.flatMap((state) =>
   Object.values(STATUSES).flatMap((status) =>
-    MOMENTS.flatMap((nowMs) => [EXPIRES_MS, null].map((expiresMs) => ({ state, status, nowMs, expiresMs }))),
+    MOMENTS.flatMap((queriedAtMs) =>
+      [EXPIRES_MS, null].flatMap((expiresMs) =>
+        (['unknown', 'prompt_expired'] as const).flatMap((failureCode) =>
+          // Only the status `unknown` can stand for a query that failed.
+          (status.kind === 'unknown' ? [true, false] : [true]).map((isAttested) => ({
+            state,
+            status,
+            queriedAtMs,
+            expiresMs,
+            failureCode,
+            isAttested,
+          })),
+        ),
+      ),
+    ),
   ),
 );
 
-function decide({ state, status, nowMs, expiresMs }: Case): CollectionTransitionInput | null {
-  const snapshot: CollectionSnapshot = { state, promptDeadlineAtMs: DEADLINE_MS, promptExpiresAtMs: expiresMs };
-  return nextCollectionTransition(snapshot, status, nowMs, LIMITS);
+function decide(given: Case): CollectionTransitionInput | null {
+  const { state, status, queriedAtMs, expiresMs, failureCode, isAttested } = given;
+  const snapshot: CollectionSnapshot = {
+    state,
+    failureCode: state === 'expired' ? failureCode : null,
+    promptDeadlineAtMs: DEADLINE_MS,
+    promptExpiresAtMs: expiresMs,
+    isSendBegun: true,
+  };
+  const attested: AttestedStatus = { status, queriedAtMs, attestation: isAttested ? 'attested' : '' };
+  return nextCollectionTransition(snapshot, attested, LIMITS);
 }
 
 describe('the progress of a collection', () => {
@@ -165,9 +202,10 @@ describe('the progress of a collection', () => {
   it('expires without a decline only when it was never accepted or its reconciliation ends', () => {
     for (const given of CASES) {
       const recorded = decide(given);
-      if (recorded?.kind !== 'expired' || given.status.kind === 'declined') continue;
-      const isOver = given.nowMs >= (given.expiresMs ?? DEADLINE_MS) + LIMITS.reconcileForMs;
+      if (recorded?.kind !== 'undecided' && recorded?.kind !== 'never_accepted') continue;
+      const isOver = given.queriedAtMs >= (given.expiresMs ?? DEADLINE_MS) + LIMITS.reconcileForMs;
       assert.ok(isNeverAccepted(given) || isOver, JSON.stringify(given));
+      assert.equal(recorded.queriedAtMs, given.queriedAtMs, 'the recorder checks the time of the query');
       assert.ok(given.state !== 'prompted', 'the outcome of an open prompt is queried first');
     }
   });

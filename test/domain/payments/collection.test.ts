@@ -4,7 +4,7 @@ import {
   COLLECTION_STATES,
   COLLECTION_TRANSITIONS,
   collectionObject,
-  isLateSuccess,
+  isLateOutcome,
   type CollectionTransitionKind,
   type CollectionState,
 } from '../../../src/domain/payments/collection.ts';
@@ -19,6 +19,9 @@ const TRANSITION_KINDS: readonly CollectionTransitionKind[] = [
   'paid',
   'declined',
   'expired',
+  'never_sent',
+  'never_accepted',
+  'undecided',
   'returned',
 ];
 
@@ -27,7 +30,8 @@ const EXPECTED: Readonly<Record<string, CollectionState>> = {
   'initiated prompt_accepted': 'prompted',
   'initiated outcome_unknown': 'reconciling',
   'initiated declined': 'failed',
-  'initiated expired': 'expired',
+  'initiated never_sent': 'expired',
+  'initiated never_accepted': 'expired',
   'prompted outcome_unknown': 'reconciling',
   'prompted paid': 'succeeded',
   'prompted declined': 'failed',
@@ -35,8 +39,12 @@ const EXPECTED: Readonly<Record<string, CollectionState>> = {
   'reconciling paid': 'succeeded',
   'reconciling declined': 'failed',
   'reconciling expired': 'expired',
+  'reconciling never_sent': 'expired',
+  'reconciling never_accepted': 'expired',
+  'reconciling undecided': 'expired',
   'succeeded returned': 'reversed',
   'expired paid': 'succeeded',
+  'expired declined': 'failed',
 };
 
 describe('the table of collection transitions', () => {
@@ -75,37 +83,44 @@ describe('a collection as merchants see it', () => {
     }
   });
 
-  it('has the twelve failure codes of the contract', () => {
+  it('has the failure codes of the contract', () => {
     const codes =
       'payer_cancelled wrong_pin insufficient_funds prompt_expired payer_unreachable payer_not_found ' +
-      'payer_limit_reached payer_busy amount_not_allowed operator_unavailable operator_rejected unknown';
+      'payer_limit_reached payer_busy amount_not_allowed operator_unavailable service_unavailable operator_rejected unknown';
     assert.deepEqual([...FAILURE_CODES].sort(), codes.split(' ').sort());
   });
 });
 
-describe('the success of a collection', () => {
+describe('the outcome of a collection', () => {
   const after = new Date(AT.getTime() + 1);
   const before = new Date(AT.getTime() - 1);
 
   it('is late after the collection expired, even within the prompt window', () => {
     const collection = collectionWith({ state: 'succeeded', previousState: 'expired', promptExpiresAt: after });
-    assert.ok(isLateSuccess(collection));
+    assert.ok(isLateOutcome(collection));
   });
 
   it('is late after the prompt expired', () => {
     const collection = collectionWith({ state: 'succeeded', previousState: 'reconciling', promptExpiresAt: before });
-    assert.ok(isLateSuccess(collection));
+    assert.ok(isLateOutcome(collection));
   });
 
   it('is not late until the prompt expires, or when no prompt was recorded', () => {
     for (const promptExpiresAt of [AT, after, null]) {
-      assert.ok(!isLateSuccess(collectionWith({ state: 'succeeded', previousState: 'prompted', promptExpiresAt })));
+      assert.ok(!isLateOutcome(collectionWith({ state: 'succeeded', previousState: 'prompted', promptExpiresAt })));
     }
   });
 
-  it('is late in no state but succeeded', () => {
-    for (const state of COLLECTION_STATES.filter((other) => other !== 'succeeded')) {
-      assert.ok(!isLateSuccess(collectionWith({ state, previousState: 'expired', promptExpiresAt: before })), state);
+  it('is late when the collection failed after it had expired, and not when it failed before', () => {
+    assert.ok(isLateOutcome(collectionWith({ state: 'failed', previousState: 'expired' })));
+    assert.ok(
+      !isLateOutcome(collectionWith({ state: 'failed', previousState: 'reconciling', promptExpiresAt: before })),
+    );
+  });
+
+  it('is late in no other state', () => {
+    for (const state of COLLECTION_STATES.filter((other) => other !== 'succeeded' && other !== 'failed')) {
+      assert.ok(!isLateOutcome(collectionWith({ state, previousState: 'expired', promptExpiresAt: before })), state);
     }
   });
 });

@@ -25,6 +25,7 @@ export function collectionWith(fields: Partial<Collection> = {}): Collection {
     createdAt: AT,
     updatedAt: AT,
     promptDeadlineAt: new Date(AT.getTime() + 300_000),
+    sendBegunAt: null,
     promptExpiresAt: null,
     ...fields,
   };

@@ -23,6 +23,7 @@ const INPUTS: readonly (readonly [PayoutTransitionInput, Partial<Payout>])[] = [
   [{ kind: 'outcome_unknown' }, {}],
   [{ kind: 'paid', operatorReceipt: '42' }, {}],
   [{ kind: 'declined', failureCode: 'payer_not_found' }, { failureCode: 'payer_not_found' }],
+  [{ kind: 'never_sent' }, { failureCode: 'service_unavailable' }],
   [{ kind: 'never_accepted', queriedAtMs: 1 }, { failureCode: 'operator_unavailable' }],
   [{ kind: 'returned' }, { amountReversedMinor: 5000n }],
 ];

@@ -92,6 +92,7 @@ function decide({ state, status, nowMs, deadlineMs }: Case): PayoutOutcomeInput 
     approvalsRequired: 1,
     expiresAtMs: 500_000,
     sendDeadlineAtMs: deadlineMs,
+    isSendBegun: true,
     isAccepted: false,
   };
   return nextPayoutTransition(snapshot, { status, queriedAtMs: nowMs }, GRACE_MS);
@@ -140,6 +141,7 @@ describe('the progress of a payout', () => {
         approvalsRequired: 1,
         expiresAtMs: 0,
         sendDeadlineAtMs: 1000,
+        isSendBegun: true,
         isAccepted: true,
       };
       const transition = nextPayoutTransition(snapshot, { status: { kind: 'not_found' }, queriedAtMs: 1_000_000 }, 10);

@@ -26,6 +26,7 @@ const TRANSITION_KINDS: readonly PayoutTransitionKind[] = [
   'outcome_unknown',
   'paid',
   'declined',
+  'never_sent',
   'never_accepted',
   'returned',
 ];
@@ -39,9 +40,11 @@ const EXPECTED: Readonly<Record<string, PayoutState>> = {
   'released outcome_unknown': 'reconciling',
   'released paid': 'succeeded',
   'released declined': 'failed',
+  'released never_sent': 'failed',
   'released never_accepted': 'failed',
   'reconciling paid': 'succeeded',
   'reconciling declined': 'failed',
+  'reconciling never_sent': 'failed',
   'reconciling never_accepted': 'failed',
   'succeeded returned': 'reversed',
 };

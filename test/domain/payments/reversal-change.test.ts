@@ -14,6 +14,7 @@ const INPUTS: readonly (readonly [ReversalTransitionInput, Partial<Reversal>])[]
   [{ kind: 'outcome_unknown' }, {}],
   [{ kind: 'refunded' }, {}],
   [{ kind: 'declined', failureCode: 'payer_not_found' }, { failureCode: 'payer_not_found' }],
+  [{ kind: 'never_sent' }, { failureCode: 'service_unavailable' }],
   [{ kind: 'never_accepted', queriedAtMs: 1 }, { failureCode: 'operator_unavailable' }],
 ];
 
@@ -33,6 +34,7 @@ describe('a transition input of a reversal', () => {
           after: { ...before, state: to, updatedAt: NOW, ...written },
           checkDueAt: to === 'reconciling' ? new Date(NOW.getTime() + STALE_AFTER_MS) : null,
           requiresNotAccepted: input.kind === 'never_accepted',
+          requiresNotSent: input.kind === 'never_sent',
         });
       });
     }

@@ -69,6 +69,7 @@ const TRANSITION_KINDS: readonly ReversalTransitionKind[] = [
   'outcome_unknown',
   'refunded',
   'declined',
+  'never_sent',
   'never_accepted',
 ];
 
@@ -77,9 +78,11 @@ const EXPECTED: Readonly<Record<string, ReversalState>> = {
   'requested outcome_unknown': 'reconciling',
   'requested refunded': 'succeeded',
   'requested declined': 'failed',
+  'requested never_sent': 'failed',
   'requested never_accepted': 'failed',
   'reconciling refunded': 'succeeded',
   'reconciling declined': 'failed',
+  'reconciling never_sent': 'failed',
   'reconciling never_accepted': 'failed',
 };
 
@@ -90,7 +93,7 @@ describe('the table of reversal transitions', () => {
 describe('the progress of a reversal', () => {
   itFollowsRules(RULES, CASES, ({ state, status, nowMs }) =>
     nextReversalTransition(
-      { state, sendDeadlineAtMs: DEADLINE_MS, isAccepted: false },
+      { state, sendDeadlineAtMs: DEADLINE_MS, isSendBegun: true, isAccepted: false },
       { status, queriedAtMs: nowMs },
       GRACE_MS,
     ),
@@ -119,7 +122,7 @@ describe('a reversal as merchants see it', () => {
   });
 
   it('stays pending on not_found once the operator accepted the refund', () => {
-    const snapshot = { state: 'reconciling', sendDeadlineAtMs: 1000, isAccepted: true } as const;
+    const snapshot = { state: 'reconciling', sendDeadlineAtMs: 1000, isSendBegun: true, isAccepted: true } as const;
     assert.equal(nextReversalTransition(snapshot, { status: { kind: 'not_found' }, queriedAtMs: 1_000_000 }, 10), null);
   });
 });

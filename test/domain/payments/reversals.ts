@@ -16,6 +16,7 @@ export function reversalWith(fields: Partial<Reversal> = {}): Reversal {
     createdAt: AT,
     updatedAt: AT,
     sendDeadlineAt: AT,
+    sendBegunAt: null,
     acceptedAt: null,
     ...fields,
   };

@@ -31,6 +31,7 @@ describe('a transition input', () => {
   const SUPPORT: readonly (readonly [PaymentTransitionInput, readonly OperatorStatus[]])[] = [
     [{ kind: 'approval_expired' }, STATUSES],
     [{ kind: 'outcome_unknown' }, STATUSES],
+    [{ kind: 'never_sent' }, STATUSES],
     [{ kind: 'paid', operatorReceipt: '42' }, [PAID, RETURNED]],
     [{ kind: 'paid', operatorReceipt: '43' }, []],
     [{ kind: 'refunded' }, [PAID]],
@@ -39,6 +40,10 @@ describe('a transition input', () => {
     [{ kind: 'declined', failureCode: 'operator_rejected' }, []],
     [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS }, [NOT_FOUND]],
     [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS + 1 }, []],
+    [{ kind: 'expired', failureCode: 'payer_not_found' }, [DECLINED]],
+    [{ kind: 'expired', failureCode: 'prompt_expired' }, []],
+    [{ kind: 'undecided', queriedAtMs: QUERIED_AT_MS }, [NOT_FOUND, { kind: 'pending' }, { kind: 'unknown' }]],
+    [{ kind: 'undecided', queriedAtMs: QUERIED_AT_MS + 1 }, []],
   ];
   for (const [transition, statuses] of SUPPORT) {
     it(`${JSON.stringify(transition)} follows from ${statuses.map(({ kind }) => kind).join(', ') || 'no status'}`, () => {

@@ -1,0 +1,162 @@
+// A payment that nobody tried to send in time ends by that; a send and that end exclude each other.
+import assert from 'node:assert/strict';
+import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
+import type { PaymentKind, PaymentRef } from '../../../src/domain/payments/payment.ts';
+import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
+import { makeCollection, oneRow, record, whileLocked } from '../rows.ts';
+import { useFixture } from '../../support/use-fixture.ts';
+import { useDatabase } from '../use-database.ts';
+import {
+  balanceOf,
+  makeReversal,
+  makeShop,
+  queue,
+  recordPayout,
+  recordReversal,
+  release,
+  requestReversal,
+} from './payout-rows.ts';
+
+type Sent = { readonly ref: PaymentRef; readonly deadline: Date };
+type Ended = { readonly state: string; readonly failureCode: string | null };
+
+// All times of these tests are in the past: ids continue from the latest time one was created for.
+const LONG_AGO_MS = 60_000;
+const LONG_AGO = { clocks: { payoutSendDeadlineMs: -LONG_AGO_MS } };
+
+const NEVER_SENT = { kind: 'never_sent' } as const;
+const OUTCOME_UNKNOWN = { kind: 'outcome_unknown' } as const;
+const TABLES = { collection: 'collections', payout: 'payouts', reversal: 'reversals' } as const;
+const ENDS_AS = { collection: 'expired', payout: 'failed', reversal: 'failed' } as const;
+const PENDING_IN = { collection: 'initiated', payout: 'released', reversal: 'requested' } as const;
+
+describe('a payment that nobody tried to send', () => {
+  const db = useDatabase();
+  const shop = useFixture(() => makeShop(db, 1_000_000n));
+
+  /** A payment of this kind that may be sent now. */
+  const makeSendable: Readonly<Record<PaymentKind, () => Promise<Sent>>> = {
+    async collection() {
+      const deadline = new Date(Date.now() - LONG_AGO_MS);
+      const { id, merchantId } = await makeCollection(db, shop.merchantId, 'initiated', { promptDeadlineAt: deadline });
+      return { ref: { kind: 'collection', id, merchantId }, deadline };
+    },
+    async payout() {
+      const { id, merchantId } = await queue(db, shop, 1000n);
+      await release(db, shop.approver, id, LONG_AGO);
+      const { sendDeadlineAt } = await getPayout(db, merchantId, id);
+      assert.ok(sendDeadlineAt);
+      return { ref: { kind: 'payout', id, merchantId }, deadline: sendDeadlineAt };
+    },
+    async reversal() {
+      const collection = await makeCollection(db, shop.merchantId, 'succeeded');
+      const { id, merchantId, sendDeadlineAt } = await makeReversal(db, shop.approver, collection, LONG_AGO);
+      return { ref: { kind: 'reversal', id, merchantId }, deadline: sendDeadlineAt };
+    },
+  };
+
+  function recordInput(
+    { ref }: Sent,
+    input: typeof NEVER_SENT | typeof OUTCOME_UNKNOWN,
+    at = new Date(),
+  ): Promise<Ended> {
+    switch (ref.kind) {
+      case 'collection':
+        return record(db, ref, input, at);
+      case 'payout':
+        return recordPayout(db, ref, input, at);
+      case 'reversal':
+        return recordReversal(db, ref, input, at);
+    }
+  }
+
+  /** Records the end; a reversal, which is read and written in one transaction, throws where its activity tries again. */
+  async function end(sent: Sent): Promise<void> {
+    await recordInput(sent, NEVER_SENT, sent.deadline).catch((error: unknown) => {
+      assert.match(String(error), /^Error: rev_\w+ changed while its transition was being recorded$/);
+    });
+  }
+
+  const before = ({ deadline }: Sent) => new Date(deadline.getTime() - 1);
+  const beginSend = (sent: Sent, at = before(sent)) => markSendBegun(db, sent.ref, at);
+  const beginsSend = (sent: Sent) => ({
+    sql: `UPDATE ${TABLES[sent.ref.kind]} SET send_begun_at = $2 WHERE id = $1`,
+    values: [sent.ref.id, before(sent)],
+  });
+
+  for (const kind of ['collection', 'payout', 'reversal'] as const) {
+    const first = PENDING_IN[kind];
+
+    it(`ends from its deadline on when it is a ${kind}, and says that we did not send it`, async () => {
+      const sent = await makeSendable[kind]();
+      assert.equal((await recordInput(sent, NEVER_SENT, before(sent))).state, first);
+      const { state, failureCode } = await recordInput(sent, NEVER_SENT, sent.deadline);
+      assert.deepEqual([state, failureCode], [ENDS_AS[kind], 'service_unavailable']);
+    });
+
+    it(`ends also when its outcome was called unknown, as a ${kind}`, async () => {
+      const sent = await makeSendable[kind]();
+      await recordInput(sent, OUTCOME_UNKNOWN);
+      assert.equal((await recordInput(sent, NEVER_SENT, sent.deadline)).failureCode, 'service_unavailable');
+    });
+
+    it(`may begin to be sent once, before its deadline and in its first state, as a ${kind}`, async () => {
+      const sent = await makeSendable[kind]();
+      const sends = [await beginSend(sent, sent.deadline), await beginSend(sent), await beginSend(sent)];
+      assert.deepEqual(sends, [false, true, false]);
+      const other = await makeSendable[kind]();
+      await recordInput(other, OUTCOME_UNKNOWN);
+      assert.equal(await beginSend(other), false);
+    });
+
+    it(`does not end so once a send began, before it or at the same moment, as a ${kind}`, async () => {
+      const sent = await makeSendable[kind]();
+      await whileLocked(db, beginsSend(sent), () => end(sent));
+      assert.equal((await recordInput(sent, NEVER_SENT, sent.deadline)).state, first);
+    });
+
+    it(`does not begin to be sent once it ended so, before it or at the same moment, as a ${kind}`, async () => {
+      const ended = await makeSendable[kind]();
+      await recordInput(ended, NEVER_SENT, ended.deadline);
+      assert.equal(await beginSend(ended), false);
+
+      const racing = await makeSendable[kind]();
+      // The lock makes the end wait first, and the send behind it.
+      const lock = { sql: `SELECT 1 FROM ${TABLES[kind]} WHERE id = $1 FOR NO KEY UPDATE`, values: [racing.ref.id] };
+      let send: Promise<boolean> | undefined;
+      await whileLocked(
+        db,
+        lock,
+        () => end(racing),
+        () => {
+          send = beginSend(racing);
+          return Promise.resolve();
+        },
+      );
+      const isBegun = await send;
+      const row = await oneRow<{ state: string; begun: boolean }>(
+        db,
+        `SELECT state, send_begun_at IS NOT NULL AS begun FROM ${TABLES[kind]} WHERE id = $1`,
+        [racing.ref.id],
+      );
+      assert.equal(row.begun, isBegun);
+      assert.equal(row.state, isBegun ? first : ENDS_AS[kind], 'one of the two, and never both');
+    });
+  }
+
+  it('gives a payout’s held money back', async () => {
+    const sent = await makeSendable.payout();
+    const [available, held] = await balanceOf(db, shop.merchantId);
+    await recordInput(sent, NEVER_SENT, sent.deadline);
+    assert.deepEqual(await balanceOf(db, shop.merchantId), [available + 1000n, held - 1000n]);
+    assert.deepEqual(await checkLedger(db), []);
+  });
+
+  it('leaves room for another reversal of the same collection', async () => {
+    const collection = await makeCollection(db, shop.merchantId, 'succeeded');
+    const { id, merchantId, sendDeadlineAt } = await makeReversal(db, shop.approver, collection, LONG_AGO);
+    await recordReversal(db, { id, merchantId }, NEVER_SENT, sendDeadlineAt);
+    assert.equal((await requestReversal(db, shop.approver, collection.id)).kind, 'created');
+  });
+});

@@ -1,0 +1,72 @@
+// What counts as the first try to send a payment, and what becomes of a payment that nobody tried to send.
+import assert from 'node:assert/strict';
+import { json } from '../operators/stub-operator.ts';
+import { temporalClient } from '../support/engines.ts';
+import { pay, PAID_TRANSITIONS, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
+import { balanceOf, fetchPayout, fund, release, requestPayout, untilPayoutState } from '../support/payouts.ts';
+import { logInAs } from '../support/people.ts';
+import { startScriptedOperator } from '../support/scripted-operator.ts';
+import { eventually } from '../support/test-environment.ts';
+import { useFixture } from '../support/use-fixture.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+
+describe('a refusal by the operator', () => {
+  const operator = useFixture(startScriptedOperator);
+  const testEnv = useTestEnvironment(() => ({
+    environment: { MALIPO_MTN_MOMO_BASE_URL: operator.url, MALIPO_POLL_SCHEDULE_MS: '100' },
+  }));
+  after(() => operator.stop());
+
+  it('does not make a collection fail when an earlier workflow of it may have sent it', async () => {
+    // The operator has the first try, and never answers it.
+    operator.answerPrompts(() => undefined);
+    const payment = await pay(testEnv, '000');
+    await eventually('the first try', () => operator.prompts(payment.operatorReference) > 0);
+    operator.answerPrompts(json(400, { code: 'PAYER_NOT_FOUND', message: 'No such payer.' }));
+    operator.setStatus({ status: 'SUCCESSFUL' });
+    await (await temporalClient()).workflow.getHandle(payment.workflowId).terminate('the workflow is lost');
+    await eventually('the collection to count as started, which makes it start again', async () => {
+      const { rowCount } = await testEnv.db.pool.query(
+        'UPDATE collections SET workflow_started_at = NULL WHERE id = $1 AND workflow_started_at IS NOT NULL',
+        [payment.id],
+      );
+      return rowCount === 1;
+    });
+    await untilState(testEnv, payment, 'succeeded');
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
+  });
+});
+
+describe('a released payout that nobody tried to send before its deadline', () => {
+  const operator = useFixture(startScriptedOperator);
+  const testEnv = useTestEnvironment(() => ({
+    startsServer: false,
+    environment: { MALIPO_MTN_MOMO_BASE_URL: operator.url, MALIPO_PAYOUT_SEND_DEADLINE_MS: '1000' },
+  }));
+  after(() => operator.stop());
+
+  it('fails as our own outage, without any call to the operator', async () => {
+    await testEnv.startServer({ MALIPO_ROLES: 'api' });
+    await fund(testEnv, testEnv.merchant, 20_000);
+    const before = await balanceOf(testEnv, testEnv.merchant);
+    const payout = await requestPayout(testEnv, '000');
+    const response = await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
+    assert.equal(response.status, 200, response.text);
+    await eventually('the send deadline', async () => {
+      const { rows } = await testEnv.db.pool.query('SELECT 1 FROM payouts WHERE id = $1 AND send_deadline_at < now()', [
+        payout.id,
+      ]);
+      return rows.length === 1;
+    });
+    assert.equal((await fetchPayout(testEnv, payout)).state, 'released');
+    await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+    const shown = await untilPayoutState(testEnv, payout, 'failed');
+    assert.equal(shown.failure?.code, 'service_unavailable');
+    assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payout)).at(-1), 'released > failed');
+    assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), before);
+    assert.deepEqual(
+      [operator.prompts(payout.operatorReference), operator.statusQueries(payout.operatorReference)],
+      [0, 0],
+    );
+  });
+});
