@@ -32,13 +32,14 @@ const DUE_COLUMNS = `${DELIVERY_COLUMNS}, e.failing_since IS NOT NULL AS is_endp
 
 const IS_UNCLAIMED = `d.state = 'pending' AND (d.leased_until IS NULL OR d.leased_until < now())`;
 
-// The endpoints with pending deliveries. Each costs one step in the index, however long its backlog is.
-const ENDPOINTS_WITH_BACKLOG = `due AS (
-     (SELECT endpoint_id FROM deliveries WHERE state = 'pending' ORDER BY endpoint_id LIMIT 1)
+// The endpoints with deliveries in one state. Each costs one step in the index, however long its backlog is.
+const endpointsWith = (name: string, state: 'pending' | 'retrying') => `${name} AS (
+     (SELECT endpoint_id FROM deliveries WHERE state = '${state}' ORDER BY endpoint_id LIMIT 1)
      UNION ALL
-     SELECT (SELECT d.endpoint_id FROM deliveries d WHERE d.state = 'pending' AND d.endpoint_id > due.endpoint_id
+     SELECT (SELECT d.endpoint_id FROM deliveries d WHERE d.state = '${state}' AND d.endpoint_id > ${name}.endpoint_id
              ORDER BY d.endpoint_id LIMIT 1)
-     FROM due WHERE due.endpoint_id IS NOT NULL)`;
+     FROM ${name} WHERE ${name}.endpoint_id IS NOT NULL)`;
+const ENDPOINTS_WITH_BACKLOG = endpointsWith('due', 'pending');
 
 // The merchant with the fewest attempts in flight comes first, and within a merchant the endpoint with the fewest, so a new
 // event never waits behind the backlog of another merchant or endpoint. From each endpoint the statement reads only as many
@@ -131,14 +132,18 @@ export async function escalateDeliveries(db: Queryable, limit: number): Promise<
   return (await db.run(ESCALATE, [limit])).length;
 }
 
+// Found from what is owed: endpoints that were disabled long ago, and the deleted ones, cost nothing.
 const WITHHOLD = statement(
   'delivery_withhold',
-  `UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL, leased_until = NULL, updated_at = $2
+  `WITH RECURSIVE ${ENDPOINTS_WITH_BACKLOG}, ${endpointsWith('retried', 'retrying')}
+   UPDATE deliveries SET state = 'withheld', next_attempt_at = NULL, leased_until = NULL, updated_at = $2
    WHERE id IN (
-     SELECT d.id FROM endpoints e CROSS JOIN LATERAL (
-       SELECT d.id FROM deliveries d WHERE d.endpoint_id = e.id AND d.state IN ('pending', 'retrying')
+     SELECT d.id FROM (SELECT endpoint_id FROM due UNION SELECT endpoint_id FROM retried) AS owed
+     CROSS JOIN LATERAL (
+       SELECT d.id FROM deliveries d WHERE d.endpoint_id = owed.endpoint_id AND d.state IN ('pending', 'retrying')
        LIMIT $1 FOR UPDATE SKIP LOCKED) AS d
-     WHERE e.state = 'disabled' LIMIT $1)
+     WHERE (SELECT e.state FROM endpoints e WHERE e.id = owed.endpoint_id) = 'disabled'
+     LIMIT $1)
    RETURNING id`,
 );
 

@@ -1,0 +1,67 @@
+// The plans of statements that run often: with more than a hundred thousand rows, none of them reads a whole table.
+import assert from 'node:assert/strict';
+import type { Queryable } from '../../src/db/database.ts';
+import { newId, type MerchantId } from '../../src/domain/ids.ts';
+import { findLatestReversal } from '../../src/db/payments/reversal.ts';
+import { withholdDeliveries } from '../../src/db/webhooks/delivery.ts';
+import { makeMerchant, tamper } from './rows.ts';
+import { useDatabase } from './use-database.ts';
+
+const ROWS = 120_000;
+
+describe('with more than a hundred thousand rows', () => {
+  const db = useDatabase();
+  let merchantId: MerchantId;
+
+  before(async () => {
+    merchantId = await makeMerchant(db);
+    for (const sql of MANY_ROWS) await tamper(db, sql.replaceAll('$merchant', `'${merchantId}'`));
+    await db.pool.query('VACUUM ANALYZE');
+  });
+
+  /** The plans of the statements that `work` runs; the statements themselves are not executed. */
+  async function plansOf(work: (explaining: Queryable) => Promise<unknown>): Promise<string> {
+    const plans: string[] = [];
+    await work({
+      async run({ text }, values) {
+        const { rows } = await db.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, [...values]);
+        plans.push(...rows.map((row) => row['QUERY PLAN']));
+        return [];
+      },
+    });
+    return plans.join('\n');
+  }
+
+  it('the latest reversal of a collection is found by an index', async () => {
+    const plan = await plansOf((explaining) => findLatestReversal(explaining, merchantId, newId('col')));
+    // An index that gives only the order would read every reversal of a merchant without one for this collection.
+    assert.match(plan, /Index Cond: .*collection_id = /, plan);
+    assert.doesNotMatch(plan, /Seq Scan on reversals|Sort/, plan);
+  });
+
+  it('what is owed to disabled endpoints is found by an index', async () => {
+    const plan = await plansOf((explaining) => withholdDeliveries(explaining, 500, new Date()));
+    assert.match(plan, /using deliveries_retrying/, plan);
+    assert.doesNotMatch(plan, /Seq Scan on (deliveries|endpoints)/, plan);
+  });
+});
+
+const ID = (prefix: string, n = 'n') => `'${prefix}_' || lpad(${n}::text, 26, '0')`;
+
+const MANY_ROWS: readonly string[] = [
+  `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, failure_code, requested_by,
+     created_at, updated_at, send_deadline_at, workflow_started_at)
+   SELECT ${ID('rev')}, $merchant, ${ID('col', '(n / 3)')}, 'failed', gen_random_uuid(), 'unknown', 'usr', now(), now(), now(),
+     now()
+   FROM generate_series(1, ${ROWS}) AS n`,
+  // One endpoint in ten is disabled. What they were sent is long delivered; only one delivery in a thousand is owed.
+  `INSERT INTO endpoints (id, merchant_id, url, state, disabled_reason, disabled_at, secret_sealed, created_at, updated_at)
+   SELECT ${ID('whe')}, $merchant, 'https://merchant.example', CASE WHEN n % 10 = 0 THEN 'disabled' ELSE 'enabled' END,
+     CASE WHEN n % 10 = 0 THEN 'failing' END, CASE WHEN n % 10 = 0 THEN now() END, 'sealed', now(), now()
+   FROM generate_series(1, 20000) AS n`,
+  `INSERT INTO deliveries (id, event_id, endpoint_id, merchant_id, state, attempt_count, next_attempt_at, created_at,
+     updated_at)
+   SELECT ${ID('dlv')}, ${ID('evt')}, ${ID('whe', '(n % 20000)')}, $merchant,
+     CASE WHEN n % 1000 = 1 THEN 'retrying' ELSE 'delivered' END, 1, CASE WHEN n % 1000 = 1 THEN now() END, now(), now()
+   FROM generate_series(1, ${ROWS}) AS n`,
+];
