@@ -10,11 +10,13 @@ import type { PaymentTransitionInput } from '../src/domain/payments/operator-sta
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput, PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
+import { ReceiptReused } from '../src/domain/payments/discrepancy.ts';
 import { isReleasedByOthers } from '../src/domain/payments/release.ts';
 import type { Reversal } from '../src/domain/payments/reversal.ts';
 import type { ReversalSnapshot, ReversalTransitionInput } from '../src/domain/payments/reversal-progress.ts';
 import type { Log } from '../src/log.ts';
 import type { Payments } from '../src/operations/payments/create-payments.ts';
+import { recordReusedReceipt } from '../src/operations/payments/record-reused-receipt.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 import { getCollection } from '../src/queries/payments/collection.ts';
 import { getPayout } from '../src/queries/payments/payout.ts';
@@ -37,6 +39,25 @@ type LoadedPayment = {
 type PaymentKindsDeps = { readonly db: Database; readonly payments: Payments; readonly log: Log };
 
 export function createPaymentKinds({ db, payments, log }: PaymentKindsDeps) {
+  async function recordOnce(ref: PaymentRef, input: PaymentTransitionInput, at: Date): Promise<PaymentSnapshot> {
+    switch (ref.kind) {
+      case 'collection': {
+        const transition = input as CollectionTransitionInput;
+        return collectionSnapshot(await payments.recordCollectionTransition({ ref, transition, at }));
+      }
+      case 'payout': {
+        const transition = input as PayoutOutcomeInput;
+        return payoutSnapshot(await payments.recordPayoutTransition({ ref, transition, at }));
+      }
+      case 'reversal': {
+        const transition = input as ReversalTransitionInput;
+        const { reversal, isPosted } = await payments.recordReversalTransition({ ref, transition, at });
+        if (!isPosted) log.fatal({ id: ref.id }, 'money left twice: the operator returned it, and our refund was paid');
+        return reversalSnapshot(reversal);
+      }
+    }
+  }
+
   return {
     async load(ref: PaymentRef): Promise<LoadedPayment> {
       switch (ref.kind) {
@@ -51,24 +72,21 @@ export function createPaymentKinds({ db, payments, log }: PaymentKindsDeps) {
       }
     },
 
-    /** Workflows record transitions of their own kind only: an input of another kind leads nowhere in the table. */
+    /**
+     * Workflows record transitions of their own kind only: an input of another kind leads nowhere in the table. When the
+     * operator's receipt has paid another payment, nobody knows what became of this one: a person must settle it, and
+     * until the operator says something else its outcome is unknown.
+     */
     async record(ref: PaymentRef, input: PaymentTransitionInput, at: Date): Promise<PaymentSnapshot> {
-      switch (ref.kind) {
-        case 'collection': {
-          const transition = input as CollectionTransitionInput;
-          return collectionSnapshot(await payments.recordCollectionTransition({ ref, transition, at }));
-        }
-        case 'payout': {
-          const transition = input as PayoutOutcomeInput;
-          return payoutSnapshot(await payments.recordPayoutTransition({ ref, transition, at }));
-        }
-        case 'reversal': {
-          const transition = input as ReversalTransitionInput;
-          const { reversal, isPosted } = await payments.recordReversalTransition({ ref, transition, at });
-          if (!isPosted)
-            log.fatal({ id: ref.id }, 'money left twice: the operator returned it, and our refund was paid');
-          return reversalSnapshot(reversal);
-        }
+      try {
+        return await recordOnce(ref, input, at);
+      } catch (error) {
+        if (!(error instanceof ReceiptReused)) throw error;
+        const { operatorReceipt } = error;
+        await recordReusedReceipt(db, { ref, operatorReceipt, at });
+        const { id, merchantId } = ref;
+        log.fatal({ id, merchantId, operatorReceipt }, 'one receipt for two payments: a person must settle it');
+        return recordOnce(ref, { kind: 'outcome_unknown' }, at);
       }
     },
   };

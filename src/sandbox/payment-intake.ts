@@ -1,5 +1,4 @@
 // Accepts payment requests, once per reference, or refuses them by the outcome table.
-import { randomInt } from 'node:crypto';
 import { behaviourOf, type Behaviour } from './behaviours.ts';
 import type { Decisions } from './decisions.ts';
 import type { SandboxSettings } from './sandbox-config.ts';
@@ -105,7 +104,11 @@ function dueAtMs({ decidedAfter }: Behaviour, { times }: SandboxSettings): numbe
   return Date.now() + (decidedAfter === 'at_once' ? 0 : times[decidedAfter]);
 }
 
-// MTN's receipts are numbers of about this length.
+const RECEIPTS = 90_000_000_000;
+let lastReceipt = 0;
+
+// MTN's receipts are numbers of about this length. They rise with the time, so that none comes twice, also after a restart.
 function newReceipt(): string {
-  return randomInt(10_000_000_000, 99_999_999_999).toString();
+  lastReceipt = Math.max(lastReceipt + 1, Date.now() % RECEIPTS);
+  return (10_000_000_000 + (lastReceipt % RECEIPTS)).toString();
 }

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createConnection } from 'node:net';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { record } from '../db/rows.ts';
+import { record, paid } from '../db/rows.ts';
 import { call, collectionFields } from '../support/api.ts';
 import { API_ONLY, assertError, assertHeaders, startAnotherServer } from './responses.ts';
 
@@ -43,7 +43,7 @@ describe('the service', () => {
       const collection = { id: created.json['id'] as never, merchantId };
       await record(testEnv.db, collection, { kind: 'prompt_accepted' });
       assert.equal((await get('/v1/api/balance', key)).json['available'], 0);
-      await record(testEnv.db, collection, { kind: 'paid', operatorReceipt: '42' });
+      await record(testEnv.db, collection, paid());
       assert.equal((await get('/v1/api/balance', key)).json['available'], 5000);
       assert.equal((await get('/v1/api/balance', testEnv.merchant.key)).json['available'], 0);
     });

@@ -84,14 +84,19 @@ export function newCollection(merchantId: MerchantId, fields: Partial<Collection
   };
 }
 
-const STEPS: Readonly<Record<CollectionState, readonly CollectionTransitionInput[]>> = {
-  initiated: [],
-  prompted: [{ kind: 'prompt_accepted' }],
-  reconciling: [{ kind: 'outcome_unknown' }],
-  succeeded: [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: '42' }],
-  failed: [{ kind: 'declined', failureCode: 'wrong_pin' }],
-  expired: [{ kind: 'prompt_accepted' }, { kind: 'expired', failureCode: 'prompt_expired' }],
-  reversed: [{ kind: 'prompt_accepted' }, { kind: 'paid', operatorReceipt: '42' }, { kind: 'returned' }],
+/** The operator says that it was paid, with a receipt that no other payment has. */
+export function paid(): { readonly kind: 'paid'; readonly operatorReceipt: string } {
+  return { kind: 'paid', operatorReceipt: randomUUID() };
+}
+
+const STEPS: Readonly<Record<CollectionState, () => readonly CollectionTransitionInput[]>> = {
+  initiated: () => [],
+  prompted: () => [{ kind: 'prompt_accepted' }],
+  reconciling: () => [{ kind: 'outcome_unknown' }],
+  succeeded: () => [{ kind: 'prompt_accepted' }, paid()],
+  failed: () => [{ kind: 'declined', failureCode: 'wrong_pin' }],
+  expired: () => [{ kind: 'prompt_accepted' }, { kind: 'expired', failureCode: 'prompt_expired' }],
+  reversed: () => [{ kind: 'prompt_accepted' }, paid(), { kind: 'returned' }],
 };
 
 /** A collection that the service's own operations brought to `state`. */
@@ -104,7 +109,7 @@ export async function makeCollection(
   const collection = newCollection(merchantId, fields);
   await db.withTransaction((tx) => insertCollection(tx, collection));
   let moved = collection;
-  for (const transition of STEPS[state]) moved = await record(db, collection, transition);
+  for (const transition of STEPS[state]()) moved = await record(db, collection, transition);
   return moved;
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { insertCollection } from '../../src/db/payments/collection.ts';
 import { payoutWorkflowId } from '../../src/temporal/workflow-ids.ts';
-import { newCollection, record } from '../db/rows.ts';
+import { newCollection, record, paid } from '../db/rows.ts';
 import { collectionFields, type ApiResponse } from './api.ts';
 import type { TestEnvironment, TestMerchant } from './test-environment.ts';
 import { createPayment, fetchAs, phoneFor, sandboxTransactions, untilShownAs, type Payment } from './payments.ts';
@@ -23,7 +23,7 @@ export async function fund({ db }: TestEnvironment, { id: merchantId }: TestMerc
   const collection = newCollection(merchantId, { amountMinor: BigInt(amount) });
   await db.withTransaction((tx) => insertCollection(tx, collection));
   await record(db, collection, { kind: 'prompt_accepted' });
-  await record(db, collection, { kind: 'paid', operatorReceipt: '1' });
+  await record(db, collection, paid());
 }
 
 export type PayoutOptions = {

@@ -7,6 +7,8 @@ export type ScriptedStatus = {
   readonly amount?: string;
   readonly currency?: string;
   readonly reason?: string;
+  /** One of its own for every payment by default. */
+  readonly financialTransactionId?: string;
 };
 
 export type ScriptedOperator = {
@@ -57,7 +59,7 @@ export async function startScriptedOperator(): Promise<ScriptedOperator> {
         return;
       }
       const { amount, currency } = JSON.parse(promptRequest.body) as { amount: string; currency: string };
-      json(200, { amount, currency, externalId: reference, financialTransactionId: '4711', ...status })(response);
+      json(200, { amount, currency, externalId: reference, financialTransactionId: reference, ...status })(response);
     },
   });
 

@@ -1,5 +1,7 @@
 // Answers of the operator that must not be trusted, or only in part.
 import assert from 'node:assert/strict';
+import { listDiscrepancies } from '../../src/queries/payments/list-discrepancies.ts';
+import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
 import { json } from '../operators/stub-operator.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually } from '../support/test-environment.ts';
@@ -71,6 +73,24 @@ describe('an answer of the operator', () => {
     operator.setStatus({ status: 'SUCCESSFUL', amount: '5000.00' });
     await untilState(testEnv, payment, 'succeeded');
     assert.equal(await availableBalance(testEnv, payment.merchant), payment.amount);
+  });
+
+  it('leaves a payment undecided, and tells the staff, when it gives the receipt of another payment', async () => {
+    operator.setStatus({ status: 'SUCCESSFUL', financialTransactionId: '4711' });
+    const paid = await paymentOfNewMerchant(expiringEnv);
+    await untilState(expiringEnv, paid, 'succeeded');
+    const payment = await paymentOfNewMerchant(expiringEnv);
+    await untilState(expiringEnv, payment, 'reconciling');
+    const found = await eventually('the discrepancy', async () => (await listDiscrepancies(expiringEnv.db, 1))[0]);
+    assert.deepEqual([found.subject, found.kind, found.operatorReceipt], [payment.id, 'receipt_reused', '4711']);
+    assert.equal(await availableBalance(expiringEnv, payment.merchant), 0);
+    // The queries go on, so the payment still ends as the operator says once it says something that can be true.
+    operator.setStatus({ status: 'SUCCESSFUL', financialTransactionId: '4712' });
+    await untilState(expiringEnv, payment, 'succeeded');
+    assert.equal(await availableBalance(expiringEnv, payment.merchant), payment.amount);
+    const states = transitionsOf(await untilAllReceived(expiringEnv, payment));
+    assert.deepEqual(states, ['initiated > prompted', 'prompted > reconciling', 'reconciling > succeeded late']);
+    await settleDiscrepancy(expiringEnv.db, { id: found.id, how: 'looked into by the test', at: new Date() });
   });
 
   it('is queried at the first step of the reconcile schedule once the outcome is overdue', async () => {

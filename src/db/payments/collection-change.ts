@@ -2,7 +2,7 @@
 import { collectionPosting, type CollectionChange } from '../../domain/payments/collection-change.ts';
 import { collectionEvent, type Environment } from '../../domain/event.ts';
 import type { Queryable } from '../database.ts';
-import { changeStatement, consequencesAt, consequenceValues } from './recorded-change.ts';
+import { changeStatement, consequencesAt, consequenceValues, withOwnReceipt } from './recorded-change.ts';
 
 const RECORD = changeStatement(
   'collection_change_record',
@@ -16,8 +16,9 @@ const RECORD = changeStatement(
 );
 
 /**
- * Compare-and-set on the version that the change was decided on, and on the recorded send if the change depends on it: true when all of it is written, false when the
- * collection has changed since and nothing is written.
+ * Compare-and-set on the version that the change was decided on, and on the recorded send if the change depends on it:
+ * true when all of it is written, false when the collection has changed since and nothing is written. Throws
+ * `ReceiptReused`.
  */
 export async function recordCollectionChange(
   db: Queryable,
@@ -28,7 +29,7 @@ export async function recordCollectionChange(
   const consequences = consequencesAt(after.updatedAt, collectionPosting(after), (event) =>
     collectionEvent(after, { ...event, environment }),
   );
-  const rows = await db.run(RECORD, [
+  const values = [
     ...consequenceValues(consequences),
     before.id,
     before.version,
@@ -39,6 +40,7 @@ export async function recordCollectionChange(
     change.checkDueAt,
     after.amountReversedMinor,
     change.requiresNotSent,
-  ]);
+  ];
+  const rows = await withOwnReceipt(change.operatorReceipt, () => db.run(RECORD, values));
   return rows.length === 1;
 }

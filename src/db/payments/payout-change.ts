@@ -4,7 +4,7 @@ import type { PayoutId } from '../../domain/ids.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { payoutPosting, type PayoutChange } from '../../domain/payments/payout-change.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
-import { changeStatement, consequencesAt, consequenceValues } from './recorded-change.ts';
+import { changeStatement, consequencesAt, consequenceValues, withOwnReceipt } from './recorded-change.ts';
 
 function consequencesOf(payout: Payout, environment: Environment) {
   return consequencesAt(payout.updatedAt, payoutPosting(payout), (event) =>
@@ -68,7 +68,8 @@ const RECORD = changeStatement(
 
 /**
  * Compare-and-set on the version that the change was decided on, and on the recorded send and acceptance if the change
- * depends on them: true when all of it is written, false when the payout has changed since and nothing is written.
+ * depends on them: true when all of it is written, false when the payout has changed since and nothing is written. Throws
+ * `ReceiptReused`.
  */
 export async function recordPayoutChange(
   db: Queryable,
@@ -76,7 +77,7 @@ export async function recordPayoutChange(
   environment: Environment,
 ): Promise<boolean> {
   const { before, after } = change;
-  const rows = await db.run(RECORD, [
+  const values = [
     ...consequenceValues(consequencesOf(after, environment)),
     before.id,
     before.version,
@@ -91,7 +92,8 @@ export async function recordPayoutChange(
     after.approvalsRequired,
     change.requiresNotAccepted,
     change.requiresNotSent,
-  ]);
+  ];
+  const rows = await withOwnReceipt(change.operatorReceipt, () => db.run(RECORD, values));
   return rows.length === 1;
 }
 

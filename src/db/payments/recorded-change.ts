@@ -3,6 +3,8 @@ import { newDeliveryIds } from '../../domain/webhooks/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
 import { newId, type DeliveryId, type EventId } from '../../domain/ids.ts';
 import type { Posting } from '../../domain/payments/ledger.ts';
+import { ReceiptReused } from '../../domain/payments/discrepancy.ts';
+import { DatabaseError } from 'pg';
 import { statement, type Statement } from '../database.ts';
 
 /** What a change writes besides the payment's own row. */
@@ -39,6 +41,19 @@ export function consequenceValues({ posting, event, deliveryIds, at }: Consequen
     event.body,
     deliveryIds,
   ];
+}
+
+const ONE_PER_RECEIPT = ['collections_one_per_receipt', 'payouts_one_per_receipt'];
+
+/** Runs the statement of a change. Throws `ReceiptReused` when another payment has the receipt. */
+export async function withOwnReceipt<Result>(receipt: string | null, write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    if (receipt === null || !(error instanceof DatabaseError)) throw error;
+    if (!ONE_PER_RECEIPT.includes(error.constraint ?? '')) throw error;
+    throw new ReceiptReused(receipt);
+  }
 }
 
 /**

@@ -3,8 +3,21 @@ import type { MerchantId } from '../ids.ts';
 import type { PaymentId } from './payment.ts';
 import type { Contradiction } from './send-progress.ts';
 
-/** `refunded_twice`: the operator returned a collection on its own, and the requested refund was paid too. */
-export type DiscrepancyKind = Contradiction | 'refunded_twice';
+/**
+ * `refunded_twice`: the operator returned a collection on its own, and the requested refund was paid too.
+ * `receipt_reused`: the operator says that the payment was paid, with the receipt of another payment.
+ */
+export type DiscrepancyKind = Contradiction | 'refunded_twice' | 'receipt_reused';
+
+/** A payment cannot be recorded as paid: its receipt has paid another one. Nothing was written. */
+export class ReceiptReused extends Error {
+  readonly operatorReceipt: string;
+
+  constructor(operatorReceipt: string) {
+    super(`the receipt ${operatorReceipt} has paid another payment`);
+    this.operatorReceipt = operatorReceipt;
+  }
+}
 
 export type Discrepancy = {
   /** Decimal digits; later ones are larger numbers. */
@@ -21,6 +34,7 @@ const TEXTS: Readonly<Record<DiscrepancyKind, string>> = {
   paid_after_failed: 'it failed here, and the operator says that it was paid',
   declined_after_paid: 'it was booked as paid, and the operator says that it was not',
   refunded_twice: 'the provider gave the collection back by itself, and this refund was paid too',
+  receipt_reused: 'the operator says that it was paid, with a receipt that has paid another payment',
 };
 
 /** Describes the contradiction to a person. */

@@ -20,7 +20,8 @@ export type RecordCollectionTransition = {
  * Returns the collection as it is afterwards. An input for which its state has no transition changes nothing, so
  * repeated, late and contradicting inputs are harmless. `never_accepted` and `undecided` are recorded only if the row and
  * our own clock confirm that the status was queried after the deadline that it decides, and `never_sent` only if they
- * confirm that nobody tried to send it in time. Throws `collection_not_found`.
+ * confirm that nobody tried to send it in time. Throws `collection_not_found`, and
+ * `ReceiptReused` for a receipt that has paid another collection.
  */
 export async function recordCollectionTransition(
   { db, environment, clocks }: PaymentContext,

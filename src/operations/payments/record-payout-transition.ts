@@ -19,7 +19,8 @@ export type RecordPayoutTransition = {
 /**
  * Returns the payout as it is afterwards. An input for which its state has no transition changes nothing, so repeated,
  * late and contradicting inputs are harmless. `approval_expired` is recorded only when the expiry in the row has
- * passed, `never_sent` and `never_accepted` only if the row and our own clock confirm it. Throws `payout_not_found`.
+ * passed, `never_sent` and `never_accepted` only if the row and our own clock confirm it. Throws `payout_not_found`,
+ * and `ReceiptReused` for a receipt that has paid another payout.
  */
 export async function recordPayoutTransition(
   { db, environment, clocks }: PaymentContext,

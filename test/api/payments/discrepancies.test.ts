@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
+import { listDiscrepancies } from '../../../src/queries/payments/list-discrepancies.ts';
+import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import type { CollectionId, PayoutId } from '../../../src/domain/ids.ts';
 import type { AttestedStatus, OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import { OPERATOR_CALLED_BACK } from '../../../workflows/contract.ts';
@@ -121,6 +123,28 @@ describe('an operator that contradicts a final payment', () => {
       .filter(({ action }) => action.endsWith('.discrepancy_found'))
       .map(({ subject_id: subject, person, after }) => [subject, person, after.kind]);
   }
+
+  it('does not pay two payouts with one receipt: the second keeps its money held until the operator says otherwise', async () => {
+    const [receipt, otherReceipt] = [randomUUID(), randomUUID()];
+    const sent = async () => {
+      const payout = await requestPayout(testEnv, '000', { merchant });
+      assert.equal((await release(owner, payout)).status, 200);
+      return payout;
+    };
+    operator.setStatus({ ...PAID, financialTransactionId: receipt });
+    await untilPayoutState(testEnv, await sent(), 'succeeded');
+    const payout = await sent();
+    await untilPayoutState(testEnv, payout, 'reconciling');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [10_000, 5000]);
+    await eventually('the discrepancy', async () => (await discrepanciesSeenBy(owner)).length > 0);
+    assert.deepEqual(await discrepanciesSeenBy(owner), [[payout.id, null, 'receipt_reused']]);
+    operator.setStatus({ ...PAID, financialTransactionId: otherReceipt });
+    await untilPayoutState(testEnv, payout, 'succeeded');
+    assert.deepEqual(await balanceOf(testEnv, merchant), [10_000, 0]);
+    for (const { id } of await listDiscrepancies(testEnv.db, 10)) {
+      await settleDiscrepancy(testEnv.db, { id, how: 'looked into by the test', at: new Date() });
+    }
+  });
 
   for (const { noun, make, fetch, paidMinor } of KINDS) {
     it(`is queried once for any number of callbacks about a failed ${noun}, and only by a sweep`, async () => {

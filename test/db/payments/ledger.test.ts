@@ -9,10 +9,8 @@ import { checkRecentPayments } from '../../../src/queries/payments/check-recent-
 import { createMerchant } from '../../../src/operations/accounts/create-merchant.ts';
 import { getBalance } from '../../../src/queries/payments/balance.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
-import { makeCollection, makeMerchant, oneRow, record, tamper } from '../rows.ts';
+import { makeCollection, makeMerchant, oneRow, paid, record, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
-
-const PAID = { kind: 'paid', operatorReceipt: '42' } as const;
 
 describe('the ledger', () => {
   const db = useDatabase();
@@ -38,7 +36,7 @@ describe('the ledger', () => {
     const merchantId = await makeMerchant(db);
     const amounts = Array.from({ length: 200 }, (_, index) => BigInt(100 + index));
     const collections = await prompted(merchantId, amounts);
-    const moved = await Promise.all(collections.map((collection) => record(db, collection, PAID)));
+    const moved = await Promise.all(collections.map((collection) => record(db, collection, paid())));
     assert.ok(moved.every((collection) => collection.state === 'succeeded'));
     const sum = amounts.reduce((total, amount) => total + amount, 0n);
     assert.deepEqual(await getBalance(db, merchantId), { availableMinor: sum, heldMinor: 0n, currency: 'UGX' });
@@ -51,7 +49,7 @@ describe('the ledger', () => {
     const batches = await Promise.all(merchants.map((id) => prompted(id, Array<bigint>(20).fill(1000n))));
     // One payment of each merchant in turn, so that all merchants are written to at any time.
     const interleaved = Array.from({ length: 20 }, (_, turn) => batches.map((batch) => batch[turn]!)).flat();
-    await Promise.all(interleaved.map((collection) => record(db, collection, PAID)));
+    await Promise.all(interleaved.map((collection) => record(db, collection, paid())));
     for (const id of merchants) assert.equal((await getBalance(db, id)).availableMinor, 20_000n);
     assert.equal(await deadlocks(), before);
   });
@@ -59,7 +57,8 @@ describe('the ledger', () => {
   it('is credited once for a payment that many callers record at the same time', async () => {
     const merchantId = await makeMerchant(db);
     const [collection] = await prompted(merchantId, [7000n]);
-    const moved = await Promise.all(Array.from({ length: 20 }, () => record(db, collection!, PAID)));
+    const outcome = paid();
+    const moved = await Promise.all(Array.from({ length: 20 }, () => record(db, collection!, outcome)));
     assert.ok(moved.every(({ state, version }) => state === 'succeeded' && version === 2));
     assert.equal((await getBalance(db, merchantId)).availableMinor, 7000n);
   });
@@ -70,15 +69,15 @@ describe('the ledger', () => {
     const moved = await Promise.all(
       collections.map((collection) =>
         Promise.all([
-          record(db, collection, PAID),
+          record(db, collection, paid()),
           record(db, collection, { kind: 'declined', failureCode: 'payer_cancelled' }),
         ]),
       ),
     );
     // Both callers get the one outcome that was recorded.
     assert.ok(moved.every(([one, other]) => one.state === other.state && one.version === 2));
-    const paid = moved.filter(([{ state }]) => state === 'succeeded').length;
-    assert.equal((await getBalance(db, merchantId)).availableMinor, BigInt(paid) * 100n);
+    const paidCount = moved.filter(([{ state }]) => state === 'succeeded').length;
+    assert.equal((await getBalance(db, merchantId)).availableMinor, BigInt(paidCount) * 100n);
     assert.deepEqual(await checkLedger(db), []);
   });
 

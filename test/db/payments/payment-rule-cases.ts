@@ -121,6 +121,10 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
   ruleCase('an empty receipt of a collection', 'collections_operator_receipt_check', ({ collections }) => [
     move(collections.prompted, 'succeeded', "operator_receipt = ''"),
   ]),
+  ruleCase('one receipt of an operator for two collections', 'collections_one_per_receipt', ({ collections }) => [
+    move(collections.prompted, 'succeeded', "operator_receipt = '4711'"),
+    move(collections.reconciling, 'succeeded', "operator_receipt = '4711'"),
+  ]),
   ruleCase('a reversal of a part of a collection', 'collections_reversed_amount', ({ collections }) => [
     move(collections.succeeded, 'reversed', 'amount_reversed_minor = 1'),
   ]),

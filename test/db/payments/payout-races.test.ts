@@ -19,14 +19,13 @@ import {
   setPolicy,
   SOON_OVER,
 } from './payout-rows.ts';
-import { countRows, oneRow, whileLocked } from '../rows.ts';
+import { countRows, oneRow, paid, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 
 const TIMES = 15;
 const REJECT = { kind: 'reject', reason: 'wrong person' } as const;
 const CANCEL = { kind: 'cancel' } as const;
-const PAID = { kind: 'paid', operatorReceipt: '42' } as const;
 const DECLINED = { kind: 'declined', failureCode: 'payer_not_found' } as const;
 
 describe('a payout with concurrent actions', () => {
@@ -124,8 +123,14 @@ describe('a payout with concurrent actions', () => {
   });
 
   it('is paid or given back, and neither twice, whatever outcomes the operator reports', async () => {
-    const transitions: PayoutOutcomeInput[] = [PAID, DECLINED, PAID, DECLINED, { kind: 'outcome_unknown' }];
-    const acts = transitions.map((transition) => (payout: Payout) => recordPayout(db, payout, transition));
+    const transitions: ((payout: Payout) => PayoutOutcomeInput)[] = [
+      ({ id }) => ({ kind: 'paid', operatorReceipt: id }),
+      () => DECLINED,
+      ({ id }) => ({ kind: 'paid', operatorReceipt: id }),
+      () => DECLINED,
+      () => ({ kind: 'outcome_unknown' }),
+    ];
+    const acts = transitions.map((toInput) => (payout: Payout) => recordPayout(db, payout, toInput(payout)));
     for (const { payout } of await race('released', acts)) {
       assert.ok(['succeeded', 'failed'].includes(payout.state), payout.state);
       assert.equal(payout.version, payout.previousState === 'reconciling' ? 3 : 2);
@@ -240,6 +245,6 @@ describe('an approver who may no longer approve', () => {
     const owner = await makePerson(db, shop.merchantId, ['owner']);
     await release(db, shop.approver, payout.id);
     await changeMember(db, { userId: shop.approver.userId, roles: null, by: actedBy(owner), at: new Date() });
-    assert.equal((await recordPayout(db, payout, PAID)).state, 'succeeded');
+    assert.equal((await recordPayout(db, payout, paid())).state, 'succeeded');
   });
 });

@@ -26,7 +26,7 @@ import {
   type ReleasePayout,
   type ReleasePayouts,
 } from '../../../src/operations/payments/release-payout.ts';
-import { contextOf, makeCollection, makeMember, makeMerchant } from '../rows.ts';
+import { contextOf, makeCollection, makeMember, makeMerchant, paid } from '../rows.ts';
 
 /** A merchant with money, one person who requests payouts and two who may release them. */
 export type Shop = {
@@ -164,11 +164,11 @@ export function recordPayout(
 export const SOON_OVER = { clocks: { payoutExpiryMs: 200 } } as const;
 
 /** The outcomes that bring a released payout to each state. */
-const OUTCOMES: Readonly<Partial<Record<PayoutState, readonly PayoutOutcomeInput[]>>> = {
-  reconciling: [{ kind: 'outcome_unknown' }],
-  succeeded: [{ kind: 'paid', operatorReceipt: '42' }],
-  failed: [{ kind: 'declined', failureCode: 'payer_not_found' }],
-  reversed: [{ kind: 'paid', operatorReceipt: '42' }, { kind: 'returned' }],
+const OUTCOMES: Readonly<Partial<Record<PayoutState, () => readonly PayoutOutcomeInput[]>>> = {
+  reconciling: () => [{ kind: 'outcome_unknown' }],
+  succeeded: () => [paid()],
+  failed: () => [{ kind: 'declined', failureCode: 'payer_not_found' }],
+  reversed: () => [paid(), { kind: 'returned' }],
 };
 
 /** A payout of the shop that the service's own operations brought to `state`. */
@@ -179,7 +179,7 @@ export async function makePayout(db: Database, shop: Shop, state: PayoutState, a
   else if (state === 'cancelled') await decide(db, shop.maker, id, { kind: 'cancel' });
   else if (state === 'expired') await recordPayout(db, payout, { kind: 'approval_expired' }, payout.expiresAt);
   else if (state !== 'queued') await release(db, shop.approver, id);
-  for (const transition of OUTCOMES[state] ?? []) await recordPayout(db, payout, transition);
+  for (const transition of OUTCOMES[state]?.() ?? []) await recordPayout(db, payout, transition);
   const reached = await getPayout(db, shop.merchantId, id);
   assert.equal(reached.state, state);
   return reached;

@@ -320,7 +320,15 @@ const APPROVAL_CASES: readonly RuleCase[] = [
   ...refusedChanges('payout_approvals', ['UPDATE', 'DELETE', 'TRUNCATE'], 'payout_id'),
 ];
 
+const RECEIPT_CASES: readonly RuleCase[] = [
+  ruleCase('one receipt of an operator for two payouts', 'payouts_one_per_receipt', ({ payouts }) => [
+    move(payouts.released, 'succeeded', "operator_receipt = '4711'"),
+    move(payouts.reconciling, 'succeeded', "operator_receipt = '4711'"),
+  ]),
+];
+
 export const PAYOUT_RULE_CASES: readonly RuleCase[] = [
+  ...RECEIPT_CASES,
   ...PAYOUT_ROW_CASES,
   ...PAYOUT_CHANGE_CASES,
   ...TRANSITION_CASES,
