@@ -5,7 +5,10 @@ import { groupBy, type Case } from './checker/violation.ts';
 import type { Fault } from './faults.ts';
 
 /** Something that was due at one moment and done at another. */
-type Step = { readonly dueAtMs: number; readonly doneAtMs: number };
+type Step = { readonly id: string; readonly what: string; readonly dueAtMs: number; readonly doneAtMs: number };
+
+/** `last` is what was done last; null when nothing was overdue. */
+export type Recovery = { readonly ms: number; readonly last: Pick<Step, 'id' | 'what'> | null };
 
 /** What takes longer than this counts as delayed. In the demonstration a status poll comes every two seconds. */
 const PROMPT_MS = 5000;
@@ -14,12 +17,13 @@ const PROMPT_MS = 5000;
  * By fault: from its end until everything that was overdue at that moment was done; 0 when nothing was. Faults that
  * overlap share what they delayed.
  */
-export function recoveryTimes(faults: readonly Fault[], evidence: Case): Map<number, number> {
+export function recoveryTimes(faults: readonly Fault[], evidence: Case): Map<number, Recovery> {
   const delayed = stepsOf(evidence).filter(({ dueAtMs, doneAtMs }) => doneAtMs - dueAtMs > PROMPT_MS);
   return new Map(
     faults.map(({ number, healedAtMs }) => {
       const overdue = delayed.filter(({ dueAtMs, doneAtMs }) => dueAtMs < healedAtMs && doneAtMs > healedAtMs);
-      return [number, Math.max(0, ...overdue.map(({ doneAtMs }) => doneAtMs - healedAtMs))];
+      const last = overdue.sort((a, b) => b.doneAtMs - a.doneAtMs)[0] ?? null;
+      return [number, { ms: last === null ? 0 : last.doneAtMs - healedAtMs, last }];
     }),
   );
 }
@@ -27,28 +31,28 @@ export function recoveryTimes(faults: readonly Fault[], evidence: Case): Map<num
 function stepsOf({ records, operator, received }: Case): Step[] {
   const events = groupBy(records.events, ({ paymentId }) => paymentId ?? '');
   const steps: Step[] = [];
-  const add = (dueAtMs: number | undefined, doneAtMs: number | undefined) => {
-    if (dueAtMs !== undefined && doneAtMs !== undefined) steps.push({ dueAtMs, doneAtMs });
+  const add = (id: string, what: string, dueAtMs: number | undefined, doneAtMs: number | undefined) => {
+    if (dueAtMs !== undefined && doneAtMs !== undefined) steps.push({ id, what, dueAtMs, doneAtMs });
   };
   for (const row of [...records.collections, ...records.payouts]) {
     const own = events.get(row.id) ?? [];
     const sent = operator.get(row.operatorReference);
     const released = own.find(({ type }) => type === 'payout.released');
-    add(
-      released?.createdAt.getTime() ?? (isCollection(row.id) ? row.createdAt.getTime() : undefined),
-      sent?.receivedAtMs,
-    );
+    const mayBeSent = isCollection(row.id) ? row.createdAt : released?.createdAt;
+    add(row.id, 'sent', mayBeSent?.getTime(), sent?.receivedAtMs);
     const truth = truthOf(sent);
     if (truth === 'unknown' || truth === 'pending') continue;
-    add(sent?.decidedAtMs ?? undefined, firstOutcome(own));
-    add(sent?.givenBackAtMs ?? undefined, own.find(({ type }) => type.endsWith('.reversed'))?.createdAt.getTime());
+    add(row.id, 'outcome recorded', sent?.decidedAtMs ?? undefined, lastOutcome(own));
+    const reversed = own.find(({ type }) => type.endsWith('.reversed'));
+    add(row.id, 'return recorded', sent?.givenBackAtMs ?? undefined, reversed?.createdAt.getTime());
   }
   const firstReceived = new Map<string, number>();
   for (const { headers, atMs, status } of received) {
     const id = headers['malipo-event-id'] ?? '';
     if (status === 200 && !firstReceived.has(id)) firstReceived.set(id, atMs);
   }
-  for (const { id, createdAt } of records.events) add(createdAt.getTime(), firstReceived.get(id));
+  for (const { id, createdAt } of records.events)
+    add(id, 'webhook received', createdAt.getTime(), firstReceived.get(id));
   return steps;
 }
 
@@ -57,7 +61,7 @@ function isCollection(id: string): boolean {
 }
 
 /** When the outcome that the operator decided was recorded. */
-function firstOutcome(events: readonly EventRow[]): number | undefined {
+function lastOutcome(events: readonly EventRow[]): number | undefined {
   const outcome = events.findLast(({ type }) => /\.(succeeded|failed|expired)$/.test(type));
   return outcome?.createdAt.getTime();
 }

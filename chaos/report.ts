@@ -4,7 +4,7 @@ import type { Judgement } from './checker/check.ts';
 import type { Violation } from './checker/violation.ts';
 import type { Fault } from './faults.ts';
 import type { Options } from './options.ts';
-import { recoveryTimes } from './recovery.ts';
+import { recoveryTimes, type Recovery } from './recovery.ts';
 
 export type Outcome = {
   readonly options: Options;
@@ -16,6 +16,7 @@ export type Outcome = {
 };
 
 const MOST_VIOLATIONS = 200;
+const NOTHING_OVERDUE: Recovery = { ms: 0, last: null };
 
 export function formatReport(outcome: Outcome): string {
   const { options, judgement, faults, loadMs, endMs } = outcome;
@@ -86,17 +87,19 @@ function faultsTable({ faults, judgement }: Outcome): string {
   const recovery = recoveryTimes(faults, judgement.evidence);
   const kinds = [...new Set(faults.map(({ kind }) => kind))].sort();
   return table([
-    ['fault', 'times', 'lasted', 'recovered, median', 'recovered, longest'],
+    ['fault', 'times', 'lasted', 'recovered, median', 'recovered, longest', 'done last'],
     ...kinds.map((kind) => {
       const own = faults.filter((fault) => fault.kind === kind);
-      const times = own.map(({ number }) => recovery.get(number) ?? 0).sort((a, b) => a - b);
+      const recoveries = own.map(({ number }) => recovery.get(number) ?? NOTHING_OVERDUE).sort((a, b) => a.ms - b.ms);
+      const last = recoveries.at(-1)?.last ?? null;
       const longest = Math.max(...own.map(({ durationMs }) => durationMs));
       return [
         kind.replaceAll('_', ' '),
         String(own.length),
         longest === 0 ? 'a moment' : `up to ${seconds(longest)}`,
-        seconds(times[Math.floor(times.length / 2)] ?? 0),
-        seconds(times.at(-1) ?? 0),
+        seconds(recoveries[Math.floor(recoveries.length / 2)]?.ms ?? 0),
+        seconds(recoveries.at(-1)?.ms ?? 0),
+        last === null ? '' : `${last.id} ${last.what}`,
       ];
     }),
   ]);

@@ -1,5 +1,5 @@
 // The workflows that are open at Temporal, with the payment or delivery of each and whether its tasks fail.
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowClient } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
 export type OpenWorkflow = {
@@ -13,22 +13,23 @@ export type OpenWorkflow = {
 
 const RESOURCE_ID = defineSearchAttributeKey('MalipoResourceId', SearchAttributeType.KEYWORD);
 
+/** Calls at once: a campaign may leave hundreds of payments that wait. */
+const CALLS_AT_ONCE = 20;
+
 export async function readOpenWorkflows(address: string, namespace: string): Promise<OpenWorkflow[]> {
   const connection = await Connection.connect({ address, connectTimeout: '10s' });
   try {
-    const client = new Client({ connection, namespace });
-    const open: OpenWorkflow[] = [];
-    for await (const { workflowId, type, runId, typedSearchAttributes } of client.workflow.list({
+    const { workflow } = new Client({ connection, namespace });
+    const listed: Listed[] = [];
+    for await (const { workflowId, type, runId, typedSearchAttributes } of workflow.list({
       query: `ExecutionStatus = 'Running'`,
     })) {
-      const attempts = await taskAttempts(client, workflowId, runId);
-      if (attempts === null) continue;
-      open.push({
-        workflowId,
-        type,
-        resourceId: typedSearchAttributes.get(RESOURCE_ID) ?? null,
-        taskAttempts: attempts,
-      });
+      listed.push({ workflowId, runId, type, resourceId: typedSearchAttributes.get(RESOURCE_ID) ?? null });
+    }
+    const open: OpenWorkflow[] = [];
+    for (let start = 0; start < listed.length; start += CALLS_AT_ONCE) {
+      const described = listed.slice(start, start + CALLS_AT_ONCE).map((each) => describeOpen(workflow, each));
+      open.push(...(await Promise.all(described)).filter((each) => each !== null));
     }
     return open;
   } finally {
@@ -36,8 +37,10 @@ export async function readOpenWorkflows(address: string, namespace: string): Pro
   }
 }
 
+type Listed = Omit<OpenWorkflow, 'taskAttempts'> & { readonly runId: string };
+
 /** Null when it has closed since it was listed. */
-async function taskAttempts(client: Client, workflowId: string, runId: string): Promise<number | null> {
-  const { raw, status } = await client.workflow.getHandle(workflowId, runId).describe();
-  return status.name === 'RUNNING' ? (raw.pendingWorkflowTask?.attempt ?? 1) : null;
+async function describeOpen(client: WorkflowClient, { runId, ...listed }: Listed): Promise<OpenWorkflow | null> {
+  const { raw, status } = await client.getHandle(listed.workflowId, runId).describe();
+  return status.name === 'RUNNING' ? { ...listed, taskAttempts: raw.pendingWorkflowTask?.attempt ?? 1 } : null;
 }
