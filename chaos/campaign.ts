@@ -31,6 +31,7 @@ type Report = (line: string) => void;
 /** Rejects with the reason of `interrupted` when that rejects, once everything that was started is stopped again. */
 export async function runCampaign(options: Options, report: Report, interrupted: Promise<never>): Promise<Outcome> {
   const topology = await startTopology({
+    kind: options.topology,
     servers: options.servers,
     merchants: MERCHANTS,
     hasDisk: options.faults,

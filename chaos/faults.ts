@@ -130,7 +130,7 @@ async function terminateBackends(
   report: (line: string) => void,
   isWanted: (pid: number) => boolean,
 ): Promise<Heal> {
-  const client = new Client({ connectionString: adminUrl(), connectionTimeoutMillis: SWITCH_LIMIT_MS });
+  const client = new Client({ connectionString: adminUrl, connectionTimeoutMillis: SWITCH_LIMIT_MS });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -1,6 +1,7 @@
 // The options of `npm run chaos`.
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import type { EngineKind } from './engines.ts';
 
 export type Options = {
   readonly payments: number;
@@ -8,7 +9,7 @@ export type Options = {
   /** Over this time the payments and the faults are spread; the wait for the end comes after it. */
   readonly minutes: number;
   readonly servers: number;
-  readonly topology: 'embedded' | 'postgresql';
+  readonly topology: EngineKind;
   readonly faults: boolean;
   /** Rows of the sandbox operator's table that no payment is of. */
   readonly except: readonly string[];

@@ -1,10 +1,26 @@
-// `npm run chaos -- --prove`: the checker finds nothing in a good run, and every way in which its evidence is broken.
+// `npm run chaos -- --prove`: the checker finds nothing in a good run, every way to falsify it, and every broken service.
 import { BREAKAGES } from './breakages.ts';
+import { BROKEN_SERVICES } from './broken-services.ts';
 import { violationLines } from './report.ts';
-import { runSmall } from './small-run.ts';
+import { runBroken, runSmall } from './small-run.ts';
+
+type Report = (line: string) => void;
 
 /** Whether the checker was right every time. */
-export async function proveChecker(report: (line: string) => void): Promise<boolean> {
+export async function proveChecker(report: Report): Promise<boolean> {
+  let isRight = await proveByEvidence(report);
+  for (const service of BROKEN_SERVICES) {
+    const { violations } = await runBroken(service, () => undefined);
+    const found = violations.find(({ rule }) => rule === service.rule);
+    report(`${found ? 'ok    ' : 'FAILED'}  a service that ${service.name} (${service.rule} ${found?.id ?? ''})`);
+    if (found) continue;
+    isRight = false;
+    report(violationLines(violations));
+  }
+  return isRight;
+}
+
+async function proveByEvidence(report: Report): Promise<boolean> {
   const run = await runSmall(report);
   try {
     const { violations } = run.judgement;

@@ -1,8 +1,10 @@
 // A small run without faults, whose evidence the checker must find clean, and copies of it that are broken.
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as PgClient } from 'pg';
 import type { Breakage } from './breakages.ts';
+import { breakService, type BrokenService } from './broken-services.ts';
 import { endLimitMs, MERCHANTS, prepare, untilClean } from './campaign.ts';
 import { check, type Judgement } from './checker/check.ts';
 import type { Evidence } from './checker/evidence.ts';
@@ -57,7 +59,7 @@ const PLAN: readonly PlannedPayment[] = PAYMENTS.map((payment, index) => ({
 
 /** Resolves when everything is at its end and the servers are stopped, so that they do not react to a breakage. */
 export async function runSmall(report: (line: string) => void): Promise<SmallRun> {
-  const topology = await startTopology({ servers: 1, merchants: MERCHANTS, hasDisk: false, report });
+  const topology = await startTopology({ kind: 'embedded', servers: 1, merchants: MERCHANTS, hasDisk: false, report });
   const client = createClient(topology.servers, openLineFile(topology.evidence.journalFile));
   const stop = async (): Promise<void> => {
     await client.close();
@@ -82,10 +84,40 @@ export async function runSmall(report: (line: string) => void): Promise<SmallRun
   }
 }
 
+/** How long a broken service may take to show it. */
+const BROKEN_LIMIT_MS = 90_000;
+const LOOK_EVERY_MS = 1000;
+
+/** Runs the same payments with a broken service, until the checker names the broken rule or the time is over. */
+export async function runBroken(service: BrokenService, report: (line: string) => void): Promise<Judgement> {
+  const topology = await startTopology({ kind: 'embedded', servers: 1, merchants: MERCHANTS, hasDisk: false, report });
+  const client = createClient(topology.servers, openLineFile(topology.evidence.journalFile));
+  try {
+    await prepare(topology, client, PLAN.length);
+    const folder = join(topology.folder, 'broken');
+    breakService(service, folder);
+    await topology.replaceServers(folder);
+    // Nobody waits for a collection to be paid, which with some of these services none ever is.
+    const plan = PLAN.map((payment) => ({ ...payment, isReversed: false }));
+    await runLoad(plan, { client, merchants: topology.merchants, startMs: Date.now() });
+    const giveUpAtMs = Date.now() + BROKEN_LIMIT_MS;
+    for (;;) {
+      const judgement = await check(topology.evidence);
+      const isNamed = judgement.violations.some(({ rule }) => rule === service.rule);
+      if (isNamed || Date.now() > giveUpAtMs) return judgement;
+      await sleep(LOOK_EVERY_MS);
+    }
+  } finally {
+    await client.close();
+    await topology.stop();
+    rmSync(topology.folder, { recursive: true, force: true });
+  }
+}
+
 async function judgeBroken(topology: Topology, whole: Evidence, breakage: Breakage, number: number) {
   const name = `broken_${number}`;
   const files = copyFiles(whole, join(topology.folder, name));
-  await withClient(topology.adminUrl(), (client) => client.query(`CREATE DATABASE ${name} TEMPLATE malipo`));
+  await withClient(topology.adminUrl, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE malipo`));
   const url = new URL(whole.databaseUrl);
   url.pathname = `/${name}`;
   const evidence: Evidence = { ...files, databaseUrl: url.href };

@@ -8,14 +8,12 @@ import { loadConfig } from '../src/config.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { startChild, type ChildEvent, type SupervisedChild } from '../src/dev/child-process.ts';
 import { freePort } from '../src/dev/ports.ts';
-import { startPostgresServer } from '../src/dev/postgres-server.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
-import { resolveTemporalBinary } from '../src/dev/temporal-binary.ts';
-import { startTemporalServer } from '../src/dev/temporal-server.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
 import type { Evidence } from './checker/evidence.ts';
 import { mountDisk, type Disk } from './disk.ts';
-import { keepRunning, type Engine } from './engine.ts';
+import type { Engine } from './engine.ts';
+import { startPostgres, startTemporal, type EngineKind } from './engines.ts';
 import { openLineFile } from './line-file.ts';
 import { seedMerchants, type Merchant } from './merchants.ts';
 
@@ -32,16 +30,19 @@ export type Topology = {
   readonly temporal: Engine;
   readonly postgres: Engine;
   /** To which a client of our own may connect, to end the connections of the service. */
-  readonly adminUrl: () => string;
+  readonly adminUrl: string;
   /** Null where none could be mounted. */
   readonly disk: Disk | null;
   /** The sandbox operator's settings, with its credentials. */
   readonly environment: Readonly<Record<string, string>>;
   stopServers(): Promise<void>;
+  /** Starts the servers again at the same addresses, from the build in this folder. */
+  replaceServers(root: string): Promise<void>;
   stop(): Promise<void>;
 };
 
 export type TopologyOptions = {
+  readonly kind: EngineKind;
   readonly servers: number;
   readonly merchants: number;
   readonly report: (line: string) => void;
@@ -83,10 +84,12 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     disk?.unmount();
     return Promise.resolve();
   });
-  const postgres = await startPostgres(folder, disk, report);
+  const engineOptions = { folder, kind: options.kind, report };
+  const postgres = await startPostgres(join(disk?.folder ?? folder, 'postgres'), engineOptions);
   stops.push(() => postgres.engine.stop());
-  const temporal = await startTemporal(folder, report);
+  const temporal = await startTemporal(postgres, { ...engineOptions, namespace: NAMESPACE });
   stops.push(() => temporal.engine.stop());
+  await postgres.ensureDatabase(DATABASE);
   await migrate(postgres.urlFor(DATABASE));
   await prepareTemporal({ address: temporal.address, namespace: NAMESPACE });
   const ports = { sandbox: await freePort(), receiver: await freePort() };
@@ -110,6 +113,13 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   for (let index = 0; index < count; index++) {
     servers.push(await startPart({ ...start, name: 'server', index, port: await freePort() }));
   }
+  const replaceServers = async (root: string): Promise<void> => {
+    await stopServers();
+    for (const [index, { url }] of servers.entries()) {
+      const port = Number(new URL(url).port);
+      servers[index] = await startPart({ ...start, name: 'server', index, port, root });
+    }
+  };
   const evidence: Evidence = {
     databaseUrl: postgres.urlFor(DATABASE),
     temporalAddress: temporal.address,
@@ -129,54 +139,13 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     receiver,
     temporal: temporal.engine,
     postgres: postgres.engine,
-    adminUrl: () => postgres.urlFor('postgres'),
+    adminUrl: postgres.adminUrl,
     disk,
     environment,
     stopServers,
+    replaceServers,
     stop: stopAll,
   };
-}
-
-async function startPostgres(folder: string, disk: Disk | null, report: (line: string) => void) {
-  const dataDir = join(disk?.folder ?? folder, 'postgres');
-  const port = await freePort();
-  let urlFor: ((database: string) => string) | undefined;
-  const engine = await keepRunning({
-    name: 'PostgreSQL',
-    report,
-    start: async () => {
-      const server = await startPostgresServer({ dataDir, host: HOST, port, logFile: join(folder, 'postgres.log') });
-      // The password stays the same at every start.
-      urlFor ??= (database) => server.urlFor(database);
-      return server;
-    },
-  });
-  const databaseUrl = urlFor ?? (() => '');
-  const { Client } = await import('pg');
-  const client = new Client({ connectionString: databaseUrl('postgres') });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${DATABASE}`);
-  await client.end();
-  return { engine, urlFor: databaseUrl };
-}
-
-async function startTemporal(folder: string, report: (line: string) => void) {
-  const binary = await resolveTemporalBinary({ report, env: process.env });
-  const port = await freePort();
-  const engine = await keepRunning({
-    name: 'Temporal',
-    report,
-    start: () =>
-      startTemporalServer({
-        binary,
-        databaseFile: join(folder, 'temporal.db'),
-        host: HOST,
-        port,
-        namespaces: [NAMESPACE],
-        logFile: join(folder, 'temporal.log'),
-      }),
-  });
-  return { engine, address: `${HOST}:${port}` };
 }
 
 function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: number, folder: string) {
@@ -208,6 +177,8 @@ type PartOptions = {
   readonly name: 'server' | 'sandbox' | 'receiver';
   /** Of several servers. */
   readonly index?: number;
+  /** The folder with the build; by default the project's own. */
+  readonly root?: string;
   readonly port: number;
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -215,7 +186,7 @@ type PartOptions = {
 };
 
 async function startPart(options: PartOptions): Promise<Server & { stop: Stop }> {
-  const { name, index, port, folder, environment } = options;
+  const { name, index, port, folder, environment, root = findProjectRoot() } = options;
   const title = index === undefined ? name : `${name} ${index}`;
   const url = `http://${HOST}:${port}`;
   mkdirSync(folder, { recursive: true });
@@ -236,7 +207,7 @@ async function startPart(options: PartOptions): Promise<Server & { stop: Stop }>
         })
       : await startChild({
           ...common,
-          entry: join(findProjectRoot(), `dist/src/processes/${name}.js`),
+          entry: join(root, `dist/src/processes/${name}.js`),
           execArgv: [],
           env: { ...process.env, ...environment, MALIPO_HTTP_PORT: String(port), MALIPO_PUBLIC_URL: url },
           ready: name === 'server' ? { url: `${url}/readyz` } : 'message',
