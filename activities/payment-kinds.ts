@@ -1,6 +1,8 @@
 // What differs between collections, payouts and reversals when they are loaded, sent, queried and recorded.
 import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
+import { markAccepted } from '../src/db/payments/payment-progress.ts';
+import type { Clocks } from '../src/domain/clocks.ts';
 import type { Collection } from '../src/domain/payments/collection.ts';
 import type { CollectionSnapshot, CollectionTransitionInput } from '../src/domain/payments/collection-progress.ts';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
@@ -14,6 +16,7 @@ import { ReceiptReused } from '../src/domain/payments/discrepancy.ts';
 import { isReleasedByOthers } from '../src/domain/payments/release.ts';
 import type { Reversal } from '../src/domain/payments/reversal.ts';
 import type { ReversalSnapshot, ReversalTransitionInput } from '../src/domain/payments/reversal-progress.ts';
+import { hasNotFoundEvidence } from '../src/domain/payments/recorded-send.ts';
 import type { Log } from '../src/log.ts';
 import type { Payments } from '../src/operations/payments/create-payments.ts';
 import { recordReusedReceipt } from '../src/operations/payments/record-reused-receipt.ts';
@@ -36,9 +39,14 @@ type LoadedPayment = {
   queryStatus(operator: Operator): Promise<StatusOutcome>;
 };
 
-type PaymentKindsDeps = { readonly db: Database; readonly payments: Payments; readonly log: Log };
+type PaymentKindsDeps = {
+  readonly db: Database;
+  readonly payments: Payments;
+  readonly clocks: Pick<Clocks, 'notFoundSpanMs'>;
+  readonly log: Log;
+};
 
-export function createPaymentKinds({ db, payments, log }: PaymentKindsDeps) {
+export function createPaymentKinds({ db, payments, clocks: { notFoundSpanMs }, log }: PaymentKindsDeps) {
   async function recordOnce(ref: PaymentRef, input: PaymentTransitionInput, at: Date): Promise<PaymentSnapshot> {
     switch (ref.kind) {
       case 'collection': {
@@ -47,13 +55,13 @@ export function createPaymentKinds({ db, payments, log }: PaymentKindsDeps) {
       }
       case 'payout': {
         const transition = input as PayoutOutcomeInput;
-        return payoutSnapshot(await payments.recordPayoutTransition({ ref, transition, at }));
+        return payoutSnapshot(await payments.recordPayoutTransition({ ref, transition, at }), notFoundSpanMs);
       }
       case 'reversal': {
         const transition = input as ReversalTransitionInput;
         const { reversal, isPosted } = await payments.recordReversalTransition({ ref, transition, at });
         if (!isPosted) log.fatal({ id: ref.id }, 'money left twice: the operator returned it, and our refund was paid');
-        return reversalSnapshot(reversal);
+        return reversalSnapshot(reversal, notFoundSpanMs);
       }
     }
   }
@@ -64,10 +72,11 @@ export function createPaymentKinds({ db, payments, log }: PaymentKindsDeps) {
         case 'collection':
           return loadedCollection(await getCollection(db, ref.merchantId, ref.id));
         case 'payout':
-          return loadedPayout(await getPayout(db, ref.merchantId, ref.id));
+          return loadedPayout(await getPayout(db, ref.merchantId, ref.id), notFoundSpanMs);
         case 'reversal': {
           const reversal = await getReversal(db, ref.merchantId, ref.id);
-          return loadedReversal(reversal, await getCollection(db, ref.merchantId, reversal.collectionId));
+          const collection = await getCollection(db, ref.merchantId, reversal.collectionId);
+          return loadedReversal(reversal, collection, notFoundSpanMs);
         }
       }
     },
@@ -84,6 +93,8 @@ export function createPaymentKinds({ db, payments, log }: PaymentKindsDeps) {
         if (!(error instanceof ReceiptReused)) throw error;
         const { operatorReceipt } = error;
         await recordReusedReceipt(db, { ref, operatorReceipt, at });
+        // It has the payment: no "not found" that follows may free the money.
+        if (ref.kind !== 'collection') await markAccepted(db, ref, at);
         const { id, merchantId } = ref;
         log.fatal({ id, merchantId, operatorReceipt }, 'one receipt for two payments: a person must settle it');
         return recordOnce(ref, { kind: 'outcome_unknown' }, at);
@@ -111,11 +122,11 @@ function loadedCollection(collection: Collection): LoadedPayment {
   };
 }
 
-function loadedPayout(payout: Payout): LoadedPayment {
+function loadedPayout(payout: Payout, notFoundSpanMs: number): LoadedPayment {
   const { operatorReference } = payout;
   return {
     operator: payout.operator,
-    snapshot: payoutSnapshot(payout),
+    snapshot: payoutSnapshot(payout, notFoundSpanMs),
     isSendBegun: payout.sendBegunAt !== null,
     money: payout,
     maySend(now) {
@@ -134,11 +145,11 @@ function loadedPayout(payout: Payout): LoadedPayment {
   };
 }
 
-function loadedReversal(reversal: Reversal, collection: Collection): LoadedPayment {
+function loadedReversal(reversal: Reversal, collection: Collection, notFoundSpanMs: number): LoadedPayment {
   const { operatorReference } = reversal;
   return {
     operator: reversal.operator,
-    snapshot: reversalSnapshot(reversal),
+    snapshot: reversalSnapshot(reversal, notFoundSpanMs),
     isSendBegun: reversal.sendBegunAt !== null,
     money: collection,
     // A collection that the operator returned first must not be refunded too: the money would leave twice.
@@ -165,7 +176,7 @@ function collectionSnapshot(collection: Collection): CollectionSnapshot {
   };
 }
 
-function payoutSnapshot(payout: Payout): PayoutSnapshot {
+function payoutSnapshot(payout: Payout, notFoundSpanMs: number): PayoutSnapshot {
   return {
     state: payout.state,
     approvals: payout.approvals.length,
@@ -174,14 +185,18 @@ function payoutSnapshot(payout: Payout): PayoutSnapshot {
     sendDeadlineAtMs: payout.sendDeadlineAt?.getTime() ?? null,
     isSendBegun: payout.sendBegunAt !== null,
     isAccepted: payout.acceptedAt !== null,
+    notFoundCount: payout.notFoundCount,
+    hasNotFoundEvidence: hasNotFoundEvidence(payout, notFoundSpanMs),
   };
 }
 
-function reversalSnapshot({ state, sendDeadlineAt, sendBegunAt, acceptedAt }: Reversal): ReversalSnapshot {
+function reversalSnapshot(reversal: Reversal, notFoundSpanMs: number): ReversalSnapshot {
   return {
-    state,
-    sendDeadlineAtMs: sendDeadlineAt.getTime(),
-    isSendBegun: sendBegunAt !== null,
-    isAccepted: acceptedAt !== null,
+    state: reversal.state,
+    sendDeadlineAtMs: reversal.sendDeadlineAt.getTime(),
+    isSendBegun: reversal.sendBegunAt !== null,
+    isAccepted: reversal.acceptedAt !== null,
+    notFoundCount: reversal.notFoundCount,
+    hasNotFoundEvidence: hasNotFoundEvidence(reversal, notFoundSpanMs),
   };
 }

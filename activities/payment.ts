@@ -1,8 +1,10 @@
 // The activities of the workflows of collections, payouts and reversals: one factory for all three.
 import type { Database } from '../src/db/database.ts';
 import {
+  countNotFound,
   markAccepted,
   markSendBegun,
+  resetNotFounds,
   scheduleRecheck,
   type SentPaymentRef,
 } from '../src/db/payments/payment-progress.ts';
@@ -31,16 +33,14 @@ export type PaymentActivityDeps = {
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 export function createPaymentActivities(deps: PaymentActivityDeps) {
-  const { db, operators, attestor, clocks, log } = deps;
   const kinds = createPaymentKinds(deps);
+  return { ...operatorCalls(deps, kinds), ...ownTransactions(deps, kinds) };
+}
 
+type Kinds = ReturnType<typeof createPaymentKinds>;
+
+function operatorCalls({ db, operators, attestor }: PaymentActivityDeps, kinds: Kinds) {
   return {
-    /** One read: the payment as it is recorded now, whatever signals came, and the durations that the run uses. */
-    async loadPayment(ref: PaymentRef): Promise<{ snapshot: PaymentSnapshot; clocks: PaymentClocks }> {
-      const { snapshot } = await withFailures(() => kinds.load(ref));
-      return { snapshot, clocks: paymentClocks(clocks) };
-    },
-
     /**
      * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed. The
      * row records the first try before it begins, so that no other is taken for it, whatever becomes of this process.
@@ -66,10 +66,40 @@ export function createPaymentActivities(deps: PaymentActivityDeps) {
       const outcome = await payment.queryStatus(operators[payment.operator]);
       return attestor.attestStatus(query, outcome, payment.money);
     },
+  };
+}
+
+function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kinds: Kinds) {
+  return {
+    /** One read: the payment as it is recorded now, whatever signals came, and the durations that the run uses. */
+    async loadPayment(ref: PaymentRef): Promise<{ snapshot: PaymentSnapshot; clocks: PaymentClocks }> {
+      const { snapshot } = await withFailures(() => kinds.load(ref));
+      return { snapshot, clocks: paymentClocks(clocks) };
+    },
 
     /** One transaction: the operator has the payment. */
     async recordAccepted(ref: SentPaymentRef): Promise<void> {
       await markAccepted(db, ref, new Date());
+    },
+
+    /**
+     * One statement: counts that the operator does not know the payment, or begins the count again when it said nothing.
+     * Returns the payment as it is afterwards. The status must be one that we attested.
+     */
+    async recordNotFound({
+      ref,
+      attested,
+    }: {
+      ref: SentPaymentRef;
+      attested: AttestedStatus;
+    }): Promise<PaymentSnapshot> {
+      attestor.requireAttestation(ref.id, attested);
+      // The clock of the process that made the query may be ahead.
+      const queriedAt = new Date(Math.min(attested.queriedAtMs, Date.now()));
+      const { notFoundGraceMs: graceMs, notFoundGapMs: gapMs } = clocks;
+      if (attested.status.kind === 'not_found') await countNotFound(db, ref, { queriedAt, graceMs, gapMs });
+      else await resetNotFounds(db, ref, queriedAt);
+      return (await withFailures(() => kinds.load(ref))).snapshot;
     },
 
     /**

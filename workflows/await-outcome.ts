@@ -12,6 +12,7 @@ import {
   recordAccepted,
   recordDiscrepancy,
   recordNeverSent,
+  recordNotFound,
   recordTransition,
   scheduleRecheck,
   type Payment,
@@ -97,6 +98,8 @@ async function applyStatus<Kind extends PaymentKind>(
   const { status } = attested;
   const isAccepted = status.kind === 'pending' && lifecycle.isAcceptanceUnrecorded(from);
   let snapshot = isAccepted ? await recordAccepted(payment, from) : from;
+  const adds = lifecycle.notFoundStep(snapshot, attested, payment.clocks);
+  if (adds !== null) snapshot = await recordNotFound(payment, snapshot, attested);
   for (;;) {
     if (contradictionIn(snapshot.state, status) !== null) await recordDiscrepancy(payment, attested);
     const transition = lifecycle.next(snapshot, attested, payment.clocks);

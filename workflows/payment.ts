@@ -116,6 +116,17 @@ export async function recordAccepted<Kind extends PaymentKind>(
   return { ...snapshot, isAccepted: true };
 }
 
+/** Records what the status adds to the evidence that the operator never accepted the payment; returns it as it is then. */
+export async function recordNotFound<Kind extends PaymentKind>(
+  { input: ref }: Payment<Kind>,
+  snapshot: PaymentSnapshot<Kind>,
+  attested: AttestedStatus,
+): Promise<PaymentSnapshot<Kind>> {
+  if (ref.kind === 'collection') return snapshot;
+  const summary = `record that the operator said ${attested.status.kind}`;
+  return (await own.recordNotFound.executeWithOptions({ summary }, [{ ref, attested }])) as PaymentSnapshot<Kind>;
+}
+
 /** Records a transition; returns the payment as it is then, whatever changed it. */
 export async function recordTransition<Kind extends PaymentKind>(
   { input }: Payment<Kind>,

@@ -40,6 +40,16 @@ export const DURATIONS = {
     real: 1 * MINUTE,
     demo: 6 * SECOND,
   },
+  notFoundGapMs: {
+    meaning: 'Shortest time between two statuses “not found” of a payout or refund that both count',
+    real: 30 * MINUTE,
+    demo: 2 * SECOND,
+  },
+  notFoundSpanMs: {
+    meaning: 'From the first “not found” that counts to the last, before the payout or refund counts as never accepted',
+    real: 6 * HOUR,
+    demo: 6 * SECOND,
+  },
   minimumQueryGapMs: {
     meaning: 'Shortest time between two status queries of one payment, however many callbacks come',
     real: 1 * SECOND,

@@ -120,6 +120,8 @@ export const TEST_CLOCKS: Clocks = {
   staleAfterMs: 60_000,
   lateCheckEveryMs: 60_000,
   notFoundGraceMs: 60_000,
+  notFoundGapMs: 10_000,
+  notFoundSpanMs: 60_000,
 };
 
 /** What payment operations are bound to in tests. */

@@ -22,6 +22,7 @@ import {
   type RuleFixture,
 } from './rule-cases.ts';
 import { WEBHOOK_RULE_CASES } from './webhooks/webhook-rule-cases.ts';
+import { SEND_RULE_CASES } from './payments/send-rule-cases.ts';
 import { valuesOf } from '../support/values-of.ts';
 import { useDatabase } from './use-database.ts';
 
@@ -34,6 +35,7 @@ const CASES: readonly RuleCase[] = [
   ...PAYOUT_MONEY_RULE_CASES,
   ...REVERSAL_RULE_CASES,
   ...DISCREPANCY_RULE_CASES,
+  ...SEND_RULE_CASES,
 ];
 
 describe('the database', () => {

@@ -6,7 +6,7 @@ import { recheckWorkflowId, reversalWorkflowId } from '../../src/temporal/workfl
 import type { PayoutId, ReversalId } from '../../src/domain/ids.ts';
 import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
-import { callBack, pay, untilState, type Payment } from '../support/payments.ts';
+import { callBack, pay, switchFaults, untilState, type Payment } from '../support/payments.ts';
 import { temporalClient } from '../support/engines.ts';
 import { requestPayout, fund, release, untilPayoutState, type Payout } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
@@ -78,6 +78,26 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
       await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
       await sleep(1500);
       await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+      await untilPayoutState(testEnv, payout, 'failed');
+      return payout;
+    },
+  },
+  {
+    name: 'payout-never-accepted',
+    environment: {
+      MALIPO_POLL_SCHEDULE_MS: '700',
+      MALIPO_RECONCILE_SCHEDULE_MS: '700',
+      MALIPO_PAYOUT_SEND_DEADLINE_MS: '4000',
+      MALIPO_OPERATOR_TIMEOUT_MS: '300',
+      MALIPO_NOT_FOUND_GRACE_MS: '400',
+    },
+    async play(testEnv) {
+      await fund(testEnv, testEnv.merchant, 20_000);
+      await switchFaults(testEnv, { down: true });
+      const payout = await requestPayout(testEnv, '000');
+      await release(await logInAs(testEnv, testEnv.merchant.id, 'approver'), payout);
+      await untilPayoutState(testEnv, payout, 'reconciling');
+      await switchFaults(testEnv, {});
       await untilPayoutState(testEnv, payout, 'failed');
       return payout;
     },

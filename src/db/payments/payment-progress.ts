@@ -47,6 +47,58 @@ export async function markAccepted(db: Queryable, { kind, merchantId, id }: Sent
   await db.run(MARK_ACCEPTED[kind], [merchantId, id, at]);
 }
 
+const PENDING_WHEN_SENT = {
+  payout: `state IN ('released', 'reconciling')`,
+  reversal: `state IN ('requested', 'reconciling')`,
+} as const;
+
+function countNotFoundStatement(kind: SentPaymentRef['kind']): Statement {
+  return statement(
+    `${kind}_count_not_found`,
+    `UPDATE ${TABLES[kind]}
+     SET not_found_count = not_found_count + 1, not_found_since = coalesce(not_found_since, $3), not_found_last_at = $3
+     WHERE merchant_id = $1 AND id = $2 AND ${PENDING_WHEN_SENT[kind]} AND send_begun_at IS NOT NULL
+       AND accepted_at IS NULL AND send_deadline_at <= $4 AND (not_found_last_at IS NULL OR not_found_last_at <= $5)`,
+  );
+}
+
+const COUNT_NOT_FOUND = { payout: countNotFoundStatement('payout'), reversal: countNotFoundStatement('reversal') };
+
+/** A status of `not_found`, as of the time of its query. */
+export type CountedNotFound = { readonly queriedAt: Date; readonly graceMs: number; readonly gapMs: number };
+
+/**
+ * Counts that the operator does not know the payment, unless that says nothing: a send may still be on its way, the
+ * operator accepted it, or the last such status, or an older one, is less than `gapMs` away. Repeating it changes nothing.
+ */
+export async function countNotFound(
+  db: Queryable,
+  { kind, merchantId, id }: SentPaymentRef,
+  { queriedAt, graceMs, gapMs }: CountedNotFound,
+): Promise<void> {
+  const before = (ms: number) => new Date(queriedAt.getTime() - ms);
+  await db.run(COUNT_NOT_FOUND[kind], [merchantId, id, queriedAt, before(graceMs), before(gapMs)]);
+}
+
+function resetNotFoundsStatement(kind: SentPaymentRef['kind']): Statement {
+  return statement(
+    `${kind}_reset_not_founds`,
+    `UPDATE ${TABLES[kind]} SET not_found_count = 0, not_found_since = NULL, not_found_last_at = $3
+     WHERE merchant_id = $1 AND id = $2 AND ${PENDING_WHEN_SENT[kind]} AND not_found_count > 0 AND not_found_last_at < $3`,
+  );
+}
+
+const RESET_NOT_FOUNDS = { payout: resetNotFoundsStatement('payout'), reversal: resetNotFoundsStatement('reversal') };
+
+/** Begins the count again, as of a status that came after the last that was counted. No older status counts any more. */
+export async function resetNotFounds(
+  db: Queryable,
+  { kind, merchantId, id }: SentPaymentRef,
+  queriedAt: Date,
+): Promise<void> {
+  await db.run(RESET_NOT_FOUNDS[kind], [merchantId, id, queriedAt]);
+}
+
 // Only in these states can the operator contradict the outcome or return the money.
 function scheduleStatement(kind: PaymentKind): Statement {
   return statement(

@@ -55,7 +55,7 @@ const RECORD = changeStatement(
   'payout_change_record',
   'payout_id',
   `UPDATE payouts
-   SET state = $13, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $14,
+   SET state = $13, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $14, failed_by = $24,
        operator_receipt = coalesce($15, operator_receipt), check_due_at = $16, amount_reversed_minor = $17,
        decided_by = $18, rejection_reason = $19, send_deadline_at = $20, approvals_required = $21,
        workflow_started_at = CASE WHEN state = 'queued' AND $13 <> 'expired' THEN NULL
@@ -92,6 +92,7 @@ export async function recordPayoutChange(
     after.approvalsRequired,
     change.requiresNotAccepted,
     change.requiresNotSent,
+    change.failedBy,
   ];
   const rows = await withOwnReceipt(change.operatorReceipt, () => db.run(RECORD, values));
   return rows.length === 1;

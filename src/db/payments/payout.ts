@@ -13,7 +13,7 @@ const reads = paymentReads({
   table: 'payouts',
   prefix: 'pay',
   columns: `created_by, api_key_id, approvals_required, decided_by, rejection_reason, expires_at, send_deadline_at,
-  send_begun_at, accepted_at,
+  send_begun_at, accepted_at, not_found_count, not_found_since, not_found_last_at,
   (SELECT json_agg(json_build_object('userId', a.user_id, 'approvedAtMs',
                                      round(extract(epoch FROM a.approved_at) * 1000)) ORDER BY a.approved_at, a.user_id)
    FROM payout_approvals a WHERE a.payout_id = payouts.id) AS approvals`,

@@ -7,7 +7,7 @@ import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, r.state, r.operator_reference, r.failure_code,
     r.requested_by, r.created_at, r.updated_at, r.send_deadline_at, r.send_begun_at,
-    r.accepted_at
+    r.accepted_at, r.not_found_count, r.not_found_since, r.not_found_last_at
   FROM reversals r JOIN collections c ON c.id = r.collection_id`;
 
 const INSERT = statement(
@@ -67,7 +67,7 @@ export async function findReversalByOperatorReference(
 
 const UPDATE = statement(
   'reversal_update',
-  `UPDATE reversals SET state = $3, failure_code = $4, updated_at = $5, check_due_at = $6,
+  `UPDATE reversals SET state = $3, failure_code = $4, failed_by = $9, updated_at = $5, check_due_at = $6,
      workflow_started_at = coalesce(workflow_started_at, $5), workflow_failures = 0
    WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) AND (send_begun_at IS NULL OR NOT $8) RETURNING 1`,
 );
@@ -75,7 +75,7 @@ const UPDATE = statement(
 /** Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
 export async function updateReversal(
   tx: Tx,
-  { before, after, checkDueAt, requiresNotAccepted, requiresNotSent }: ReversalChange,
+  { before, after, checkDueAt, failedBy, requiresNotAccepted, requiresNotSent }: ReversalChange,
 ): Promise<boolean> {
   const values = [
     before.id,
@@ -86,6 +86,7 @@ export async function updateReversal(
     checkDueAt,
     requiresNotAccepted,
     requiresNotSent,
+    failedBy,
   ];
   return (await tx.run(UPDATE, values)).length === 1;
 }

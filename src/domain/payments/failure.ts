@@ -28,6 +28,9 @@ const PAYOUT_MESSAGES: Readonly<Partial<Record<keyof typeof MESSAGES, string>>> 
   service_unavailable: 'We could not send this to the operator in time; nothing was sent. Create a new one.',
 };
 
+/** What makes a payout or refund fail: the operator's refusal, or one of the two reasons to hold that it is not sent. */
+export type FailureCause = 'declined' | 'never_sent' | 'never_accepted';
+
 export type FailureCode = keyof typeof MESSAGES;
 export type Failure = { readonly code: FailureCode; readonly message: string };
 

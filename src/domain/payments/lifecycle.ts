@@ -5,11 +5,11 @@ import {
   type CollectionSnapshot,
   type CollectionTransitionInput,
 } from './collection-progress.ts';
-import type { AttestedStatus } from './operator-status.ts';
-import type { PaymentKind } from './payment.ts';
+import { isNoStatus, type AttestedStatus } from './operator-status.ts';
+import { isFinal, type PaymentKind } from './payment.ts';
 import { nextPayoutTransition, type PayoutOutcomeInput, type PayoutSnapshot } from './payout-progress.ts';
 import { nextReversalTransition, type ReversalSnapshot, type ReversalTransitionInput } from './reversal-progress.ts';
-import { isNeverSent } from './send-progress.ts';
+import { isNeverSent, notFoundStep } from './send-progress.ts';
 
 type Snapshots = {
   readonly collection: CollectionSnapshot;
@@ -34,6 +34,12 @@ type Lifecycle<Kind extends PaymentKind> = {
   isNeverSent(snapshot: PaymentSnapshot<Kind>, nowMs: number): boolean;
   /** Whether the operator status `pending` must still be recorded as the operator's acceptance. */
   isAcceptanceUnrecorded(snapshot: PaymentSnapshot<Kind>): boolean;
+  /** What the status adds to the evidence that the operator never accepted the payment, for the row to record. */
+  notFoundStep(
+    snapshot: PaymentSnapshot<Kind>,
+    attested: AttestedStatus,
+    clocks: PaymentClocks,
+  ): 'count' | 'reset' | null;
   /** The transition that follows from the status, or null to keep waiting. */
   next(snapshot: PaymentSnapshot<Kind>, attested: AttestedStatus, clocks: PaymentClocks): TransitionInput<Kind> | null;
 };
@@ -45,18 +51,24 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
       isNeverSent({ sendDeadlineAtMs: promptDeadlineAtMs, isSendBegun }, nowMs),
     // The state `prompted` records it.
     isAcceptanceUnrecorded: () => false,
+    // One status is enough: an expired collection still succeeds if it turns out to be paid.
+    notFoundStep: () => null,
     next: (snapshot, attested, clocks) => nextCollectionTransition(snapshot, attested, clocks),
   },
   payout: {
     overdueAtMs: ({ sendDeadlineAtMs }) => sendDeadlineAtMs,
     isNeverSent,
     isAcceptanceUnrecorded: ({ isAccepted }) => !isAccepted,
+    notFoundStep: (snapshot, attested, { notFoundGraceMs }) =>
+      isFinal(snapshot.state) || isNoStatus(attested) ? null : notFoundStep(snapshot, attested, notFoundGraceMs),
     next: (snapshot, attested, { notFoundGraceMs }) => nextPayoutTransition(snapshot, attested, notFoundGraceMs),
   },
   reversal: {
     overdueAtMs: ({ sendDeadlineAtMs }) => sendDeadlineAtMs,
     isNeverSent,
     isAcceptanceUnrecorded: ({ isAccepted }) => !isAccepted,
+    notFoundStep: (snapshot, attested, { notFoundGraceMs }) =>
+      isFinal(snapshot.state) || isNoStatus(attested) ? null : notFoundStep(snapshot, attested, notFoundGraceMs),
     next: (snapshot, attested, { notFoundGraceMs }) => nextReversalTransition(snapshot, attested, notFoundGraceMs),
   },
 };

@@ -68,9 +68,16 @@ const MTN_MARKETS: readonly Market[] = [
   },
 ];
 
+type OperatorEntry = {
+  readonly name: string;
+  readonly markets: readonly Market[];
+  /** How often it must say that it does not know a payout or refund before that counts: its statuses may lag. */
+  readonly notFoundsNeeded: number;
+};
+
 /** Prefixes from the countries' numbering plans; amounts from the operators' published customer tariffs. */
-export const OPERATORS: Readonly<Record<OperatorId, { readonly name: string; readonly markets: readonly Market[] }>> = {
-  'mtn-momo': { name: 'MTN MoMo', markets: MTN_MARKETS },
+export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
+  'mtn-momo': { name: 'MTN MoMo', markets: MTN_MARKETS, notFoundsNeeded: 3 },
 };
 
 export type Route =

@@ -1,5 +1,5 @@
 // Decides how a transition input changes a payout. The operations record the change.
-import type { FailureCode } from './failure.ts';
+import type { FailureCause, FailureCode } from './failure.ts';
 import type { UserId } from '../ids.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
 import { isFinal } from './payment.ts';
@@ -18,6 +18,8 @@ export type PayoutChange = {
   readonly after: Payout;
   /** Known once the payout is paid. */
   readonly operatorReceipt: string | null;
+  /** What made it fail; null unless it failed. */
+  readonly failedBy: FailureCause | null;
   /** Whether the change may be written only while no acceptance by the operator is recorded. */
   readonly requiresNotAccepted: boolean;
   /** Whether the change may be written only while no try to send it is recorded. */
@@ -51,6 +53,7 @@ export function changePayout(
     before,
     after,
     operatorReceipt: 'operatorReceipt' in input ? input.operatorReceipt : null,
+    failedBy: state === 'failed' ? (input.kind as FailureCause) : null,
     requiresNotAccepted: input.kind === 'never_accepted',
     requiresNotSent: input.kind === 'never_sent',
     checkDueAt: isFinal(state) ? null : new Date(at.getTime() + staleAfterMs),

@@ -41,7 +41,9 @@ export function nextPayoutTransition(
     case 'declined':
       return { kind: 'declined', failureCode: status.failureCode };
     case 'not_found':
-      if (isNeverAccepted(snapshot, queriedAtMs, notFoundGraceMs)) return { kind: 'never_accepted', queriedAtMs };
+      if (snapshot.hasNotFoundEvidence && isNeverAccepted(snapshot, queriedAtMs, notFoundGraceMs)) {
+        return { kind: 'never_accepted', queriedAtMs };
+      }
       return isOverdue ? { kind: 'outcome_unknown' } : null;
     case 'pending':
     case 'unknown':

@@ -3,6 +3,7 @@ import { payoutFailure, type FailureCode } from './failure.ts';
 import type { ApiKeyId, MerchantId, PayoutId, UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { OperatorId } from './operator-catalogue.ts';
+import type { NotFounds } from './recorded-send.ts';
 
 export type PayoutState =
   'queued' | 'released' | 'reconciling' | 'succeeded' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'reversed';
@@ -101,7 +102,7 @@ export type Payout = {
   readonly sendBegunAt: Date | null;
   /** When the operator first confirmed that it has the payout: from then on `not_found` does not void the hold. */
   readonly acceptedAt: Date | null;
-};
+} & NotFounds;
 
 export function approvalState(state: PayoutState): ApprovalState {
   return APPROVAL_STATE[state];

@@ -1,5 +1,5 @@
 // Decides how a transition input changes a reversal. The operations record the change.
-import type { FailureCode } from './failure.ts';
+import type { FailureCause, FailureCode } from './failure.ts';
 import { isFinal } from './payment.ts';
 import { REVERSAL_TRANSITIONS, type Reversal } from './reversal.ts';
 import type { ReversalTransitionInput } from './reversal-progress.ts';
@@ -9,6 +9,8 @@ export type ReversalChange = {
   readonly after: Reversal;
   /** When the sweep requeues the reversal, unless a workflow has changed it by then; null when it is final. */
   readonly checkDueAt: Date | null;
+  /** What made it fail; null unless it failed. */
+  readonly failedBy: FailureCause | null;
   /** Whether the change may be written only while no acceptance by the operator is recorded. */
   readonly requiresNotAccepted: boolean;
   /** Whether the change may be written only while no try to send it is recorded. */
@@ -28,6 +30,7 @@ export function changeReversal(
     before,
     after: { ...before, state, failureCode: failureOf(input), updatedAt: at },
     checkDueAt: isFinal(state) ? null : new Date(at.getTime() + staleAfterMs),
+    failedBy: state === 'failed' ? (input.kind as FailureCause) : null,
     requiresNotAccepted: input.kind === 'never_accepted',
     requiresNotSent: input.kind === 'never_sent',
   };

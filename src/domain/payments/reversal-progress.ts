@@ -24,7 +24,8 @@ export function nextReversalTransition(
   if (state === 'succeeded' || state === 'failed') return null;
   if (status.kind === 'paid') return { kind: 'refunded' };
   if (status.kind === 'declined') return { kind: 'declined', failureCode: status.failureCode };
-  if (status.kind === 'not_found' && isNeverAccepted(snapshot, queriedAtMs, notFoundGraceMs)) {
+  const isProvenNotFound = status.kind === 'not_found' && snapshot.hasNotFoundEvidence;
+  if (isProvenNotFound && isNeverAccepted(snapshot, queriedAtMs, notFoundGraceMs)) {
     return { kind: 'never_accepted', queriedAtMs };
   }
   // The ledger has no posting for a refund that came back to us: it stays pending until a person looks at it.

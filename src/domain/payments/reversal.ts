@@ -2,6 +2,7 @@
 import { payoutFailure, type FailureCode } from './failure.ts';
 import type { CollectionId, MerchantId, ReversalId, UserId } from '../ids.ts';
 import type { OperatorId } from './operator-catalogue.ts';
+import type { NotFounds } from './recorded-send.ts';
 
 /** `requested`: the refund is being sent; `reconciling`: its outcome is unknown. */
 export type ReversalState = 'requested' | 'reconciling' | 'succeeded' | 'failed';
@@ -53,7 +54,7 @@ export type Reversal = {
   readonly sendBegunAt: Date | null;
   /** When the operator first confirmed that it has the refund; null until then. */
   readonly acceptedAt: Date | null;
-};
+} & NotFounds;
 
 export function reversalObject(reversal: Reversal) {
   return {

@@ -1,5 +1,5 @@
 // How far the send of a payout or refund got, and what contradicts its outcome. Pure, because workflows replay it.
-import type { OperatorStatus } from './operator-status.ts';
+import type { AttestedStatus, OperatorStatus } from './operator-status.ts';
 import type { PaymentState } from './payment.ts';
 
 /** Times are Unix milliseconds. */
@@ -10,6 +10,9 @@ export type SendProgress = {
   readonly isSendBegun: boolean;
   /** Whether the operator has confirmed at least once that it has the payment. */
   readonly isAccepted: boolean;
+  /** How often in a row it said that it does not know the payment, and whether that is evidence enough. */
+  readonly notFoundCount: number;
+  readonly hasNotFoundEvidence: boolean;
 };
 
 /** Whether nobody tried to send the payment, and nobody may any more: no operator need be queried about it. */
@@ -21,8 +24,9 @@ export function isNeverSent(
 }
 
 /**
- * Whether `not_found`, queried at that time, means that the operator did not and will not accept the payment: it never
- * confirmed that it has it, and `notFoundGraceMs` after the send deadline no send can still be on its way.
+ * Whether `not_found`, queried at that time, can mean that the operator did not and will not accept the payment: it never
+ * confirmed that it has it, and `notFoundGraceMs` after the send deadline no send can still be on its way. It takes more
+ * than one such status.
  */
 export function isNeverAccepted(
   { sendDeadlineAtMs, isAccepted }: Pick<SendProgress, 'sendDeadlineAtMs' | 'isAccepted'>,
@@ -32,36 +36,18 @@ export function isNeverAccepted(
   return sendDeadlineAtMs !== null && !isAccepted && queriedAtMs >= sendDeadlineAtMs + notFoundGraceMs;
 }
 
-/** As a row records it. A refund always has a send deadline, a payout once it is released. */
-type RecordedSend = {
-  readonly sendDeadlineAt: Date | null;
-  readonly sendBegunAt: Date | null;
-  readonly acceptedAt: Date | null;
-};
-
-/** Whether the row confirms `never_sent`, recorded `at`. The statement that records it checks once more that no try began. */
-export function confirmsNeverSent(
-  { sendDeadlineAt, sendBegunAt }: Omit<RecordedSend, 'acceptedAt'>,
-  at: Date,
-): boolean {
-  return isNeverSent(
-    { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isSendBegun: sendBegunAt !== null },
-    at.getTime(),
-  );
-}
-
 /**
- * Whether the row confirms `never_accepted` from a status queried at that time and recorded `at`. The earlier of the two
- * times counts, because the clock of the process that made the query may be ahead.
+ * What the status adds to the evidence that the operator never accepted a pending payment: a `not_found` counts once no
+ * send can still be on its way; an answer that says nothing may hide that it has it, so the count begins again.
  */
-export function confirmsNeverAccepted(
-  { sendDeadlineAt, acceptedAt }: RecordedSend,
-  queriedAtMs: number,
-  at: Date,
+export function notFoundStep(
+  progress: SendProgress,
+  { status, queriedAtMs }: Pick<AttestedStatus, 'status' | 'queriedAtMs'>,
   notFoundGraceMs: number,
-): boolean {
-  const progress = { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isAccepted: acceptedAt !== null };
-  return isNeverAccepted(progress, Math.min(queriedAtMs, at.getTime()), notFoundGraceMs);
+): 'count' | 'reset' | null {
+  if (!progress.isSendBegun || !isNeverAccepted(progress, queriedAtMs, notFoundGraceMs)) return null;
+  if (status.kind === 'not_found') return 'count';
+  return status.kind === 'unknown' && progress.notFoundCount > 0 ? 'reset' : null;
 }
 
 /** An operator status that contradicts the recorded outcome. No posting may follow from it by itself. */

@@ -121,6 +121,9 @@ async function newPayout(tx: Tx, input: CreatePayout, expiryMs: number): Promise
     sendDeadlineAt: null,
     sendBegunAt: null,
     acceptedAt: null,
+    notFoundCount: 0,
+    notFoundSince: null,
+    notFoundLastAt: null,
   };
 }
 

@@ -94,6 +94,9 @@ async function insert(tx: Tx, input: CreateReversal, sendDeadlineMs: number): Pr
     sendDeadlineAt: new Date(at.getTime() + sendDeadlineMs),
     sendBegunAt: null,
     acceptedAt: null,
+    notFoundCount: 0,
+    notFoundSince: null,
+    notFoundLastAt: null,
   };
   if (!(await insertReversal(tx, reversal))) throw underWay();
   await recordAct(tx, by, {

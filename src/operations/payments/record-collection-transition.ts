@@ -6,7 +6,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { changeCollection } from '../../domain/payments/collection-change.ts';
 import { confirmsExpiry, type CollectionTransitionInput } from '../../domain/payments/collection-progress.ts';
-import { confirmsNeverSent } from '../../domain/payments/send-progress.ts';
+import { confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { PaymentContext } from './payment-context.ts';
 

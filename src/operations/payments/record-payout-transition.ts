@@ -2,12 +2,13 @@
 import { compareAndSet } from '../../db/payments/compare-and-set.ts';
 import { findPayout } from '../../db/payments/payout.ts';
 import { recordPayoutChange } from '../../db/payments/payout-change.ts';
+import type { Clocks } from '../../domain/clocks.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { changePayout } from '../../domain/payments/payout-change.ts';
 import type { PayoutOutcomeInput } from '../../domain/payments/payout-progress.ts';
-import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/send-progress.ts';
+import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type RecordPayoutTransition = {
@@ -29,16 +30,16 @@ export async function recordPayoutTransition(
   return compareAndSet(ref.id, async () => {
     const before = await findPayout(db, ref.merchantId, ref.id);
     if (before === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
-    if (!isTimely(before, transition, at, clocks.notFoundGraceMs)) return before;
+    if (!isTimely(before, transition, at, clocks)) return before;
     const change = changePayout(before, transition, at, clocks.staleAfterMs);
     if (change === null) return before;
     return (await recordPayoutChange(db, change, environment)) ? change.after : 'missed';
   });
 }
 
-function isTimely(payout: Payout, transition: PayoutOutcomeInput, at: Date, notFoundGraceMs: number): boolean {
+function isTimely(payout: Payout, transition: PayoutOutcomeInput, at: Date, clocks: Clocks): boolean {
   if (transition.kind === 'approval_expired') return at >= payout.expiresAt;
   if (transition.kind === 'never_sent') return confirmsNeverSent(payout, at);
   if (transition.kind !== 'never_accepted') return true;
-  return confirmsNeverAccepted(payout, transition.queriedAtMs, at, notFoundGraceMs);
+  return confirmsNeverAccepted(payout, transition.queriedAtMs, at, clocks);
 }

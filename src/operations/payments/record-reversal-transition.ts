@@ -4,13 +4,14 @@ import { recordCollectionChange } from '../../db/payments/collection-change.ts';
 import type { Tx } from '../../db/database.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { findReversal, updateReversal } from '../../db/payments/reversal.ts';
+import type { Clocks } from '../../domain/clocks.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { changeCollection } from '../../domain/payments/collection-change.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 import { changeReversal } from '../../domain/payments/reversal-change.ts';
 import type { ReversalTransitionInput } from '../../domain/payments/reversal-progress.ts';
-import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/send-progress.ts';
+import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type RecordReversalTransition = {
@@ -36,7 +37,7 @@ export async function recordReversalTransition(
     const before = await findReversal(tx, ref.merchantId, ref.id);
     if (before === null) throw new DomainError('reversal_not_found', 'There is no reversal with this id.');
     const change = changeReversal(before, transition, at, clocks.staleAfterMs);
-    if (change === null || !isTimely(before, transition, at, clocks.notFoundGraceMs)) {
+    if (change === null || !isTimely(before, transition, at, clocks)) {
       return { reversal: before, isPosted: true };
     }
     const { after } = change;
@@ -53,10 +54,10 @@ export async function recordReversalTransition(
   });
 }
 
-function isTimely(reversal: Reversal, transition: ReversalTransitionInput, at: Date, notFoundGraceMs: number): boolean {
+function isTimely(reversal: Reversal, transition: ReversalTransitionInput, at: Date, clocks: Clocks): boolean {
   if (transition.kind === 'never_sent') return confirmsNeverSent(reversal, at);
   if (transition.kind !== 'never_accepted') return true;
-  return confirmsNeverAccepted(reversal, transition.queriedAtMs, at, notFoundGraceMs);
+  return confirmsNeverAccepted(reversal, transition.queriedAtMs, at, clocks);
 }
 
 async function reverseCollection(

@@ -59,6 +59,7 @@ export function requestedFieldCases(
 }
 
 export const SENT_NOW = 'send_begun_at = now()';
+export const NEVER_SENT = "failure_code = 'service_unavailable', failed_by = 'never_sent'";
 export const SEND_REFUSED = /can begin once, while it may be sent and before its deadline/;
 
 /** A send of a payment that may be sent begins once, and before its deadline. */

@@ -2,33 +2,19 @@
 import assert from 'node:assert/strict';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
-import type { Reversal } from '../../../src/domain/payments/reversal.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import { getCollection } from '../../../src/queries/payments/collection.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
-import { getReversal } from '../../../src/queries/payments/reversal.ts';
 import { listAuditEntries } from '../../../src/queries/accounts/audit.ts';
 import { listDiscrepancies } from '../../../src/queries/payments/list-discrepancies.ts';
-import { markAccepted } from '../../../src/db/payments/payment-progress.ts';
 import { recordDiscrepancy } from '../../../src/operations/payments/record-discrepancy.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
-import {
-  balanceOf,
-  confirmRefund,
-  makePayout,
-  makeReversal,
-  makeShop,
-  queue,
-  recordPayout,
-  recordReversal,
-  release,
-  requestReversal,
-} from './payout-rows.ts';
-import { makeCollection, record, TEST_CLOCKS, whileLocked } from '../rows.ts';
-import { useDatabase, useDatabasePerCase } from '../use-database.ts';
+import { balanceOf, confirmRefund, makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
+import { makeCollection, record } from '../rows.ts';
+import { useDatabasePerCase } from '../use-database.ts';
 import { valuesOf } from '../../support/values-of.ts';
-import { useFixture, useFixturePerCase } from '../../support/use-fixture.ts';
+import { useFixturePerCase } from '../../support/use-fixture.ts';
 
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '4711' };
 const DECLINED: OperatorStatus = { kind: 'declined', failureCode: 'operator_rejected' };
@@ -184,71 +170,5 @@ describe('an operator’s contradiction of a recorded outcome', () => {
       `${fault?.subject} ${fault?.fault}`,
       new RegExp(`^${reversal.id} the provider gave .* back by itself`),
     );
-  });
-});
-
-describe('a payment that the operator never accepted', () => {
-  const db = useDatabase();
-  const shop = useFixture(() => makeShop(db, 100_000n));
-
-  const neverAccepted = (queriedAt: Date) => ({ kind: 'never_accepted', queriedAtMs: queriedAt.getTime() }) as const;
-  const late = ({ sendDeadlineAt }: { sendDeadlineAt: Date | null }, ms = 0) =>
-    new Date(sendDeadlineAt!.getTime() + TEST_CLOCKS.notFoundGraceMs + ms);
-
-  // Sent so long ago that all times of these tests are in the past: ids continue from the latest time one was created for.
-  const LONG_AGO = { clocks: { payoutSendDeadlineMs: -TEST_CLOCKS.notFoundGraceMs - 10_000 } };
-
-  async function released(): Promise<Payout> {
-    const { id } = await queue(db, shop, 1000n);
-    await release(db, shop.approver, id, LONG_AGO);
-    return getPayout(db, shop.merchantId, id);
-  }
-
-  async function requested(): Promise<Reversal> {
-    const paid = await makeCollection(db, shop.merchantId, 'succeeded');
-    const created = await requestReversal(db, shop.approver, paid.id, LONG_AGO);
-    assert.ok(created.kind === 'created');
-    return created.reversal;
-  }
-
-  it('fails and frees the held money once no send can be on its way, at the query and by our clock', async () => {
-    const payout = await released();
-    const [early, due] = [late(payout, -1), late(payout)];
-    for (const [queriedAt, at] of [
-      [early, due],
-      [due, early],
-      [late(payout, 86_400_000), early],
-    ] as const) {
-      assert.equal((await recordPayout(db, payout, neverAccepted(queriedAt), at)).state, 'released');
-    }
-    const failed = await recordPayout(db, payout, neverAccepted(due), due);
-    assert.deepEqual([failed.state, failed.failureCode], ['failed', 'operator_unavailable']);
-  });
-
-  it('does not fail when the operator’s acceptance is recorded before or at the same moment', async () => {
-    const payout = await released();
-    const { id, merchantId } = payout;
-    const accept = { sql: 'UPDATE payouts SET accepted_at = now() WHERE id = $1', values: [id] };
-    const recordNeverAccepted = () => recordPayout(db, payout, neverAccepted(late(payout)), late(payout));
-    assert.equal((await whileLocked(db, accept, recordNeverAccepted)).state, 'released');
-    assert.equal((await recordNeverAccepted()).state, 'released');
-    assert.equal((await getPayout(db, merchantId, id)).state, 'released');
-  });
-
-  it('fails by the same rules when it is a refund', async () => {
-    const reversal = await requested();
-    const [early, due] = [late(reversal, -1), late(reversal)];
-    assert.equal((await recordReversal(db, reversal, neverAccepted(early), due)).state, 'requested');
-    assert.equal((await recordReversal(db, reversal, neverAccepted(due), early)).state, 'requested');
-    assert.equal((await recordReversal(db, reversal, neverAccepted(due), due)).failureCode, 'operator_unavailable');
-
-    const accepted = await requested();
-    const { id, merchantId } = accepted;
-    await markAccepted(db, { kind: 'reversal', id, merchantId }, new Date());
-    assert.equal(
-      (await recordReversal(db, accepted, neverAccepted(late(accepted)), late(accepted))).state,
-      'requested',
-    );
-    assert.equal((await getReversal(db, merchantId, id)).state, 'requested');
   });
 });

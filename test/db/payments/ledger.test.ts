@@ -195,7 +195,7 @@ describe('the ledger check', () => {
     ['rejected', 'queued', 'rejection_reason = NULL, decided_by = NULL, version = 0, previous_state = NULL'],
     ['released', 'succeeded', "operator_receipt = '42'"],
     ['released', 'failed', "failure_code = 'unknown'"],
-    ['failed', 'succeeded', "failure_code = NULL, operator_receipt = '42'"],
+    ['failed', 'succeeded', "failure_code = NULL, failed_by = NULL, operator_receipt = '42'"],
     ['succeeded', 'reversed', 'amount_reversed_minor = amount_minor'],
     ['reversed', 'succeeded', 'amount_reversed_minor = 0'],
   ];

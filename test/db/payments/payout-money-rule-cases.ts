@@ -107,14 +107,16 @@ function newPayout(fixture: RuleFixture): { readonly id: string; readonly sql: S
   return { id, sql: insert(fixture, 'payouts', { id }) };
 }
 
+const DECLINED = "failure_code = 'unknown', failed_by = 'declined'";
+
 /** Transitions that move money: from, to, the other columns that the row needs, and the version that it then has. */
 const MOVES = [
   ['queued', 'rejected', "rejection_reason = 'no', decided_by = created_by", 1],
   ['queued', 'cancelled', 'decided_by = created_by', 1],
   ['queued', 'expired', '', 1],
-  ['released', 'failed', "failure_code = 'unknown'", 2],
+  ['released', 'failed', DECLINED, 2],
   ['released', 'succeeded', "operator_receipt = '42'", 2],
-  ['reconciling', 'failed', "failure_code = 'unknown'", 3],
+  ['reconciling', 'failed', DECLINED, 3],
   ['reconciling', 'succeeded', "operator_receipt = '42'", 3],
   ['succeeded', 'reversed', 'amount_reversed_minor = amount_minor', 3],
 ] as const;
@@ -155,7 +157,7 @@ const COMMIT_CASES: readonly RuleCase[] = [
     /is failed but has the transfers \{payout_held,payout_paid,payout_voided\}/,
     (fixture) => [
       DISABLE_CHECK,
-      move(fixture.payouts.released, 'failed', "failure_code = 'unknown'"),
+      move(fixture.payouts.released, 'failed', DECLINED),
       event(fixture, fixture.payouts.released, 'failed', 2),
       transfer(fixture, 'payout_voided', fixture.payouts.released),
       transfer(fixture, 'payout_paid', fixture.payouts.released),

@@ -17,6 +17,7 @@ import {
 import {
   assignedColumn,
   illegalMoves,
+  NEVER_SENT,
   PAYMENT_FIELDS,
   requestedFieldCases,
   SEND_REFUSED,
@@ -46,10 +47,10 @@ const PAYOUT_ROW_CASES: readonly RuleCase[] = [
   ]),
   ruleCase('a payout that was sent and fails as never sent', 'payouts_never_sent', ({ payouts }) => [
     update('payouts', payouts.released, SENT_NOW),
-    move(payouts.released, 'failed', "failure_code = 'service_unavailable'"),
+    move(payouts.released, 'failed', NEVER_SENT),
   ]),
   ruleCase('a send of a payout that failed as never sent', SEND_REFUSED, ({ payouts }) => [
-    move(payouts.released, 'failed', "failure_code = 'service_unavailable'"),
+    move(payouts.released, 'failed', NEVER_SENT),
     update('payouts', payouts.released, SENT_NOW),
   ]),
   ruleCase('a send of a payout that is queued', SEND_REFUSED, ({ payouts }) => [
@@ -143,7 +144,7 @@ const STATE_COLUMNS: Readonly<Record<string, string>> = {
   released: 'send_deadline_at = now()',
   reconciling: 'send_deadline_at = now()',
   succeeded: "send_deadline_at = now(), operator_receipt = '42'",
-  failed: "send_deadline_at = now(), failure_code = 'unknown'",
+  failed: "send_deadline_at = now(), failure_code = 'unknown', failed_by = 'declined'",
   rejected: "rejection_reason = 'wrong person', decided_by = created_by",
   cancelled: 'decided_by = created_by',
   expired: '',
@@ -153,6 +154,7 @@ const CLEARED_COLUMNS = [
   'send_deadline_at',
   'operator_receipt',
   'failure_code',
+  'failed_by',
   'rejection_reason',
   'decided_by',
 ] as const;
@@ -175,7 +177,7 @@ const TRANSITION_CASES: readonly RuleCase[] = illegalMoves(PAYOUT_TRANSITIONS).m
 const OUTCOME_CASES: readonly RuleCase[] = (
   [
     ['a released payout without a send deadline', 'queued', 'released', '', 'payouts_send_deadline'],
-    ['a failed payout without a failure code', 'released', 'failed', '', 'payouts_failure'],
+    ['a failed payout without a failure code', 'released', 'failed', "failed_by = 'declined'", 'payouts_failure'],
     ['a payout that succeeded without a receipt', 'released', 'succeeded', '', 'payouts_receipt'],
     ['a rejected payout without a reason', 'queued', 'rejected', 'decided_by = created_by', 'payouts_rejection'],
     [

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/domain/ids.ts';
 import { insert, refusedChanges, ruleCase, update, wrongInserts, type RuleCase } from '../rule-cases.ts';
-import { requestedFieldCases, SEND_REFUSED, sendCases, SENT_NOW } from './any-payment-rule-cases.ts';
+import { NEVER_SENT, requestedFieldCases, SEND_REFUSED, sendCases, SENT_NOW } from './any-payment-rule-cases.ts';
 
 const REQUESTED_FIELDS: readonly string[] = [
   `id = '${newId('rev')}'`,
@@ -63,14 +63,14 @@ export const REVERSAL_RULE_CASES: readonly RuleCase[] = [
   ),
   ruleCase('a refund that was sent and fails as never sent', 'reversals_never_sent', ({ reversals }) => [
     update('reversals', reversals.requested, SENT_NOW),
-    update('reversals', reversals.requested, "state = 'failed', failure_code = 'service_unavailable'"),
+    update('reversals', reversals.requested, `state = 'failed', ${NEVER_SENT}`),
   ]),
   ruleCase('a send of a refund that failed', SEND_REFUSED, ({ reversals }) => [
     update('reversals', reversals.failed, SENT_NOW),
   ]),
   ...sendCases('reversal', ({ reversals }) => reversals.requested, 'send_deadline_at'),
   ruleCase('a failed reversal without a failure code', 'reversals_failure', ({ reversals }) => [
-    update('reversals', reversals.requested, "state = 'failed'"),
+    update('reversals', reversals.requested, "state = 'failed', failed_by = 'declined'"),
   ]),
   ...requestedFieldCases('reversal', ({ reversals }) => reversals.requested, REQUESTED_FIELDS),
   ...['requested', 'reconciling', 'succeeded'].map((state): RuleCase =>

@@ -49,6 +49,7 @@ describe('a transition input of a payout', () => {
           updatedAt: NOW,
           ...written,
         });
+        assert.equal(change.failedBy, to === 'failed' ? input.kind : null);
         assert.equal(change.operatorReceipt, input.kind === 'paid' ? '42' : null);
         const isPending = to === 'released' || to === 'reconciling';
         assert.deepEqual(change.checkDueAt, isPending ? new Date(NOW.getTime() + STALE_AFTER_MS) : null);

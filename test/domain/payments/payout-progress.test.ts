@@ -32,12 +32,18 @@ const MOMENTS = [
   100_000_000_000,
 ];
 
-type Case = { state: PayoutState; status: OperatorStatus; nowMs: number; deadlineMs: number | null };
+type Case = {
+  state: PayoutState;
+  status: OperatorStatus;
+  nowMs: number;
+  deadlineMs: number | null;
+  hasEvidence: boolean;
+};
 type Rule = ProgressRule<Case, PayoutOutcomeInput | null>;
 
 const isSent = ({ state }: Case) => state === 'released' || state === 'reconciling';
-const isNeverAccepted = ({ status, nowMs, deadlineMs }: Case) =>
-  status.kind === 'not_found' && deadlineMs !== null && nowMs >= deadlineMs + GRACE_MS;
+const isNeverAccepted = ({ status, nowMs, deadlineMs, hasEvidence }: Case) =>
+  hasEvidence && status.kind === 'not_found' && deadlineMs !== null && nowMs >= deadlineMs + GRACE_MS;
 
 // The rules written once more, as a table that is read from the top: the first rule that fits applies.
 const RULES: readonly Rule[] = [
@@ -67,7 +73,7 @@ const RULES: readonly Rule[] = [
     records: () => ({ kind: 'declined', failureCode: 'payer_not_found' }),
   },
   {
-    title: 'records never_accepted when the operator does not know it and no send can still be on its way',
+    title: 'records never_accepted on evidence that the operator does not know it, when no send can be on its way',
     fits: isNeverAccepted,
     records: ({ nowMs }) => ({ kind: 'never_accepted', queriedAtMs: nowMs }),
   },
@@ -81,11 +87,15 @@ const RULES: readonly Rule[] = [
 
 const CASES: readonly Case[] = PAYOUT_STATES.flatMap((state) =>
   STATUSES.flatMap((status) =>
-    MOMENTS.flatMap((nowMs) => [DEADLINE_MS, null].map((deadlineMs) => ({ state, status, nowMs, deadlineMs }))),
+    MOMENTS.flatMap((nowMs) =>
+      [DEADLINE_MS, null].flatMap((deadlineMs) =>
+        [true, false].map((hasEvidence) => ({ state, status, nowMs, deadlineMs, hasEvidence })),
+      ),
+    ),
   ),
 );
 
-function decide({ state, status, nowMs, deadlineMs }: Case): PayoutOutcomeInput | null {
+function decide({ state, status, nowMs, deadlineMs, hasEvidence }: Case): PayoutOutcomeInput | null {
   const snapshot: PayoutSnapshot = {
     state,
     approvals: 1,
@@ -94,6 +104,8 @@ function decide({ state, status, nowMs, deadlineMs }: Case): PayoutOutcomeInput 
     sendDeadlineAtMs: deadlineMs,
     isSendBegun: true,
     isAccepted: false,
+    notFoundCount: 0,
+    hasNotFoundEvidence: hasEvidence,
   };
   return nextPayoutTransition(snapshot, { status, queriedAtMs: nowMs }, GRACE_MS);
 }
@@ -143,6 +155,8 @@ describe('the progress of a payout', () => {
         sendDeadlineAtMs: 1000,
         isSendBegun: true,
         isAccepted: true,
+        notFoundCount: 9,
+        hasNotFoundEvidence: true,
       };
       const transition = nextPayoutTransition(snapshot, { status: { kind: 'not_found' }, queriedAtMs: 1_000_000 }, 10);
       assert.deepEqual(transition, state === 'released' ? { kind: 'outcome_unknown' } : null);

@@ -33,6 +33,9 @@ export function payoutWith(fields: Partial<Payout> = {}): Payout {
     sendDeadlineAt: null,
     sendBegunAt: null,
     acceptedAt: null,
+    notFoundCount: 0,
+    notFoundSince: null,
+    notFoundLastAt: null,
     ...fields,
   };
 }

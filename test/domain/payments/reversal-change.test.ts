@@ -33,6 +33,7 @@ describe('a transition input of a reversal', () => {
           before,
           after: { ...before, state: to, updatedAt: NOW, ...written },
           checkDueAt: to === 'reconciling' ? new Date(NOW.getTime() + STALE_AFTER_MS) : null,
+          failedBy: to === 'failed' ? input.kind : null,
           requiresNotAccepted: input.kind === 'never_accepted',
           requiresNotSent: input.kind === 'never_sent',
         });

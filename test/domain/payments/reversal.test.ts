@@ -28,7 +28,7 @@ const STATUSES: readonly OperatorStatus[] = [
   { kind: 'unknown' },
 ];
 
-type Case = { state: ReversalState; status: OperatorStatus; nowMs: number };
+type Case = { state: ReversalState; status: OperatorStatus; nowMs: number; hasEvidence: boolean };
 type Rule = ProgressRule<Case, ReversalTransitionInput | null>;
 
 // Read from the top: the first rule that fits applies.
@@ -49,8 +49,9 @@ const RULES: readonly Rule[] = [
     records: () => ({ kind: 'declined', failureCode: 'operator_rejected' }),
   },
   {
-    title: 'records never_accepted when the operator does not know it and no send can still be on its way',
-    fits: ({ status, nowMs }) => status.kind === 'not_found' && nowMs >= DEADLINE_MS + GRACE_MS,
+    title: 'records never_accepted on evidence that the operator does not know it, when no send can be on its way',
+    fits: ({ status, nowMs, hasEvidence }) =>
+      hasEvidence && status.kind === 'not_found' && nowMs >= DEADLINE_MS + GRACE_MS,
     records: ({ nowMs }) => ({ kind: 'never_accepted', queriedAtMs: nowMs }),
   },
   {
@@ -62,7 +63,9 @@ const RULES: readonly Rule[] = [
 ];
 
 const CASES: readonly Case[] = REVERSAL_STATES.flatMap((state) =>
-  STATUSES.flatMap((status) => MOMENTS.map((nowMs) => ({ state, status, nowMs }))),
+  STATUSES.flatMap((status) =>
+    MOMENTS.flatMap((nowMs) => [true, false].map((hasEvidence) => ({ state, status, nowMs, hasEvidence }))),
+  ),
 );
 
 const TRANSITION_KINDS: readonly ReversalTransitionKind[] = [
@@ -91,9 +94,16 @@ describe('the table of reversal transitions', () => {
 });
 
 describe('the progress of a reversal', () => {
-  itFollowsRules(RULES, CASES, ({ state, status, nowMs }) =>
+  itFollowsRules(RULES, CASES, ({ state, status, nowMs, hasEvidence }) =>
     nextReversalTransition(
-      { state, sendDeadlineAtMs: DEADLINE_MS, isSendBegun: true, isAccepted: false },
+      {
+        state,
+        sendDeadlineAtMs: DEADLINE_MS,
+        isSendBegun: true,
+        isAccepted: false,
+        notFoundCount: 0,
+        hasNotFoundEvidence: hasEvidence,
+      },
       { status, queriedAtMs: nowMs },
       GRACE_MS,
     ),
@@ -122,7 +132,14 @@ describe('a reversal as merchants see it', () => {
   });
 
   it('stays pending on not_found once the operator accepted the refund', () => {
-    const snapshot = { state: 'reconciling', sendDeadlineAtMs: 1000, isSendBegun: true, isAccepted: true } as const;
+    const snapshot = {
+      state: 'reconciling',
+      sendDeadlineAtMs: 1000,
+      isSendBegun: true,
+      isAccepted: true,
+      notFoundCount: 9,
+      hasNotFoundEvidence: true,
+    } as const;
     assert.equal(nextReversalTransition(snapshot, { status: { kind: 'not_found' }, queriedAtMs: 1_000_000 }, 10), null);
   });
 });

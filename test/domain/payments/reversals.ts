@@ -18,6 +18,9 @@ export function reversalWith(fields: Partial<Reversal> = {}): Reversal {
     sendDeadlineAt: AT,
     sendBegunAt: null,
     acceptedAt: null,
+    notFoundCount: 0,
+    notFoundSince: null,
+    notFoundLastAt: null,
     ...fields,
   };
 }

@@ -11,7 +11,8 @@ import {
   type PaymentTransitionInput,
   type OperatorStatus,
 } from '../../../src/domain/payments/operator-status.ts';
-import { contradictionIn, isNeverAccepted } from '../../../src/domain/payments/send-progress.ts';
+import { hasNotFoundEvidence } from '../../../src/domain/payments/recorded-send.ts';
+import { contradictionIn, isNeverAccepted, notFoundStep } from '../../../src/domain/payments/send-progress.ts';
 
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '42' };
 const RETURNED: OperatorStatus = { kind: 'returned', operatorReceipt: '42' };
@@ -57,7 +58,7 @@ describe('a transition input', () => {
 
 describe('a status of not_found', () => {
   const sent = { sendDeadlineAtMs: 1000, isAccepted: false };
-  it('means never accepted from the end of the grace after the send deadline on', () => {
+  it('can mean never accepted from the end of the grace after the send deadline on', () => {
     assert.deepEqual(
       [1000, 1009, 1010].map((queriedAtMs) => isNeverAccepted(sent, queriedAtMs, 10)),
       [false, false, true],
@@ -66,6 +67,44 @@ describe('a status of not_found', () => {
   it('never means it for a payment that the operator accepted, or that may not be sent yet', () => {
     assert.equal(isNeverAccepted({ ...sent, isAccepted: true }, 10_000, 10), false);
     assert.equal(isNeverAccepted({ ...sent, sendDeadlineAtMs: null }, 10_000, 10), false);
+  });
+});
+
+describe('the evidence that the operator never accepted a payment', () => {
+  const progress = {
+    sendDeadlineAtMs: 1000,
+    isSendBegun: true,
+    isAccepted: false,
+    notFoundCount: 0,
+    hasNotFoundEvidence: false,
+  };
+  const stepOf = (status: OperatorStatus, changes: Partial<typeof progress> = {}, queriedAtMs = 1010) =>
+    notFoundStep({ ...progress, ...changes }, { status, queriedAtMs }, 10);
+
+  it('grows by a not_found that was queried when no send could be on its way any more', () => {
+    assert.deepEqual([stepOf(NOT_FOUND), stepOf(NOT_FOUND, {}, 1009)], ['count', null]);
+  });
+  it('does not grow for a payment that nobody sent, or that the operator accepted', () => {
+    assert.deepEqual(
+      [stepOf(NOT_FOUND, { isSendBegun: false }), stepOf(NOT_FOUND, { isAccepted: true })],
+      [null, null],
+    );
+  });
+  it('begins again after an answer that says nothing, if there is any', () => {
+    const NOTHING: OperatorStatus = { kind: 'unknown' };
+    assert.deepEqual([stepOf(NOTHING), stepOf(NOTHING, { notFoundCount: 2 })], [null, 'reset']);
+  });
+
+  it('is enough from the operator’s number of statuses on, over the whole span', () => {
+    const since = new Date(1000);
+    const isEnough = (notFoundCount: number, spanMs: number) =>
+      hasNotFoundEvidence(
+        { operator: 'mtn-momo', notFoundCount, notFoundSince: since, notFoundLastAt: new Date(1000 + spanMs) },
+        500,
+      );
+    assert.deepEqual([isEnough(2, 500), isEnough(3, 499), isEnough(3, 500)], [false, false, true]);
+    const none = { operator: 'mtn-momo', notFoundCount: 0, notFoundSince: null, notFoundLastAt: null } as const;
+    assert.equal(hasNotFoundEvidence(none, 0), false);
   });
 });
 

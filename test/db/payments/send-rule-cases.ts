@@ -1,0 +1,106 @@
+// Wrong evidence about the send of a payout or refund, and wrong causes of its failure, each with the rule that refuses it.
+import { ruleCase, update, type RuleCase, type RuleFixture } from '../rule-cases.ts';
+
+type Sent = {
+  readonly table: 'payouts' | 'reversals';
+  readonly idOf: (fixture: RuleFixture) => string;
+  /** The assignments that fail it. */
+  readonly fails: string;
+};
+
+const SENT_BEFORE = "send_begun_at = send_deadline_at - interval '1 s'";
+const FIRST = 'not_found_count = 1, not_found_since = send_deadline_at, not_found_last_at = send_deadline_at';
+const SECOND = "not_found_count = 2, not_found_last_at = send_deadline_at + interval '1 s'";
+const BY_EVIDENCE = "failed_by = 'never_accepted', failure_code = 'operator_unavailable'";
+const NOT_COUNTED = /what counts against .* is one later status of a payment that was sent and never accepted/;
+const NO_CAUSE = /cannot fail with .* by .*: the row does not say so/;
+
+function casesOf({ table, idOf, fails }: Sent): RuleCase[] {
+  const refuses = (what: string, by: string | RegExp, ...assignments: readonly string[]): RuleCase =>
+    ruleCase(`${what} in ${table}`, by, (fixture) =>
+      assignments.map((assignment) => update(table, idOf(fixture), assignment)),
+    );
+  return [
+    refuses('a not-found that counts before anything was sent', NOT_COUNTED, FIRST),
+    refuses(
+      'a not-found that counts after the operator accepted',
+      NOT_COUNTED,
+      `${SENT_BEFORE}, accepted_at = now()`,
+      FIRST,
+    ),
+    refuses(
+      'two not-founds at once',
+      NOT_COUNTED,
+      SENT_BEFORE,
+      `${FIRST}, not_found_count = 2`.replace('not_found_count = 1, ', ''),
+    ),
+    refuses('a second not-found at the time of the first', NOT_COUNTED, SENT_BEFORE, FIRST, 'not_found_count = 2'),
+    refuses(
+      'a not-found before the send deadline',
+      NOT_COUNTED,
+      SENT_BEFORE,
+      FIRST.replaceAll('= send_deadline_at', "= send_deadline_at - interval '1 s'"),
+    ),
+    refuses('a count that is set back', NOT_COUNTED, SENT_BEFORE, FIRST, SECOND, 'not_found_count = 1'),
+    refuses(
+      'a count that begins again as of an older status',
+      NOT_COUNTED,
+      SENT_BEFORE,
+      FIRST,
+      "not_found_count = 0, not_found_since = NULL, not_found_last_at = send_deadline_at - interval '1 s'",
+    ),
+    refuses(
+      'a not-found count without its first time',
+      `${table}_not_founds`,
+      'not_found_last_at = now()',
+      'not_found_count = 0, not_found_since = now(), not_found_last_at = now()',
+    ),
+    refuses('a failure without a cause', NO_CAUSE, `${fails}, failure_code = 'operator_rejected'`),
+    refuses('a failure by an unknown cause', NO_CAUSE, `${fails}, failure_code = 'unknown', failed_by = 'guess'`),
+    refuses(
+      'a cause without a failure',
+      `${table}_failed_by`,
+      `${fails.replace('failed', 'reconciling')}, failed_by = 'declined'`,
+    ),
+    refuses(
+      'a refusal that says it was never sent',
+      NO_CAUSE,
+      `${fails}, failure_code = 'service_unavailable', failed_by = 'declined'`,
+    ),
+    refuses(
+      'a failure as never sent with another code',
+      NO_CAUSE,
+      `${fails}, failure_code = 'operator_unavailable', failed_by = 'never_sent'`,
+    ),
+    refuses('a failure as never accepted without evidence', NO_CAUSE, SENT_BEFORE, `${fails}, ${BY_EVIDENCE}`),
+    refuses('a failure as never accepted by one not-found', NO_CAUSE, SENT_BEFORE, FIRST, `${fails}, ${BY_EVIDENCE}`),
+    refuses(
+      'a failure as never accepted of what the operator accepted',
+      NO_CAUSE,
+      SENT_BEFORE,
+      FIRST,
+      SECOND,
+      'accepted_at = now()',
+      `${fails}, ${BY_EVIDENCE}`,
+    ),
+  ];
+}
+
+export const SEND_RULE_CASES: readonly RuleCase[] = [
+  ...casesOf({
+    table: 'payouts',
+    idOf: ({ payouts }) => payouts.released,
+    fails: "state = 'failed', previous_state = state, version = version + 1",
+  }),
+  ...casesOf({ table: 'reversals', idOf: ({ reversals }) => reversals.requested, fails: "state = 'failed'" }),
+  ruleCase('to change what a payout failed by', /can change only together with its state/, ({ payouts }) => [
+    update('payouts', payouts.failed, "failed_by = 'never_sent'"),
+  ]),
+  ruleCase('to change what a refund failed by', /can change only together with its state/, ({ reversals }) => [
+    update('reversals', reversals.failed, "failed_by = 'never_sent'"),
+  ]),
+  ruleCase('to clear accepted_at of a refund', /accepted_at of .* cannot be cleared/, ({ reversals }) => [
+    update('reversals', reversals.requested, 'accepted_at = now()'),
+    update('reversals', reversals.requested, 'accepted_at = NULL'),
+  ]),
+];

@@ -1,0 +1,78 @@
+// An operator that says that it does not know a payout: money that was sent is not freed by one such status.
+import assert from 'node:assert/strict';
+import { json } from '../operators/stub-operator.ts';
+import { transitionsOf, untilAllReceived } from '../support/payments.ts';
+import { balanceOf, fund, release, requestPayout, untilPayoutState, type Payout } from '../support/payouts.ts';
+import { logInAs } from '../support/people.ts';
+import { CUT, startScriptedOperator } from '../support/scripted-operator.ts';
+import { eventually, type TestEnvironment } from '../support/test-environment.ts';
+import { useFixture } from '../support/use-fixture.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+
+const NOT_FOUND = json(404, { code: 'RESOURCE_NOT_FOUND', message: 'Requested resource was not found.' });
+
+describe('a payout whose send is in doubt and that the operator does not know', () => {
+  const operator = useFixture(startScriptedOperator);
+  const useEnvironment = (spanMs: number) =>
+    useTestEnvironment(() => ({
+      environment: {
+        MALIPO_MTN_MOMO_BASE_URL: operator.url,
+        MALIPO_POLL_SCHEDULE_MS: '100',
+        MALIPO_RECONCILE_SCHEDULE_MS: '100',
+        // Long enough for the first try to begin.
+        MALIPO_PAYOUT_SEND_DEADLINE_MS: '5000',
+        MALIPO_OPERATOR_TIMEOUT_MS: '300',
+        MALIPO_NOT_FOUND_GRACE_MS: '400',
+        MALIPO_NOT_FOUND_GAP_MS: '100',
+        MALIPO_NOT_FOUND_SPAN_MS: String(spanMs),
+      },
+    }));
+  const patientEnv = useEnvironment(3_600_000);
+  const testEnv = useEnvironment(500);
+  beforeEach(() => {
+    operator.answerPrompts(CUT);
+    operator.answerStatusQueries(NOT_FOUND);
+  });
+  after(() => operator.stop());
+
+  async function sendInDoubt(at: TestEnvironment): Promise<Payout> {
+    await fund(at, at.merchant, 20_000);
+    const payout = await requestPayout(at, '000');
+    const response = await release(await logInAs(at, at.merchant.id, 'approver'), payout);
+    assert.equal(response.status, 200, response.text);
+    return payout;
+  }
+
+  const countOf = async ({ db }: TestEnvironment, { id }: Payout) =>
+    (await db.pool.query<{ count: number }>('SELECT not_found_count AS count FROM payouts WHERE id = $1', [id])).rows[0]
+      ?.count ?? 0;
+
+  it('stays reconciling with its money held, and succeeds when the operator turns out to have paid it', async () => {
+    const payout = await sendInDoubt(patientEnv);
+    await eventually('several statuses that count', async () => (await countOf(patientEnv, payout)) > 3, 30_000);
+    await untilPayoutState(patientEnv, payout, 'reconciling');
+    assert.deepEqual(await balanceOf(patientEnv, patientEnv.merchant), [20_000 - payout.amount, payout.amount]);
+    operator.answerStatusQueries(null);
+    operator.setStatus({ status: 'SUCCESSFUL' });
+    await untilPayoutState(patientEnv, payout, 'succeeded');
+    assert.deepEqual(transitionsOf(await untilAllReceived(patientEnv, payout)).slice(-2), [
+      'released > reconciling',
+      'reconciling > succeeded',
+    ]);
+  });
+
+  it('has the count begin again when the operator once gives no usable answer', async () => {
+    const payout = await sendInDoubt(patientEnv);
+    await eventually('a status that counts', async () => (await countOf(patientEnv, payout)) > 0, 30_000);
+    operator.answerStatusQueries(json(503, { code: 'SERVICE_UNAVAILABLE' }));
+    await eventually('the count to begin again', async () => (await countOf(patientEnv, payout)) === 0);
+  });
+
+  it('fails and frees its money when the operator says so often enough, for long enough', async () => {
+    const payout = await sendInDoubt(testEnv);
+    const shown = await untilPayoutState(testEnv, payout, 'failed');
+    assert.equal(shown.failure?.code, 'operator_unavailable');
+    assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), [20_000, 0]);
+    assert.ok((await countOf(testEnv, payout)) >= 3);
+  });
+});
