@@ -38,12 +38,15 @@ type IdByPrefix = {
 };
 type IdPrefix = keyof IdByPrefix;
 
+// Payments and their deadlines are dated by their ids. A clock that was ahead for a moment must not date what comes after it.
+const MAX_AHEAD_MS = 1000;
 let lastMs = 0;
 let sequence = 0;
 
 /**
- * A new id at `atMs` (Unix milliseconds). Ids from one process sort as text in the order of their creation; ids from
- * several processes sort by millisecond. 62 bits are random, so an id cannot be guessed from its neighbour.
+ * A new id at `atMs` (Unix milliseconds), at most a second later. Ids from one process sort as text in the order of their
+ * creation, unless the time given goes back by more than a second: then they follow it. Ids from several processes sort by
+ * millisecond. 62 bits are random, so an id cannot be guessed from its neighbour.
  */
 export function newId<Prefix extends IdPrefix>(prefix: Prefix, atMs: number = Date.now()): IdByPrefix[Prefix] {
   return `${prefix}_${encodeBase32(uuidV7Bytes(atMs))}` as IdByPrefix[Prefix];
@@ -70,7 +73,7 @@ export function idTimeMs(id: IdByPrefix[IdPrefix]): number {
 
 // RFC 9562, version 7, with the 12 bits after the time as a counter within the millisecond (method 1).
 function uuidV7Bytes(atMs: number): Buffer {
-  if (atMs > lastMs) {
+  if (atMs > lastMs || lastMs - atMs > MAX_AHEAD_MS) {
     lastMs = atMs;
     sequence = 0;
   } else if (++sequence > 0xfff) {

@@ -30,11 +30,38 @@ describe('an id', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('keeps rising when the clock is set back', () => {
-    const before = newId('col', Date.now());
-    const after = newId('col', Date.now() - 3_600_000);
-    assert.ok(after > before);
-    assert.ok(idTimeMs(after) >= idTimeMs(before));
+  it('keeps rising when the clock is set back by less than a second', () => {
+    const atMs = Date.now();
+    const before = newId('col', atMs);
+    for (const stepMs of [1, 500, 1000]) {
+      const after = newId('col', atMs - stepMs);
+      assert.ok(after > before);
+      assert.ok(idTimeMs(after) >= idTimeMs(before));
+    }
+  });
+
+  it('follows a clock that is set back further, so that one glimpse ahead does not date what comes after it', () => {
+    const atMs = Date.now();
+    for (const aheadMs of [1001, 3_600_000, 365 * 86_400_000]) {
+      newId('col', atMs + aheadMs);
+      const ids = Array.from({ length: 5000 }, () => newId('col', atMs));
+      assert.ok(idTimeMs(ids[0]!) === atMs, `${idTimeMs(ids[0]!) - atMs} ms ahead`);
+      assert.deepEqual([...ids].sort(), ids);
+    }
+  });
+
+  it('is never more than a second ahead of the clock, however the clock moves', () => {
+    const steps = fc.array(fc.integer({ min: -7_200_000, max: 7_200_000 }), { maxLength: 50 });
+    fc.assert(
+      fc.property(steps, (movesMs) => {
+        let atMs = Date.now();
+        for (const moveMs of movesMs) {
+          atMs += moveMs;
+          const aheadMs = idTimeMs(newId('pay', atMs)) - atMs;
+          assert.ok(aheadMs >= 0 && aheadMs <= 1000, `${aheadMs} ms ahead`);
+        }
+      }),
+    );
   });
 
   it('cannot be guessed from its neighbour, because 62 bits are random', () => {

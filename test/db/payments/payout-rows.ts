@@ -157,10 +157,7 @@ export function recordPayout(
   return recordPayoutTransition(contextOf(db), { ref, transition, at });
 }
 
-/**
- * For a payout that a test lets expire. Its expiry is only a little ahead of the clock, because the ids of this process
- * continue from the latest time that an id was created for.
- */
+/** For a payout that a test lets expire. */
 export const SOON_OVER = { clocks: { payoutExpiryMs: 200 } } as const;
 
 /** The outcomes that bring a released payout to each state. */

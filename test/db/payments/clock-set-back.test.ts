@@ -1,0 +1,63 @@
+// A clock that is ahead for a moment and then set right: what is created afterwards has its true times and deadlines.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createCollection } from '../../../src/operations/payments/create-collection.ts';
+import { contextOf, makeMerchant, oneRow, TEST_CLOCKS } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
+import { makeShop, requestPayout } from './payout-rows.ts';
+
+const HOUR_MS = 3_600_000;
+// The times go into the ids by the millisecond, and an id may be a second ahead.
+const TOLERANCE_MS = 1000;
+
+describe('after a clock was an hour ahead', () => {
+  const db = useDatabase();
+  const aheadOf = (time: Date, at: Date) => time.getTime() - at.getTime();
+  const isNear = (ms: number, wantedMs: number) => ms >= wantedMs && ms <= wantedMs + TOLERANCE_MS;
+
+  it('a collection is created now, and its prompt deadline is not an hour late', async () => {
+    const merchantId = await makeMerchant(db);
+    const createAt = async (at: Date) => {
+      const created = await createCollection(contextOf(db), {
+        merchantId,
+        merchantCurrency: 'UGX',
+        idempotencyKey: randomUUID(),
+        request: {
+          phone: '256772000100',
+          amountMinor: 5000n,
+          reference: 'INV-1',
+          currency: null,
+          description: null,
+          metadata: {},
+        },
+        isAcceptingWork: true,
+        at,
+      });
+      assert.ok(created.kind === 'created');
+      return oneRow<{ created_at: Date; prompt_deadline_at: Date }>(
+        db,
+        'SELECT created_at, prompt_deadline_at FROM collections WHERE id = $1',
+        [created.collection.id],
+      );
+    };
+    const now = new Date();
+    await createAt(new Date(now.getTime() + HOUR_MS));
+    const row = await createAt(now);
+    assert.ok(isNear(aheadOf(row.created_at, now), 0), row.created_at.toISOString());
+    assert.ok(
+      isNear(aheadOf(row.prompt_deadline_at, now), TEST_CLOCKS.promptDeadlineMs),
+      row.prompt_deadline_at.toISOString(),
+    );
+  });
+
+  it('a payout is created now, and does not wait an hour longer for its approval', async () => {
+    const shop = await makeShop(db, 100_000n);
+    const now = new Date();
+    await requestPayout(db, shop, 1000n, { at: new Date(now.getTime() + HOUR_MS) });
+    const created = await requestPayout(db, shop, 1000n, { at: now });
+    assert.ok(created.kind === 'created');
+    const { createdAt, expiresAt } = created.payout;
+    assert.ok(isNear(aheadOf(createdAt, now), 0), createdAt.toISOString());
+    assert.ok(isNear(aheadOf(expiresAt, now), TEST_CLOCKS.payoutExpiryMs), expiresAt.toISOString());
+  });
+});
