@@ -2,6 +2,7 @@
 import { createSecretKey } from 'node:crypto';
 import { z } from 'zod';
 import { CLOCK_NAMES, DEMO_CLOCKS, REAL_CLOCKS, type ClockName, type Clocks } from './domain/clocks.ts';
+import { MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
 import type { KeyRing } from './security/sealing.ts';
 
 /** Text that prints as `***`; `reveal()` returns it. */
@@ -111,7 +112,8 @@ const SETTINGS = z.object({
   MALIPO_SECRET_KEYS: keyRing,
   MALIPO_WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
   MALIPO_MTN_MOMO_BASE_URL: z.url({ protocol: /^https?$/ }),
-  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.string().min(1),
+  // Each of MTN's is one country's: what it does not serve is refused when it is requested.
+  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.enum(MTN_TARGET_ENVIRONMENTS),
   ...MTN_CREDENTIALS,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
   MALIPO_CLOCKS: z.enum(['real', 'demo']).default('real'),
@@ -270,7 +272,8 @@ function findMixedEnvironments(environment: Environment, isLive: boolean): strin
     problems.push(`MALIPO_TEMPORAL_NAMESPACE: must not be that of the ${other} environment in the ${own} environment`);
   }
   const target = environment['MALIPO_MTN_MOMO_TARGET_ENVIRONMENT'];
-  if (target !== undefined && (target === 'sandbox') === isLive) {
+  const isKnown = target !== undefined && MTN_TARGET_ENVIRONMENTS.includes(target);
+  if (isKnown && (target === 'sandbox') === isLive) {
     const rule = isLive ? 'must not be sandbox' : 'must be sandbox';
     problems.push(`MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: ${rule} in the ${own} environment`);
   }

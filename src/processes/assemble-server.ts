@@ -18,7 +18,7 @@ import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
-import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
+import { coverageOf, type OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { createPayments, type Payments } from '../operations/payments/create-payments.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
@@ -134,7 +134,12 @@ function assemble(config: Config, log: Log): Parts {
     startGraceMs: clocks.startGraceMs,
     log,
   });
-  const payments = createPayments({ db, environment: settings.MALIPO_ENVIRONMENT, clocks });
+  const payments = createPayments({
+    db,
+    environment: settings.MALIPO_ENVIRONMENT,
+    clocks,
+    coverage: coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT),
+  });
   return { config, log, db, temporal, operators: createOperators(config), sender, concurrency, starter, payments };
 }
 

@@ -8,6 +8,7 @@ import type { Collection, CollectionState } from '../../src/domain/payments/coll
 import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 import type { PaymentContext } from '../../src/operations/payments/payment-context.ts';
 import type { CollectionTransitionInput } from '../../src/domain/payments/collection-progress.ts';
+import { coverageOf } from '../../src/domain/payments/operator-catalogue.ts';
 import { idTimeMs, newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/accounts/member.ts';
 import type { KeyRing } from '../../src/security/sealing.ts';
@@ -126,7 +127,7 @@ export const TEST_CLOCKS: Clocks = {
 
 /** What payment operations are bound to in tests. */
 export function contextOf(db: Database, clocks: Partial<Clocks> = {}): PaymentContext {
-  return { db, environment: 'test', clocks: { ...TEST_CLOCKS, ...clocks } };
+  return { db, environment: 'test', clocks: { ...TEST_CLOCKS, ...clocks }, coverage: coverageOf('sandbox') };
 }
 
 /** Records the transition input and returns the collection after it. */

@@ -187,6 +187,16 @@ describe('test keys and real money', () => {
     assert.deepEqual(problemsOf(LIVE), []);
   });
 
+  it('are kept apart: only a target environment whose country is known is accepted, and the others are named', () => {
+    const name = 'MALIPO_MTN_MOMO_TARGET_ENVIRONMENT';
+    for (const target of ['mtnmars', 'MTNUganda', 'uganda']) {
+      assert.deepEqual(problemsOf({ ...LIVE, [name]: target }), [name]);
+      assert.deepEqual(problemsOf({ ...SOUND, [name]: target }), [name]);
+      assert.throws(() => loadConfig({ ...LIVE, [name]: target }), /mtnuganda.*mtnghana/);
+    }
+    assert.deepEqual(problemsOf({ ...LIVE, [name]: 'mtnrwanda' }), []);
+  });
+
   it('never meet in one Temporal namespace', () => {
     const name = 'MALIPO_TEMPORAL_NAMESPACE';
     assert.deepEqual(problemsOf({ ...SOUND, [name]: 'malipo-live' }), [name]);

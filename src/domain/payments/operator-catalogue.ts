@@ -6,6 +6,8 @@ export type OperatorId = 'mtn-momo';
 type Market = {
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
+  /** The operator's own name for its system there. */
+  readonly targetEnvironment: string;
   readonly currency: Currency;
   /** National prefixes that the regulator gave this operator. Only a guess: numbers are ported between networks. */
   readonly nationalPrefixes: readonly string[];
@@ -17,6 +19,7 @@ type Market = {
 const MTN_MARKETS: readonly Market[] = [
   {
     country: 'UG',
+    targetEnvironment: 'mtnuganda',
     currency: 'UGX',
     nationalPrefixes: prefixes('76 77 78 79'),
     minAmountMinor: 100n,
@@ -24,6 +27,7 @@ const MTN_MARKETS: readonly Market[] = [
   },
   {
     country: 'RW',
+    targetEnvironment: 'mtnrwanda',
     currency: 'RWF',
     nationalPrefixes: prefixes('78 79'),
     minAmountMinor: 100n,
@@ -31,6 +35,7 @@ const MTN_MARKETS: readonly Market[] = [
   },
   {
     country: 'CM',
+    targetEnvironment: 'mtncameroon',
     currency: 'XAF',
     nationalPrefixes: prefixes('67 650 651 652 653 654 680 681 682 683'),
     minAmountMinor: 100n,
@@ -38,6 +43,7 @@ const MTN_MARKETS: readonly Market[] = [
   },
   {
     country: 'CI',
+    targetEnvironment: 'mtnivorycoast',
     currency: 'XOF',
     nationalPrefixes: prefixes('05'),
     minAmountMinor: 100n,
@@ -45,6 +51,7 @@ const MTN_MARKETS: readonly Market[] = [
   },
   {
     country: 'BJ',
+    targetEnvironment: 'mtnbenin',
     currency: 'XOF',
     nationalPrefixes: prefixes(
       '0142 0146 0150 0151 0152 0153 0154 0156 0157 0159 0161 0162 0166 0167 0169 0190 0191 0196 0197',
@@ -54,6 +61,7 @@ const MTN_MARKETS: readonly Market[] = [
   },
   {
     country: 'GH',
+    targetEnvironment: 'mtnghana',
     currency: 'GHS',
     nationalPrefixes: prefixes('24 25 53 54 55 59'),
     minAmountMinor: 100n,
@@ -61,6 +69,7 @@ const MTN_MARKETS: readonly Market[] = [
   },
   {
     country: 'ZM',
+    targetEnvironment: 'mtnzambia',
     currency: 'ZMW',
     nationalPrefixes: prefixes('76 96'),
     minAmountMinor: 100n,
@@ -80,14 +89,36 @@ export const OPERATORS: Readonly<Record<OperatorId, OperatorEntry>> = {
   'mtn-momo': { name: 'MTN MoMo', markets: MTN_MARKETS, notFoundsNeeded: 3 },
 };
 
+/** The countries in which a deployment reaches each operator. */
+export type Coverage = Readonly<Record<OperatorId, readonly string[]>>;
+
+const MTN_SANDBOX = 'sandbox';
+/** The sandbox takes the phones of every country; any other target environment is one country's. */
+export const MTN_TARGET_ENVIRONMENTS = [MTN_SANDBOX, ...MTN_MARKETS.map(({ targetEnvironment }) => targetEnvironment)];
+
+/** What a deployment reaches at this target environment of MTN: nothing when there is no such environment. */
+export function coverageOf(mtnTargetEnvironment: string): Coverage {
+  const isReached = (market: Market) =>
+    mtnTargetEnvironment === MTN_SANDBOX || market.targetEnvironment === mtnTargetEnvironment;
+  return { 'mtn-momo': MTN_MARKETS.filter(isReached).map(({ country }) => country) };
+}
+
 export type Route =
   { readonly kind: 'operator'; readonly operator: OperatorId; readonly market: Market } | { readonly kind: 'none' };
 
-/** The operator that serves this phone in this currency, guessed by its prefix; `none` when no operator does. */
-export function routePhone(phone: { country: string; nationalNumber: string }, currency: Currency): Route {
+/**
+ * The operator that serves this phone in this currency, guessed by its prefix; `none` when no operator does, or none that
+ * the deployment reaches there.
+ */
+export function routePhone(
+  phone: { country: string; nationalNumber: string },
+  currency: Currency,
+  coverage: Coverage,
+): Route {
   for (const [operator, { markets }] of Object.entries(OPERATORS) as [OperatorId, (typeof OPERATORS)[OperatorId]][]) {
     for (const market of markets) {
       if (market.country !== phone.country || market.currency !== currency) continue;
+      if (!coverage[operator].includes(market.country)) continue;
       if (market.nationalPrefixes.some((prefix) => phone.nationalNumber.startsWith(prefix))) {
         return { kind: 'operator', operator, market };
       }

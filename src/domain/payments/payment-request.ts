@@ -1,7 +1,7 @@
 // A merchant's request for a new collection or payout, and whether an operator can carry it out.
 import { invalidParameters, type ParameterIssue } from '../errors.ts';
 import { MAX_AMOUNT_MINOR, type Currency } from '../money.ts';
-import { routePhone, type OperatorId } from './operator-catalogue.ts';
+import { routePhone, type Coverage, type OperatorId } from './operator-catalogue.ts';
 import { parsePhone, PHONE_FORM } from './phone.ts';
 
 /** How long an idempotency key is kept after its first use: far longer than a merchant's server retries. */
@@ -19,9 +19,13 @@ export type PaymentRequest = {
 
 /**
  * The operator that will raise the prompt or pay. Throws one error that lists every problem: a phone of the wrong form
- * or network, an amount outside the operator's bounds, a currency that is not the merchant's.
+ * or network or of a country that the deployment does not reach, an amount outside the operator's bounds, a currency that is not the merchant's.
  */
-export function planPayment(request: PaymentRequest, merchantCurrency: Currency): { operator: OperatorId } {
+export function planPayment(
+  request: PaymentRequest,
+  merchantCurrency: Currency,
+  coverage: Coverage,
+): { operator: OperatorId } {
   const issues: ParameterIssue[] = [];
   if (request.currency !== null && request.currency !== merchantCurrency) {
     issues.push({
@@ -31,7 +35,7 @@ export function planPayment(request: PaymentRequest, merchantCurrency: Currency)
     });
   }
   const phone = parsePhone(request.phone);
-  const route = phone === null ? null : routePhone(phone, merchantCurrency);
+  const route = phone === null ? null : routePhone(phone, merchantCurrency, coverage);
   if (phone === null) {
     issues.push({ param: 'phone', code: 'phone_invalid', message: `phone must be a mobile number: ${PHONE_FORM}.` });
   } else if (route?.kind === 'none') {

@@ -39,21 +39,18 @@ export type CreatedCollection =
  * `idempotency_key_reused` for other parameters, `service_unavailable` when no new work is accepted, and what
  * `planPayment` throws; nothing is stored then.
  */
-export async function createCollection(
-  { db, clocks }: PaymentContext,
-  input: CreateCollection,
-): Promise<CreatedCollection> {
+export async function createCollection(context: PaymentContext, input: CreateCollection): Promise<CreatedCollection> {
   const request: KeyedRequest = {
     merchantId: input.merchantId,
     key: input.idempotencyKey,
     fingerprint: requestFingerprint('POST', '/v1/api/collections', input.request),
     at: input.at,
   };
-  return db.withTransaction(async (tx) => {
+  return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
     if (!input.isAcceptingWork) throw backlogFull();
-    const collection = newCollection(input, clocks.promptDeadlineMs);
+    const collection = newCollection(input, context);
     const response = { status: 202, body: JSON.stringify(collectionObject(collection)) };
     await storeResponse(tx, request, response);
     await insertCollection(tx, collection);
@@ -63,9 +60,9 @@ export async function createCollection(
   });
 }
 
-function newCollection(input: CreateCollection, promptDeadlineMs: number): Collection {
+function newCollection(input: CreateCollection, { clocks, coverage }: PaymentContext): Collection {
   const { request } = input;
-  const { operator } = planPayment(request, input.merchantCurrency);
+  const { operator } = planPayment(request, input.merchantCurrency, coverage);
   const id = newId('col', input.at.getTime());
   // Lists filter by the time in the id, so the collection is created at that time.
   const at = new Date(idTimeMs(id));
@@ -88,7 +85,7 @@ function newCollection(input: CreateCollection, promptDeadlineMs: number): Colle
     amountReversedMinor: 0n,
     createdAt: at,
     updatedAt: at,
-    promptDeadlineAt: new Date(at.getTime() + promptDeadlineMs),
+    promptDeadlineAt: new Date(at.getTime() + clocks.promptDeadlineMs),
     sendBegunAt: null,
     promptExpiresAt: null,
   };

@@ -64,7 +64,7 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     // Read now: a member who was removed after the key or session was checked can create no more payouts.
     const roles = await findRoles(tx, input.merchantId, input.createdBy);
     if (roles.length === 0) throw permissionDenied('no member any more');
-    const payout = await newPayout(tx, input, context.clocks.payoutExpiryMs);
+    const payout = await newPayout(tx, input, context);
     const availableMinor = await findSpendableLocked(tx, input.merchantId);
     if (availableMinor < payout.amountMinor) {
       const response = { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.requestId)) };
@@ -85,9 +85,9 @@ function summaryOf({ state, amountMinor, currency, reference, approvalsRequired:
   return { state, amount: Number(amountMinor), currency, reference, approvals_required: approvals };
 }
 
-async function newPayout(tx: Tx, input: CreatePayout, expiryMs: number): Promise<Payout> {
+async function newPayout(tx: Tx, input: CreatePayout, { clocks, coverage }: PaymentContext): Promise<Payout> {
   const { request, merchantId } = input;
-  const { operator } = planPayment(request, input.merchantCurrency);
+  const { operator } = planPayment(request, input.merchantCurrency, coverage);
   const policy = await findPolicy(tx, merchantId);
   const id = newId('pay', input.at.getTime());
   // Lists filter by the time in the id, so the payout is created at that time.
@@ -117,7 +117,7 @@ async function newPayout(tx: Tx, input: CreatePayout, expiryMs: number): Promise
     rejectionReason: null,
     createdAt: at,
     updatedAt: at,
-    expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? expiryMs)),
+    expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? clocks.payoutExpiryMs)),
     sendDeadlineAt: null,
     sendBegunAt: null,
     acceptedAt: null,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { planPayment, type PaymentRequest } from '../../../src/domain/payments/payment-request.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
-import { OPERATORS } from '../../../src/domain/payments/operator-catalogue.ts';
+import { coverageOf, OPERATORS } from '../../../src/domain/payments/operator-catalogue.ts';
 
 const REQUEST: PaymentRequest = {
   phone: '256772000100',
@@ -13,9 +13,11 @@ const REQUEST: PaymentRequest = {
   metadata: {},
 };
 
+const EVERYWHERE = coverageOf('sandbox');
+
 function issuesOf(request: Partial<PaymentRequest>): [string, string][] {
   try {
-    planPayment({ ...REQUEST, ...request }, 'UGX');
+    planPayment({ ...REQUEST, ...request }, 'UGX', EVERYWHERE);
   } catch (error) {
     assert.ok(error instanceof DomainError);
     assert.equal(error.code, error.issues[0]?.code);
@@ -27,8 +29,8 @@ function issuesOf(request: Partial<PaymentRequest>): [string, string][] {
 
 describe('a payment request', () => {
   it('goes to the operator that serves the phone', () => {
-    assert.deepEqual(planPayment(REQUEST, 'UGX'), { operator: 'mtn-momo' });
-    assert.deepEqual(planPayment({ ...REQUEST, currency: 'UGX' }, 'UGX'), { operator: 'mtn-momo' });
+    assert.deepEqual(planPayment(REQUEST, 'UGX', EVERYWHERE), { operator: 'mtn-momo' });
+    assert.deepEqual(planPayment({ ...REQUEST, currency: 'UGX' }, 'UGX', EVERYWHERE), { operator: 'mtn-momo' });
   });
 
   const refused: [string, Partial<PaymentRequest>, [string, string][]][] = [
@@ -61,7 +63,10 @@ describe('a payment request', () => {
   });
 
   it('is refused with the required form of a phone and the bounds of the amount', () => {
-    assert.throws(() => planPayment({ ...REQUEST, phone: '0772000100' }, 'UGX'), /digits only.*256772123456/);
-    assert.throws(() => planPayment({ ...REQUEST, amountMinor: 1n }, 'UGX'), /from 100 to 5000000 .*UGX/);
+    assert.throws(
+      () => planPayment({ ...REQUEST, phone: '0772000100' }, 'UGX', EVERYWHERE),
+      /digits only.*256772123456/,
+    );
+    assert.throws(() => planPayment({ ...REQUEST, amountMinor: 1n }, 'UGX', EVERYWHERE), /from 100 to 5000000 .*UGX/);
   });
 });

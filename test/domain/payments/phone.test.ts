@@ -2,8 +2,15 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Currency } from '../../../src/domain/money.ts';
-import { OPERATORS, routePhone } from '../../../src/domain/payments/operator-catalogue.ts';
+import {
+  coverageOf,
+  MTN_TARGET_ENVIRONMENTS,
+  OPERATORS,
+  routePhone,
+} from '../../../src/domain/payments/operator-catalogue.ts';
 import { parsePhone, type Phone } from '../../../src/domain/payments/phone.ts';
+
+const EVERYWHERE = coverageOf('sandbox');
 
 describe('parsing a phone', () => {
   const valid: [string, string, string][] = [
@@ -78,7 +85,7 @@ describe('the operator of a phone', () => {
     it(`is MTN MoMo for ${digits} in ${currency}`, () => {
       const phone = parsePhone(digits);
       assert.ok(phone);
-      const route = routePhone(phone, currency);
+      const route = routePhone(phone, currency, EVERYWHERE);
       assert.equal(route.kind === 'operator' && route.operator, 'mtn-momo');
       assert.equal(route.kind === 'operator' && route.market.currency, currency);
     });
@@ -93,9 +100,34 @@ describe('the operator of a phone', () => {
     it(`is not found for ${what}`, () => {
       const phone = parsePhone(digits);
       assert.ok(phone);
-      assert.deepEqual(routePhone(phone, currency), { kind: 'none' });
+      assert.deepEqual(routePhone(phone, currency, EVERYWHERE), { kind: 'none' });
     });
   }
+
+  it('is found at a target environment of MTN for phones of its own country only', () => {
+    const reachedAt = (target: string) =>
+      served.filter(([digits, currency]) => {
+        const phone = parsePhone(digits);
+        return phone && routePhone(phone, currency, coverageOf(target)).kind === 'operator';
+      });
+    const countries = new Map<string, string>();
+    for (const target of MTN_TARGET_ENVIRONMENTS.filter((name) => name !== 'sandbox')) {
+      const reached = reachedAt(target).map(([digits]) => parsePhone(digits)!.country);
+      assert.equal(new Set(reached).size, 1, `${target}: ${reached.join()}`);
+      countries.set(target, reached[0]!);
+    }
+    assert.deepEqual(Object.fromEntries(countries), {
+      mtnuganda: 'UG',
+      mtnrwanda: 'RW',
+      mtncameroon: 'CM',
+      mtnivorycoast: 'CI',
+      mtnbenin: 'BJ',
+      mtnghana: 'GH',
+      mtnzambia: 'ZM',
+    });
+    assert.deepEqual(reachedAt('sandbox'), served);
+    assert.deepEqual(reachedAt('mtnmars'), []);
+  });
 
   it('has valid phones with every prefix of its markets', () => {
     for (const { country, nationalPrefixes } of Object.values(OPERATORS).flatMap(({ markets }) => markets)) {

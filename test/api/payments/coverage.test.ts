@@ -1,0 +1,63 @@
+// Which countries a deployment reaches: what its operator would refuse is refused at once, and not accepted first.
+import assert from 'node:assert/strict';
+import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts';
+import { SCOPES } from '../../../src/domain/accounts/api-key.ts';
+import type { Currency } from '../../../src/domain/money.ts';
+import { call, collectionFields } from '../../support/api.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
+
+const UGANDAN = '256772000100';
+const RWANDAN = '250788000100';
+
+describe('a live deployment at MTN Uganda', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+  let baseUrl: string;
+
+  before(async () => {
+    const server = await startAnotherServer(testEnv, {
+      MALIPO_ENVIRONMENT: 'live',
+      MALIPO_CLOCKS: 'real',
+      MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'false',
+      MALIPO_TEMPORAL_NAMESPACE: 'live-of-a-test',
+      MALIPO_PUBLIC_URL: 'https://pay.example',
+      MALIPO_MTN_MOMO_BASE_URL: 'https://operator.example',
+      MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
+    });
+    baseUrl = server.baseUrl;
+  });
+
+  async function liveKey(currency: Currency): Promise<string> {
+    const { id: merchantId, makerId } = await testEnv.addMerchant(currency);
+    const name = 'live';
+    const input = { merchantId, name, scopes: SCOPES, expiresAt: null, createdBy: makerId, by: null, at: new Date() };
+    return (await createApiKey(testEnv.db, { ...input, environment: 'live' })).key;
+  }
+
+  for (const path of ['/v1/api/collections', '/v1/api/payouts'] as const) {
+    it(`refuses a phone in another of MTN’s countries at ${path}, although the currency is the merchant’s`, async () => {
+      const key = await liveKey('RWF');
+      const response = await call(baseUrl, 'POST', path, { key, json: collectionFields({ phone: RWANDAN }) });
+      assert.equal(assertError(response, 'phone_unsupported').param, 'phone');
+      const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM collections UNION SELECT 1 FROM payouts');
+      assert.equal(rowCount, 0);
+    });
+  }
+
+  it('accepts a phone in Uganda', async () => {
+    const json = collectionFields({ phone: UGANDAN });
+    const response = await call(baseUrl, 'POST', '/v1/api/collections', { key: await liveKey('UGX'), json });
+    assert.equal(response.status, 202, response.text);
+  });
+});
+
+describe('a test deployment at the sandbox', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+
+  it('accepts phones of every country that an operator serves', async () => {
+    const { key } = await testEnv.addMerchant('RWF');
+    const json = collectionFields({ phone: RWANDAN });
+    const response = await call(testEnv.baseUrl, 'POST', '/v1/api/collections', { key, json });
+    assert.equal(response.status, 202, response.text);
+  });
+});
