@@ -33,6 +33,7 @@ export async function runCampaign(options: Options, report: Report, interrupted:
   const topology = await startTopology({
     kind: options.topology,
     servers: options.servers,
+    areRolesSplit: options.areRolesSplit,
     merchants: MERCHANTS,
     hasDisk: options.faults,
     report,
@@ -53,7 +54,8 @@ export async function runCampaign(options: Options, report: Report, interrupted:
 }
 
 async function runOn(topology: Topology, client: Client, options: Options, report: Report): Promise<Outcome> {
-  const { payments, seed, minutes, servers, except } = options;
+  const { payments, seed, minutes, except } = options;
+  const servers = topology.serverProcesses.length;
   const durationMs = minutes * MINUTE_MS;
   const plan = planPayments({ payments, merchants: MERCHANTS, durationMs, except }, randomOf(seed, 'payments'));
   const hasDisk = topology.disk !== null;

@@ -46,8 +46,8 @@ export async function runFaults(schedule: readonly PlannedFault[], options: Faul
 
 async function begin({ kind, target, number, durationMs }: PlannedFault, options: FaultsOptions): Promise<Heal> {
   const { topology, seed, report } = options;
-  const { servers, temporal, postgres, sandbox, receiver, disk } = topology;
-  const server = servers[target % servers.length];
+  const { serverProcesses, temporal, postgres, sandbox, receiver, disk } = topology;
+  const server = serverProcesses[target % serverProcesses.length];
   switch (kind) {
     case 'server_killed':
       return signal(server, 'SIGKILL');

@@ -9,6 +9,8 @@ export type Options = {
   /** Over this time the payments and the faults are spread; the wait for the end comes after it. */
   readonly minutes: number;
   readonly servers: number;
+  /** Each server as two processes: one serves the API, the other one does the rest. */
+  readonly areRolesSplit: boolean;
   readonly topology: EngineKind;
   readonly faults: boolean;
   /** Rows of the sandbox operator's table that no payment is of. */
@@ -24,7 +26,7 @@ export type Options = {
 /** Payments per minute, unless the options say how long it takes. */
 const PAYMENTS_PER_MINUTE = 90;
 
-export const USAGE = `usage: npm run chaos -- [--payments N] [--seed S] [--minutes M] [--servers K]
+export const USAGE = `usage: npm run chaos -- [--payments N] [--seed S] [--minutes M] [--servers K] [--split-roles]
                        [--topology embedded|postgresql] [--no-faults] [--except ROW,…] [--report FILE]
                        [--keep]
        npm run chaos -- --prove`;
@@ -38,6 +40,7 @@ export function readOptions(args: readonly string[]): Options {
       seed: { type: 'string' },
       minutes: { type: 'string' },
       servers: { type: 'string', default: '2' },
+      'split-roles': { type: 'boolean', default: false },
       topology: { type: 'string', default: 'embedded' },
       'no-faults': { type: 'boolean', default: false },
       except: { type: 'string', default: '' },
@@ -54,6 +57,7 @@ export function readOptions(args: readonly string[]): Options {
     seed: values.seed ?? String(randomInt(1_000_000_000)),
     minutes: values.minutes === undefined ? payments / PAYMENTS_PER_MINUTE : positive('minutes', values.minutes),
     servers: positive('servers', values.servers),
+    areRolesSplit: values['split-roles'],
     topology,
     faults: !values['no-faults'],
     except: values.except.split(',').filter(Boolean),

@@ -104,7 +104,7 @@ function scheduleAll({ durationMs, servers }: Omit<ScheduleOptions, 'hasDisk'>, 
 }
 
 export function describeFault({ number, kind, target, atMs, durationMs }: PlannedFault): string {
-  const name = kind.replaceAll('_', ' ').replace('server', `server ${target}`);
+  const name = kind.replaceAll('_', ' ').replace(/^server/, `server process ${target}`);
   const seconds = (ms: number) => (ms / 1000).toFixed(1);
   return `fault ${number} at ${seconds(atMs)} s: ${name}${durationMs > 0 ? ` for ${seconds(durationMs)} s` : ''}`;
 }

@@ -22,6 +22,8 @@ export type SmallRun = {
   stop(): Promise<void>;
 };
 
+const SMALL = { kind: 'embedded', servers: 1, areRolesSplit: false, merchants: MERCHANTS, hasDisk: false } as const;
+
 const ORDINARY = { merchant: 0, amount: 1500, repetition: 'once', decision: 'release', isReversed: false } as const;
 
 /** Of every kind of ending, and of every decision, at least one. */
@@ -59,7 +61,7 @@ const PLAN: readonly PlannedPayment[] = PAYMENTS.map((payment, index) => ({
 
 /** Resolves when everything is at its end and the servers are stopped, so that they do not react to a breakage. */
 export async function runSmall(report: (line: string) => void): Promise<SmallRun> {
-  const topology = await startTopology({ kind: 'embedded', servers: 1, merchants: MERCHANTS, hasDisk: false, report });
+  const topology = await startTopology({ ...SMALL, report });
   const client = createClient(topology.servers, openLineFile(topology.evidence.journalFile));
   const stop = async (): Promise<void> => {
     await client.close();
@@ -90,7 +92,7 @@ const LOOK_EVERY_MS = 1000;
 
 /** Runs the same payments with a broken service, until the checker names the broken rule or the time is over. */
 export async function runBroken(service: BrokenService, report: (line: string) => void): Promise<Judgement> {
-  const topology = await startTopology({ kind: 'embedded', servers: 1, merchants: MERCHANTS, hasDisk: false, report });
+  const topology = await startTopology({ ...SMALL, report });
   const client = createClient(topology.servers, openLineFile(topology.evidence.journalFile));
   try {
     await prepare(topology, client, PLAN.length);

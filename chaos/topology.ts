@@ -24,7 +24,10 @@ export type Topology = {
   readonly folder: string;
   readonly evidence: Evidence;
   readonly merchants: readonly Merchant[];
+  /** Those that serve the API. */
   readonly servers: readonly Server[];
+  /** With those that have other roles alone. */
+  readonly serverProcesses: readonly Part[];
   readonly sandbox: Server;
   readonly receiver: Server;
   readonly temporal: Engine;
@@ -44,6 +47,8 @@ export type Topology = {
 export type TopologyOptions = {
   readonly kind: EngineKind;
   readonly servers: number;
+  /** Each server as two processes: one serves the API, the other one does the rest. */
+  readonly areRolesSplit: boolean;
   readonly merchants: number;
   readonly report: (line: string) => void;
   /** Mount a disk that can be filled. */
@@ -53,6 +58,7 @@ export type TopologyOptions = {
 const NAMESPACE = 'malipo-test';
 const DATABASE = 'malipo';
 const HOST = '127.0.0.1';
+const OTHER_ROLES = 'worker,dispatcher';
 /** As in the demonstration: a prompt expires, and a late payment arrives, within seconds. */
 const SANDBOX_TIMES = { MALIPO_SANDBOX_PROMPT_EXPIRY_MS: '5000', MALIPO_SANDBOX_UNDECIDED_MS: '12000' };
 
@@ -78,7 +84,7 @@ export async function startTopology(options: TopologyOptions): Promise<Topology>
 }
 
 async function start(folder: string, options: TopologyOptions, stops: Stop[], stopAll: Stop): Promise<Topology> {
-  const { report, servers: count } = options;
+  const { report } = options;
   const disk = options.hasDisk ? mountDisk(join(folder, 'disk')) : null;
   stops.push(() => {
     disk?.unmount();
@@ -105,21 +111,9 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     receiverUrl: receiver.url,
     keyRing,
   });
-  const servers: (Server & { stop: Stop })[] = [];
-  const stopServers = async (): Promise<void> => {
-    await Promise.all(servers.map(({ stop }) => stop()));
-  };
-  stops.push(stopServers);
-  for (let index = 0; index < count; index++) {
-    servers.push(await startPart({ ...start, name: 'server', index, port: await freePort() }));
-  }
-  const replaceServers = async (root: string): Promise<void> => {
-    await stopServers();
-    for (const [index, { url }] of servers.entries()) {
-      const port = Number(new URL(url).port);
-      servers[index] = await startPart({ ...start, name: 'server', index, port, root });
-    }
-  };
+  const servers = serversOf({ ...start, name: 'server' }, options);
+  stops.push(() => servers.stop());
+  await servers.start();
   const evidence: Evidence = {
     databaseUrl: postgres.urlFor(DATABASE),
     temporalAddress: temporal.address,
@@ -134,7 +128,8 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     folder,
     evidence,
     merchants,
-    servers,
+    servers: servers.ofApi,
+    serverProcesses: servers.all,
     sandbox,
     receiver,
     temporal: temporal.engine,
@@ -142,8 +137,11 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     adminUrl: postgres.adminUrl,
     disk,
     environment,
-    stopServers,
-    replaceServers,
+    stopServers: () => servers.stop(),
+    async replaceServers(root) {
+      await servers.stop();
+      await servers.start(root);
+    },
     stop: stopAll,
   };
 }
@@ -175,8 +173,10 @@ function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: n
 
 type PartOptions = {
   readonly name: 'server' | 'sandbox' | 'receiver';
-  /** Of several servers. */
-  readonly index?: number;
+  /** Of one of several servers. */
+  readonly title?: string;
+  /** Of a server; all of them by default. */
+  readonly roles?: string;
   /** The folder with the build; by default the project's own. */
   readonly root?: string;
   readonly port: number;
@@ -185,9 +185,37 @@ type PartOptions = {
   readonly report: (line: string) => void;
 };
 
+/** The server processes at addresses that stay the same: `start` and `stop` act on all of them. */
+function serversOf(options: Omit<PartOptions, 'port'>, { servers: count, areRolesSplit }: TopologyOptions) {
+  type Plan = { readonly title: string; readonly roles?: string };
+  const plans = Array.from({ length: count }, (_, index): readonly Plan[] =>
+    areRolesSplit
+      ? [
+          { title: `api ${index}`, roles: 'api' },
+          { title: `worker ${index}`, roles: OTHER_ROLES },
+        ]
+      : [{ title: `server ${index}` }],
+  ).flat();
+  const all: (Server & { readonly stop: Stop })[] = [];
+  const ofApi: Server[] = [];
+  return {
+    all,
+    ofApi,
+    async start(root?: string) {
+      for (const [index, plan] of plans.entries()) {
+        const port = all[index] ? Number(new URL(all[index].url).port) : await freePort();
+        all[index] = await startPart({ ...options, ...plan, port, ...(root !== undefined && { root }) });
+      }
+      ofApi.splice(0, ofApi.length, ...all.filter((_, index) => plans[index]?.roles !== OTHER_ROLES));
+    },
+    async stop() {
+      await Promise.all(all.map(({ stop }) => stop()));
+    },
+  };
+}
+
 async function startPart(options: PartOptions): Promise<Server & { stop: Stop }> {
-  const { name, index, port, folder, environment, root = findProjectRoot() } = options;
-  const title = index === undefined ? name : `${name} ${index}`;
+  const { name, title = name, roles, port, folder, environment, root = findProjectRoot() } = options;
   const url = `http://${HOST}:${port}`;
   mkdirSync(folder, { recursive: true });
   const common = {
@@ -209,8 +237,14 @@ async function startPart(options: PartOptions): Promise<Server & { stop: Stop }>
           ...common,
           entry: join(root, `dist/src/processes/${name}.js`),
           execArgv: [],
-          env: { ...process.env, ...environment, MALIPO_HTTP_PORT: String(port), MALIPO_PUBLIC_URL: url },
-          ready: name === 'server' ? { url: `${url}/readyz` } : 'message',
+          env: {
+            ...process.env,
+            ...environment,
+            ...(roles !== undefined && { MALIPO_ROLES: roles }),
+            MALIPO_HTTP_PORT: String(port),
+            MALIPO_PUBLIC_URL: url,
+          },
+          ready: name === 'server' && roles !== OTHER_ROLES ? { url: `${url}/readyz` } : 'message',
         });
   return { name: title, url, pid: () => child.pid(), stop: () => child.stop() };
 }
