@@ -176,6 +176,16 @@ export const BREAKAGES: readonly Breakage[] = [
       ),
   },
   {
+    name: 'a refusal that says that nothing was sent',
+    rule: 'state_contradicts_operator',
+    apply: (copy) =>
+      change(
+        copy,
+        `SELECT id FROM collections WHERE state = 'failed' ORDER BY id LIMIT 1`,
+        `UPDATE collections SET failure_code = 'service_unavailable' WHERE id = $1`,
+      ),
+  },
+  {
     name: 'a payout that was sent without a release',
     rule: 'sent_without_release',
     apply: (copy) => change(copy, PAID_PAYOUT, 'DELETE FROM payout_approvals WHERE payout_id = $1'),

@@ -43,8 +43,7 @@ type Profile = {
   readonly durationMs: readonly [number, number];
 };
 
-// The operator is silent for less than the time for which a send may still be on its way (6 s in the demonstration), and
-// the receiver for less than its schedule of attempts.
+// The receiver is away for less than its schedule of attempts.
 const PROFILES: Readonly<Record<FaultKind, Profile>> = {
   server_killed: { weight: 8, hits: 'server', durationMs: [0, 0] },
   server_stopped: { weight: 3, hits: 'server', durationMs: [3000, 15_000] },
@@ -59,7 +58,7 @@ const PROFILES: Readonly<Record<FaultKind, Profile>> = {
   operator_errors: { weight: 3, hits: 'operator', durationMs: [4000, 12_000] },
   operator_down: { weight: 2, hits: 'operator', durationMs: [3000, 12_000] },
   operator_killed: { weight: 2, hits: 'operator', durationMs: [0, 0] },
-  operator_stopped: { weight: 1, hits: 'operator', durationMs: [1000, 4000] },
+  operator_stopped: { weight: 1, hits: 'operator', durationMs: [1000, 20_000] },
   receiver_slow: { weight: 1, hits: 'receiver', durationMs: [3000, 10_000] },
   receiver_errors: { weight: 1, hits: 'receiver', durationMs: [3000, 10_000] },
   receiver_down: { weight: 1, hits: 'receiver', durationMs: [3000, 10_000] },

@@ -5,6 +5,7 @@ import { groupBy, type Case, type Rules, type Violation } from './violation.ts';
 
 export const operatorRules: Rules = (evidence) => [
   ...checkStates(evidence),
+  ...checkReasons(evidence),
   ...checkKnown(evidence),
   ...checkSameFields(evidence),
   ...checkSentOnce(evidence),
@@ -73,6 +74,22 @@ function checkStates({ records, operator }: Case): Violation[] {
     ...records.payouts.flatMap((row) => check(row, PAYOUT_STATES)),
     ...records.reversals.flatMap((row) => check(row, REVERSAL_STATES)),
   ];
+}
+
+/** Reasons that claim something of the operator: that it never decided, or that nothing was ever sent to it. */
+function checkReasons({ records, operator }: Case): Violation[] {
+  return [...records.collections, ...records.payouts].flatMap((row): Violation[] => {
+    const sent = operator.get(row.operatorReference);
+    const truth = truthOf(sent);
+    const contradicts = (text: string): Violation[] => [{ rule: 'state_contradicts_operator', id: row.id, text }];
+    if (row.failureCode === 'service_unavailable' && sent !== undefined) {
+      return contradicts(`it says that nothing was sent, and for the operator it is ${truth}`);
+    }
+    if (truth === 'pending' && row.failureCode !== null && row.failureCode !== 'unknown') {
+      return contradicts(`its reason is ${row.failureCode}, and the operator has not decided`);
+    }
+    return [];
+  });
 }
 
 /** The operator's references of the collections that it refunded. */
