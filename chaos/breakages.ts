@@ -176,13 +176,13 @@ export const BREAKAGES: readonly Breakage[] = [
       ),
   },
   {
-    name: 'a refusal that says that nothing was sent',
+    name: 'an expiry that says that nothing was sent',
     rule: 'state_contradicts_operator',
     apply: (copy) =>
       change(
         copy,
-        `SELECT id FROM collections WHERE state = 'failed' ORDER BY id LIMIT 1`,
-        `UPDATE collections SET failure_code = 'service_unavailable' WHERE id = $1`,
+        `SELECT id FROM collections WHERE state = 'expired' ORDER BY id LIMIT 1`,
+        `UPDATE collections SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`,
       ),
   },
   {
