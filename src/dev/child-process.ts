@@ -37,6 +37,8 @@ export type ChildOptions = {
   /** The wait before a restart doubles from the first to the longest. */
   readonly firstRestartMs?: number;
   readonly longestRestartMs?: number;
+  /** Once it is aborted nothing is started again. */
+  readonly stopping?: AbortSignal;
   readonly onEvent?: (event: ChildEvent) => void;
 };
 
@@ -61,15 +63,16 @@ const HEALTHY_AFTER_MS = 60_000;
  */
 export async function startChild(options: ChildOptions): Promise<SupervisedChild> {
   const settings = withDefaults(options);
-  const state: State = { current: undefined, isStopping: false, wake: new AbortController() };
+  const ownStop = new AbortController();
+  const stopping = AbortSignal.any([ownStop.signal, settings.stopping]);
+  const state: State = { current: undefined, stopping };
   const problem = await bringUp(settings, state);
   if (problem !== undefined) throw new Error(`${settings.name} did not start: ${problem}`);
   const supervision = superviseFrom(Date.now(), settings, state);
   return {
     pid: () => state.current?.pid,
     stop: async () => {
-      state.isStopping = true;
-      state.wake.abort();
+      ownStop.abort();
       const stopped = state.current;
       await stopped?.stop('SIGTERM', settings.stopLimitMs);
       await supervision;
@@ -78,7 +81,7 @@ export async function startChild(options: ChildOptions): Promise<SupervisedChild
   };
 }
 
-type State = { current: SupervisedProcess | undefined; isStopping: boolean; readonly wake: AbortController };
+type State = { current: SupervisedProcess | undefined; readonly stopping: AbortSignal };
 
 function withDefaults(options: ChildOptions): Settings {
   return {
@@ -88,6 +91,7 @@ function withDefaults(options: ChildOptions): Settings {
     stopLimitMs: 20_000,
     firstRestartMs: 250,
     longestRestartMs: 10_000,
+    stopping: new AbortController().signal,
     onEvent: () => undefined,
     ...options,
   };
@@ -104,7 +108,7 @@ async function superviseFrom(readyAtMs: number, settings: Settings, state: State
     state.current = undefined;
     if (Date.now() - upSinceMs > HEALTHY_AFTER_MS) restartInMs = settings.firstRestartMs;
     settings.onEvent({ type: 'died', pid, reason, restartInMs });
-    await sleep(restartInMs, undefined, { signal: state.wake.signal }).catch(() => undefined);
+    await sleep(restartInMs, undefined, { signal: state.stopping }).catch(() => undefined);
     if (isStopping(state)) return;
     restartInMs = Math.min(restartInMs * 2, settings.longestRestartMs);
     upSinceMs = Date.now();
@@ -114,7 +118,7 @@ async function superviseFrom(readyAtMs: number, settings: Settings, state: State
 
 // A function, because the compiler keeps treating a field as false after it was checked once.
 function isStopping(state: State): boolean {
-  return state.isStopping;
+  return state.stopping.aborted;
 }
 
 async function endOf(process: SupervisedProcess | undefined): Promise<string> {
@@ -127,7 +131,7 @@ async function bringUp(settings: Settings, state: State): Promise<string | undef
   const child = attempt.process;
   state.current = child;
   settings.onEvent({ type: 'started', pid: child.pid });
-  if (state.isStopping) await child.stop('SIGKILL', 0);
+  if (isStopping(state)) await child.stop('SIGKILL', 0);
   const waitEnded = new AbortController();
   const problem = await Promise.race([
     waitUntilReady(attempt, settings, waitEnded.signal),

@@ -18,6 +18,8 @@ const acceptedSchema = z.object({ id: z.string(), state: z.string() });
 const inboxSchema = z.array(z.object({ verified: z.boolean(), raw_body: z.string() }));
 const eventSchema = z.object({ type: z.string(), data: z.object({ object: z.object({ id: z.string() }) }) });
 
+const CALL_LIMIT_MS = 10_000;
+
 /** Resolves when the receiver has the signed event of the success; rejects after `timeoutMs`. */
 export async function runDemoCollection(options: DemoCollectionOptions): Promise<void> {
   const { report } = options;
@@ -37,22 +39,23 @@ export async function runDemoCollection(options: DemoCollectionOptions): Promise
     }
     await sleep(100);
   }
-  throw new Error(`the webhook of collection ${id} did not arrive within ${options.timeoutMs / 1000} s`);
+  throw new Error(`the webhook of its success did not arrive within ${options.timeoutMs / 1000} s`);
 }
 
 async function requestCollection({ baseUrl, apiKey }: DemoCollectionOptions): Promise<string> {
   const response = await fetch(`${baseUrl}/v1/api/collections`, {
     method: 'POST',
+    signal: AbortSignal.timeout(CALL_LIMIT_MS),
     headers: { authorization: `Bearer ${apiKey}`, 'idempotency-key': randomUUID() },
     body: new URLSearchParams({ phone: DEMO_PHONE, amount: '5000', reference: 'DEMO-1' }),
   });
   const text = await response.text();
-  if (response.status !== 202) throw new Error(`the demo collection was not accepted: ${response.status} ${text}`);
+  if (response.status !== 202) throw new Error(`it was refused with ${response.status}: ${text}`);
   return acceptedSchema.parse(JSON.parse(text)).id;
 }
 
 async function eventsOf(id: string, inboxUrl: string): Promise<{ type: string; verified: boolean }[]> {
-  const response = await fetch(inboxUrl);
+  const response = await fetch(inboxUrl, { signal: AbortSignal.timeout(CALL_LIMIT_MS) });
   const inbox = inboxSchema.parse(await response.json());
   return inbox
     .map(({ verified, raw_body: rawBody }) => ({ verified, event: eventSchema.parse(JSON.parse(rawBody)) }))
@@ -61,6 +64,9 @@ async function eventsOf(id: string, inboxUrl: string): Promise<{ type: string; v
 }
 
 async function readBalance({ baseUrl, apiKey }: DemoCollectionOptions): Promise<string> {
-  const response = await fetch(`${baseUrl}/v1/api/balance`, { headers: { authorization: `Bearer ${apiKey}` } });
+  const response = await fetch(`${baseUrl}/v1/api/balance`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+    signal: AbortSignal.timeout(CALL_LIMIT_MS),
+  });
   return response.text();
 }

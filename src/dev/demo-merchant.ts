@@ -1,5 +1,4 @@
 // The demo merchant of the embedded start: created once, and kept in a file that only this user can read.
-import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Database } from '../db/database.ts';
 import { SCOPES } from '../domain/accounts/api-key.ts';
@@ -13,6 +12,7 @@ import { deleteEndpoint } from '../operations/webhooks/delete-endpoint.ts';
 import { listEndpoints } from '../queries/webhooks/endpoint.ts';
 import { registerEndpoint } from '../operations/webhooks/register-endpoint.ts';
 import { addDemoPeople, demoPeopleSchema } from './demo-people.ts';
+import { readJsonFile } from './json-file.ts';
 import { writePrivateFile } from './private-file.ts';
 
 const demoSchema = z.object({
@@ -49,8 +49,11 @@ export async function seedDemoMerchant(options: SeedOptions): Promise<DemoMercha
 }
 
 async function readKnown({ db, file }: SeedOptions): Promise<OldDemoMerchant | null> {
-  if (!existsSync(file)) return null;
-  const demo = oldDemoSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const remedy =
+    'It holds the keys and log-ins of the demo merchant. Put a copy of it back, or remove it: the next start then creates ' +
+    'another demo merchant.';
+  const demo = readJsonFile(file, oldDemoSchema, remedy);
+  if (demo === undefined) return null;
   // The database may have been removed since the file was written.
   const request = { text: demo.apiKey, environment: 'test', scope: null, action: 'npm start', at: new Date() } as const;
   const isValid = await authenticateApiKey(db, { ...request, address: null, requestId: null }).then(

@@ -1,17 +1,25 @@
 // Secrets that the embedded start generates once: the key for secrets at rest and the sandbox's credentials.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { readJsonFile } from './json-file.ts';
 import { writePrivateFile } from './private-file.ts';
 
 const secretsSchema = z.record(z.string(), z.string());
 
 /**
  * Settings for both server and sandbox, the same at every start on this data folder. Missing secrets are added to the
- * file of an older version; existing ones are kept.
+ * file of an older version; existing ones are kept. Throws when the file cannot be read, or is gone although `database`
+ * names one that was sealed with it.
  */
-export function demoSecrets(file: string): Record<string, string> {
-  const known = existsSync(file) ? secretsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : {};
+export function demoSecrets(file: string, database: string | undefined): Record<string, string> {
+  const remedy =
+    'It holds the key that seals the secrets in the database. Put a copy of it back, or remove the whole data folder with ' +
+    'its database and begin again with an empty one.';
+  const found = readJsonFile(file, secretsSchema, remedy);
+  if (found === undefined && database !== undefined) {
+    throw new Error(`${file} is gone, and the database in ${database} is there. ${remedy}`);
+  }
+  const known = found ?? {};
   const fresh = freshSecrets();
   const secrets = { ...fresh, ...known };
   if (Object.keys(fresh).some((name) => known[name] === undefined)) {

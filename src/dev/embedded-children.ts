@@ -25,9 +25,14 @@ export function receiverEntry(): string {
 /** Starts the child and keeps it running; reports each death and restart. */
 export function startOwnProcess(
   plan: ChildPlan,
-  context: { readonly dataDir: string; readonly record: RunRecord; readonly report: Report },
+  context: {
+    readonly dataDir: string;
+    readonly record: RunRecord;
+    readonly report: Report;
+    readonly stopping: AbortSignal;
+  },
 ): Promise<SupervisedChild> {
-  const { record, report, dataDir } = context;
+  const { record, report, dataDir, stopping } = context;
   let isUp = false;
   const onEvent = (event: ChildEvent): void => {
     switch (event.type) {
@@ -53,6 +58,7 @@ export function startOwnProcess(
     env: plan.env,
     logFile: join(dataDir, 'log', `${plan.name.replace(/[^a-z]+/g, '-')}.log`),
     ready: plan.ready,
+    stopping,
     onEvent,
   });
 }

@@ -1,9 +1,10 @@
 // The engines of the embedded start: PostgreSQL and Temporal as child processes on one data folder.
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StartSettings } from '../config.ts';
-import { choosePort } from './ports.ts';
+import type { Ports } from './embedded-ports.ts';
+import { keepRunning, type Engine, type KeptRunning } from './keep-running.ts';
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts';
 import type { RunRecord } from './run-record.ts';
 import { resolveTemporalBinary } from './temporal-binary.ts';
@@ -13,16 +14,17 @@ export const HOST = '127.0.0.1';
 const DATABASE = 'malipo';
 
 export type Report = (line: string) => void;
-type PortName = Extract<keyof StartSettings, `${string}_PORT`>;
 
 export type EngineOptions = {
   readonly dataDir: string;
   readonly settings: StartSettings;
-  readonly isExplicit: (name: keyof StartSettings) => boolean;
+  readonly ports: Ports;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly namespace: string;
   readonly record: RunRecord;
   readonly report: Report;
+  /** Once it is aborted nothing is started again. */
+  readonly stopping: AbortSignal;
 };
 
 export type Engines = {
@@ -30,65 +32,91 @@ export type Engines = {
   readonly temporalAddress: string;
   /** Undefined with an external Temporal cluster, whose UI is elsewhere. */
   readonly temporalUiUrl: string | undefined;
-  /** Rejects when an engine ends unexpectedly. */
+  /** Rejects when an engine has failed so often that it is not started again. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 };
-
-/** Chooses the port for one part of the embedded start; reports it when it is not the usual one. */
-export function portFor(options: EngineOptions, name: string, setting: PortName): Promise<number> {
-  const { settings, isExplicit, report } = options;
-  return choosePort({
-    name,
-    host: HOST,
-    preferred: settings[setting],
-    setting,
-    isExplicit: isExplicit(setting),
-    report,
-  });
-}
 
 export async function startEngines(options: EngineOptions): Promise<Engines> {
   mkdirSync(join(options.dataDir, 'log'), { recursive: true });
   // Temporal first: it may have to be built, and a database that waits meanwhile would only delay Ctrl-C.
   const temporal = await startTemporal(options);
   const postgres = await startPostgres(options);
-  await postgres.ensureDatabase(DATABASE);
+  await postgres.server.ensureDatabase(DATABASE);
   return {
-    databaseUrl: postgres.urlFor(DATABASE),
-    temporalAddress: temporal?.address ?? options.settings.MALIPO_TEMPORAL_ADDRESS ?? '',
-    temporalUiUrl: temporal?.uiUrl,
-    failed: Promise.race([
-      endOf('PostgreSQL', postgres),
-      ...(temporal ? [endOf('the Temporal server', temporal)] : []),
-    ]),
+    databaseUrl: postgres.server.urlFor(DATABASE),
+    temporalAddress: temporal?.server.address ?? options.settings.MALIPO_TEMPORAL_ADDRESS ?? '',
+    temporalUiUrl: temporal?.server.uiUrl,
+    failed: Promise.race([postgres.kept.failed, ...(temporal ? [temporal.kept.failed] : [])]),
     async stop() {
-      await temporal?.stop();
-      await postgres.stop();
+      await temporal?.kept.stop();
+      await postgres.kept.stop();
     },
   };
 }
 
-async function startPostgres(options: EngineOptions): Promise<PostgresServer> {
-  const { dataDir, record, report } = options;
-  const port = await portFor(options, 'PostgreSQL', 'MALIPO_POSTGRES_PORT');
-  report(`starting PostgreSQL on port ${port}`);
-  return startPostgresServer({
-    dataDir: join(dataDir, 'postgres'),
-    // For root, when PostgreSQL's account cannot enter the project's folder.
-    fallbackDataDir: join('/var/lib/malipo', createHash('sha256').update(dataDir).digest('hex').slice(0, 16)),
-    host: HOST,
-    port,
-    logFile: join(dataDir, 'log', 'postgres.log'),
-    report,
-    onSpawn: (pid) => {
-      record.add({ name: 'PostgreSQL', pid, stopSignal: 'SIGINT' });
-    },
-  });
+type Started<Server extends Engine> = { readonly server: Server; readonly kept: KeptRunning };
+
+/** Starts the engine, and keeps it running with the same addresses and data. */
+async function startAndKeep<Server extends Engine>(
+  { name, logFile, stopSignal }: { name: string; logFile: string; stopSignal: 'SIGINT' | 'SIGTERM' },
+  { record, report, stopping }: EngineOptions,
+  start: (given: { onSpawn: (pid: number) => void; signal: AbortSignal }) => Promise<Server>,
+): Promise<Started<Server>> {
+  const startOnce = async (signal: AbortSignal): Promise<Server> => {
+    let spawned: number | undefined;
+    const forget = (): void => {
+      if (spawned !== undefined) record.remove(spawned);
+    };
+    const onSpawn = (pid: number): void => {
+      forget();
+      spawned = pid;
+      record.add({ name, pid, stopSignal });
+    };
+    try {
+      const server = await start({ onSpawn, signal });
+      void server.exited.then(forget);
+      return server;
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  };
+  const server = await startOnce(stopping);
+  return { server, kept: keepRunning(server, { name, logFile, start: startOnce, report, stopping }) };
 }
 
-async function startTemporal(options: EngineOptions): Promise<TemporalServer | null> {
-  const { dataDir, settings, record, report, environment, namespace } = options;
+/** PostgreSQL's own folder, and the one in its place for root when PostgreSQL's account cannot enter the data folder. */
+function postgresFolders(dataDir: string): { readonly dataDir: string; readonly fallbackDataDir: string } {
+  const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
+  return { dataDir: join(dataDir, 'postgres'), fallbackDataDir: join('/var/lib/malipo', hash) };
+}
+
+/** The folder of the database that an earlier start has left; undefined when there is none. */
+export function existingDatabase(dataDir: string): string | undefined {
+  const clusters = Object.values(postgresFolders(dataDir)).map((folder) => join(folder, 'cluster'));
+  return clusters.find((folder) => existsSync(folder));
+}
+
+async function startPostgres(options: EngineOptions): Promise<Started<PostgresServer>> {
+  const { dataDir, ports, report } = options;
+  const logFile = join(dataDir, 'log', 'postgres.log');
+  const name = 'PostgreSQL';
+  report(`starting PostgreSQL on port ${ports.postgres}`);
+  return startAndKeep({ name, logFile, stopSignal: 'SIGINT' }, options, (given) =>
+    startPostgresServer({
+      ...postgresFolders(dataDir),
+      host: HOST,
+      port: ports.postgres,
+      logFile,
+      report,
+      ...given,
+    }),
+  );
+}
+
+async function startTemporal(options: EngineOptions): Promise<Started<TemporalServer> | null> {
+  const { dataDir, settings, record, report, environment, namespace, ports } = options;
   if (settings.MALIPO_TEMPORAL_ADDRESS !== undefined) {
     report(`using the Temporal cluster at ${settings.MALIPO_TEMPORAL_ADDRESS}`);
     return null;
@@ -100,24 +128,19 @@ async function startTemporal(options: EngineOptions): Promise<TemporalServer | n
       record.add({ name: 'the Go build', pid });
     },
   });
-  const port = await portFor(options, 'the Temporal server', 'MALIPO_TEMPORAL_PORT');
-  const uiPort = await portFor(options, 'the Temporal UI', 'MALIPO_TEMPORAL_UI_PORT');
-  report(`starting the Temporal server on port ${port}, its UI on port ${uiPort}`);
-  return startTemporalServer({
-    binary,
-    databaseFile: join(dataDir, 'temporal.db'),
-    host: HOST,
-    port,
-    uiPort,
-    namespaces: [namespace],
-    logFile: join(dataDir, 'log', 'temporal.log'),
-    onSpawn: (pid) => {
-      record.add({ name: 'the Temporal server', pid });
-    },
-  });
-}
-
-async function endOf(name: string, engine: { readonly exited: Promise<unknown> }): Promise<never> {
-  await engine.exited;
-  throw new Error(`${name} ended by itself; its log is in the data folder`);
+  const logFile = join(dataDir, 'log', 'temporal.log');
+  const name = 'the Temporal server';
+  report(`starting the Temporal server on port ${ports.temporal}, its UI on port ${ports.temporalUi}`);
+  return startAndKeep({ name, logFile, stopSignal: 'SIGTERM' }, options, (given) =>
+    startTemporalServer({
+      binary,
+      databaseFile: join(dataDir, 'temporal.db'),
+      host: HOST,
+      port: ports.temporal,
+      uiPort: ports.temporalUi,
+      namespaces: [namespace],
+      logFile,
+      ...given,
+    }),
+  );
 }

@@ -12,6 +12,8 @@ export type PortRequest = {
   readonly setting: string;
   /** Whether the setting is set; then a port that is taken is an error. */
   readonly isExplicit: boolean;
+  /** Ports that are given to others already, although nothing listens there yet. */
+  readonly taken?: readonly number[];
   readonly report: (line: string) => void;
 };
 
@@ -22,17 +24,25 @@ const MOST_TRIES = 1_000;
  * Returns the preferred port when it is free, otherwise another free port, which it reports. Another process may still
  * take the port before the server listens on it.
  */
-export async function choosePort({ name, host, preferred, setting, isExplicit, report }: PortRequest): Promise<number> {
-  const obstacle = await obstacleTo(preferred, host);
+export async function choosePort(request: PortRequest): Promise<number> {
+  const { name, host, preferred, setting, isExplicit, report, taken = [] } = request;
+  const obstacle = taken.includes(preferred) ? 'is taken' : await obstacleTo(preferred, host);
   if (obstacle === undefined) return preferred;
   if (isExplicit) {
     throw new Error(
       `port ${preferred} for ${name} (${setting}) ${obstacle}. Stop what uses it, or set ${setting} to another port.`,
     );
   }
-  const port = await freePort(host);
+  const port = await freePortExcept(taken, host);
   report(`port ${preferred} for ${name} ${obstacle}; using ${port} (${setting} chooses another)`);
   return port;
+}
+
+async function freePortExcept(taken: readonly number[], host: string): Promise<number> {
+  for (;;) {
+    const port = await freePort(host);
+    if (!taken.includes(port)) return port;
+  }
 }
 
 /** Throws an error with the port and `name` when it is not possible to listen on the port. */

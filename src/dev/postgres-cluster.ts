@@ -11,6 +11,7 @@ import {
   createFolderFor,
   createPrivateFolder,
 } from './postgres-account.ts';
+import { endOrphansOf } from './postgres-orphans.ts';
 import { commandLineOf, endProcess, identifyProcess, isRunning } from './process-identity.ts';
 import type { Account } from './supervised-process.ts';
 
@@ -137,11 +138,11 @@ export async function endLeftoverServer(cluster: Cluster, report: (line: string)
   const pid = postmasterStatus(cluster)?.pid;
   const postmaster = pid === undefined ? undefined : identifyProcess(pid);
   // Without a process of that number PostgreSQL itself recognises postmaster.pid as stale.
-  if (!postmaster) return;
+  if (!postmaster) return endOrphansOf(cluster.folder, report);
   if (!isPostmasterOf(postmaster.pid, cluster.folder)) {
     // Another program has the number now. PostgreSQL would take it for a server and refuse to start.
     rmSync(join(cluster.folder, 'postmaster.pid'), { force: true });
-    return;
+    return endOrphansOf(cluster.folder, report);
   }
   report(`stopping the database server (process ${postmaster.pid}) that a killed run left on ${cluster.folder}`);
   await endProcess(postmaster, 'SIGINT', LEFTOVER_LIMIT_MS);

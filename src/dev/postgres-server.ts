@@ -30,6 +30,8 @@ export type PostgresServerOptions = {
   readonly readyLimitMs?: number;
   /** Called as soon as the process exists, before it accepts connections. */
   readonly onSpawn?: (pid: number) => void;
+  /** Ends the start: the process is stopped, and the start rejects. */
+  readonly signal?: AbortSignal;
 };
 
 export type PostgresServer = {
@@ -120,9 +122,10 @@ async function launchUntilReady(
       logFile: options.logFile,
     });
     options.onSpawn?.(server.pid);
-    const problem = await waitUntilReady(server, cluster, options.readyLimitMs ?? 60_000);
+    const problem = await waitUntilReady(server, cluster, options);
     if (problem === undefined) return server;
     await server.stop('SIGINT', STOP_LIMIT_MS);
+    options.signal?.throwIfAborted();
     if (!server.logTail().includes(STILL_IN_USE) || tries === STILL_IN_USE_TRIES) {
       const end = `The end of ${options.logFile}:\n${server.logTail()}`;
       throw new Error(`PostgreSQL did not start on port ${options.port}: ${problem}. ${end}`);
@@ -149,10 +152,11 @@ function argumentsFor(cluster: Cluster, { host, port, settings }: LaunchOptions)
 async function waitUntilReady(
   server: SupervisedProcess,
   cluster: Cluster,
-  limitMs: number,
+  { readyLimitMs: limitMs = 60_000, signal }: LaunchOptions,
 ): Promise<string | undefined> {
   const deadline = Date.now() + limitMs;
   while (Date.now() < deadline) {
+    if (signal?.aborted) return 'it is to stop';
     const exit = server.exit();
     if (exit) return `it ${describeExit(exit)}`;
     const status = postmasterStatus(cluster);

@@ -1,7 +1,7 @@
 // One run per data folder: a record of the supervisor and its children, to refuse a second run and clean up after a
 // killed one.
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from './process-identity.ts';
@@ -55,7 +55,7 @@ export async function openRunRecord({
   const file = join(dataDir, 'run.json');
   const supervisor = ownIdentity();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    if (claim(file, { supervisor, children: [] })) return recordAt(file, supervisor, leftoverLimitMs);
+    if (claim(file, { supervisor, children: [] })) return recordAt(file, supervisor, { report, leftoverLimitMs });
     const earlier = readContent(file, report);
     if (earlier && isRunning(earlier.supervisor)) {
       const { pid } = earlier.supervisor;
@@ -67,12 +67,21 @@ export async function openRunRecord({
   throw new Error(`could not claim ${file}: other starts keep taking it`);
 }
 
-function recordAt(file: string, supervisor: ProcessIdentity, limitMs: number): RunRecord {
+function recordAt(
+  file: string,
+  supervisor: ProcessIdentity,
+  { report, leftoverLimitMs: limitMs }: Required<Omit<RunRecordOptions, 'dataDir'>>,
+): RunRecord {
   let children: Content['children'] = [];
   let isOver = false;
+  // A record that is out of date costs a clean-up by hand after a killed run, and must not end the run itself.
   const save = (): void => {
-    const temporary = writeBeside(file, { supervisor, children });
-    renameSync(temporary, file);
+    try {
+      const temporary = writeBeside(file, { supervisor, children });
+      renameSync(temporary, file);
+    } catch (error) {
+      report(`${file} could not be written: ${error instanceof Error ? error.message : String(error)}`);
+    }
   };
   return {
     add: ({ name, pid, stopSignal = 'SIGTERM' }) => {
@@ -125,7 +134,7 @@ function discard(file: string, stale: Content | undefined): void {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     renameSync(file, aside);
-    const moved = readContent(aside, () => undefined);
+    const moved = readContent(aside, null);
     if (moved && moved.supervisor.startedAt !== stale?.supervisor.startedAt) linkSync(aside, file);
   } catch (error) {
     if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
@@ -153,13 +162,19 @@ async function endInReverse(children: Content['children'], limitMs: number): Pro
   return ended;
 }
 
-function readContent(file: string, report: (line: string) => void): Content | undefined {
+/** Undefined when there is none; also, and reported unless it was before, when it cannot be read. */
+function readContent(file: string, report: ((line: string) => void) | null): Content | undefined {
   try {
     return contentSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
-    report(`${file} cannot be read, so processes of an earlier run are not looked for`);
+    if (report === null) return undefined;
+    copyFileSync(file, `${file}.unreadable`);
+    report(
+      `${file} cannot be read, so processes of an earlier run are not looked for: end by hand any that still run. ` +
+        `It is kept as ${file}.unreadable`,
+    );
     return undefined;
   }
 }

@@ -23,6 +23,8 @@ export type TemporalServerOptions = {
   readonly readyLimitMs?: number;
   /** Called as soon as the process exists, long before it is ready. */
   readonly onSpawn?: (pid: number) => void;
+  /** Ends the start: the process is stopped, and the start rejects. */
+  readonly signal?: AbortSignal;
 };
 
 export type TemporalServer = {
@@ -146,11 +148,13 @@ export async function untilTemporalResponds(
     namespaces,
     logFile,
     readyLimitMs = 60_000,
-  }: Pick<TemporalServerOptions, 'namespaces' | 'logFile' | 'readyLimitMs'>,
+    signal,
+  }: Pick<TemporalServerOptions, 'namespaces' | 'logFile' | 'readyLimitMs' | 'signal'>,
 ): Promise<void> {
   const deadline = Date.now() + readyLimitMs;
   let missing = 'it does not answer';
   while (Date.now() < deadline) {
+    signal?.throwIfAborted();
     const exit = server.exit();
     if (exit) throw new Error(failureText(`it ${describeExit(exit)}`, logFile, server));
     try {

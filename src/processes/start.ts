@@ -2,6 +2,9 @@
 import { runEmbedded } from '../dev/embedded-start.ts';
 import { prepareDatabase } from './prepare-database.ts';
 
+// Whoever read this output may have gone, or its disk is full: neither may end what runs.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+
 runEmbedded(process.env, prepareDatabase).then(
   () => process.exit(0),
   (error: unknown) => {

@@ -1,6 +1,6 @@
 // The secrets of the embedded start: generated once, kept, and completed when a newer version needs more.
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,20 +22,48 @@ describe('the secrets of the embedded start', () => {
   const written = (): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
   it('are generated once, for this user only, and are the same at every start', () => {
-    const secrets = demoSecrets(file);
+    const secrets = demoSecrets(file, undefined);
     assert.deepEqual(written(), secrets);
     assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.deepEqual(demoSecrets(file), secrets);
+    assert.deepEqual(demoSecrets(file, undefined), secrets);
     assert.notEqual(secrets['MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY'], secrets['MALIPO_MTN_MOMO_COLLECTION_API_KEY']);
   });
 
   it('are kept from an older version, and the missing ones are added permanently', () => {
-    const older = Object.fromEntries(Object.entries(demoSecrets(file)).filter(([name]) => !name.includes('DISBURSE')));
+    const older = Object.fromEntries(
+      Object.entries(demoSecrets(file, undefined)).filter(([name]) => !name.includes('DISBURSE')),
+    );
     writeFileSync(file, JSON.stringify(older));
-    const completed = demoSecrets(file);
+    const completed = demoSecrets(file, undefined);
     assert.equal(Object.keys(completed).length, Object.keys(older).length + 3);
     for (const [name, value] of Object.entries(older)) assert.equal(completed[name], value);
     assert.deepEqual(written(), completed);
-    assert.deepEqual(demoSecrets(file), completed);
+    assert.deepEqual(demoSecrets(file, undefined), completed);
   });
+
+  it('are not generated again while there is a database that was sealed with them', () => {
+    assert.throws(() => demoSecrets(file, '/the/cluster'), {
+      message:
+        `${file} is gone, and the database in /the/cluster is there. It holds the key that seals the secrets in the ` +
+        'database. Put a copy of it back, or remove the whole data folder with its database and begin again with an empty one.',
+    });
+    assert.equal(existsSync(file), false);
+  });
+
+  for (const [what, text] of [
+    ['is not JSON', '{"MALIPO_SECRET_KEYS": "demo:c2Vj'],
+    ['has something other than texts', '{"MALIPO_SECRET_KEYS": 7}'],
+  ] as const) {
+    it(`are refused, shown to nobody and left as they are when their file ${what}`, () => {
+      writeFileSync(file, text);
+      assert.throws(
+        () => demoSecrets(file, '/the/cluster'),
+        ({ message }: Error) => {
+          assert.match(message, /secrets\.json cannot be read: .* Put a copy of it back/);
+          return !message.includes('c2Vj') && !message.includes('\n');
+        },
+      );
+      assert.equal(readFileSync(file, 'utf8'), text);
+    });
+  }
 });

@@ -95,6 +95,28 @@ describe('the embedded PostgreSQL', () => {
     assert.deepEqual(await rows(second.adminUrl, 'SELECT 1 AS one'), [{ one: 1 }]);
   });
 
+  it('starts again after the server was killed in the middle of a long statement', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    const dataDir = folder();
+    const first = await start(dataDir);
+    const client = new Client({ connectionString: first.adminUrl });
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows: own } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    // It looks at nothing else meanwhile, and would go on for hours.
+    client.query('SELECT count(*) FROM generate_series(1, 1000000000000)').catch(() => undefined);
+    await until('the statement runs', async () => {
+      const [state] = await rows(first.adminUrl, `SELECT state FROM pg_stat_activity WHERE pid = ${own[0]!.pid}`);
+      return (state as { state: string }).state === 'active';
+    });
+    process.kill(first.pid, 'SIGKILL');
+    await first.exited;
+    assert.ok(startOfProcess(own[0]!.pid), 'the statement goes on without its server');
+    const second = await start(dataDir);
+    assert.equal(startOfProcess(own[0]!.pid), undefined);
+    assert.deepEqual(await rows(second.adminUrl, 'SELECT 1 AS one'), [{ one: 1 }]);
+  });
+
   it('starts although another program has the number of its last process', async () => {
     const dataDir = folder();
     await (await start(dataDir)).stop();

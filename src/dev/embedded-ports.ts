@@ -1,0 +1,70 @@
+// Chooses the ports of the embedded start, all of them before anything is started.
+import type { StartSettings } from '../config.ts';
+import { choosePort } from './ports.ts';
+
+type Setting = Extract<keyof StartSettings, `${string}_PORT`>;
+
+const LISTENERS = {
+  postgres: ['PostgreSQL', 'MALIPO_POSTGRES_PORT'],
+  temporal: ['the Temporal server', 'MALIPO_TEMPORAL_PORT'],
+  temporalUi: ['the Temporal UI', 'MALIPO_TEMPORAL_UI_PORT'],
+  http: ['the API', 'MALIPO_HTTP_PORT'],
+  metrics: ['the metrics', 'MALIPO_METRICS_PORT'],
+  sandbox: ['the sandbox operator', 'MALIPO_SANDBOX_PORT'],
+  receiver: ['the demo receiver', 'MALIPO_RECEIVER_PORT'],
+} as const satisfies Readonly<Record<string, readonly [string, Setting]>>;
+
+type Listener = keyof typeof LISTENERS;
+
+export type Ports = Readonly<Record<Listener, number>>;
+
+export type PortsOptions = {
+  readonly host: string;
+  readonly settings: StartSettings;
+  readonly isExplicit: (name: keyof StartSettings) => boolean;
+  readonly report: (line: string) => void;
+};
+
+/**
+ * A port for each listener: the chosen one, else the usual one, else a free one, which is reported. Throws, naming the
+ * settings, when two chosen ports are the same or a chosen one cannot be used.
+ */
+export async function choosePorts(options: PortsOptions): Promise<Ports> {
+  const { settings, isExplicit, host, report } = options;
+  const all = (Object.keys(LISTENERS) as Listener[]).filter((listener) => isNeeded(listener, settings));
+  const chosen = all.filter((listener) => isExplicit(LISTENERS[listener][1]));
+  refuseEqual(chosen, settings);
+  const ports: Partial<Record<Listener, number>> = {};
+  // What was chosen comes first: the usual port of another listener gives way to it.
+  for (const listener of [...chosen, ...all.filter((each) => !chosen.includes(each))]) {
+    const [name, setting] = LISTENERS[listener];
+    const taken = Object.values(ports);
+    const request = {
+      name,
+      host,
+      preferred: settings[setting],
+      setting,
+      isExplicit: isExplicit(setting),
+      report,
+      taken,
+    };
+    ports[listener] = await choosePort(request);
+  }
+  // A cluster that runs already has its own.
+  return { temporal: 0, temporalUi: 0, ...ports } as Ports;
+}
+
+function isNeeded(listener: Listener, { MALIPO_TEMPORAL_ADDRESS: cluster }: StartSettings): boolean {
+  return cluster === undefined || (listener !== 'temporal' && listener !== 'temporalUi');
+}
+
+function refuseEqual(chosen: readonly Listener[], settings: StartSettings): void {
+  const bySetting = new Map<number, Setting>();
+  for (const [, setting] of chosen.map((listener) => LISTENERS[listener])) {
+    const port = settings[setting];
+    const other = bySetting.get(port);
+    if (other !== undefined)
+      throw new Error(`${other} and ${setting} are both ${port}. Set one of them to another port.`);
+    bySetting.set(port, setting);
+  }
+}

@@ -1,0 +1,115 @@
+// Keeps a server that the embedded start needs running: starts it again when it dies, and gives up when that does not help.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeExit, type Exit } from './supervised-process.ts';
+
+/** A server that is ready. */
+export type Engine = { readonly pid: number; readonly exited: Promise<Exit>; stop(): Promise<void> };
+
+export type KeepRunningOptions = {
+  /** For messages, such as "PostgreSQL". */
+  readonly name: string;
+  /** For the message when it is given up. */
+  readonly logFile: string;
+  /**
+   * Starts it again, with the same addresses and data. Rejects when it does not become ready, or soon after `signal` is
+   * aborted; no process is left then.
+   */
+  readonly start: (signal: AbortSignal) => Promise<Engine>;
+  readonly report: (line: string) => void;
+  /** Once it is aborted nothing is started again. */
+  readonly stopping: AbortSignal;
+  /** The wait before a restart doubles from the first to the longest, and is the first again after a healthy time. */
+  readonly firstRestartMs?: number;
+  readonly longestRestartMs?: number;
+  readonly healthyAfterMs?: number;
+  /** It is given up at this many deaths and failed starts within the window. */
+  readonly mostFailures?: number;
+  readonly failureWindowMs?: number;
+};
+
+export type KeptRunning = {
+  /** Rejects when it is given up. */
+  readonly failed: Promise<never>;
+  /** Stops it, or the start that is under way; resolves when its process is gone. */
+  stop(): Promise<void>;
+};
+
+type Settings = Required<KeepRunningOptions>;
+type State = { current: Engine | undefined };
+
+/** Supervises `first`, which is ready, from now on. */
+export function keepRunning(first: Engine, options: KeepRunningOptions): KeptRunning {
+  const settings: Settings = {
+    firstRestartMs: 250,
+    longestRestartMs: 10_000,
+    healthyAfterMs: 15_000,
+    mostFailures: 12,
+    failureWindowMs: 120_000,
+    ...options,
+  };
+  const ownStop = new AbortController();
+  const stopping = AbortSignal.any([ownStop.signal, settings.stopping]);
+  const state: State = { current: first };
+  const supervision = supervise(settings, state, stopping);
+  const failed = supervision.then(() => new Promise<never>(() => undefined));
+  // Whoever starts everything looks at it only once everything runs.
+  failed.catch(() => undefined);
+  return {
+    failed,
+    async stop() {
+      ownStop.abort();
+      await state.current?.stop();
+      await supervision.catch(() => undefined);
+    },
+  };
+}
+
+async function supervise(settings: Settings, state: State, stopping: AbortSignal): Promise<void> {
+  const { name, report, firstRestartMs, longestRestartMs } = settings;
+  let restartInMs = firstRestartMs;
+  let failuresAtMs: number[] = [];
+  let upSinceMs = Date.now();
+  let reason: string | undefined;
+  for (;;) {
+    reason ??= state.current ? describeExit(await state.current.exited) : 'it is not running';
+    state.current = undefined;
+    if (stopping.aborted) return;
+    if (Date.now() - upSinceMs > settings.healthyAfterMs) restartInMs = firstRestartMs;
+    failuresAtMs = [...failuresAtMs.filter((at) => at > Date.now() - settings.failureWindowMs), Date.now()];
+    if (failuresAtMs.length >= settings.mostFailures) throw givenUp(settings, reason);
+    report(`${name} died (${reason}); it is started again in ${restartInMs} ms`);
+    await sleep(restartInMs, undefined, { signal: stopping }).catch(() => undefined);
+    restartInMs = Math.min(restartInMs * 2, longestRestartMs);
+    reason = await restart(settings, state, stopping);
+    upSinceMs = Date.now();
+  }
+}
+
+/** Undefined when it is ready again, otherwise why not. */
+async function restart(
+  { name, report, start }: Settings,
+  state: State,
+  stopping: AbortSignal,
+): Promise<string | undefined> {
+  if (stopping.aborted) return 'everything stops';
+  try {
+    const engine = await start(stopping);
+    state.current = engine;
+    if (hasBegun(stopping)) await engine.stop();
+    else report(`${name} runs again (process ${engine.pid})`);
+    return undefined;
+  } catch (error) {
+    // The end of its log follows the first line.
+    return (error instanceof Error ? error.message : String(error)).split('\n')[0];
+  }
+}
+
+// A function, because the compiler keeps treating a field as false after it was checked once.
+function hasBegun(stopping: AbortSignal): boolean {
+  return stopping.aborted;
+}
+
+function givenUp({ name, logFile, mostFailures, failureWindowMs }: Settings, reason: string): Error {
+  const within = `${mostFailures} times within ${failureWindowMs / 1000} s`;
+  return new Error(`${name} failed ${within} and is not started again (at last: ${reason}); its log is ${logFile}`);
+}

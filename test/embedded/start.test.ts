@@ -1,0 +1,157 @@
+// `npm start` as its user has it: engines that die under it, a stop in the middle of that, and starts that cannot succeed.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { startOfProcess } from '../../src/dev/process-identity.ts';
+import { throwaway, until } from '../dev/throwaway.ts';
+import { build, chosenPorts, startEmbedded, type EmbeddedRun } from './embedded-run.ts';
+
+const ENGINES = ['PostgreSQL', 'the Temporal server'] as const;
+const LIMIT_MS = 180_000;
+
+async function pay({ MALIPO_BASE_URL: baseUrl, MALIPO_API_KEY: key }: Readonly<Record<string, string>>) {
+  const response = await fetch(`${baseUrl}/v1/api/collections`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() },
+    body: new URLSearchParams({ phone: '256772000100', amount: '700', reference: 'KILLED' }),
+  });
+  assert.equal(response.status, 202);
+  const { id } = (await response.json()) as { id: string };
+  const read = async (): Promise<string> => {
+    const found = await fetch(`${baseUrl}/v1/api/collections/${id}`, { headers: { authorization: `Bearer ${key}` } });
+    return found.ok ? ((await found.json()) as { state: string }).state : String(found.status);
+  };
+  return { id, read };
+}
+
+describe('npm start', function () {
+  this.timeout(3 * LIMIT_MS);
+  const { folder, defer, cleanUp } = throwaway();
+  before(build);
+  afterEach(cleanUp);
+
+  async function start(dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<EmbeddedRun> {
+    const run = startEmbedded(dataDir, { ...(await chosenPorts()), ...settings });
+    defer(async () => {
+      run.signal('SIGKILL');
+      await run.exited;
+      for (const pid of run.recorded()) if (startOfProcess(pid) !== undefined) process.kill(pid, 'SIGKILL');
+    });
+    return run;
+  }
+
+  function kill(run: EmbeddedRun, name: string): void {
+    const pid = run.pidOf(name);
+    assert.ok(pid !== undefined, `${name} runs`);
+    process.kill(pid, 'SIGKILL');
+  }
+
+  it('starts its engines again when they are killed, one by one and both at once, and a payment succeeds', async () => {
+    const run = await start(folder());
+    await run.untilPrinted('Ctrl-C stops all of it');
+    const demo = run.demo();
+    for (const [round, killed] of [[ENGINES[0]], [ENGINES[1]], ENGINES].entries()) {
+      const payment = await pay(demo);
+      for (const name of killed) kill(run, name);
+      for (const name of killed) await run.untilPrinted(`${name} runs again`, round < 2 ? 1 : 2);
+      await until('the payment to succeed', async () => (await payment.read()) === 'succeeded', LIMIT_MS);
+    }
+    run.signal('SIGINT');
+    assert.equal(await run.exited, 0, run.errors());
+    for (const pid of run.recorded()) assert.equal(startOfProcess(pid), undefined);
+  });
+
+  it('leaves nothing when it is stopped while an engine is down or starts again', async () => {
+    const dataDir = folder();
+    for (const waits of [false, true]) {
+      const run = await start(dataDir);
+      await run.untilPrinted('Ctrl-C stops all of it');
+      for (const name of ENGINES) kill(run, name);
+      if (waits) await run.untilPrinted('is started again', 2);
+      run.signal('SIGINT');
+      assert.equal(await run.exited, 0, run.errors());
+      for (const pid of run.recorded()) assert.equal(startOfProcess(pid), undefined);
+      assert.doesNotMatch(run.output().split('stopping')[1]!, /runs again|is started/);
+      assert.equal(readdirSync(dataDir).includes('run.json'), false);
+    }
+  });
+
+  describe('that cannot succeed', () => {
+    /** It says this one line, and has started nothing. */
+    async function assertRefused(run: EmbeddedRun, line: RegExp): Promise<void> {
+      const code = await run.exited;
+      const [empty, said, ...others] = run.errors().split('\n');
+      assert.match(said ?? '', line);
+      assert.deepEqual([code, empty, others], [1, '', ['']], run.errors());
+      assert.doesNotMatch(run.output(), /starting|stopped/);
+    }
+
+    it('names both settings when two chosen ports are the same', async () => {
+      const { MALIPO_HTTP_PORT: port } = await chosenPorts();
+      const run = await start(folder(), { MALIPO_HTTP_PORT: port, MALIPO_POSTGRES_PORT: port });
+      await assertRefused(run, /MALIPO_POSTGRES_PORT and MALIPO_HTTP_PORT are both \d+/);
+    });
+
+    it('names a chosen port that is taken', async () => {
+      const squatter = createServer().listen(0, '127.0.0.1');
+      await once(squatter, 'listening');
+      defer(() => squatter.close());
+      const { port } = squatter.address() as { port: number };
+      const run = await start(folder(), { MALIPO_RECEIVER_PORT: String(port) });
+      await assertRefused(run, new RegExp(`port ${port} for the demo receiver \\(MALIPO_RECEIVER_PORT\\) is taken`));
+    });
+
+    it('names the data folder’s setting when the folder cannot be used', async () => {
+      const file = join(folder(), 'file');
+      writeFileSync(file, '');
+      await assertRefused(await start(file), /the data folder .* is a file and no folder\. .* MALIPO_DATA_DIR/);
+    });
+
+    it('names every setting that cannot be used', async () => {
+      const run = await start(folder(), { MALIPO_BACKLOG_MAX_COUNT: '0' });
+      assert.equal(await run.exited, 1);
+      assert.match(
+        run.errors(),
+        /^\nMalipo cannot run: the configuration is not usable:\n {2}MALIPO_BACKLOG_MAX_COUNT: .*\n$/,
+      );
+      assert.doesNotMatch(run.output(), /starting|stopped/);
+    });
+
+    it('names the secrets’ file when it is gone and the database is there, or is damaged', async () => {
+      const dataDir = folder();
+      mkdirSync(join(dataDir, 'postgres', 'cluster'), { recursive: true });
+      await assertRefused(await start(dataDir), /secrets\.json is gone, and the database in .* Put a copy of it back/);
+      const file = join(dataDir, 'secrets.json');
+      writeFileSync(file, '{"MALIPO_SECRET_KEYS": "de');
+      await assertRefused(
+        await start(dataDir),
+        /secrets\.json cannot be read: it is not JSON\. .* Put a copy of it back/,
+      );
+      assert.equal(readFileSync(file, 'utf8'), '{"MALIPO_SECRET_KEYS": "de');
+    });
+  });
+
+  it('names the demo merchant’s file when it is damaged, and goes on without a demonstration that does not end', async () => {
+    const dataDir = folder();
+    const settings = await chosenPorts();
+    const file = join(dataDir, 'demo-merchant.json');
+    writeFileSync(file, '{"merchantId": ');
+    const refused = await start(dataDir, settings);
+    assert.equal(await refused.exited, 1);
+    assert.match(
+      refused.errors(),
+      /^\nMalipo cannot run: .*demo-merchant\.json cannot be read: it is not JSON\. .*\n$/,
+    );
+    assert.equal(readFileSync(file, 'utf8'), '{"merchantId": ');
+    rmSync(file);
+    // As behind a backlog: the payment takes longer than the start waits for it.
+    const run = await start(dataDir, { ...settings, MALIPO_SANDBOX_DECISION_MS: '600000' });
+    await run.untilPrinted('the demo collection did not come to its end: the webhook of its success did not arrive');
+    await run.untilPrinted('Ctrl-C stops all of it');
+    run.signal('SIGTERM');
+    assert.equal(await run.exited, 0);
+  });
+});
