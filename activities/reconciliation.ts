@@ -8,7 +8,6 @@ import type { Log } from '../src/log.ts';
 import { checkLedger } from '../src/queries/payments/check-ledger.ts';
 import { checkRecentPayments } from '../src/queries/payments/check-recent-payments.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
-import { requeueStaleWork, type RequeuedWork } from '../src/operations/requeue-stale-work.ts';
 import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-secrets.ts';
 
 export type ReconciliationActivityDeps = {
@@ -18,8 +17,6 @@ export type ReconciliationActivityDeps = {
   readonly keyRing: KeyRing;
   readonly log: Log;
 };
-
-export type { RequeuedWork };
 
 export type ReconciliationActivities = ReturnType<typeof createReconciliationActivities>;
 
@@ -39,19 +36,6 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
   }
 
   return {
-    async requeueStaleWork(): Promise<RequeuedWork> {
-      // The same time for all batches: work that one batch requeued is not due again in the next.
-      const at = new Date();
-      const requeued = { collection: 0, payout: 0, reversal: 0, delivery: 0 };
-      for (let batch = 0; batch < MOST_BATCHES; batch++) {
-        const found = await requeueStaleWork(db, { at, clocks: deps.clocks, limit: BATCH });
-        for (const kind of Object.keys(found) as (keyof RequeuedWork)[]) requeued[kind] += found[kind];
-        if (Object.values(found).every((count) => count === 0)) break;
-      }
-      if (Object.values(requeued).some((count) => count > 0)) log.info(requeued, 'stale work is requeued');
-      return requeued;
-    },
-
     /** Checks the payments of the last hours, so that most faults are found within minutes. */
     async checkRecentPayments(): Promise<Faults> {
       const createdSince = new Date(Date.now() - RECENT_MS);

@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/temporal',
     'src/dispatcher',
     'src/db/work.ts',
+    'src/db/work-checks.ts',
     'src/db/backlog.ts',
     'src/db/webhooks/delivery.ts',
     'type src/db/database.ts',

@@ -3,7 +3,7 @@ import type { MerchantId } from '../domain/ids.ts';
 import { QUARANTINE_AFTER, type WorkKind } from '../domain/work.ts';
 import { statement, type Queryable } from './database.ts';
 
-// Payments whose prompt is not raised or whose money is not sent yet, started or not. What people or the operator must do
+// Payments that nobody has begun to send to the operator, started or not. What people or the operator must do
 // next does not wait for us. Quarantined work says nothing about what else can be done, and neither does the age of work
 // whose own workflow fails, or of work for which it is too late.
 const MEASURE = statement(
@@ -13,7 +13,7 @@ const MEASURE = statement(
           coalesce(extract(epoch FROM now() - min(since) FILTER (WHERE is_timely)) * 1000, 0)::float8 AS oldest_age_ms
    FROM (
      (SELECT merchant_id, created_at AS since, workflow_failures = 0 AND prompt_deadline_at > now() AS is_timely
-      FROM collections WHERE state = 'initiated' AND workflow_failures < $2 LIMIT $1)
+      FROM collections WHERE state = 'initiated' AND send_begun_at IS NULL AND workflow_failures < $2 LIMIT $1)
      UNION ALL
      (SELECT merchant_id, updated_at, workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now()
       FROM payouts WHERE (state = 'released' AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
@@ -60,6 +60,17 @@ export type FailingWork = {
 /** Reads the failing rows alone, of which there are normally none. */
 export async function countFailingWork(db: Queryable): Promise<FailingWork[]> {
   return db.run<FailingWork>(COUNT_FAILING, [QUARANTINE_AFTER]);
+}
+
+const COUNT_REPLACED = statement(
+  'work_count_replaced',
+  `SELECT count(*)::int AS count FROM audit_entries WHERE action LIKE '%.workflow_replaced'`,
+);
+
+/** How many runs were ever replaced, by all dispatchers. Reads an index that has no other entries. */
+export async function countReplacedRuns(db: Queryable): Promise<number> {
+  const [row] = await db.run<{ count: number }>(COUNT_REPLACED, []);
+  return row?.count ?? 0;
 }
 
 const LIST_QUARANTINED = statement(

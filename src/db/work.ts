@@ -1,52 +1,7 @@
-// Recorded work of all four kinds and its workflows: what is unstarted, what was started, what is stale, and how much waits.
-import { WORK_KINDS, type Work, type WorkKind } from '../domain/work.ts';
-import { statement, type Queryable, type Statement, type Tx } from './database.ts';
-
-/** How the rows of one kind are found, as parts of the statements below. `w` is the row, `s` the work that was started. */
-type Source = {
-  readonly table: string;
-  /** What is joined to a claimed row `w`. */
-  readonly joined: string;
-  /** The fields of its `Work`, but for kind, id and merchant. */
-  readonly columns: string;
-  readonly isUnstarted: string;
-  /** What must still be as it was when the workflow was started or signalled. */
-  readonly isUnchanged: string;
-};
-
-const SOURCES: Readonly<Record<WorkKind, Source>> = {
-  collection: {
-    table: 'collections',
-    joined: '',
-    columns: 'w.idempotency_key, w.operator, w.state',
-    isUnstarted: 'w.workflow_started_at IS NULL',
-    isUnchanged: 'true',
-  },
-  payout: {
-    table: 'payouts',
-    joined: '',
-    columns: 'w.idempotency_key, w.operator, w.state, w.updated_at',
-    isUnstarted: 'w.workflow_started_at IS NULL',
-    isUnchanged: 'w.updated_at = s.updated_at',
-  },
-  reversal: {
-    table: 'reversals',
-    joined: 'JOIN collections c ON c.id = w.collection_id',
-    columns: 'c.operator, w.state',
-    isUnstarted: 'w.workflow_started_at IS NULL',
-    isUnchanged: 'true',
-  },
-  delivery: {
-    table: 'deliveries',
-    joined: '',
-    columns: 'w.endpoint_id, w.replay_count',
-    isUnstarted: `w.state = 'retrying' AND w.workflow_started_at IS NULL`,
-    isUnchanged: 'w.replay_count = s.replay_count',
-  },
-};
-
-const perKind = (make: (kind: WorkKind, source: Source) => Statement) =>
-  Object.fromEntries(WORK_KINDS.map((kind) => [kind, make(kind, SOURCES[kind])])) as Record<WorkKind, Statement>;
+// Recorded work of all four kinds whose workflow is to be started: it is claimed, started or postponed.
+import type { Work, WorkKind } from '../domain/work.ts';
+import { statement, type Queryable } from './database.ts';
+import { perKind } from './work-sources.ts';
 
 // Each merchant with due work gets an equal share of the claim, and at least one row, so a merchant with thousands of rows
 // delays nobody. A merchant costs two steps in the index, however many rows it has. The rows are locked in a subquery of
@@ -73,12 +28,12 @@ const CLAIM_UNSTARTED = perKind((kind, { table, joined, columns, isUnstarted }) 
      claimed AS (
        UPDATE ${table} w SET start_due_at = now() + make_interval(secs => $3 / 1000.0)
        WHERE w.id IN (SELECT id FROM picked) RETURNING w.*)
-     SELECT w.id, w.merchant_id, w.workflow_failures, ${columns} FROM claimed w ${joined} ORDER BY w.id`,
+     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns} FROM claimed w ${joined} ORDER BY w.id`,
   ),
 );
 
 /** Unstarted work that the caller has claimed, and how often in a row its workflow has failed to start or to progress. */
-export type ClaimedWork = Work & { readonly workflowFailures: number };
+export type ClaimedWork = Work & { readonly workflowFailures: number; readonly updatedAt: Date };
 
 export type ClaimUnstarted = {
   readonly limit: number;
@@ -126,10 +81,11 @@ export async function postponeStarts(
   ]);
 }
 
-const MARK_STARTED = perKind((kind, { table, isUnchanged }) =>
+// What waited long for its start is checked as soon after the start as it would have been after its creation.
+const MARK_STARTED = perKind((kind, { table, isUnchanged, checkAfterStart }) =>
   statement(
     `${kind}_mark_started`,
-    `UPDATE ${table} w SET workflow_started_at = $4, start_due_at = now()
+    `UPDATE ${table} w SET workflow_started_at = $4, start_due_at = now(), check_due_at = ${checkAfterStart}
      FROM unnest($1::text[], $2::timestamptz[], $3::int[]) AS s (id, updated_at, replay_count)
      WHERE w.id = s.id AND ${isUnchanged} AND w.workflow_started_at IS NULL`,
   ),
@@ -139,67 +95,18 @@ const MARK_STARTED = perKind((kind, { table, isUnchanged }) =>
  * Records that workflows run for this work of one kind. A payout that changed and a delivery that was replayed since stay
  * unstarted: their workflow does not know of it. Repeating it changes nothing; losing it costs one repeated start.
  */
-export async function markStarted(db: Queryable, kind: WorkKind, started: readonly Work[], at: Date): Promise<void> {
+export async function markStarted(
+  db: Queryable,
+  kind: WorkKind,
+  started: readonly Work[],
+  { at, checkInMs }: { readonly at: Date; readonly checkInMs: number },
+): Promise<void> {
   if (started.length === 0) return;
   await db.run(MARK_STARTED[kind], [
     started.map(({ id }) => id),
     started.map((work) => (work.kind === 'payout' ? work.updatedAt : null)),
     started.map((work) => (work.kind === 'delivery' ? work.replayCount : null)),
     at,
+    checkInMs,
   ]);
-}
-
-const requeueDue = (table: string, nextCheck: string) =>
-  `UPDATE ${table} SET workflow_started_at = NULL, check_due_at = ${nextCheck}
-   WHERE id IN (SELECT id FROM ${table} WHERE check_due_at <= $1 ORDER BY check_due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-   RETURNING id`;
-
-// A recheck of a final payment is done once; an expired collection is rechecked at intervals until $5.
-const REQUEUE_STALE = {
-  collection: statement(
-    'collection_requeue_stale',
-    requeueDue(
-      'collections',
-      `CASE WHEN state IN ('succeeded', 'failed') THEN NULL WHEN state <> 'expired' THEN $3::timestamptz
-            WHEN updated_at >= $5 THEN $4::timestamptz END`,
-    ),
-  ),
-  payout: statement(
-    'payout_requeue_stale',
-    requeueDue('payouts', `CASE WHEN state IN ('queued', 'released', 'reconciling') THEN $3::timestamptz END`),
-  ),
-  reversal: statement(
-    'reversal_requeue_stale',
-    requeueDue('reversals', `CASE WHEN state IN ('requested', 'reconciling') THEN $3::timestamptz END`),
-  ),
-  delivery: statement(
-    'delivery_requeue_stale',
-    `UPDATE deliveries SET workflow_started_at = NULL
-     WHERE id IN (SELECT id FROM deliveries WHERE state = 'retrying' AND workflow_started_at < $1 AND next_attempt_at < $1
-                  ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
-     RETURNING id`,
-  ),
-} as const satisfies Record<WorkKind, Statement>;
-
-export type StaleWork = {
-  readonly at: Date;
-  /** Deliveries whose next attempt and last start are older than this are stale. */
-  readonly dueBefore: Date;
-  readonly nextCheckAt: Date;
-  readonly nextLateCheckAt: Date;
-  /** For collections that expired before this the present check is the last. */
-  readonly expiredBefore: Date;
-  readonly limit: number;
-};
-
-/** Marks stale work as unstarted, for the dispatcher to start again where no workflow is open; returns how many. */
-export async function requeueStale(tx: Tx, kind: WorkKind, stale: StaleWork): Promise<number> {
-  const { at, dueBefore, nextCheckAt, nextLateCheckAt, expiredBefore, limit } = stale;
-  const values = {
-    collection: [at, limit, nextCheckAt, nextLateCheckAt, expiredBefore],
-    payout: [at, limit, nextCheckAt],
-    reversal: [at, limit, nextCheckAt],
-    delivery: [dueBefore, limit],
-  } as const satisfies Record<WorkKind, readonly unknown[]>;
-  return (await tx.run(REQUEUE_STALE[kind], values[kind])).length;
 }

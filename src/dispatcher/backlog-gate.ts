@@ -1,5 +1,11 @@
 // The backlog gate: no new work is accepted while too much accepted work waits for us, in all or of one merchant.
-import { countFailingWork, measureBacklog, type FailingWork, type MerchantBacklog } from '../db/backlog.ts';
+import {
+  countFailingWork,
+  countReplacedRuns,
+  measureBacklog,
+  type FailingWork,
+  type MerchantBacklog,
+} from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
@@ -12,6 +18,8 @@ export type Backlog = {
   readonly fullMerchants: number;
   /** Kinds with failing work. */
   readonly failing: readonly FailingWork[];
+  /** How many runs were ever replaced. */
+  readonly replacedRuns: number;
 };
 
 export type BacklogGate = {
@@ -27,7 +35,7 @@ export type BacklogGate = {
 const MEASURE_EVERY_MS = 1000;
 /** A few late payments have troubles of their own; from so many on it is the service that is behind. */
 const MAX_LATE_COUNT = 10;
-const EMPTY: Backlog = { count: 0, lateCount: 0, oldestAgeMs: 0, fullMerchants: 0, failing: [] };
+const EMPTY: Backlog = { count: 0, lateCount: 0, oldestAgeMs: 0, fullMerchants: 0, failing: [], replacedRuns: 0 };
 
 /** Measures once a second and not per request: the limit is for safety, and need not be exact. */
 export function createBacklogGate(options: {
@@ -49,8 +57,9 @@ export function createBacklogGate(options: {
     try {
       const parts = await measureBacklog(db, { limit: maxCount, lateAfterMs: maxAgeMs });
       const failing = await countFailingWork(db);
+      const replacedRuns = await countReplacedRuns(db);
       full = new Set(parts.filter(({ count }) => count >= maxPerMerchant).map(({ merchantId }) => merchantId));
-      backlog = { ...sumOf(parts), fullMerchants: full.size, failing };
+      backlog = { ...sumOf(parts), fullMerchants: full.size, failing, replacedRuns };
     } catch (error) {
       // Without the database nothing can be accepted anyway, and each request fails by itself.
       log.debug({ error }, 'the backlog could not be measured');

@@ -1,7 +1,9 @@
-// Runs the loops that move recorded work: workflow starts, first webhook attempts, maintenance. It holds no state.
+// Runs the loops that move recorded work: workflow starts, checks of late work, first webhook attempts, maintenance. It holds
+// no state.
 import type { Log } from '../log.ts';
 import type { DeliveryMaintenance } from './delivery-maintenance.ts';
 import type { FirstAttempts } from './first-attempts.ts';
+import type { LateWorkChecks } from './late-work.ts';
 import type { WorkStarter } from './work-starter.ts';
 
 export type Dispatcher = {
@@ -16,6 +18,7 @@ export type Dispatcher = {
 export type DispatcherOptions = {
   readonly attempts: FirstAttempts;
   readonly starter: WorkStarter;
+  readonly checks: LateWorkChecks;
   readonly maintenance: DeliveryMaintenance;
   /** How often every loop runs without being woken. */
   readonly tickMs: number;
@@ -23,15 +26,28 @@ export type DispatcherOptions = {
 };
 
 /** Any number of dispatchers may run on one database. */
-export function startDispatcher({ attempts, starter, maintenance, tickMs, log }: DispatcherOptions): Dispatcher {
+export function startDispatcher({
+  attempts,
+  starter,
+  checks,
+  maintenance,
+  tickMs,
+  log,
+}: DispatcherOptions): Dispatcher {
   let isStopped = false;
   const attemptLoop = createLoop('first attempts', () => attempts.run());
   const startLoop = createLoop('starts', async () => {
     while (!isStopped && (await starter.startRecorded()) > 0);
   });
+  const checkLoop = createLoop('checks', async () => {
+    // What was lost is repaired as fast as it is found; runs that only look late are checked a few at each tick.
+    while (!isStopped && (await checks.check()) > 0);
+    await checks.requeueRechecks();
+  });
   const maintenanceLoop = createLoop('maintenance', () => maintenance.run());
+  const loops = [attemptLoop, startLoop, checkLoop, maintenanceLoop];
   const tick = (): void => {
-    for (const loop of [attemptLoop, startLoop, maintenanceLoop]) loop.wake();
+    for (const loop of loops) loop.wake();
   };
   const timer = setInterval(tick, tickMs);
   tick();
@@ -72,7 +88,7 @@ export function startDispatcher({ attempts, starter, maintenance, tickMs, log }:
     async stop() {
       isStopped = true;
       clearInterval(timer);
-      await Promise.all([attemptLoop, startLoop, maintenanceLoop].map((loop) => loop.stopped()));
+      await Promise.all(loops.map((loop) => loop.stopped()));
       await attempts.drain();
       await starter.drain();
     },

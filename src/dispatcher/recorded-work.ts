@@ -1,22 +1,18 @@
 // Starts recorded work whose first start was lost, was over its limit, or found Temporal away.
-import type { Database } from '../db/database.ts';
 import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../db/work.ts';
-import { QUARANTINE_AFTER, startBackoffMs, WORK_KINDS, type WorkKind } from '../domain/work.ts';
-import type { Log } from '../log.ts';
+import { isFinal } from '../domain/payments/payment.ts';
+import { firstCheckMs, QUARANTINE_AFTER, startBackoffMs, WORK_KINDS, type WorkKind } from '../domain/work.ts';
 import type { TemporalClient } from '../temporal/client.ts';
+import { replaceIfStuck, type StuckRunsOptions } from './stuck-runs.ts';
 
 export type RecordedWork = {
   /** Claims a batch of each kind and starts it. Resolves to how many starts reached Temporal; 0: wait for the next tick. */
   start(): Promise<number>;
 };
 
-export type RecordedWorkOptions = {
-  readonly db: Database;
-  readonly temporal: Pick<TemporalClient, 'isConnected' | 'ping' | 'start'>;
+export type RecordedWorkOptions = StuckRunsOptions & {
+  readonly temporal: Pick<TemporalClient, 'isConnected' | 'ping' | 'start' | 'inspect' | 'terminate'>;
   readonly batchSize: number;
-  /** Younger payments are being started by the process that recorded them. */
-  readonly startGraceMs: number;
-  readonly log: Log;
 };
 
 // Longer than a call to Temporal and the statements around it: nobody else offers the work meanwhile.
@@ -53,13 +49,13 @@ export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
   };
 }
 
-type Try = { readonly work: ClaimedWork; readonly outcome: 'running' | 'refused' | 'away' };
+type Try = { readonly work: ClaimedWork; readonly outcome: 'running' | 'replaced' | 'refused' | 'away' };
 
 async function startBatch(
   kind: WorkKind,
   options: RecordedWorkOptions,
 ): Promise<{ readonly claimed: number; readonly reached: number }> {
-  const { db, batchSize, startGraceMs } = options;
+  const { db, batchSize, startGraceMs, clocks } = options;
   const claimed = await claimUnstarted(db, kind, {
     limit: batchSize,
     // Nobody but the dispatcher starts deliveries.
@@ -69,20 +65,29 @@ async function startBatch(
   const tries = await Promise.all(claimed.map((work) => tryToStart(work, options)));
   const reached = tries.filter(({ outcome }) => outcome !== 'away').length;
   const running = tries.filter(({ outcome }) => outcome === 'running').map(({ work }) => work);
-  await markStarted(db, kind, running, new Date());
-  const postponed = tries.filter(({ outcome }) => outcome !== 'running');
+  await markStarted(db, kind, running, { at: new Date(), checkInMs: firstCheckMs(kind, clocks) });
+  const postponed = tries.filter(({ outcome }) => outcome === 'refused' || outcome === 'away');
   // Temporal was there for others, so the work that it did not start is what fails.
   await (reached > 0 ? recordFailures(kind, postponed, options) : endClaims(kind, postponed, options));
   return { claimed: claimed.length, reached };
 }
 
-async function tryToStart(work: ClaimedWork, { temporal, log }: RecordedWorkOptions): Promise<Try> {
+async function tryToStart(work: ClaimedWork, options: RecordedWorkOptions): Promise<Try> {
   try {
-    return { work, outcome: (await temporal.start(work)) === 'away' ? 'away' : 'running' };
+    const started = await options.temporal.start(work);
+    if (started === 'open' && (await isStuckRecheck(work, options))) return { work, outcome: 'replaced' };
+    return { work, outcome: started === 'away' ? 'away' : 'running' };
   } catch (error) {
-    log.warn({ error, kind: work.kind, id: work.id }, 'a workflow could not be started');
+    options.log.warn({ error, kind: work.kind, id: work.id }, 'a workflow could not be started');
     return { work, outcome: 'refused' };
   }
+}
+
+// A recheck is not checked by itself: when the next one finds it open, that one looks whether it progresses.
+async function isStuckRecheck(work: ClaimedWork, options: RecordedWorkOptions): Promise<boolean> {
+  if (work.kind === 'delivery' || !isFinal(work.state)) return false;
+  const run = await options.temporal.inspect(work);
+  return typeof run === 'object' && replaceIfStuck(work, run, options);
 }
 
 async function endClaims(kind: WorkKind, tries: readonly Try[], { db }: RecordedWorkOptions): Promise<void> {

@@ -3,7 +3,7 @@ import { markStarted } from '../db/work.ts';
 import { COLLECTION_TRANSITIONS } from '../domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../domain/payments/reversal.ts';
-import { WORK_KINDS, type PaymentWork } from '../domain/work.ts';
+import { firstCheckMs, WORK_KINDS, type PaymentWork } from '../domain/work.ts';
 import type { TemporalClient } from '../temporal/client.ts';
 import { createBatcher } from './batcher.ts';
 import { createRecordedWork, type RecordedWorkOptions } from './recorded-work.ts';
@@ -25,7 +25,10 @@ export type WorkStarter = {
 };
 
 export type WorkStarterOptions = RecordedWorkOptions & {
-  readonly temporal: Pick<TemporalClient, 'isConnected' | 'ping' | 'start' | 'signalCallback'>;
+  readonly temporal: Pick<
+    TemporalClient,
+    'isConnected' | 'ping' | 'start' | 'signalCallback' | 'inspect' | 'terminate'
+  >;
   readonly maxInFlight: number;
 };
 
@@ -83,15 +86,15 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
   };
 }
 
-async function markAllStarted(started: readonly PaymentWork[], { db }: RecordedWorkOptions): Promise<void> {
+async function markAllStarted(started: readonly PaymentWork[], { db, clocks }: RecordedWorkOptions): Promise<void> {
   for (const kind of WORK_KINDS) {
     const ofKind = started.filter((work) => work.kind === kind);
-    await markStarted(db, kind, ofKind, new Date());
+    await markStarted(db, kind, ofKind, { at: new Date(), checkInMs: firstCheckMs(kind, clocks) });
   }
 }
 
 // A payment that no transition leaves is not queried at each callback. Where the operator could yet contradict its outcome the
-// sweep rechecks it, once for any number of callbacks.
+// dispatcher rechecks it, once for any number of callbacks.
 function mayStillChange(payment: PaymentWork): boolean {
   switch (payment.kind) {
     case 'collection':

@@ -67,9 +67,19 @@ export const DURATIONS = {
     demo: 8 * SECOND,
   },
   staleAfterMs: {
-    meaning: 'How long a workflow may be late before the sweep requeues its work',
+    meaning: 'How long a workflow may be late before it is checked whether it runs and progresses',
     real: 10 * MINUTE,
     demo: 10 * SECOND,
+  },
+  sweepTimeoutMs: {
+    meaning: 'After so long a sweep that has not ended is ended, so that the next one can run',
+    real: 15 * MINUTE,
+    demo: 2 * MINUTE,
+  },
+  ledgerCheckTimeoutMs: {
+    meaning: 'The same for a check of the whole ledger',
+    real: 6 * HOUR,
+    demo: 10 * MINUTE,
   },
   sweepEveryMs: { meaning: 'Interval of the sweep', real: 5 * MINUTE, demo: 15 * SECOND },
   ledgerCheckEveryMs: { meaning: 'Interval of the check of the whole ledger', real: 1 * DAY, demo: 1 * MINUTE },

@@ -1,4 +1,5 @@
 // Recorded work that workflows are started for: payments of all three kinds, and deliveries that are owed further attempts.
+import type { Clocks } from './clocks.ts';
 import type { CollectionId, DeliveryId, EndpointId, MerchantId, PayoutId, ReversalId } from './ids.ts';
 import type { CollectionState } from './payments/collection.ts';
 import type { OperatorId } from './payments/operator-catalogue.ts';
@@ -55,4 +56,76 @@ const JITTER = 0.2;
 export function startBackoffMs(failures: number, random = Math.random()): number {
   const waitMs = failures >= QUARANTINE_AFTER ? HOUR_MS : SECOND_MS * 2 ** (failures - 1);
   return Math.round(waitMs * (1 + JITTER * (2 * random - 1)));
+}
+
+/** What the checks of started work go by. */
+export type CheckClocks = Pick<
+  Clocks,
+  'promptDeadlineMs' | 'payoutSendDeadlineMs' | 'staleAfterMs' | 'pollScheduleMs' | 'reconcileScheduleMs'
+>;
+
+/** What is still to be sent is checked so often before its deadline, so that a lost run is repaired in time. */
+const CHECKS_BEFORE_DEADLINE = 4;
+
+export function checkBeforeDeadlineMs(deadlineMs: number): number {
+  return Math.ceil(deadlineMs / CHECKS_BEFORE_DEADLINE);
+}
+
+/** When work that is created with a deadline for its send is checked for the first time. */
+export function firstCheckAt(createdAt: Date, deadlineAt: Date): Date {
+  return new Date(createdAt.getTime() + checkBeforeDeadlineMs(deadlineAt.getTime() - createdAt.getTime()));
+}
+
+/** How long after its start work of this kind is checked for the first time. */
+export function firstCheckMs(kind: WorkKind, clocks: CheckClocks): number {
+  if (kind === 'delivery') return clocks.staleAfterMs;
+  return checkBeforeDeadlineMs(sendDeadlineMs(kind, clocks));
+}
+
+function sendDeadlineMs(kind: PaymentWork['kind'], clocks: CheckClocks): number {
+  return kind === 'collection' ? clocks.promptDeadlineMs : clocks.payoutSendDeadlineMs;
+}
+
+const UNSENT_STATES: ReadonlySet<string> = new Set(['initiated', 'released', 'requested']);
+const LONGEST_GAP_MS = 6 * HOUR_MS;
+
+/**
+ * When work whose run is in order is checked next: often before the deadline of what is still to be sent, and then after
+ * the time that has passed since its last change, so at gaps that double.
+ */
+export function nextCheckMs(work: Work, unchangedForMs: number, clocks: CheckClocks): number {
+  const { staleAfterMs } = clocks;
+  if (work.kind === 'delivery' || work.state === 'queued') return staleAfterMs;
+  const deadlineMs = sendDeadlineMs(work.kind, clocks);
+  if (UNSENT_STATES.has(work.state) && unchangedForMs < deadlineMs) return checkBeforeDeadlineMs(deadlineMs);
+  return Math.min(LONGEST_GAP_MS, Math.max(staleAfterMs, unchangedForMs));
+}
+
+/** An open run, as Temporal describes it. */
+export type OpenRun = {
+  readonly runId: string;
+  /** Tries of the pending workflow task, this one included; 0 without one. A task that waits for a worker stays at 1. */
+  readonly taskAttempt: number;
+  /** The time of the last event of a run that waits for nothing but timers and signals; null for any other run. */
+  readonly quietSince: Date | null;
+};
+
+/** Why a run cannot progress. */
+export type StuckReason = 'workflow_task_fails' | 'no_progress';
+
+/** One try that fails or times out may be that of a worker that died. */
+const FAILING_TASK_ATTEMPT = 3;
+
+/** Why the run cannot progress, or null when it may. */
+export function stuckReason(run: OpenRun, work: Work, at: Date, clocks: CheckClocks): StuckReason | null {
+  if (run.taskAttempt >= FAILING_TASK_ATTEMPT) return 'workflow_task_fails';
+  if (run.quietSince === null) return null;
+  const quietMs = at.getTime() - run.quietSince.getTime();
+  return quietMs > longestQuietMs(work, clocks) + clocks.staleAfterMs ? 'no_progress' : null;
+}
+
+/** The longest wait of a run of this work without any event. People's decisions are waited for until the expiry is checked. */
+function longestQuietMs(work: Work, { pollScheduleMs, reconcileScheduleMs }: CheckClocks): number {
+  if (work.kind === 'delivery') return 0;
+  return Math.max(...pollScheduleMs, ...reconcileScheduleMs);
 }

@@ -17,6 +17,7 @@ import { createDeliveryMaintenance } from '../dispatcher/delivery-maintenance.ts
 import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
+import { createLateWorkChecks } from '../dispatcher/late-work.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
 import { coverageOf, type OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
@@ -132,6 +133,7 @@ function assemble(config: Config, log: Log): Parts {
     maxInFlight: settings.MALIPO_STARTS_UNDER_WAY,
     batchSize: START_BATCH,
     startGraceMs: clocks.startGraceMs,
+    clocks,
     log,
   });
   const payments = createPayments({
@@ -221,7 +223,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
-  const { config, log, db, sender, concurrency, starter } = parts;
+  const { config, log, db, temporal, sender, concurrency, starter } = parts;
   const { settings, clocks } = config;
   const attempts = createFirstAttempts({
     db,
@@ -246,7 +248,17 @@ function startDispatcherRole(parts: Parts): Stoppable {
       dispatcher.wake();
     },
   });
-  const dispatcher: Dispatcher = startDispatcher({ attempts, starter, maintenance, tickMs: TICK_MS, log });
+  const checks = createLateWorkChecks({
+    db,
+    temporal,
+    clocks,
+    startGraceMs: clocks.startGraceMs,
+    onLost: () => {
+      dispatcher.wakeStarter();
+    },
+    log,
+  });
+  const dispatcher: Dispatcher = startDispatcher({ attempts, starter, checks, maintenance, tickMs: TICK_MS, log });
   const listener = listen({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     channel: 'malipo_deliveries',

@@ -41,6 +41,10 @@ function createRegistry(backlog: () => Backlog): Registry {
     malipo_backlog: ['Accepted payments that wait for the service to carry them out', ({ count }) => count],
     malipo_backlog_late: ['Those that have waited longer than the limit', ({ lateCount }) => lateCount],
     malipo_backlog_oldest_age_seconds: ['Age of the oldest of them', ({ oldestAgeMs }) => oldestAgeMs / 1000],
+    malipo_workflows_replaced_total: [
+      'Runs that could not progress and were replaced, by all servers',
+      ({ replacedRuns }) => replacedRuns,
+    ],
     malipo_backlog_full_merchants: [
       'Merchants that are refused new payments because of their own backlog',
       ({ fullMerchants }) => fullMerchants,
@@ -56,7 +60,7 @@ function createRegistry(backlog: () => Backlog): Registry {
       },
     });
   }
-  addWorkGauge('malipo_workflows_failing', 'failing', 'Work whose workflow does not start or does not progress');
+  addWorkGauge('malipo_workflows_stuck', 'failing', 'Work whose workflow does not start or does not progress');
   addWorkGauge(
     'malipo_workflows_quarantined',
     'quarantined',

@@ -5,7 +5,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import type { PaymentWork, Work } from '../domain/work.ts';
+import type { OpenRun, PaymentWork, Work } from '../domain/work.ts';
 import {
   LEDGER_CHECK_WORKFLOW,
   ledgerCheckScheduleId,
@@ -16,6 +16,7 @@ import {
   reconciliationTaskQueue,
 } from '../../workflows/contract.ts';
 import { connectTemporal, type TemporalConnection, type TemporalConnectionOptions } from './connection.ts';
+import { inspectRun } from './run-inspection.ts';
 import { workflowIdOf, workflowStartOf, type StartOptions } from './workflow-starts.ts';
 
 export type TemporalOptions = TemporalConnectionOptions & StartOptions;
@@ -31,11 +32,20 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
   start(work: Work): Promise<'started' | 'open' | 'away'>;
   /** Signals the payment's open workflow that the operator called back; `closed` when there is none. */
   signalCallback(payment: PaymentWork): Promise<'signalled' | 'closed' | 'away'>;
+  /** The open run of the work's workflow; `closed` when there is none. */
+  inspect(work: Work): Promise<OpenRun | 'closed' | 'away'>;
+  /** Ends this run at once, unless it is closed already. */
+  terminate(work: Work, runId: string, reason: string): Promise<'closed' | 'away'>;
   /** Creates the schedules of the sweep and of the ledger check, or brings their intervals up to date. */
   ensureSchedules(intervals: ScheduleIntervals): Promise<void>;
 };
 
-export type ScheduleIntervals = { readonly sweepEveryMs: number; readonly ledgerCheckEveryMs: number };
+export type ScheduleIntervals = {
+  readonly sweepEveryMs: number;
+  readonly sweepTimeoutMs: number;
+  readonly ledgerCheckEveryMs: number;
+  readonly ledgerCheckTimeoutMs: number;
+};
 
 // A readiness probe must respond soon.
 const PING_TIMEOUT_MS = 1000;
@@ -73,17 +83,23 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
       }
     },
 
-    async signalCallback(payment) {
-      try {
-        return await temporal.call(async (client) => {
+    signalCallback: (payment) =>
+      orClosed(
+        temporal.call(async (client) => {
           await client.workflow.getHandle(workflowIdOf(payment)).signal(OPERATOR_CALLED_BACK);
           return 'signalled' as const;
-        });
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return 'closed';
-        throw error;
-      }
-    },
+        }),
+      ),
+
+    inspect: (work) => orClosed(temporal.call((client) => inspectRun(client, workflowIdOf(work)))),
+
+    terminate: (work, runId, reason) =>
+      orClosed(
+        temporal.call(async (client) => {
+          await client.workflow.getHandle(workflowIdOf(work), runId).terminate(reason);
+          return 'closed' as const;
+        }),
+      ),
 
     async ensureSchedules(intervals) {
       await temporal.whenConnected();
@@ -95,35 +111,49 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
   };
 }
 
+// Temporal finds no open run of the workflow.
+async function orClosed<Result>(called: Promise<Result>): Promise<Result | 'closed'> {
+  try {
+    return await called;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'closed';
+    throw error;
+  }
+}
+
 type Schedule = {
   readonly scheduleId: string;
   readonly workflowType: string;
   readonly taskQueue: string;
   readonly everyMs: number;
+  /** An open run keeps the next one from starting: one that cannot progress must not do so for ever. */
+  readonly timeoutMs: number;
 };
 
-function schedulesFor(prefix: string, { sweepEveryMs, ledgerCheckEveryMs }: ScheduleIntervals): Schedule[] {
+function schedulesFor(prefix: string, intervals: ScheduleIntervals): Schedule[] {
   const taskQueue = reconciliationTaskQueue(prefix);
   return [
     {
       scheduleId: reconciliationScheduleId(prefix),
       workflowType: RECONCILIATION_WORKFLOW,
       taskQueue,
-      everyMs: sweepEveryMs,
+      everyMs: intervals.sweepEveryMs,
+      timeoutMs: intervals.sweepTimeoutMs,
     },
     {
       scheduleId: ledgerCheckScheduleId(prefix),
       workflowType: LEDGER_CHECK_WORKFLOW,
       taskQueue,
-      everyMs: ledgerCheckEveryMs,
+      everyMs: intervals.ledgerCheckEveryMs,
+      timeoutMs: intervals.ledgerCheckTimeoutMs,
     },
   ];
 }
 
 async function ensureSchedule(client: Client, schedule: Schedule): Promise<void> {
-  const { scheduleId, workflowType, taskQueue, everyMs } = schedule;
+  const { scheduleId, workflowType, taskQueue, everyMs, timeoutMs } = schedule;
   const spec = { intervals: [{ every: everyMs }] };
-  const action = { type: 'startWorkflow', workflowType, taskQueue } as const;
+  const action = { type: 'startWorkflow', workflowType, taskQueue, workflowExecutionTimeout: timeoutMs } as const;
   try {
     await client.schedule.create({
       scheduleId,

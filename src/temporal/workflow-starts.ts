@@ -91,8 +91,9 @@ function deliveryStart(work: DeliveryWork, options: StartOptions): WorkflowStart
   };
 }
 
-/** The payment's own workflow, or the one that rechecks a final payment. */
-export function workflowIdOf(work: PaymentWork): string {
+/** The payment's own workflow, the one that rechecks a final payment, or that of a delivery. */
+export function workflowIdOf(work: Work): string {
+  if (work.kind === 'delivery') return deliveryWorkflowId(work.id, work.replayCount);
   if (isRecheck(work)) return recheckWorkflowId(work.id);
   switch (work.kind) {
     case 'collection':

@@ -112,12 +112,7 @@ describe('the replay of the histories', () => {
       'due.dueInMs > 0',
       'false',
     ],
-    [
-      'a sweep requeues nothing',
-      'sweep-with-nothing-wrong',
-      'await requeueStaleWork()',
-      '{ collection: 0, delivery: 0 }',
-    ],
+    ['a sweep removes nothing', 'sweep-with-nothing-wrong', 'await purgeExpiredRecords()', '0'],
   ];
 
   for (const [what, name, passage, replacement] of CHANGES) {

@@ -1,31 +1,13 @@
-// The sweep: it starts lost workflows again, finds late successes, and fails when the ledger does not add up.
+// The sweep: it removes what has expired, and fails when the ledger does not add up.
 import assert from 'node:assert/strict';
-import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { tamper } from '../db/rows.ts';
-import { temporalClient } from '../support/engines.ts';
 import { eventually, startTestEnvironment } from '../support/test-environment.ts';
-import {
-  assertLedgerIsSound,
-  availableBalance,
-  pay,
-  promptsRaised,
-  transitionsOf,
-  untilAllReceived,
-  untilState,
-  type Payment,
-} from '../support/payments.ts';
+import { pay, untilState, type Payment } from '../support/payments.ts';
 import { scheduleOf, sweep } from '../support/sweeps.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { valuesOf } from '../support/values-of.ts';
-
-async function runsOf({ workflowId }: Payment): Promise<WorkflowExecutionInfo[]> {
-  const runs: WorkflowExecutionInfo[] = [];
-  const client = await temporalClient();
-  for await (const run of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) runs.push(run);
-  return runs;
-}
 
 describe('the sweep', () => {
   const start = () =>
@@ -62,49 +44,6 @@ describe('the sweep', () => {
       return intervals?.[0]?.every === 1_800_000;
     });
     await other.stop();
-  });
-
-  it('starts the workflow of a payment again that a person terminated, and the payment succeeds', async () => {
-    const payment = await pay(testEnv, '004');
-    const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
-    await untilState(testEnv, payment, 'prompted');
-    await handle.terminate('for a test');
-    await eventually('the sweep to requeue it', async () => {
-      await sweep(testEnv);
-      return (await runsOf(payment)).length > 1;
-    });
-    await untilState(testEnv, payment, 'succeeded');
-    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
-    await assertLedgerIsSound(testEnv.db);
-  });
-
-  it('finds that an expired payment was paid late, even when the callback was lost', async () => {
-    const merchant = await testEnv.addMerchant();
-    const payment = await pay(testEnv, '009', { merchant });
-    await untilState(testEnv, payment, 'expired');
-    assert.equal(await availableBalance(testEnv, merchant), 0);
-    await eventually('the late success', async () => {
-      await sweep(testEnv);
-      return (await availableBalance(testEnv, merchant)) === payment.amount;
-    });
-    const transitions = transitionsOf(await untilAllReceived(testEnv, payment));
-    assert.deepEqual(transitions.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
-    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
-  });
-
-  it('starts no second workflow for a payment whose workflow is open', async () => {
-    const payment = await pay(testEnv, '010');
-    await untilState(testEnv, payment, 'prompted');
-    await testEnv.db.pool.query(`UPDATE collections SET check_due_at = now() WHERE id = $1`, [payment.id]);
-    assert.equal((await sweep(testEnv)).status, 'COMPLETED');
-    await eventually('the dispatcher to start it', async () => {
-      const { rows } = await testEnv.db.pool.query<{ started: boolean }>(
-        'SELECT workflow_started_at IS NOT NULL AS started FROM collections WHERE id = $1',
-        [payment.id],
-      );
-      return rows[0]?.started;
-    });
-    assert.equal((await runsOf(payment)).length, 1);
   });
 
   it('removes idempotency keys that are older than 30 days, and no others', async () => {

@@ -1,6 +1,7 @@
 // Rows of collections.
 import type { Collection, CollectionState } from '../../domain/payments/collection.ts';
 import type { CollectionId } from '../../domain/ids.ts';
+import { firstCheckAt } from '../../domain/work.ts';
 import { statement, type Tx } from '../database.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 
@@ -8,7 +9,7 @@ const INSERT = statement(
   'collection_insert',
   `INSERT INTO collections (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
      operator_reference, description, metadata, created_at, updated_at, prompt_deadline_at, check_due_at)
-   VALUES ($1, $2, $3, 'initiated', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $13)`,
+   VALUES ($1, $2, $3, 'initiated', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14)`,
 );
 
 /** Inserts a new collection: `initiated`, version 0. */
@@ -27,6 +28,7 @@ export async function insertCollection(tx: Tx, collection: Collection): Promise<
     JSON.stringify(collection.metadata),
     collection.createdAt,
     collection.promptDeadlineAt,
+    firstCheckAt(collection.createdAt, collection.promptDeadlineAt),
   ]);
 }
 

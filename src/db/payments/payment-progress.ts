@@ -114,7 +114,7 @@ const SCHEDULE_RECHECK = {
   reversal: scheduleStatement('reversal'),
 } as const satisfies Record<PaymentKind, Statement>;
 
-/** The sweep requeues the payment at `dueAt`, or earlier if that was due before. Changes nothing in any other state. */
+/** The payment is rechecked at `dueAt`, or earlier if that was due before. Changes nothing in any other state. */
 export async function scheduleRecheck(
   db: Queryable,
   { kind, id }: Pick<PaymentRef, 'kind' | 'id'>,

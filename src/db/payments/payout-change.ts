@@ -12,13 +12,15 @@ function consequencesOf(payout: Payout, environment: Environment) {
   );
 }
 
+// Its workflow ends it at the expiry by itself, so it is checked a little later.
 const INSERT = changeStatement(
   'payout_insert',
   'payout_id',
   `INSERT INTO payouts (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
      operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
      created_at, updated_at)
-   VALUES ($11, $12, $13, 'queued', $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $25, $26, $26)
+   VALUES ($11, $12, $13, 'queued', $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
+           $25::timestamptz + interval '1 minute', $26, $26)
    ON CONFLICT (merchant_id, idempotency_key) WHERE state IN ('queued', 'released', 'reconciling') DO NOTHING
    RETURNING id, merchant_id, version`,
 );

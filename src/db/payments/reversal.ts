@@ -3,6 +3,7 @@ import type { CollectionId, MerchantId, ReversalId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { ReversalChange } from '../../domain/payments/reversal-change.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
+import { firstCheckAt } from '../../domain/work.ts';
 import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, r.state, r.operator_reference, r.failure_code,
@@ -14,7 +15,7 @@ const INSERT = statement(
   'reversal_insert',
   `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by, created_at, updated_at,
      send_deadline_at, check_due_at)
-   VALUES ($1, $2, $3, 'requested', $4, $5, $6, $6, $7, $7)
+   VALUES ($1, $2, $3, 'requested', $4, $5, $6, $6, $7, $8)
    ON CONFLICT (collection_id) WHERE state <> 'failed' DO NOTHING RETURNING 1`,
 );
 
@@ -28,6 +29,7 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
     reversal.requestedBy,
     reversal.createdAt,
     reversal.sendDeadlineAt,
+    firstCheckAt(reversal.createdAt, reversal.sendDeadlineAt),
   ]);
   return rows.length === 1;
 }

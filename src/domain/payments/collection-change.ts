@@ -14,7 +14,7 @@ export type CollectionChange = {
   readonly operatorReceipt: string | null;
   /** Whether the change may be written only while no try to send it is recorded. */
   readonly requiresNotSent: boolean;
-  /** When the sweep requeues the collection; null when nothing more is awaited. */
+  /** When the collection is checked; null when nothing more is awaited. */
   readonly checkDueAt: Date | null;
 };
 

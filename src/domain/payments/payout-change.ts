@@ -24,7 +24,7 @@ export type PayoutChange = {
   readonly requiresNotAccepted: boolean;
   /** Whether the change may be written only while no try to send it is recorded. */
   readonly requiresNotSent: boolean;
-  /** When the sweep requeues the payout, unless a workflow has changed it by then; null when it is final. */
+  /** When the payout is checked, unless a workflow has changed it by then; null when it is final. */
   readonly checkDueAt: Date | null;
 };
 

@@ -7,7 +7,7 @@ import type { ReversalTransitionInput } from './reversal-progress.ts';
 export type ReversalChange = {
   readonly before: Reversal;
   readonly after: Reversal;
-  /** When the sweep requeues the reversal, unless a workflow has changed it by then; null when it is final. */
+  /** When the reversal is checked, unless a workflow has changed it by then; null when it is final. */
   readonly checkDueAt: Date | null;
   /** What made it fail; null unless it failed. */
   readonly failedBy: FailureCause | null;

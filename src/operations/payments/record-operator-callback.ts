@@ -33,8 +33,8 @@ export async function recordOperatorCallback(
 ): Promise<{ payment: PaymentWork; isKept: boolean } | null> {
   const payment = await findPayment(db, input);
   if (payment === null) return null;
-  // Nothing polls a final payment, and forged callbacks may have used up the number that is stored for it, so the sweep
-  // rechecks it too, once for any number of callbacks. A payment that failed is rechecked by the sweep alone.
+  // Nothing polls a final payment, and forged callbacks may have used up the number that is stored for it, so it is
+  // rechecked too, once for any number of callbacks. A payment that failed is rechecked in that way alone.
   if (isRecheckable(payment.state)) {
     const delayMs = payment.state === 'succeeded' ? RECHECK_AFTER_MS : 0;
     await scheduleRecheck(db, payment, new Date(input.receivedAt.getTime() + delayMs));

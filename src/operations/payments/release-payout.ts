@@ -29,6 +29,7 @@ import {
   checkSecondFactor,
   DAILY_LIMIT_WINDOW_MS,
 } from '../../domain/payments/release.ts';
+import { checkBeforeDeadlineMs } from '../../domain/work.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 type Release = {
@@ -182,7 +183,8 @@ async function approve(tx: Tx, payoutId: string, input: Release, context: Contex
 
 async function release(tx: Tx, approved: Payout, at: Date, { environment, clocks }: Context): Promise<Payout> {
   const sendDeadlineAt = new Date(at.getTime() + clocks.payoutSendDeadlineMs);
-  const change = changePayout(approved, { kind: 'released', sendDeadlineAt }, at, clocks.staleAfterMs);
+  const checkAfterMs = checkBeforeDeadlineMs(clocks.payoutSendDeadlineMs);
+  const change = changePayout(approved, { kind: 'released', sendDeadlineAt }, at, checkAfterMs);
   if (change === null) throw new Error(`payout ${approved.id} could not be released from ${approved.state}`);
   const isRecorded = await recordPayoutChange(tx, change, environment);
   if (!isRecorded) throw new Error(`payout ${approved.id} changed while it was locked`);

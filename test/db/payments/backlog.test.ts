@@ -27,12 +27,18 @@ describe('the backlog', () => {
   const makeOld = (promptDeadlineAt = new Date(Date.now() + MINUTE)) =>
     makeCollection(db, merchantId, 'initiated', { createdAt: ago(2 * MINUTE), updatedAt: ago(0), promptDeadlineAt });
 
-  it('is the collections whose prompt is not raised, whether their workflow is started or not', async () => {
+  it('is the collections that nobody has begun to send, whether their workflow is started or not', async () => {
     for (const state of COLLECTION_STATES) await makeCollection(db, merchantId, state);
     assert.deepEqual(await counts(), [1]);
     const claimed = await claimUnstarted(db, 'collection', { limit: 10, graceMs: 0, leaseMs: 0 });
-    await markStarted(db, 'collection', claimed, new Date());
+    await markStarted(db, 'collection', claimed, { at: new Date(), checkInMs: 60_000 });
     assert.deepEqual(await counts(), [1]);
+  });
+
+  it('is no collection that is being sent, because that waits for the operator', async () => {
+    const { id } = await makeCollection(db, merchantId);
+    await markSendBegun(db, { kind: 'collection', id, merchantId }, new Date());
+    assert.deepEqual(await counts(), []);
   });
 
   it('is the payouts that are released and not being sent', async () => {

@@ -1,24 +1,158 @@
-// What the sweep does to rows: it requeues stale work, rechecks expired collections for a while, and removes old records.
+// What is late or due again: started work that is checked, rechecks of final payments, and the removal of old records.
 import assert from 'node:assert/strict';
-import { createReconciliationActivities } from '../../../activities/reconciliation.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
+import { claimLate, markLost, markStuck, scheduleChecks } from '../../../src/db/work-checks.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
-import { requeueStaleWork } from '../../../src/operations/requeue-stale-work.ts';
-import { testLog } from '../../support/engines.ts';
+import { requeueRechecks } from '../../../src/operations/requeue-rechecks.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
-import { callBack, KEY_RING, makeCollection, makeEndpoint, makeMerchant, oneRow, tamper } from '../rows.ts';
+import { callBack, makeCollection, makeEndpoint, makeMerchant, oneRow, record, tamper } from '../rows.ts';
 import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-const NOTHING = { collection: 0, payout: 0, reversal: 0, delivery: 0 };
-const CLOCKS = { ...REAL_CLOCKS, staleAfterMs: 10 * MINUTE, lateCheckEveryMs: 60 * MINUTE, lateCheckForMs: 7 * DAY };
+const NOTHING = { collection: 0, payout: 0, reversal: 0 };
+const CLOCKS = { ...REAL_CLOCKS, lateCheckEveryMs: 60 * MINUTE, lateCheckForMs: 7 * DAY };
 
-describe('recorded work', () => {
+describe('started work', () => {
+  const db = useDatabasePerCase();
+  let merchantId: MerchantId;
+
+  beforeEach(async () => {
+    merchantId = await makeMerchant(db);
+  });
+
+  const late = (kind: WorkKind, { limit = 100, leaseMs = MINUTE } = {}) =>
+    claimLate(db, kind, { limit, leaseMs, overdueMs: 10 * MINUTE });
+  const idsOf = (works: readonly Work[]) => works.map(({ id }) => id as string);
+  const lateIds = async (kind: WorkKind) => idsOf(await late(kind));
+  /** Everything happened so much earlier than it did. */
+  const age = (table: string, ms: number, column = 'check_due_at') =>
+    tamper(db, `UPDATE ${table} SET ${column} = ${column} - make_interval(secs => $1)`, [ms / 1000]);
+  const markAllStarted = (table: string) =>
+    db.pool.query(`UPDATE ${table} SET workflow_started_at = now() WHERE workflow_started_at IS NULL`);
+  const unstarted = (kind: WorkKind): Promise<Work[]> =>
+    claimUnstarted(db, kind, { limit: 100, graceMs: 0, leaseMs: 0 });
+
+  it('is checked when its check is due, and by one of several dispatchers', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i++) ids.push((await makeCollection(db, merchantId, 'reconciling')).id);
+    assert.deepEqual(await lateIds('collection'), []);
+    await age('collections', 2 * MINUTE);
+    const claims = await Promise.all([1, 2, 3].map(() => late('collection', { limit: 10 })));
+    const claimed = idsOf([...claims.flat(), ...(await late('collection'))]);
+    assert.deepEqual(claimed.sort(), ids.sort());
+    assert.deepEqual(await lateIds('collection'), []);
+  });
+
+  it('is not checked while it is unstarted, because its start is due', async () => {
+    await makeCollection(db, merchantId);
+    await age('collections', 10 * MINUTE);
+    assert.deepEqual(await lateIds('collection'), []);
+  });
+
+  it('is checked well before the deadline of its send', async () => {
+    const shop = await makeShop(db, 10_000n);
+    const collection = await makeCollection(db, shop.merchantId);
+    const payout = await makePayout(db, shop, 'released');
+    const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
+    const dues = [
+      ['collections', collection.id, collection.promptDeadlineAt],
+      ['payouts', payout.id, payout.sendDeadlineAt],
+      ['reversals', reversal.id, reversal.sendDeadlineAt],
+    ] as const;
+    for (const [table, id, deadlineAt] of dues) {
+      const sql = `SELECT check_due_at AS due FROM ${table} WHERE id = $1`;
+      const { due } = await oneRow<{ due: Date }>(db, sql, [id]);
+      assert.ok(
+        deadlineAt !== null && deadlineAt.getTime() - due.getTime() >= 200_000,
+        `${table}: ${due.toISOString()}`,
+      );
+    }
+  });
+
+  it('is left alone by a result of a check that it has overtaken', async () => {
+    const { id } = await makeCollection(db, merchantId, 'prompted');
+    await age('collections', 10 * MINUTE);
+    const [work] = await late('collection');
+    assert.ok(work);
+    await record(db, { id, merchantId }, { kind: 'outcome_unknown' });
+    await markLost(db, 'collection', [work]);
+    await scheduleChecks(db, 'collection', [{ work, delayMs: 1 }]);
+    assert.deepEqual(await unstarted('collection'), []);
+    assert.equal(await db.withTransaction((tx) => markStuck(tx, work, MINUTE)), null);
+    assert.deepEqual(await lateIds('collection'), []);
+  });
+
+  it('is unstarted and due at once when its workflow is lost', async () => {
+    const { id } = await makeCollection(db, merchantId, 'reconciling');
+    await age('collections', 10 * MINUTE);
+    await markLost(db, 'collection', await late('collection'));
+    assert.deepEqual(idsOf(await unstarted('collection')), [id]);
+  });
+
+  it('is unstarted, but not due while its stuck run is being terminated', async () => {
+    const { id } = await makeCollection(db, merchantId, 'reconciling');
+    await age('collections', 10 * MINUTE);
+    const [work] = await late('collection');
+    assert.equal(await db.withTransaction((tx) => markStuck(tx, work!, MINUTE)), 1);
+    assert.deepEqual(await unstarted('collection'), []);
+    await age('collections', 2 * MINUTE, 'start_due_at');
+    assert.deepEqual(idsOf(await unstarted('collection')), [id]);
+  });
+
+  it('is a delivery whose next attempt is overdue', async () => {
+    await makeEndpoint(db, merchantId);
+    await makeCollection(db, merchantId, 'prompted');
+    await db.pool.query("UPDATE deliveries SET state = 'retrying', start_due_at = now() - interval '1 hour'");
+    await markStarted(db, 'delivery', await unstarted('delivery'), { at: new Date(), checkInMs: 10 * MINUTE });
+    await age('deliveries', 11 * MINUTE);
+    // Its check is due, and its next attempt is not overdue.
+    assert.equal((await late('delivery')).length, 0);
+    await age('deliveries', 11 * MINUTE);
+    await age('deliveries', 11 * MINUTE, 'next_attempt_at');
+    assert.equal((await late('delivery', { leaseMs: MINUTE })).length, 1);
+    assert.equal((await late('delivery')).length, 0);
+  });
+
+  it('is an overdue payout or reversal, and never a final one', async () => {
+    const shop = await makeShop(db, 100_000n);
+    for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
+    await markAllStarted('payouts');
+    await age('payouts', 8 * DAY);
+    assert.equal((await late('payout')).length, 3);
+    const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
+    await markAllStarted('reversals');
+    await age('reversals', 8 * DAY);
+    assert.deepEqual(await lateIds('reversal'), [reversal.id]);
+    await recordReversal(db, reversal, { kind: 'refunded' });
+    await age('reversals', 8 * DAY);
+    assert.deepEqual(await lateIds('reversal'), []);
+  });
+
+  it('waits for a signal again once people decided', async () => {
+    const shop = await makeShop(db, 10_000n);
+    const payout = await queue(db, shop, 1000n);
+    const waiting = async () => idsOf(await unstarted('payout'));
+    const mark = async (works: readonly Work[]) =>
+      markStarted(db, 'payout', works, { at: new Date(), checkInMs: MINUTE });
+    assert.deepEqual(await waiting(), [payout.id]);
+    await mark([{ kind: 'payout', ...payout }]);
+    assert.deepEqual(await waiting(), []);
+    await release(db, shop.approver, payout.id);
+    assert.deepEqual(await waiting(), [payout.id]);
+    // This marks the signal for the row before the release: the release still waits.
+    await mark([{ kind: 'payout', ...payout }]);
+    assert.deepEqual(await waiting(), [payout.id]);
+    await mark(await unstarted('payout'));
+    assert.deepEqual(await waiting(), []);
+  });
+});
+
+describe('the recheck of a final payment', () => {
   const db = useDatabasePerCase();
   let merchantId: MerchantId;
 
@@ -27,147 +161,56 @@ describe('recorded work', () => {
   });
 
   const inMs = (ms: number) => new Date(Date.now() + ms);
-  const requeue = (at: Date, limit = 100) => requeueStaleWork(db, { at, clocks: CLOCKS, limit });
+  const requeue = (at: Date, limit = 100) => requeueRechecks(db, { at, clocks: CLOCKS, limit });
   const dueAt = async (id: string) =>
     (await oneRow<{ check_due_at: Date | null }>(db, 'SELECT check_due_at FROM collections WHERE id = $1', [id]))
       .check_due_at;
-  // Without a lease: the claim changes nothing.
-  const listed = (kind: WorkKind): Promise<Work[]> => claimUnstarted(db, kind, { limit: 100, graceMs: 0, leaseMs: 0 });
-  const unstarted = async () => (await listed('collection')).map(({ id }) => id);
+  const unstarted = async () =>
+    (await claimUnstarted(db, 'collection', { limit: 100, graceMs: 0, leaseMs: 0 })).map(({ id }) => id);
 
-  it('is unstarted until it is marked as started', async () => {
-    const { id } = await makeCollection(db, merchantId);
-    assert.deepEqual(await unstarted(), [id]);
-    await markStarted(db, 'collection', await listed('collection'), new Date());
-    assert.deepEqual(await unstarted(), []);
-  });
-
-  it('is requeued when its check is due, and checked again after the next wait', async () => {
-    const { id } = await makeCollection(db, merchantId, 'reconciling');
-    assert.deepEqual(await requeue(new Date()), NOTHING);
-    const at = inMs(2 * MINUTE);
-    assert.deepEqual(await requeue(at), { ...NOTHING, collection: 1 });
-    assert.deepEqual(await unstarted(), [id]);
-    assert.equal((await dueAt(id))?.getTime(), at.getTime() + 10 * MINUTE);
-  });
-
-  it('is requeued by one of several sweeps at the same time', async () => {
-    for (let i = 0; i < 20; i++) await makeCollection(db, merchantId, 'reconciling');
-    const released = await Promise.all([1, 2, 3].map(() => requeue(inMs(2 * MINUTE))));
-    const collections = released.reduce((sum, { collection }) => sum + collection, 0);
-    assert.equal(collections, 20);
-  });
-
-  it('is rechecked now and then after it expired, and one last time when the wait is over', async () => {
+  it('is repeated after an expiry, and done one last time when the wait is over', async () => {
     const { id } = await makeCollection(db, merchantId, 'expired');
     const first = inMs(2 * MINUTE);
-    await requeue(first);
+    assert.deepEqual(await requeue(first), { ...NOTHING, collection: 1 });
+    assert.deepEqual(await unstarted(), [id]);
     assert.equal((await dueAt(id))?.getTime(), first.getTime() + 60 * MINUTE);
     assert.deepEqual(await requeue(inMs(8 * DAY)), { ...NOTHING, collection: 1 });
     assert.equal(await dueAt(id), null);
     assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
   });
 
-  it('is never requeued once it is final', async () => {
-    await makeCollection(db, merchantId, 'succeeded');
-    await makeCollection(db, merchantId, 'failed');
+  it('is not done without a reason, and never while a payment is pending', async () => {
+    for (const state of ['initiated', 'prompted', 'reconciling', 'succeeded', 'failed'] as const) {
+      await makeCollection(db, merchantId, state);
+    }
     assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
   });
 
-  it('is requeued once after callbacks for a failed collection, however many there were', async () => {
+  it('is done once after callbacks for a failed collection, however many there were', async () => {
     const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
-    await markStarted(db, 'collection', await listed('collection'), new Date());
+    const markAllStarted = () => db.pool.query('UPDATE collections SET workflow_started_at = now()');
+    await markAllStarted();
     const call = () => callBack(db, operatorReference);
     // More callbacks than are stored: the collection's row records that one came.
     for (let i = 0; i < 25; i++) await call();
     assert.deepEqual(await requeue(inMs(1000)), { ...NOTHING, collection: 1 });
     assert.deepEqual(await unstarted(), [id]);
-    await markStarted(db, 'collection', await listed('collection'), new Date());
+    await markAllStarted();
     assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
     await call();
     assert.deepEqual(await requeue(inMs(1000)), { ...NOTHING, collection: 1 });
   });
 
-  it('is requeued for a delivery whose workflow was started and whose next attempt is overdue', async () => {
-    await makeEndpoint(db, merchantId);
-    await makeCollection(db, merchantId, 'prompted');
-    await db.pool.query("UPDATE deliveries SET state = 'retrying', workflow_started_at = now()");
-    assert.equal((await requeue(inMs(5 * MINUTE))).delivery, 0);
-    assert.equal((await requeue(inMs(11 * MINUTE))).delivery, 1);
-    assert.equal((await requeue(inMs(11 * MINUTE))).delivery, 0);
-  });
-
-  it('waits for a workflow from a payout’s creation on, and again once people decided', async () => {
-    const shop = await makeShop(db, 10_000n);
-    const payout = await queue(db, shop, 1000n);
-    const waiting = async () => (await listed('payout')).map(({ id }) => id);
-    assert.deepEqual(await waiting(), [payout.id]);
-    await markStarted(db, 'payout', [{ kind: 'payout', ...payout }], new Date());
-    assert.deepEqual(await waiting(), []);
-    await release(db, shop.approver, payout.id);
-    assert.deepEqual(await waiting(), [payout.id]);
-    // This marks the signal for the row before the release: the release still waits.
-    await markStarted(db, 'payout', [{ kind: 'payout', ...payout }], new Date());
-    assert.deepEqual(await waiting(), [payout.id]);
-    await markStarted(db, 'payout', await listed('payout'), new Date());
-    assert.deepEqual(await waiting(), []);
-  });
-
-  it('is requeued for an overdue payout, and never once the payout is final', async () => {
-    const shop = await makeShop(db, 10_000n);
-    for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
-    await db.pool.query('UPDATE payouts SET workflow_started_at = now()');
-    assert.deepEqual(await requeue(inMs(2 * MINUTE)), { ...NOTHING, payout: 2 });
-    assert.deepEqual(await requeue(inMs(8 * DAY)), { ...NOTHING, payout: 3 });
-    const given = await listed('payout');
-    assert.equal(given.length, 3);
-  });
-
-  it('waits for a workflow of a reversal, and is requeued until the reversal is final', async () => {
-    const shop = await makeShop(db, 10_000n);
-    const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
-    const waiting = async () => (await listed('reversal')).map(({ id }) => id);
-    assert.deepEqual(await waiting(), [reversal.id]);
-    await markStarted(db, 'reversal', [{ kind: 'reversal', ...reversal }], new Date());
-    assert.deepEqual(await waiting(), []);
-    assert.deepEqual(await requeue(inMs(6 * MINUTE)), { ...NOTHING, reversal: 1 });
-    assert.deepEqual(await waiting(), [reversal.id]);
-    await markStarted(db, 'reversal', [{ kind: 'reversal', ...reversal }], new Date());
-    await recordReversal(db, reversal, { kind: 'refunded' });
-    assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
-  });
-
-  it('is requeued in batches of at most the limit', async () => {
-    for (let i = 0; i < 5; i++) await makeCollection(db, merchantId, 'reconciling');
+  it('is requeued by one of several dispatchers, in batches of at most the limit', async () => {
+    for (let i = 0; i < 5; i++) await makeCollection(db, merchantId, 'expired');
     const counts = [];
     for (let i = 0; i < 3; i++) counts.push((await requeue(inMs(2 * MINUTE), 2)).collection);
     assert.deepEqual(counts, [2, 2, 1]);
-  });
-});
-
-describe('the sweep', () => {
-  const db = useDatabase();
-
-  it('requeues everything overdue, even thousands, each once', async () => {
-    const OVERDUE = 1700;
-    const { id } = await makeCollection(db, await makeMerchant(db), 'reconciling');
-    await tamper(
-      db,
-      `INSERT INTO collections SELECT (jsonb_populate_record(c, jsonb_build_object(
-         'id', 'col_0' || lpad(n::text, 25, '0'), 'operator_reference', gen_random_uuid(), 'idempotency_key', n))).*
-       FROM collections c, generate_series(1, $2::int - 1) n WHERE c.id = $1`,
-      [id, OVERDUE],
+    const others = await Promise.all([1, 2, 3].map(() => requeue(inMs(2 * 60 * MINUTE))));
+    assert.equal(
+      others.reduce((sum, { collection }) => sum + collection, 0),
+      5,
     );
-    await tamper(db, 'UPDATE collections SET workflow_started_at = now(), check_due_at = now()');
-    const activities = createReconciliationActivities({
-      db,
-      clocks: CLOCKS,
-      callbacksKeptForMs: 90 * DAY,
-      keyRing: KEY_RING,
-      log: testLog,
-    });
-    assert.deepEqual(await activities.requeueStaleWork(), { ...NOTHING, collection: OVERDUE });
-    assert.deepEqual(await activities.requeueStaleWork(), NOTHING);
   });
 });
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '../../../src/db/database.ts';
 import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../../../src/db/work.ts';
+import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
 import { createRecordedWork } from '../../../src/dispatcher/recorded-work.ts';
@@ -99,14 +100,14 @@ describe('unstarted work', () => {
 
   it('is due at once when it is to be started again after a start', async () => {
     const ids = await makeMany(1);
-    await markStarted(db, 'collection', await claim(), new Date());
+    await markStarted(db, 'collection', await claim(), { at: new Date(), checkInMs: 60_000 });
     await db.pool.query('UPDATE collections SET workflow_started_at = NULL');
     assert.deepEqual(idsOf(await claim()), ids);
   });
 
   it('is not postponed any more once it is started', async () => {
     const [id] = (await makeMany(1)) as [ClaimedWork['id']];
-    await markStarted(db, 'collection', await claim(), new Date());
+    await markStarted(db, 'collection', await claim(), { at: new Date(), checkInMs: 60_000 });
     await postponeStarts(db, 'collection', [{ id, delayMs: MINUTE, isFailure: true }]);
     assert.equal(await failuresOf(id), 0);
   });
@@ -121,6 +122,8 @@ describe('unstarted work', () => {
         temporal: {
           isConnected: () => true,
           ping: () => Promise.resolve(isUp()),
+          inspect: () => Promise.resolve('closed'),
+          terminate: () => Promise.resolve('closed'),
           start: (work) => {
             offered.push(work.id);
             const outcome = outcomeOf(work);
@@ -129,6 +132,7 @@ describe('unstarted work', () => {
         },
         batchSize: 10,
         startGraceMs: 0,
+        clocks: REAL_CLOCKS,
         log: testLog,
       });
       return { offered, start: () => recorded.start() };

@@ -1,0 +1,140 @@
+// Checks of work whose workflow was started: what is late, what its check found, and rechecks of final payments.
+import type { PaymentKind } from '../domain/payments/payment.ts';
+import type { Work, WorkKind } from '../domain/work.ts';
+import { statement, type Queryable, type Statement, type Tx } from './database.ts';
+import { perKind } from './work-sources.ts';
+
+/** Started work whose check is due, as it was when the check claimed it. */
+export type LateWork = Work & { readonly workflowFailures: number; readonly updatedAt: Date };
+
+// A delivery is late only when its next attempt is overdue by $3: until then the claim moves its check.
+const DUE = { payment: 'true', delivery: 'w.next_attempt_at + make_interval(secs => $3 / 1000.0) <= now()' };
+const NEXT = {
+  payment: 'now() + make_interval(secs => $2 / 1000.0)',
+  delivery: `greatest(now() + make_interval(secs => $2 / 1000.0),
+                       w.next_attempt_at + make_interval(secs => $3 / 1000.0))`,
+};
+
+const CLAIM_LATE = perKind((kind, { table, joined, columns, isUnfinished }) => {
+  const of = kind === 'delivery' ? 'delivery' : 'payment';
+  return statement(
+    `${kind}_claim_late`,
+    `WITH claimed AS (
+       UPDATE ${table} w SET check_due_at = ${NEXT[of]}
+       WHERE w.id IN (SELECT w.id FROM ${table} w
+                      WHERE w.check_due_at <= now() AND ${isUnfinished} AND w.workflow_started_at IS NOT NULL
+                      ORDER BY w.check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+       RETURNING w.*)
+     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns}
+     FROM claimed w ${joined} WHERE ${DUE[of]} ORDER BY w.id`,
+  );
+});
+
+export type ClaimLate = {
+  readonly limit: number;
+  /** No other check claims the work before this has passed. */
+  readonly leaseMs: number;
+  /** How long the next attempt of a delivery may be overdue. */
+  readonly overdueMs: number;
+};
+
+/** Claims up to `limit` rows whose workflow was started and has not recorded anything for longer than it should have. */
+export async function claimLate(db: Queryable, kind: WorkKind, claim: ClaimLate): Promise<LateWork[]> {
+  const values = [claim.limit, claim.leaseMs, ...(kind === 'delivery' ? [claim.overdueMs] : [])];
+  const rows = await db.run<Omit<LateWork, 'kind'>>(CLAIM_LATE[kind], values);
+  return rows.map((row) => ({ kind, ...row }) as LateWork);
+}
+
+const SCHEDULE_CHECKS = perKind((kind, { table }) =>
+  statement(
+    `${kind}_schedule_checks`,
+    `UPDATE ${table} w SET check_due_at = now() + make_interval(secs => s.delay_ms / 1000.0)
+     FROM unnest($1::text[], $2::timestamptz[], $3::float8[]) AS s (id, updated_at, delay_ms)
+     WHERE w.id = s.id AND w.updated_at = s.updated_at`,
+  ),
+);
+
+/** When each of these is checked next. Work that changed since it was claimed is left as it is. */
+export async function scheduleChecks(
+  db: Queryable,
+  kind: WorkKind,
+  checks: readonly { readonly work: LateWork; readonly delayMs: number }[],
+): Promise<void> {
+  if (checks.length === 0) return;
+  await db.run(SCHEDULE_CHECKS[kind], [
+    checks.map(({ work }) => work.id),
+    checks.map(({ work }) => work.updatedAt),
+    checks.map(({ delayMs }) => delayMs),
+  ]);
+}
+
+// Its start is due at once, without the time that a process gets for what it has just recorded.
+const MARK_LOST = perKind((kind, { table }) =>
+  statement(
+    `${kind}_mark_lost`,
+    `UPDATE ${table} w SET workflow_started_at = NULL, start_due_at = w.updated_at
+     FROM unnest($1::text[], $2::timestamptz[]) AS s (id, updated_at)
+     WHERE w.id = s.id AND w.updated_at = s.updated_at`,
+  ),
+);
+
+/** Marks work that no workflow runs for as unstarted. Work that changed since it was claimed is left as it is. */
+export async function markLost(db: Queryable, kind: WorkKind, lost: readonly LateWork[]): Promise<void> {
+  if (lost.length === 0) return;
+  await db.run(MARK_LOST[kind], [lost.map(({ id }) => id), lost.map(({ updatedAt }) => updatedAt)]);
+}
+
+const MARK_STUCK = perKind((kind, { table }) =>
+  statement(
+    `${kind}_mark_stuck`,
+    `UPDATE ${table} w SET workflow_started_at = NULL, workflow_failures = w.workflow_failures + 1,
+       start_due_at = now() + make_interval(secs => $3 / 1000.0)
+     WHERE w.id = $1 AND w.updated_at = $2 RETURNING w.workflow_failures`,
+  ),
+);
+
+/**
+ * Marks work whose run cannot progress as unstarted, and counts a failure. It is not started within `leaseMs`, so that
+ * nobody starts it before its run is terminated. Null, and nothing is written, when the work changed since it was claimed.
+ */
+export async function markStuck(tx: Tx, work: StuckWork, leaseMs: number): Promise<number | null> {
+  const [row] = await tx.run<{ workflowFailures: number }>(MARK_STUCK[work.kind], [work.id, work.updatedAt, leaseMs]);
+  return row?.workflowFailures ?? null;
+}
+
+export type StuckWork = Pick<LateWork, 'kind' | 'id' | 'merchantId' | 'updatedAt'>;
+
+const recheckDue = (table: string, unfinished: string, nextCheck: string) =>
+  `UPDATE ${table} SET workflow_started_at = NULL, start_due_at = now(), check_due_at = ${nextCheck}
+   WHERE id IN (SELECT id FROM ${table} WHERE check_due_at <= $1 AND state NOT IN (${unfinished})
+                ORDER BY check_due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+   RETURNING id`;
+
+// A recheck of a final payment is done once; an expired collection is rechecked at intervals until $4.
+const REQUEUE_RECHECKS = {
+  collection: statement(
+    'collection_requeue_rechecks',
+    recheckDue(
+      'collections',
+      `'initiated', 'prompted', 'reconciling'`,
+      `CASE WHEN state = 'expired' AND updated_at >= $4 THEN $3::timestamptz END`,
+    ),
+  ),
+  payout: statement('payout_requeue_rechecks', recheckDue('payouts', `'queued', 'released', 'reconciling'`, 'NULL')),
+  reversal: statement('reversal_requeue_rechecks', recheckDue('reversals', `'requested', 'reconciling'`, 'NULL')),
+} as const satisfies Record<PaymentKind, Statement>;
+
+export type DueRechecks = {
+  readonly at: Date;
+  readonly nextLateCheckAt: Date;
+  /** For collections that expired before this the present check is the last. */
+  readonly expiredBefore: Date;
+  readonly limit: number;
+};
+
+/** Marks final payments whose recheck is due as unstarted, for the dispatcher to start their recheck; returns how many. */
+export async function requeueRechecks(db: Queryable, kind: PaymentKind, due: DueRechecks): Promise<number> {
+  const { at, limit, nextLateCheckAt, expiredBefore } = due;
+  const values = kind === 'collection' ? [at, limit, nextLateCheckAt, expiredBefore] : [at, limit];
+  return (await db.run(REQUEUE_RECHECKS[kind], values)).length;
+}

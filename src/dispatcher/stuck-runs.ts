@@ -1,0 +1,47 @@
+// Replaces runs that are open and cannot progress: the row is the truth, and a new run continues from it.
+import type { Database } from '../db/database.ts';
+import { postponeStarts } from '../db/work.ts';
+import type { LateWork } from '../db/work-checks.ts';
+import { QUARANTINE_AFTER, startBackoffMs, stuckReason, type CheckClocks, type OpenRun } from '../domain/work.ts';
+import { giveUpRun } from '../operations/give-up-run.ts';
+import type { Log } from '../log.ts';
+import type { TemporalClient } from '../temporal/client.ts';
+
+export type StuckRunsOptions = {
+  readonly db: Database;
+  readonly temporal: Pick<TemporalClient, 'terminate'>;
+  readonly clocks: CheckClocks;
+  /** How old unstarted work must be before a dispatcher starts it. */
+  readonly startGraceMs: number;
+  readonly log: Log;
+};
+
+// Longer than the call that terminates the run.
+const TERMINATE_LEASE_MS = 15_000;
+
+/**
+ * Ends the run if it cannot progress, and has its work started anew; true when it did. The row says so before the run ends:
+ * whatever happens in between, the work is started again. Each further failure waits longer, as for starts.
+ */
+export async function replaceIfStuck(
+  work: LateWork,
+  run: OpenRun,
+  { db, temporal, clocks, startGraceMs, log }: StuckRunsOptions,
+): Promise<boolean> {
+  const at = new Date();
+  const reason = stuckReason(run, work, at, clocks);
+  if (reason === null) return false;
+  const { kind, id, merchantId } = work;
+  const { runId } = run;
+  const failures = await giveUpRun(db, { work, runId, reason, leaseMs: TERMINATE_LEASE_MS, at });
+  if (failures === null) return false;
+  log.warn({ kind, id, merchantId, runId, reason, failures }, 'a run cannot progress and is replaced');
+  if (failures === QUARANTINE_AFTER) {
+    log.error({ kind, id, merchantId }, 'work is quarantined: its runs do not progress, and it is tried once an hour');
+  }
+  // Away: when the lease ends, the work is found to be open, and is checked again.
+  if ((await temporal.terminate(work, runId, `replaced: ${reason}`)) === 'away') return true;
+  const delayMs = failures === 1 ? -startGraceMs : startBackoffMs(failures);
+  await postponeStarts(db, kind, [{ id, delayMs, isFailure: false }]);
+  return true;
+}

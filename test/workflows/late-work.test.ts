@@ -1,0 +1,118 @@
+// Work that is late: lost workflows are started again, runs in order are left alone, and final payments are rechecked.
+import assert from 'node:assert/strict';
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { temporalClient } from '../support/engines.ts';
+import {
+  assertLedgerIsSound,
+  availableBalance,
+  pay,
+  promptsRaised,
+  transitionsOf,
+  untilAllReceived,
+  untilState,
+  type Payment,
+} from '../support/payments.ts';
+import { balanceOf, fund, release, requestPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
+import { addPerson, logIn } from '../support/people.ts';
+import { eventually } from '../support/test-environment.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+
+async function runsOf({ workflowId }: Payment): Promise<WorkflowExecutionInfo[]> {
+  const runs: WorkflowExecutionInfo[] = [];
+  const client = await temporalClient();
+  for await (const run of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) runs.push(run);
+  return runs;
+}
+
+describe('work that is late', () => {
+  const testEnv = useTestEnvironment({
+    environment: {
+      // The operator's callbacks arrive nowhere, so that only status queries find an outcome.
+      MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
+      MALIPO_STALE_AFTER_MS: '200',
+      MALIPO_LATE_CHECK_EVERY_MS: '200',
+      MALIPO_PROMPT_WINDOW_MS: '800',
+      MALIPO_RECONCILE_FOR_MS: '300',
+      MALIPO_RECONCILE_SCHEDULE_MS: '100',
+    },
+    sandboxTimes: { undecidedMs: 2000 },
+  });
+
+  it('gets a workflow again when a person terminated its run, and the payment succeeds', async () => {
+    const payment = await pay(testEnv, '004');
+    const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);
+    await untilState(testEnv, payment, 'prompted');
+    await handle.terminate('for a test');
+    await untilState(testEnv, payment, 'succeeded');
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
+    assert.equal((await runsOf(payment)).length, 2);
+    await assertLedgerIsSound(testEnv.db);
+  });
+
+  it('is an expired payment that was paid, even when the callback was lost', async () => {
+    const merchant = await testEnv.addMerchant();
+    const payment = await pay(testEnv, '009', { merchant });
+    await untilState(testEnv, payment, 'expired');
+    assert.equal(await availableBalance(testEnv, merchant), 0);
+    await eventually('the late success', async () => (await availableBalance(testEnv, merchant)) === payment.amount);
+    const transitions = transitionsOf(await untilAllReceived(testEnv, payment));
+    assert.deepEqual(transitions.slice(-2), ['reconciling > expired', 'expired > succeeded late']);
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
+  });
+});
+
+describe('a released payout whose run was lost', () => {
+  const testEnv = useTestEnvironment({
+    environment: { MALIPO_STALE_AFTER_MS: '600000', MALIPO_PAYOUT_SEND_DEADLINE_MS: '40000' },
+    startsServer: false,
+  });
+
+  it('is still sent before its send deadline', async () => {
+    const merchant = await testEnv.addMerchant();
+    await fund(testEnv, merchant, 50_000);
+    await testEnv.startServer({ MALIPO_ROLES: 'api' });
+    const approver = await logIn(testEnv, await addPerson(testEnv, merchant.id, ['approver']));
+    const payout = await requestPayout(testEnv, '000', { merchant });
+    const isSignalled = async () => {
+      const { rows } = await testEnv.db.pool.query<{ yes: boolean }>(
+        'SELECT workflow_started_at IS NOT NULL AS yes FROM payouts WHERE id = $1',
+        [payout.id],
+      );
+      return rows[0]?.yes === true;
+    };
+    await eventually('the start to be recorded', isSignalled);
+    assert.equal((await release(approver, payout)).status, 200);
+    await eventually('the signal to be recorded', isSignalled);
+    await (await temporalClient()).workflow.getHandle(payout.workflowId).terminate('for a test');
+    await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+    await untilPayoutState(testEnv, payout, 'succeeded', 60_000);
+    assert.equal(await transfersAccepted(testEnv, payout), 1);
+    assert.deepEqual(await balanceOf(testEnv, merchant), [45_000, 0]);
+  });
+});
+
+describe('late work whose run is open and progresses', () => {
+  const testEnv = useTestEnvironment({ environment: { MALIPO_PROMPT_WINDOW_MS: '600000' } });
+
+  it('gets no second run, and is checked again later', async () => {
+    const payment = await pay(testEnv, '099');
+    await untilState(testEnv, payment, 'prompted');
+    const dueAt = async () => {
+      const { rows } = await testEnv.db.pool.query<{ due: Date; started: Date }>(
+        'SELECT check_due_at AS due, workflow_started_at AS started FROM collections WHERE id = $1',
+        [payment.id],
+      );
+      return rows[0];
+    };
+    await testEnv.db.pool.query(`UPDATE collections SET check_due_at = now() - interval '1 hour' WHERE id = $1`, [
+      payment.id,
+    ]);
+    const before = await dueAt();
+    const after = await eventually('the check', async () => {
+      const row = await dueAt();
+      return row && row.due > (before?.due ?? new Date(0)) && row;
+    });
+    assert.deepEqual(after.started, before?.started);
+    assert.equal((await runsOf(payment)).length, 1);
+  });
+});
