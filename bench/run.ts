@@ -1,9 +1,11 @@
 // Entry of `npm run bench -- NAME`.
 import { benchCollections } from './collections.ts';
+import { benchDrain } from './drain.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   collections: benchCollections,
+  drain: benchDrain,
   webhooks: benchWebhooks,
 };
 
@@ -13,6 +15,6 @@ if (bench) {
   await bench();
   process.exit(0);
 } else {
-  process.stderr.write(`usage: npm run bench -- NAME, where NAME is ${Object.keys(BENCHES).join(' or ')}\n`);
+  process.stderr.write(`usage: npm run bench -- NAME, where NAME is ${Object.keys(BENCHES).join(', ')}\n`);
   process.exit(2);
 }
