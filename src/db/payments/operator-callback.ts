@@ -22,20 +22,25 @@ const INSERTS = {
 function insertStatement(column: string): Statement {
   return statement(
     `operator_callback_insert_${column}`,
-    `INSERT INTO operator_callbacks (operator, ${column}, body, content_type, source_address, received_at)
-     SELECT $1, $2, $3, $4, $5, $6
-     WHERE (SELECT count(*) FROM (SELECT 1 FROM operator_callbacks WHERE ${column} = $2 LIMIT $7) AS kept) < $7
-     RETURNING id`,
+    `WITH earlier AS (
+       SELECT count(*)::int AS count FROM (SELECT 1 FROM operator_callbacks WHERE ${column} = $2 LIMIT $7) AS kept),
+     stored AS (
+       INSERT INTO operator_callbacks (operator, ${column}, body, content_type, source_address, received_at)
+       SELECT $1, $2, $3, $4, $5, $6 FROM earlier WHERE count < $7 RETURNING id)
+     SELECT earlier.count AS stored_before, EXISTS (SELECT 1 FROM stored) AS is_kept FROM earlier`,
   );
 }
 
-/** Stores the callback unless the payment has `mostPerPayment` already: repeated callbacks must not fill the disk. */
+/**
+ * Stores the callback unless the payment has `mostPerPayment` already: repeated callbacks must not fill the disk. Returns
+ * whether it did, and how many were stored before.
+ */
 export async function insertOperatorCallback(
   db: Queryable,
   callback: NewOperatorCallback,
   mostPerPayment: number,
-): Promise<{ isKept: boolean }> {
-  const rows = await db.run(INSERTS[callback.payment.kind], [
+): Promise<{ isKept: boolean; storedBefore: number }> {
+  const [row] = await db.run<{ isKept: boolean; storedBefore: number }>(INSERTS[callback.payment.kind], [
     callback.operator,
     callback.payment.id,
     callback.body,
@@ -44,7 +49,7 @@ export async function insertOperatorCallback(
     callback.receivedAt,
     mostPerPayment,
   ]);
-  return { isKept: rows.length === 1 };
+  return row ?? { isKept: false, storedBefore: mostPerPayment };
 }
 
 export const deleteOperatorCallbacks = boundedDelete('operator_callback_delete_old', {

@@ -13,6 +13,7 @@ import type { PaymentWork } from '../../domain/work.ts';
 const MOST_PER_PAYMENT = 20;
 /** Leaves time for the workflow that the callback starts to query the operator first. */
 const RECHECK_AFTER_MS = 60_000;
+const LONGEST_RECHECK_GAP_MS = 24 * 60 * RECHECK_AFTER_MS;
 
 export type RecordOperatorCallback = {
   readonly operator: OperatorId;
@@ -33,14 +34,26 @@ export async function recordOperatorCallback(
 ): Promise<{ payment: PaymentWork; isKept: boolean } | null> {
   const payment = await findPayment(db, input);
   if (payment === null) return null;
-  // Nothing polls a final payment, and forged callbacks may have used up the number that is stored for it, so it is
-  // rechecked too, once for any number of callbacks. A payment that failed is rechecked in that way alone.
-  if (isRecheckable(payment.state)) {
-    const delayMs = payment.state === 'succeeded' ? RECHECK_AFTER_MS : 0;
-    await scheduleRecheck(db, payment, new Date(input.receivedAt.getTime() + delayMs));
+  const callback = { ...input, payment };
+  if (!isRecheckable(payment.state)) {
+    const { isKept } = await insertOperatorCallback(db, callback, MOST_PER_PAYMENT);
+    return { payment, isKept };
   }
-  const { isKept } = await insertOperatorCallback(db, { ...input, payment }, MOST_PER_PAYMENT);
-  return { payment, isKept };
+  return db.withTransaction(async (tx) => {
+    const { isKept, storedBefore } = await insertOperatorCallback(tx, callback, MOST_PER_PAYMENT);
+    const dueAt = new Date(input.receivedAt.getTime() + recheckGapMs(payment.state, storedBefore));
+    await scheduleRecheck(tx, payment, dueAt);
+    return { payment, isKept };
+  });
+}
+
+// Nothing polls a final payment, so it is rechecked, once for all callbacks that come before that. Each further callback
+// has it rechecked after twice the time, so that whoever repeats callbacks costs a payment some twenty rechecks, and then
+// one a day: forged ones that used up the number that is stored do not hide the true one that follows. A payment that
+// failed is rechecked first at once, because no workflow is started for its callbacks.
+function recheckGapMs(state: PaymentWork['state'], storedBefore: number): number {
+  const step = state === 'succeeded' ? storedBefore : storedBefore - 1;
+  return step < 0 ? 0 : Math.min(RECHECK_AFTER_MS * 2 ** step, LONGEST_RECHECK_GAP_MS);
 }
 
 // The most frequent kind first.

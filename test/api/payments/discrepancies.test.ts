@@ -169,6 +169,8 @@ describe('an operator that contradicts a final payment', () => {
       operator.setStatus(PAID);
       for (let time = 1; time <= 2; time++) {
         await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
+        // The recheck that a second callback leads to is due a minute later.
+        await testEnv.db.pool.query(`UPDATE ${noun}s SET check_due_at = now() WHERE id = $1`, [payment.id]);
         await sweepAndRecheck(payment.id);
       }
       assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'paid_after_failed']]);

@@ -40,4 +40,49 @@ describe('an operator’s callback', () => {
     for (let i = 0; i < 22; i++) answers.push((await callBack(db, payout.operatorReference))?.isKept);
     assert.deepEqual(answers, [...Array<boolean>(20).fill(true), false, false]);
   });
+
+  /** How long after the callback the recheck that it led to is due; null when it led to none. */
+  async function recheckAfterCallback(id: string, operatorReference: string): Promise<number | null> {
+    // As after the recheck that an earlier callback led to.
+    await db.pool.query('UPDATE collections SET check_due_at = NULL WHERE id = $1', [id]);
+    const calledAt = new Date();
+    await callBack(db, operatorReference);
+    const { due } = await oneRow<{ due: Date | null }>(
+      db,
+      'SELECT check_due_at AS due FROM collections WHERE id = $1',
+      [id],
+    );
+    // What the call itself took does not matter.
+    return due && Math.floor((due.getTime() - calledAt.getTime()) / 30_000) * 30_000;
+  }
+
+  const MINUTE_MS = 60_000;
+  const DAY_MS = 1440 * MINUTE_MS;
+
+  it('leads to rechecks of a paid collection at gaps that double up to a day, however often it is repeated', async () => {
+    const { merchantId } = await makeShop(db, 0n);
+    const { id, operatorReference } = await makeCollection(db, merchantId, 'succeeded');
+    const gaps = [];
+    for (let i = 0; i < 24; i++) gaps.push(await recheckAfterCallback(id, operatorReference));
+    const doubled = Array.from({ length: 24 }, (_, n) => Math.min(MINUTE_MS * 2 ** n, DAY_MS));
+    assert.deepEqual(gaps, doubled);
+  });
+
+  it('leads to a recheck of a failed collection at once, and to later ones at gaps that double', async () => {
+    const { merchantId } = await makeShop(db, 0n);
+    const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
+    const gaps = [];
+    for (let i = 0; i < 4; i++) gaps.push(await recheckAfterCallback(id, operatorReference));
+    assert.deepEqual(gaps, [0, MINUTE_MS, 2 * MINUTE_MS, 4 * MINUTE_MS]);
+  });
+
+  it('neither hastens nor postpones a recheck that is due earlier', async () => {
+    const { merchantId } = await makeShop(db, 0n);
+    const { id, operatorReference } = await makeCollection(db, merchantId, 'succeeded');
+    const due = () => oneRow<{ due: Date }>(db, 'SELECT check_due_at AS due FROM collections WHERE id = $1', [id]);
+    await callBack(db, operatorReference);
+    const first = await due();
+    for (let i = 0; i < 30; i++) await callBack(db, operatorReference);
+    assert.deepEqual(await due(), first);
+  });
 });
