@@ -37,11 +37,11 @@ export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRi
   }
 
   return {
-    /** The attested status. `paid` with another amount than we requested, to the unit, is attested as `unknown`. */
+    /** The attested status. With other money than we requested, to the unit, it is attested as `paid_otherwise`. */
     attestStatus(query: PendingQuery, outcome: StatusOutcome, requested: Money): AttestedStatus {
       if ('paid' in outcome && !isPaidAsRequested(outcome.paid, requested)) {
-        log.error({ id: query.id, paid: outcome.paid }, 'the operator reports another amount than was requested');
-        return attestOf(query, { kind: 'unknown' });
+        const { receipt: operatorReceipt, paid: reported } = outcome;
+        return attestOf(query, { kind: 'paid_otherwise', operatorReceipt, reported });
       }
       return attestOf(query, statusOf(outcome));
     },

@@ -92,11 +92,12 @@ export function createPaymentKinds({ db, payments, clocks: { notFoundSpanMs }, l
       } catch (error) {
         if (!(error instanceof ReceiptReused)) throw error;
         const { operatorReceipt } = error;
-        await recordReusedReceipt(db, { ref, operatorReceipt, at });
+        const isNew = await recordReusedReceipt(db, { ref, operatorReceipt, at });
         // It has the payment: no "not found" that follows may free the money.
         if (ref.kind !== 'collection') await markAccepted(db, ref, at);
         const { id, merchantId } = ref;
-        log.fatal({ id, merchantId, operatorReceipt }, 'one receipt for two payments: a person must settle it');
+        if (isNew)
+          log.fatal({ id, merchantId, operatorReceipt }, 'one receipt for two payments: a person must settle it');
         return recordOnce(ref, { kind: 'outcome_unknown' }, at);
       }
     },

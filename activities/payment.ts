@@ -59,7 +59,7 @@ function operatorCalls({ db, operators, attestor }: PaymentActivityDeps, kinds: 
       return attestor.attestSend(query, outcome, isFirstTry);
     },
 
-    /** One call: the operator status now. `paid` with another amount than ours, to the unit, counts as `unknown`. */
+    /** One call: the operator status now. Other money than ours, to the unit, is `paid_otherwise`. */
     async queryStatusWithOperator(ref: PaymentRef): Promise<AttestedStatus> {
       const payment = await withFailures(() => kinds.load(ref));
       const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
@@ -118,10 +118,12 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
     async recordDiscrepancy({ ref, attested }: { ref: PaymentRef; attested: AttestedStatus }): Promise<void> {
       attestor.requireAttestation(ref.id, attested);
       const { status } = attested;
-      const kind = await withFailures(() => recordDiscrepancy(db, { ref, status, at: new Date() }));
-      if (kind === null) return;
+      const found = await withFailures(() => recordDiscrepancy(db, { ref, status, at: new Date() }));
+      // A contradiction that stands is found at every query; the ledger check repeats it until it is settled.
+      if (!found?.isNew) return;
       const { id, merchantId } = ref;
-      log.fatal({ id, merchantId, kind, status }, 'the operator contradicts the ledger: a person must settle it');
+      const { kind } = found;
+      log.fatal({ id, merchantId, kind, status }, 'the operator contradicts what is recorded: a person must settle it');
     },
 
     /** One transaction: the operator gave no useful status of a final payment, so the sweep rechecks it. */

@@ -96,7 +96,7 @@ async function applyStatus<Kind extends PaymentKind>(
 ): Promise<PaymentSnapshot<Kind>> {
   const lifecycle = LIFECYCLES[payment.kind];
   const { status } = attested;
-  const isAccepted = status.kind === 'pending' && lifecycle.isAcceptanceUnrecorded(from);
+  const isAccepted = lifecycle.isAcceptanceUnrecorded(from, status);
   let snapshot = isAccepted ? await recordAccepted(payment, from) : from;
   const adds = lifecycle.notFoundStep(snapshot, attested, payment.clocks);
   if (adds !== null) snapshot = await recordNotFound(payment, snapshot, attested);

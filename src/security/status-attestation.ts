@@ -25,8 +25,23 @@ export function isAttested(
 
 // The text in front keeps this use of the key apart from every other.
 function macOf(id: PaymentId, status: OperatorStatus, queriedAtMs: number, key: KeyObject): Buffer {
-  const detail =
-    'operatorReceipt' in status ? status.operatorReceipt : 'failureCode' in status ? status.failureCode : null;
-  const text = JSON.stringify(['malipo: attested operator status', id, queriedAtMs, status.kind, detail]);
+  const text = JSON.stringify(['malipo: attested operator status', id, queriedAtMs, status.kind, detailOf(status)]);
   return createHmac('sha256', key).update(text).digest();
+}
+
+/** Everything that the status says besides its kind. */
+function detailOf(status: OperatorStatus): string | null | readonly string[] {
+  switch (status.kind) {
+    case 'paid':
+    case 'returned':
+      return status.operatorReceipt;
+    case 'paid_otherwise':
+      return [status.operatorReceipt, status.reported.amount, status.reported.currency];
+    case 'declined':
+      return status.failureCode;
+    case 'pending':
+    case 'not_found':
+    case 'unknown':
+      return null;
+  }
 }

@@ -10,6 +10,7 @@ import { untilDelivery } from '../support/deliveries.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { callBack, decideAtSandbox, pay, switchFaults, untilState, type Payment } from '../support/payments.ts';
+import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { PAYOUT_SCENARIOS, recheckedByCallback } from './payout-scenarios.ts';
 
 type Run = { readonly workflowId: string; readonly runId?: string };
@@ -115,6 +116,25 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
       await untilState(testEnv, payment, 'succeeded');
       return payment;
     },
+  },
+  {
+    name: 'collection-paid-otherwise',
+    environment: { ...FEW_POLLS, MALIPO_RECONCILE_FOR_MS: '1000' },
+    async play(testEnv) {
+      const operator = await startScriptedOperator();
+      try {
+        operator.setStatus({ status: 'SUCCESSFUL', amount: '1' });
+        await testEnv.startServer({ MALIPO_MTN_MOMO_BASE_URL: operator.url });
+        const payment = await paidUntil(testEnv, '000', 'reconciling');
+        await sleep(1500);
+        operator.setStatus({ status: 'SUCCESSFUL' });
+        await untilState(testEnv, payment, 'succeeded');
+        return payment;
+      } finally {
+        await operator.stop();
+      }
+    },
+    startsServer: false,
   },
   {
     name: 'collection-failed-after-it-expired',

@@ -4,9 +4,10 @@ import { listDiscrepancies } from '../../src/queries/payments/list-discrepancies
 import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
 import { json } from '../operators/stub-operator.ts';
 import { temporalClient } from '../support/engines.ts';
-import { eventually } from '../support/test-environment.ts';
+import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import {
   availableBalance,
+  fetchPayment,
   PAID_TRANSITIONS,
   pay,
   transitionsOf,
@@ -14,6 +15,8 @@ import {
   untilState,
   type Payment,
 } from '../support/payments.ts';
+import { balanceOf, fund, release, requestPayout, untilPayoutState } from '../support/payouts.ts';
+import { logInAs } from '../support/people.ts';
 import { CUT, startScriptedOperator, ACCEPTED, type ScriptedStatus } from '../support/scripted-operator.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
@@ -31,7 +34,12 @@ describe('an answer of the operator', () => {
       },
     }));
   const testEnv = useEnvironment();
-  const expiringEnv = useEnvironment({ MALIPO_PROMPT_WINDOW_MS: '400', MALIPO_RECONCILE_FOR_MS: '400' });
+  const expiringEnv = useEnvironment({
+    MALIPO_PROMPT_WINDOW_MS: '400',
+    MALIPO_RECONCILE_FOR_MS: '400',
+    // What expired in one case is not queried again in the next.
+    MALIPO_LATE_CHECK_EVERY_MS: '3600000',
+  });
   const reconcilingEnv = useEnvironment({
     MALIPO_PROMPT_WINDOW_MS: '1000',
     MALIPO_RECONCILE_SCHEDULE_MS: '2500,300000',
@@ -47,23 +55,63 @@ describe('an answer of the operator', () => {
     return pay(at, '000', { merchant: await at.addMerchant(), fields: { amount: 5000 } });
   }
 
-  const WRONG_ANSWERS: readonly [string, ScriptedStatus][] = [
-    ['more than was requested', { status: 'SUCCESSFUL', amount: '50000' }],
-    ['less than was requested', { status: 'SUCCESSFUL', amount: '4999' }],
-    ['the right number in another currency', { status: 'SUCCESSFUL', currency: 'EUR' }],
-    ['an invalid amount', { status: 'SUCCESSFUL', amount: '-5000' }],
+  const discrepancyOf = ({ db }: TestEnvironment, { id }: { readonly id: string }) =>
+    eventually('the discrepancy', async () => {
+      return (await listDiscrepancies(db, 100)).find(({ subject }) => subject === id);
+    });
+
+  async function settle(at: TestEnvironment, payment: { readonly id: string }): Promise<void> {
+    const { id } = await discrepancyOf(at, payment);
+    await settleDiscrepancy(at.db, { id, how: 'cleared with the operator', at: new Date() });
+  }
+
+  const WRONG_ANSWERS: readonly [string, ScriptedStatus, string][] = [
+    ['more than was requested', { status: 'SUCCESSFUL', amount: '50000' }, '50000 UGX'],
+    ['less than was requested', { status: 'SUCCESSFUL', amount: '4999' }, '4999 UGX'],
+    ['the right number in another currency', { status: 'SUCCESSFUL', currency: 'EUR' }, '5000 EUR'],
   ];
 
-  for (const [what, answer] of WRONG_ANSWERS) {
-    it(`does not make the payment succeed when it says that ${what} was paid`, async () => {
+  for (const [what, answer, reported] of WRONG_ANSWERS) {
+    it(`is a discrepancy at once when it says that ${what} was paid, which a person must settle`, async () => {
       operator.setStatus(answer);
       const payment = await paymentOfNewMerchant(expiringEnv);
+      const discrepancy = await discrepancyOf(expiringEnv, payment);
+      assert.equal(discrepancy.kind, 'paid_otherwise');
+      assert.equal(`${discrepancy.reportedAmount} ${discrepancy.reportedCurrency}`, reported);
+      const queries = operator.statusQueries(payment.operatorReference);
+      await eventually('more status queries', () => operator.statusQueries(payment.operatorReference) > queries + 5);
+      assert.equal((await fetchPayment(expiringEnv, payment)).state, 'reconciling');
+      assert.equal(await availableBalance(expiringEnv, payment.merchant), 0);
+      await settle(expiringEnv, payment);
       const shown = await untilState(expiringEnv, payment, 'expired');
       assert.equal(shown.failure?.code, 'unknown');
       assert.equal(await availableBalance(expiringEnv, payment.merchant), 0);
-      assert.ok(operator.statusQueries(payment.operatorReference) > 1, 'the status queries go on');
     });
   }
+
+  it('does not make the payment succeed when it says that an invalid amount was paid', async () => {
+    operator.setStatus({ status: 'SUCCESSFUL', amount: '-5000' });
+    const payment = await paymentOfNewMerchant(expiringEnv);
+    const shown = await untilState(expiringEnv, payment, 'expired');
+    assert.equal(shown.failure?.code, 'unknown');
+    assert.equal(await availableBalance(expiringEnv, payment.merchant), 0);
+    assert.ok(operator.statusQueries(payment.operatorReference) > 1, 'the status queries go on');
+  });
+
+  it('holds the money of a payout of which it says that other money was paid, until it says otherwise', async () => {
+    const merchant = await testEnv.addMerchant();
+    operator.setStatus({ status: 'SUCCESSFUL', amount: '1' });
+    await fund(testEnv, merchant, 20_000);
+    const payout = await requestPayout(testEnv, '000', { merchant });
+    const response = await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
+    assert.equal(response.status, 200, response.text);
+    await untilPayoutState(testEnv, payout, 'reconciling');
+    await discrepancyOf(testEnv, payout);
+    assert.deepEqual(await balanceOf(testEnv, merchant), [20_000 - payout.amount, payout.amount]);
+    operator.setStatus({ status: 'SUCCESSFUL' });
+    await untilPayoutState(testEnv, payout, 'succeeded');
+    await settle(testEnv, payout);
+  });
 
   it('makes the payment succeed as soon as it confirms the requested amount', async () => {
     operator.setStatus({ status: 'SUCCESSFUL', amount: '1' });
@@ -73,6 +121,7 @@ describe('an answer of the operator', () => {
     operator.setStatus({ status: 'SUCCESSFUL', amount: '5000.00' });
     await untilState(testEnv, payment, 'succeeded');
     assert.equal(await availableBalance(testEnv, payment.merchant), payment.amount);
+    await settle(testEnv, payment);
   });
 
   it('leaves a payment undecided, and tells the staff, when it gives the receipt of another payment', async () => {

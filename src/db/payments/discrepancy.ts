@@ -1,24 +1,37 @@
 // Rows of discrepancies: an operator's status that contradicts the recorded outcome of a payment.
-import type { Discrepancy } from '../../domain/payments/discrepancy.ts';
+import type { CollectionId } from '../../domain/ids.ts';
+import type { Discrepancy, DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
+import type { ReportedMoney } from '../../domain/payments/operator-status.ts';
 import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { insertAuditEntry, recordServiceAct } from '../accounts/audit.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
-export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'foundAt'>;
+export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'foundAt'> & {
+  readonly reported: ReportedMoney | null;
+};
 
 const INSERT = statement(
   'discrepancy_insert',
-  `INSERT INTO discrepancies (merchant_id, collection_id, payout_id, reversal_id, kind, operator_receipt, found_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING 1`,
+  `INSERT INTO discrepancies (merchant_id, collection_id, payout_id, reversal_id, kind, operator_receipt, reported_amount,
+     reported_currency, found_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING 1`,
 );
 
-/** Stores it, with an entry in the merchant's audit log. Repeating it changes nothing. */
-export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewDiscrepancy): Promise<void> {
+/** Stores it, with an entry in the merchant's audit log. False, and nothing is written, when it is stored already. */
+export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewDiscrepancy): Promise<boolean> {
   const { merchantId, id } = payment;
-  const { kind, operatorReceipt, foundAt: at } = found;
+  const { kind, operatorReceipt, reported, foundAt: at } = found;
   const ids = (['collection', 'payout', 'reversal'] as const).map((each) => (each === payment.kind ? id : null));
-  const rows = await tx.run(INSERT, [merchantId, ...ids, kind, operatorReceipt, at]);
-  if (rows.length === 0) return;
+  const rows = await tx.run(INSERT, [
+    merchantId,
+    ...ids,
+    kind,
+    operatorReceipt,
+    reported?.amount ?? null,
+    reported?.currency ?? null,
+    at,
+  ]);
+  if (rows.length === 0) return false;
   await insertAuditEntry(tx, {
     merchantId,
     userId: null,
@@ -27,15 +40,30 @@ export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewD
     outcome: 'done',
     subjectId: id,
     before: null,
-    after: { kind, operator_receipt: operatorReceipt },
+    after: { kind, operator_receipt: operatorReceipt, ...(reported && { reported }) },
     address: null,
     requestId: null,
     at,
   });
+  return true;
+}
+
+const HAS_OPEN = statement(
+  'discrepancy_has_open_of_collection',
+  'SELECT 1 FROM discrepancies WHERE collection_id = $1 AND kind = ANY($2) AND settled_at IS NULL',
+);
+
+/** Whether the collection has a discrepancy of one of these kinds that nobody has settled yet. */
+export async function hasOpenDiscrepancy(
+  db: Queryable,
+  id: CollectionId,
+  kinds: readonly DiscrepancyKind[],
+): Promise<boolean> {
+  return (await db.run(HAS_OPEN, [id, kinds])).length > 0;
 }
 
 const COLUMNS = `id::text, merchant_id, coalesce(collection_id, payout_id, reversal_id) AS subject, kind, operator_receipt,
-  found_at`;
+  reported_amount, reported_currency, found_at`;
 
 const FIND_OPEN = statement(
   'discrepancy_find_open',

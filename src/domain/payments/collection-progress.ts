@@ -3,7 +3,7 @@
 import type { PaymentClocks } from '../clocks.ts';
 import type { Collection, CollectionState } from './collection.ts';
 import type { FailureCode } from './failure.ts';
-import { isNoStatus, type AttestedStatus, type OperatorStatus } from './operator-status.ts';
+import { isAcceptance, isNoStatus, type AttestedStatus, type OperatorStatus } from './operator-status.ts';
 import { isFinal } from './payment.ts';
 
 /** What a transition of a collection is recorded from. */
@@ -44,14 +44,16 @@ export function nextCollectionTransition(
   if (isFinal(state)) return null;
   if (state === 'initiated') {
     // A prompt must be recorded as accepted before its outcome can be.
-    if (status.kind === 'pending' || outcome !== null) return { kind: 'prompt_accepted' };
+    if (isAcceptance(status) || outcome !== null) return { kind: 'prompt_accepted' };
     return isNeverPrompted(snapshot, attested, limits)
       ? { kind: 'never_accepted', queriedAtMs }
       : { kind: 'outcome_unknown' };
   }
   if (outcome !== null) return outcome;
   if (state === 'prompted') {
-    return promptExpiresAtMs !== null && queriedAtMs >= promptExpiresAtMs ? { kind: 'outcome_unknown' } : null;
+    // Another amount is an outcome that nobody can record: waiting for the end of the prompt would not change it.
+    const isOverdue = promptExpiresAtMs !== null && queriedAtMs >= promptExpiresAtMs;
+    return isOverdue || status.kind === 'paid_otherwise' ? { kind: 'outcome_unknown' } : null;
   }
   if (isNeverPrompted(snapshot, attested, limits)) return { kind: 'never_accepted', queriedAtMs };
   const isOver = queriedAtMs >= reconciledUntilMs(snapshot, limits);
@@ -98,6 +100,7 @@ function outcomeOf(status: OperatorStatus): Outcome | null {
         kind: status.failureCode === 'prompt_expired' ? 'expired' : 'declined',
         failureCode: status.failureCode,
       };
+    case 'paid_otherwise':
     case 'pending':
     case 'not_found':
     case 'unknown':

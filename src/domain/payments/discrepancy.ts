@@ -27,17 +27,25 @@ export type Discrepancy = {
   readonly kind: DiscrepancyKind;
   /** The operator's own id of the payment, if its status has one. */
   readonly operatorReceipt: string | null;
+  /** The money that the operator says was paid, where that is not what was requested. */
+  readonly reportedAmount: string | null;
+  readonly reportedCurrency: string | null;
   readonly foundAt: Date;
 };
 
 const TEXTS: Readonly<Record<DiscrepancyKind, string>> = {
   paid_after_failed: 'it failed here, and the operator says that it was paid',
+  paid_otherwise: 'the operator says that other money was paid than was requested',
   declined_after_paid: 'it was booked as paid, and the operator says that it was not',
   refunded_twice: 'the provider gave the collection back by itself, and this refund was paid too',
   receipt_reused: 'the operator says that it was paid, with a receipt that has paid another payment',
 };
 
+type Described = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'reportedAmount' | 'reportedCurrency'>;
+
 /** Describes the contradiction to a person. */
-export function discrepancyText({ kind, operatorReceipt }: Pick<Discrepancy, 'kind' | 'operatorReceipt'>): string {
-  return operatorReceipt === null ? TEXTS[kind] : `${TEXTS[kind]} (its receipt: ${operatorReceipt})`;
+export function discrepancyText({ kind, operatorReceipt, reportedAmount, reportedCurrency }: Described): string {
+  const reported = reportedAmount === null ? '' : `: ${reportedAmount} ${reportedCurrency ?? ''}`;
+  const receipt = operatorReceipt === null ? '' : ` (its receipt: ${operatorReceipt})`;
+  return `${TEXTS[kind]}${reported}${receipt}`;
 }

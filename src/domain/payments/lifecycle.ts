@@ -5,7 +5,7 @@ import {
   type CollectionSnapshot,
   type CollectionTransitionInput,
 } from './collection-progress.ts';
-import { isNoStatus, type AttestedStatus } from './operator-status.ts';
+import { isAcceptance, isNoStatus, type AttestedStatus, type OperatorStatus } from './operator-status.ts';
 import { isFinal, type PaymentKind } from './payment.ts';
 import { nextPayoutTransition, type PayoutOutcomeInput, type PayoutSnapshot } from './payout-progress.ts';
 import { nextReversalTransition, type ReversalSnapshot, type ReversalTransitionInput } from './reversal-progress.ts';
@@ -32,8 +32,8 @@ type Lifecycle<Kind extends PaymentKind> = {
   overdueAtMs(snapshot: PaymentSnapshot<Kind>): number | null;
   /** Whether nobody tried to send the pending payment, and nobody may any more. */
   isNeverSent(snapshot: PaymentSnapshot<Kind>, nowMs: number): boolean;
-  /** Whether the operator status `pending` must still be recorded as the operator's acceptance. */
-  isAcceptanceUnrecorded(snapshot: PaymentSnapshot<Kind>): boolean;
+  /** Whether the status says that the operator accepted the payment, which is still to be recorded. */
+  isAcceptanceUnrecorded(snapshot: PaymentSnapshot<Kind>, status: OperatorStatus): boolean;
   /** What the status adds to the evidence that the operator never accepted the payment, for the row to record. */
   notFoundStep(
     snapshot: PaymentSnapshot<Kind>,
@@ -58,7 +58,7 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   payout: {
     overdueAtMs: ({ sendDeadlineAtMs }) => sendDeadlineAtMs,
     isNeverSent,
-    isAcceptanceUnrecorded: ({ isAccepted }) => !isAccepted,
+    isAcceptanceUnrecorded: ({ isAccepted }, status) => !isAccepted && isAcceptance(status),
     notFoundStep: (snapshot, attested, { notFoundGraceMs }) =>
       isFinal(snapshot.state) || isNoStatus(attested) ? null : notFoundStep(snapshot, attested, notFoundGraceMs),
     next: (snapshot, attested, { notFoundGraceMs }) => nextPayoutTransition(snapshot, attested, notFoundGraceMs),
@@ -66,7 +66,7 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   reversal: {
     overdueAtMs: ({ sendDeadlineAtMs }) => sendDeadlineAtMs,
     isNeverSent,
-    isAcceptanceUnrecorded: ({ isAccepted }) => !isAccepted,
+    isAcceptanceUnrecorded: ({ isAccepted }, status) => !isAccepted && isAcceptance(status),
     notFoundStep: (snapshot, attested, { notFoundGraceMs }) =>
       isFinal(snapshot.state) || isNoStatus(attested) ? null : notFoundStep(snapshot, attested, notFoundGraceMs),
     next: (snapshot, attested, { notFoundGraceMs }) => nextReversalTransition(snapshot, attested, notFoundGraceMs),

@@ -4,9 +4,14 @@ import type { FailureCode } from './failure.ts';
 import type { PayoutOutcomeInput } from './payout-progress.ts';
 import type { ReversalTransitionInput } from './reversal-progress.ts';
 
+/** Money as an operator reports it: a decimal string in whole units, and the operator's currency code. */
+export type ReportedMoney = { readonly amount: string; readonly currency: string };
+
 /** The answer to a status query. `unknown`: the operator could not be queried, or its answer cannot be relied on. */
 export type OperatorStatus =
   | { readonly kind: 'paid' | 'returned'; readonly operatorReceipt: string }
+  /** Paid, or paid and returned, but not with the money that was requested. The amount is a decimal string. */
+  | { readonly kind: 'paid_otherwise'; readonly operatorReceipt: string; readonly reported: ReportedMoney }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'pending' | 'not_found' | 'unknown' };
 
@@ -21,6 +26,11 @@ export type AttestedStatus = {
 /** Whether the status query failed: its status is `unknown`, and no operator said so. */
 export function isNoStatus({ attestation }: AttestedStatus): boolean {
   return attestation === '';
+}
+
+/** Whether the status says that the operator has the payment, and no more than that which can be recorded. */
+export function isAcceptance({ kind }: OperatorStatus): boolean {
+  return kind === 'pending' || kind === 'paid_otherwise';
 }
 
 /** Every transition input that a workflow records. The operations of people record their decisions. */
@@ -66,5 +76,5 @@ export function followsFrom(transition: PaymentTransitionInput, { status, querie
 }
 
 function isUndecided({ kind }: OperatorStatus): boolean {
-  return kind === 'pending' || kind === 'not_found' || kind === 'unknown';
+  return kind === 'pending' || kind === 'not_found' || kind === 'unknown' || kind === 'paid_otherwise';
 }

@@ -45,6 +45,8 @@ export function nextPayoutTransition(
         return { kind: 'never_accepted', queriedAtMs };
       }
       return isOverdue ? { kind: 'outcome_unknown' } : null;
+    case 'paid_otherwise':
+      return state === 'released' ? { kind: 'outcome_unknown' } : null;
     case 'pending':
     case 'unknown':
       return isOverdue ? { kind: 'outcome_unknown' } : null;

@@ -29,5 +29,6 @@ export function nextReversalTransition(
     return { kind: 'never_accepted', queriedAtMs };
   }
   // The ledger has no posting for a refund that came back to us: it stays pending until a person looks at it.
-  return state === 'requested' && queriedAtMs >= sendDeadlineAtMs ? { kind: 'outcome_unknown' } : null;
+  const isOverdue = queriedAtMs >= sendDeadlineAtMs || status.kind === 'paid_otherwise';
+  return state === 'requested' && isOverdue ? { kind: 'outcome_unknown' } : null;
 }

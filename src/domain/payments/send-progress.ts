@@ -50,12 +50,14 @@ export function notFoundStep(
   return status.kind === 'unknown' && progress.notFoundCount > 0 ? 'reset' : null;
 }
 
-/** An operator status that contradicts the recorded outcome. No posting may follow from it by itself. */
+/** An operator status that contradicts what is recorded: the outcome, or the money requested. No posting may follow from it by itself. */
 export type Contradiction =
   | 'paid_after_failed' // the merchant has the money back, and the operator paid it too
+  | 'paid_otherwise' // the operator paid another amount, or in another currency, than was requested
   | 'declined_after_paid'; // the money left the merchant's balance, and the operator did not pay it
 
 export function contradictionIn(state: PaymentState, status: OperatorStatus): Contradiction | null {
+  if (status.kind === 'paid_otherwise') return 'paid_otherwise';
   if (state === 'failed' && status.kind === 'paid') return 'paid_after_failed';
   return state === 'succeeded' && status.kind === 'declined' ? 'declined_after_paid' : null;
 }

@@ -2,6 +2,7 @@
 import { findCollection } from '../../db/payments/collection.ts';
 import { recordCollectionChange } from '../../db/payments/collection-change.ts';
 import { compareAndSet } from '../../db/payments/compare-and-set.ts';
+import { hasOpenDiscrepancy } from '../../db/payments/discrepancy.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { changeCollection } from '../../domain/payments/collection-change.ts';
@@ -20,8 +21,9 @@ export type RecordCollectionTransition = {
  * Returns the collection as it is afterwards. An input for which its state has no transition changes nothing, so
  * repeated, late and contradicting inputs are harmless. `never_accepted` and `undecided` are recorded only if the row and
  * our own clock confirm that the status was queried after the deadline that it decides, and `never_sent` only if they
- * confirm that nobody tried to send it in time. Throws `collection_not_found`, and
- * `ReceiptReused` for a receipt that has paid another collection.
+ * confirm that nobody tried to send it in time. `undecided` waits until a person settled what the operator says was paid
+ * otherwise, or with the receipt of another payment. Throws `collection_not_found`, and `ReceiptReused` for a receipt that
+ * has paid another collection.
  */
 export async function recordCollectionTransition(
   { db, environment, clocks }: PaymentContext,
@@ -32,6 +34,11 @@ export async function recordCollectionTransition(
     if (before === null) throw new DomainError('collection_not_found', 'There is no collection with this id.');
     if (transition.kind === 'never_sent' && !confirmsNeverSent(sendOf(before), at)) return before;
     if ('queriedAtMs' in transition && !confirmsExpiry(before, transition, at, clocks)) return before;
+    if (
+      transition.kind === 'undecided' &&
+      (await hasOpenDiscrepancy(db, before.id, ['paid_otherwise', 'receipt_reused']))
+    )
+      return before;
     const change = changeCollection(before, transition, at, clocks);
     if (change === null) return before;
     return (await recordCollectionChange(db, change, environment)) ? change.after : 'missed';

@@ -10,21 +10,24 @@ import { contradictionIn, type Contradiction } from '../../domain/payments/send-
 
 export type RecordDiscrepancy = { readonly ref: PaymentRef; readonly status: OperatorStatus; readonly at: Date };
 
+export type FoundDiscrepancy = { readonly kind: Contradiction; readonly isNew: boolean };
+
 /**
- * Returns the contradiction, or null when the status contradicts nothing that is recorded now. One transaction records
- * it, once however often it is found. It moves no money: a person decides what follows.
+ * Returns the contradiction, and whether it is the first of its kind, or null when the status contradicts nothing that is
+ * recorded now. One transaction records it, once however often it is found. It moves no money: a person decides what follows.
  */
 export async function recordDiscrepancy(
   db: Database,
   { ref, status, at }: RecordDiscrepancy,
-): Promise<Contradiction | null> {
+): Promise<FoundDiscrepancy | null> {
   return db.withTransaction(async (tx) => {
     const payment = await findPayment(tx, ref);
     const kind = payment && contradictionIn(payment.state, status);
     if (kind === null) return null;
     const operatorReceipt = 'operatorReceipt' in status ? status.operatorReceipt : null;
-    await insertDiscrepancy(tx, ref, { kind, operatorReceipt, foundAt: at });
-    return kind;
+    const reported = 'reported' in status ? status.reported : null;
+    const isNew = await insertDiscrepancy(tx, ref, { kind, operatorReceipt, reported, foundAt: at });
+    return { kind, isNew };
   });
 }
 

@@ -5,12 +5,12 @@ import type { PaymentRef } from '../../domain/payments/payment.ts';
 
 export type RecordReusedReceipt = { readonly ref: PaymentRef; readonly operatorReceipt: string; readonly at: Date };
 
-/** One transaction records it as a discrepancy of the second payment, once however often it is found. */
+/** One transaction records it as a discrepancy of the second payment, once however often it is found. True the first time. */
 export async function recordReusedReceipt(
   db: Database,
   { ref, operatorReceipt, at }: RecordReusedReceipt,
-): Promise<void> {
-  await db.withTransaction((tx) =>
-    insertDiscrepancy(tx, ref, { kind: 'receipt_reused', operatorReceipt, foundAt: at }),
+): Promise<boolean> {
+  return db.withTransaction((tx) =>
+    insertDiscrepancy(tx, ref, { kind: 'receipt_reused', operatorReceipt, reported: null, foundAt: at }),
   );
 }

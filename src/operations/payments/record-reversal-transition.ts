@@ -44,7 +44,7 @@ export async function recordReversalTransition(
     const isPosted = after.state !== 'succeeded' || (await reverseCollection(tx, after, at, context));
     if (!isPosted) {
       const { id, merchantId } = after;
-      const found = { kind: 'refunded_twice', operatorReceipt: null, foundAt: at } as const;
+      const found = { kind: 'refunded_twice', operatorReceipt: null, reported: null, foundAt: at } as const;
       await insertDiscrepancy(tx, { kind: 'reversal', id, merchantId }, found);
     }
     // Another process recorded an outcome meanwhile: a retry of the activity finds it.

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
+import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import { getCollection } from '../../../src/queries/payments/collection.ts';
@@ -11,7 +12,7 @@ import { listDiscrepancies } from '../../../src/queries/payments/list-discrepanc
 import { recordDiscrepancy } from '../../../src/operations/payments/record-discrepancy.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { balanceOf, confirmRefund, makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
-import { makeCollection, record } from '../rows.ts';
+import { makeCollection, record, TEST_CLOCKS } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
@@ -23,10 +24,14 @@ describe('an operator’s contradiction of a recorded outcome', () => {
   const db = useDatabasePerCase();
   const shop = useFixturePerCase(() => makeShop(db, 100_000n));
 
+  /** The contradiction that is found, or null. */
+  async function report(ref: PaymentRef, status: OperatorStatus): Promise<string | null> {
+    return (await recordDiscrepancy(db, { ref, status, at: new Date() }))?.kind ?? null;
+  }
   const reportPayout = ({ id }: Pick<Payout, 'id'>, status: OperatorStatus) =>
-    recordDiscrepancy(db, { ref: { kind: 'payout', id, merchantId: shop.merchantId }, status, at: new Date() });
+    report({ kind: 'payout', id, merchantId: shop.merchantId }, status);
   const reportCollection = ({ id }: Collection, status: OperatorStatus) =>
-    recordDiscrepancy(db, { ref: { kind: 'collection', id, merchantId: shop.merchantId }, status, at: new Date() });
+    report({ kind: 'collection', id, merchantId: shop.merchantId }, status);
   const balance = () => balanceOf(db, shop.merchantId);
   const found = async () => {
     const { items } = await listAuditEntries(db, shop.merchantId, null, 100);
@@ -126,6 +131,58 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     assert.deepEqual(await found(), []);
   });
 
+  it('is recorded at once when other money was paid than was requested, whatever the state, with what was paid', async () => {
+    const PAID_OTHERWISE: OperatorStatus = {
+      kind: 'paid_otherwise',
+      operatorReceipt: '4711',
+      reported: { amount: '49.5', currency: 'UGX' },
+    };
+    const prompted = await makeCollection(db, shop.merchantId, 'prompted');
+    const released = await makePayout(db, shop, 'released');
+    const paid = await makeCollection(db, shop.merchantId, 'succeeded');
+    const { id, merchantId } = await makeReversal(db, shop.approver, paid);
+    const before = await balance();
+    assert.equal(await reportCollection(prompted, PAID_OTHERWISE), 'paid_otherwise');
+    assert.equal(await reportPayout(released, PAID_OTHERWISE), 'paid_otherwise');
+    assert.equal(await reportCollection(paid, PAID_OTHERWISE), 'paid_otherwise');
+    assert.equal(await report({ kind: 'reversal', id, merchantId }, PAID_OTHERWISE), 'paid_otherwise');
+    const repeated = await recordDiscrepancy(db, {
+      ref: { kind: 'payout', id: released.id, merchantId },
+      status: PAID_OTHERWISE,
+      at: new Date(),
+    });
+    assert.equal(repeated?.isNew, false);
+    assert.deepEqual(await balance(), before);
+    const faults = await checkLedger(db);
+    assert.deepEqual(
+      faults.map(({ subject }) => subject),
+      [prompted.id, released.id, paid.id, id],
+    );
+    assert.match(String(faults[0]?.fault), /other money was paid than was requested: 49.5 UGX \(its receipt: 4711\)/);
+    const reported = {
+      kind: 'paid_otherwise',
+      operator_receipt: '4711',
+      reported: { amount: '49.5', currency: 'UGX' },
+    };
+    assert.deepEqual((await found()).at(-1), ['collection.discrepancy_found', prompted.id, reported]);
+  });
+
+  it('keeps a collection reconciling until somebody settled what was paid otherwise', async () => {
+    const { merchantId } = shop;
+    const promptDeadlineAt = new Date(Date.now() - 2 * TEST_CLOCKS.reconcileForMs);
+    const collection = await makeCollection(db, merchantId, 'reconciling', { promptDeadlineAt });
+    await reportCollection(collection, {
+      kind: 'paid_otherwise',
+      operatorReceipt: '4711',
+      reported: { amount: '1', currency: 'UGX' },
+    });
+    const undecided = { kind: 'undecided', queriedAtMs: Date.now() } as const;
+    assert.equal((await record(db, collection, undecided)).state, 'reconciling');
+    const [open] = await listDiscrepancies(db, 10);
+    await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer manually', at: new Date() });
+    assert.equal((await record(db, collection, undecided, new Date(Date.now() + 1))).failureCode, 'unknown');
+  });
+
   it('is listed oldest first, up to the limit', async () => {
     const first = await makePayout(db, shop, 'failed');
     const second = await makeCollection(db, shop.merchantId, 'failed');
@@ -155,7 +212,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     await recordReversal(db, reversal, { kind: 'declined', failureCode: 'operator_rejected' });
     const { id, merchantId } = reversal;
     const ref = { kind: 'reversal', id, merchantId } as const;
-    assert.equal(await recordDiscrepancy(db, { ref, status: PAID, at: new Date() }), 'paid_after_failed');
+    assert.equal(await report(ref, PAID), 'paid_after_failed');
     assert.deepEqual(valuesOf(await checkLedger(db), 'subject'), [id]);
     assert.equal((await found())[0]?.[0], 'reversal.discrepancy_found');
   });

@@ -14,6 +14,8 @@ const FOUND_FIELDS: readonly string[] = [
   "found_at = found_at - interval '1 day'",
 ];
 
+const OTHERWISE = { kind: 'paid_otherwise', reported_amount: '12.5', reported_currency: 'UGX' };
+
 const change = (assignments: string) => ({ text: `UPDATE discrepancies SET ${assignments}`, values: [] });
 
 export const DISCREPANCY_RULE_CASES: readonly RuleCase[] = [
@@ -28,6 +30,10 @@ export const DISCREPANCY_RULE_CASES: readonly RuleCase[] = [
     ['an unknown reversal', () => ({ payout_id: null, reversal_id: newId('rev') }), 'discrepancies_reversal_id_fkey'],
     ['an unknown kind', { kind: 'odd' }, 'discrepancies_kind_check'],
     ['an empty receipt', { operator_receipt: '' }, 'discrepancies_operator_receipt_check'],
+    ['an amount that is no number', { ...OTHERWISE, reported_amount: '-1' }, 'discrepancies_reported_amount_check'],
+    ['a currency that is no code', { ...OTHERWISE, reported_currency: 'ugx' }, 'discrepancies_reported_currency_check'],
+    ['other money without its currency', { ...OTHERWISE, reported_currency: null }, 'discrepancies_reported'],
+    ['other money of another kind', { ...OTHERWISE, kind: 'paid_after_failed' }, 'discrepancies_reported'],
     ['an empty settlement', { settled_at: new Date(), settled_how: '' }, 'discrepancies_settled_how_check'],
     ['a row without a payment', { payout_id: null }, 'discrepancies_of_one'],
     ['a row with two payments', ({ reversals }) => ({ reversal_id: reversals.failed }), 'discrepancies_of_one'],
@@ -56,6 +62,13 @@ export const DISCREPANCY_RULE_CASES: readonly RuleCase[] = [
       `to change ${assignedColumn(assignment)} of a discrepancy`,
       /can only be settled, and only once/,
       (fixture) => [insert(fixture, 'discrepancies'), change(assignment)],
+    ),
+  ),
+  ...["reported_amount = '13'", "reported_currency = 'KES'"].map((assignment): RuleCase =>
+    ruleCase(
+      `to change ${assignedColumn(assignment)} of a discrepancy`,
+      /can only be settled, and only once/,
+      (fixture) => [insert(fixture, 'discrepancies', OTHERWISE), change(assignment)],
     ),
   ),
   ruleCase('to settle a discrepancy twice', /can only be settled, and only once/, (fixture) => [

@@ -27,6 +27,7 @@ const STATUSES: Readonly<Record<string, OperatorStatus>> = {
   declined: { kind: 'declined', failureCode: 'wrong_pin' },
   expired: { kind: 'declined', failureCode: 'prompt_expired' },
   returned: { kind: 'returned', operatorReceipt: '42' },
+  'paid otherwise': { kind: 'paid_otherwise', operatorReceipt: '42', reported: { amount: '1', currency: 'UGX' } },
   pending: { kind: 'pending' },
   'not found': { kind: 'not_found' },
   nothing: { kind: 'unknown' },
@@ -112,6 +113,11 @@ const RULES: readonly Rule[] = [
     title: 'records declined when the operator declines',
     fits: ({ status }) => status.kind === 'declined',
     records: () => DECLINED,
+  },
+  {
+    title: 'records an unknown outcome at once when other money was paid than was requested',
+    fits: ({ state, status }) => state === 'prompted' && status.kind === 'paid_otherwise',
+    records: () => ({ kind: 'outcome_unknown' }),
   },
   {
     title: 'records nothing when the status was queried while the prompt was open',

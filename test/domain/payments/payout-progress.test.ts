@@ -16,6 +16,7 @@ const STATUSES: readonly OperatorStatus[] = [
   { kind: 'paid', operatorReceipt: '42' },
   { kind: 'returned', operatorReceipt: '42' },
   { kind: 'declined', failureCode: 'payer_not_found' },
+  { kind: 'paid_otherwise', operatorReceipt: '42', reported: { amount: '1', currency: 'UGX' } },
   { kind: 'pending' },
   { kind: 'not_found' },
   { kind: 'unknown' },
@@ -78,8 +79,9 @@ const RULES: readonly Rule[] = [
     records: ({ nowMs }) => ({ kind: 'never_accepted', queriedAtMs: nowMs }),
   },
   {
-    title: 'records an unknown outcome when the send deadline passes without an outcome',
-    fits: ({ state, nowMs }) => state === 'released' && nowMs >= DEADLINE_MS,
+    title: 'records an unknown outcome when the send deadline passes without one, or other money was paid',
+    fits: ({ state, status, nowMs }) =>
+      state === 'released' && (nowMs >= DEADLINE_MS || status.kind === 'paid_otherwise'),
     records: () => ({ kind: 'outcome_unknown' }),
   },
   { title: 'records nothing while the outcome is awaited', fits: () => true, records: () => null },

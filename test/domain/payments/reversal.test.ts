@@ -23,6 +23,7 @@ const STATUSES: readonly OperatorStatus[] = [
   { kind: 'paid', operatorReceipt: '42' },
   { kind: 'returned', operatorReceipt: '42' },
   { kind: 'declined', failureCode: 'operator_rejected' },
+  { kind: 'paid_otherwise', operatorReceipt: '42', reported: { amount: '1', currency: 'UGX' } },
   { kind: 'pending' },
   { kind: 'not_found' },
   { kind: 'unknown' },
@@ -55,8 +56,9 @@ const RULES: readonly Rule[] = [
     records: ({ nowMs }) => ({ kind: 'never_accepted', queriedAtMs: nowMs }),
   },
   {
-    title: 'records an unknown outcome when the send deadline passes without an outcome',
-    fits: ({ state, nowMs }) => state === 'requested' && nowMs >= DEADLINE_MS,
+    title: 'records an unknown outcome when the send deadline passes without one, or other money was paid',
+    fits: ({ state, status, nowMs }) =>
+      state === 'requested' && (nowMs >= DEADLINE_MS || status.kind === 'paid_otherwise'),
     records: () => ({ kind: 'outcome_unknown' }),
   },
   { title: 'records nothing while the outcome is awaited', fits: () => true, records: () => null },

@@ -17,11 +17,17 @@ import { contradictionIn, isNeverAccepted, notFoundStep } from '../../../src/dom
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '42' };
 const RETURNED: OperatorStatus = { kind: 'returned', operatorReceipt: '42' };
 const DECLINED: OperatorStatus = { kind: 'declined', failureCode: 'payer_not_found' };
+const PAID_OTHERWISE = {
+  kind: 'paid_otherwise',
+  operatorReceipt: '42',
+  reported: { amount: '12.5', currency: 'UGX' },
+} as const satisfies OperatorStatus;
 const NOT_FOUND: OperatorStatus = { kind: 'not_found' };
 const STATUSES: readonly OperatorStatus[] = [
   PAID,
   RETURNED,
   DECLINED,
+  PAID_OTHERWISE,
   NOT_FOUND,
   { kind: 'pending' },
   { kind: 'unknown' },
@@ -43,7 +49,10 @@ describe('a transition input', () => {
     [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS + 1 }, []],
     [{ kind: 'expired', failureCode: 'payer_not_found' }, [DECLINED]],
     [{ kind: 'expired', failureCode: 'prompt_expired' }, []],
-    [{ kind: 'undecided', queriedAtMs: QUERIED_AT_MS }, [NOT_FOUND, { kind: 'pending' }, { kind: 'unknown' }]],
+    [
+      { kind: 'undecided', queriedAtMs: QUERIED_AT_MS },
+      [PAID_OTHERWISE, NOT_FOUND, { kind: 'pending' }, { kind: 'unknown' }],
+    ],
     [{ kind: 'undecided', queriedAtMs: QUERIED_AT_MS + 1 }, []],
   ];
   for (const [transition, statuses] of SUPPORT) {
@@ -112,11 +121,13 @@ describe('the operator status of a final payment', () => {
   it('contradicts a failure when it is paid, a success when it is declined, and nothing else', () => {
     const found = PAYOUT_STATES.flatMap((state) =>
       STATUSES.flatMap((status) => {
-        const kind = contradictionIn(state, status);
+        // Other money is a contradiction in every state.
+        const kind = status === PAID_OTHERWISE ? null : contradictionIn(state, status);
         return kind === null ? [] : [`${state} ${status.kind}: ${kind}`];
       }),
     );
     assert.deepEqual(found, ['succeeded declined: declined_after_paid', 'failed paid: paid_after_failed']);
+    for (const state of PAYOUT_STATES) assert.equal(contradictionIn(state, PAID_OTHERWISE), 'paid_otherwise');
   });
 });
 
@@ -138,6 +149,13 @@ describe('an attestation', () => {
     assert.ok(!isAttested(newId('pay'), attested, ring));
     assert.ok(!isAttested(id, { ...attested, queriedAtMs: QUERIED_AT_MS + 1 }, ring));
     assert.ok(!isAttested(id, attested, [newKey('now')]));
+    const { reported } = PAID_OTHERWISE;
+    const otherwise = attest(id, PAID_OTHERWISE, QUERIED_AT_MS, ring);
+    for (const changed of [{ amount: '13' }, { currency: 'KES' }]) {
+      assert.ok(
+        !isAttested(id, { ...otherwise, status: { ...PAID_OTHERWISE, reported: { ...reported, ...changed } } }, ring),
+      );
+    }
     for (const status of [...STATUSES.slice(1), { ...PAID, operatorReceipt: '43' }]) {
       assert.ok(!isAttested(id, { ...attested, status }, ring), JSON.stringify(status));
     }
