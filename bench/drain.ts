@@ -26,7 +26,6 @@ export async function benchDrain(): Promise<void> {
   const bench = await startBenchEnvironment({
     sandboxDecisionMs: 100,
     environment: {
-      MALIPO_PROMPT_DEADLINE_MS: '120000',
       MALIPO_STALE_AFTER_MS: '10000',
       MALIPO_SWEEP_EVERY_MS: '15000',
     },

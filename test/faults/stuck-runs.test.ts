@@ -1,7 +1,11 @@
 // Runs that are open and cannot progress, as after a release whose code does not replay them: the service replaces them.
 import assert from 'node:assert/strict';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { countReplacedRuns } from '../../src/db/backlog.ts';
+import type { CollectionId } from '../../src/domain/ids.ts';
+import { giveUpRun } from '../../src/operations/give-up-run.ts';
 import type { RunningServer } from '../../src/processes/assemble-server.ts';
+import { oneRow } from '../db/rows.ts';
 import { workflowBundle } from '../support/engines.ts';
 import { pay, promptsRaised, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
 import { balanceOf, fund, release, requestPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
@@ -40,13 +44,14 @@ describe('a run that is open and cannot progress', () => {
 
   /** The old code starts the payment; once `isUnderWay` the new code takes over. */
   async function changeCode(passage: string, begin: () => Promise<void>): Promise<void> {
+    await server?.stop();
     server = await testEnv.startServer({}, { workflowBundle: await bundleWithAnotherStep(passage) });
     await begin();
     await server.stop();
     server = await testEnv.startServer();
   }
 
-  afterEach(() => server?.stop());
+  after(() => server?.stop());
 
   it('is replaced, and the paid collection is recorded once', async () => {
     let payment!: Awaited<ReturnType<typeof pay>>;
@@ -72,5 +77,121 @@ describe('a run that is open and cannot progress', () => {
     await untilPayoutState(testEnv, payout, 'succeeded', 60_000);
     assert.equal(await transfersAccepted(testEnv, payout), 1);
     assert.deepEqual(await balanceOf(testEnv, merchant), [45_000, 0]);
+  });
+
+  it('is in the merchant’s audit log and the metrics once it was replaced', async () => {
+    const { rows } = await testEnv.db.pool.query<{
+      action: string;
+      outcome: string;
+      reason: string;
+      user: string | null;
+    }>(
+      `SELECT action, outcome, after ->> 'reason' AS reason, user_id AS user FROM audit_entries
+       WHERE action LIKE '%.workflow_replaced' ORDER BY action`,
+    );
+    assert.deepEqual(
+      [...new Map(rows.map((row) => [row.action, row])).values()],
+      [
+        { action: 'collection.workflow_replaced', outcome: 'done', reason: 'workflow_task_fails', user: null },
+        { action: 'payout.workflow_replaced', outcome: 'done', reason: 'workflow_task_fails', user: null },
+      ],
+    );
+    assert.equal(await countReplacedRuns(testEnv.db), rows.length);
+  });
+
+  it('is replaced when the process that gave it up died before it ended the run', async () => {
+    let payment!: Awaited<ReturnType<typeof pay>>;
+    await changeCode('const sent =', async () => {
+      payment = await pay(testEnv, '004');
+      await untilState(testEnv, payment, 'prompted');
+    });
+    const work = { kind: 'collection', id: payment.id as CollectionId, merchantId: payment.merchant.id } as const;
+    const { updatedAt } = await oneRow<{ updatedAt: Date }>(
+      testEnv.db,
+      'SELECT updated_at AS "updatedAt" FROM collections WHERE id = $1',
+      [work.id],
+    );
+    const given = { runId: 'run', reason: 'workflow_task_fails', leaseMs: 0, at: new Date() } as const;
+    await giveUpRun(testEnv.db, { ...given, work: { ...work, updatedAt } });
+    await untilState(testEnv, payment, 'succeeded', 60_000);
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
+  });
+
+  it('is not given up any more when its work has changed meanwhile', async () => {
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'succeeded');
+    const work = { kind: 'collection', id: payment.id as CollectionId, merchantId: payment.merchant.id } as const;
+    const given = { runId: 'run', reason: 'no_progress', leaseMs: 0, at: new Date() } as const;
+    assert.equal(await giveUpRun(testEnv.db, { ...given, work: { ...work, updatedAt: new Date(0) } }), null);
+  });
+});
+
+describe('a run that waits for what never comes', () => {
+  const testEnv = useTestEnvironment({
+    environment: {
+      MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
+      MALIPO_STALE_AFTER_MS: '1000',
+      MALIPO_POLL_SCHEDULE_MS: '1000',
+      MALIPO_RECONCILE_SCHEDULE_MS: '1000',
+      MALIPO_PROMPT_WINDOW_MS: '2000',
+      MALIPO_RECONCILE_FOR_MS: '600000',
+    },
+    startsServer: false,
+  });
+
+  it('is replaced, and the paid collection is recorded', async () => {
+    // The poll's timer is lost, as after a restore of Temporal's own database.
+    const bundle = await workflowBundle();
+    const passage = 'pollsInState, waitMs));';
+    assert.equal(bundle.code.split(passage).length, 2);
+    const waiting = bundle.code.replace(passage, () => `${passage}await new Promise(() => {});`);
+    const server = await testEnv.startServer({}, { workflowBundle: { ...bundle, code: waiting } });
+    const payment = await pay(testEnv, '004');
+    await untilState(testEnv, payment, 'prompted');
+    await server.stop();
+    await testEnv.startServer();
+    await untilState(testEnv, payment, 'succeeded', 60_000);
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
+  });
+});
+
+describe('a delivery whose run is open and cannot progress', () => {
+  const testEnv = useTestEnvironment({
+    environment: {
+      MALIPO_STALE_AFTER_MS: '1000',
+      MALIPO_DELIVERY_SCHEDULE_MS: '0,8000,500,500,500,500,500,500,500,500',
+    },
+    startsServer: false,
+  });
+
+  it('is delivered by the run that replaces it', async () => {
+    const bundle = await workflowBundle();
+    const passage = 'if (due === null)';
+    assert.equal(bundle.code.split(passage).length, 2);
+    const another = bundle.code.replace(passage, () => `await loadDelivery({ deliveryId, replayCount });${passage}`);
+    const server = await testEnv.startServer({}, { workflowBundle: { ...bundle, code: another } });
+    testEnv.receiver.answerWith(testEnv.merchant.id, (_received, response) => {
+      response.writeHead(500).end();
+    });
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'succeeded');
+    await eventually('the runs of its deliveries', async () => {
+      const { rows } = await testEnv.db.pool.query<{ waiting: number }>(
+        `SELECT count(*)::int AS waiting FROM deliveries
+         WHERE state = 'retrying' AND workflow_started_at IS NOT NULL AND next_attempt_at > now()`,
+      );
+      return (rows[0]?.waiting ?? 0) > 0;
+    });
+    await server.stop();
+    testEnv.receiver.answerWith(testEnv.merchant.id, null);
+    await testEnv.startServer();
+    await eventually(
+      'every delivery to be delivered',
+      async () => {
+        const { rows } = await testEnv.db.pool.query("SELECT 1 FROM deliveries WHERE state <> 'delivered'");
+        return rows.length === 0;
+      },
+      60_000,
+    );
   });
 });
