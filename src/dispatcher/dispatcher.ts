@@ -42,7 +42,8 @@ export function startDispatcher({
   const checkLoop = createLoop('checks', async () => {
     // What was lost is repaired as fast as it is found; runs that only look late are checked a few at each tick.
     while (!isStopped && (await checks.check()) > 0);
-    await checks.requeueRechecks();
+    // Rechecks of final payments wait while pending ones do.
+    if (!starter.isBehind()) await checks.requeueRechecks();
   });
   const maintenanceLoop = createLoop('maintenance', () => maintenance.run());
   const loops = [attemptLoop, startLoop, checkLoop, maintenanceLoop];

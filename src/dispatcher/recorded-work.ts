@@ -8,6 +8,8 @@ import { replaceIfStuck, type StuckRunsOptions } from './stuck-runs.ts';
 export type RecordedWork = {
   /** Claims a batch of each kind and starts it. Resolves to how many starts reached Temporal; 0: wait for the next tick. */
   start(): Promise<number>;
+  /** Whether the last batches were full, or Temporal was away: then nothing that is less urgent is requeued. */
+  isBehind(): boolean;
 };
 
 export type RecordedWorkOptions = StuckRunsOptions & {
@@ -24,6 +26,7 @@ const LONGEST_PAUSE_MS = 10_000;
 export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
   const { temporal } = options;
   let awayCount = 0;
+  let isFull = false;
   let resumeAtMs = 0;
 
   function pause(): number {
@@ -38,14 +41,18 @@ export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
       // One question instead of a whole batch that would wait for its time-outs.
       if (awayCount > 0 && !(await temporal.ping())) return pause();
       let reached = 0;
+      let isAnyFull = false;
       for (const kind of WORK_KINDS) {
         const batch = await startBatch(kind, options);
         if (batch.claimed > 0 && batch.reached === 0) return pause();
+        isAnyFull ||= batch.claimed >= options.batchSize;
         reached += batch.reached;
       }
       awayCount = 0;
+      isFull = isAnyFull;
       return reached;
     },
+    isBehind: () => awayCount > 0 || isFull,
   };
 }
 

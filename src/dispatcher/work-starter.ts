@@ -21,6 +21,8 @@ export type WorkStarter = {
   offerCallback(payment: PaymentWork): void;
   /** Starts what is recorded and unstarted; resolves to how many starts reached Temporal. */
   startRecorded(): Promise<number>;
+  /** Whether there is more to start than can be started now. */
+  isBehind(): boolean;
   drain(): Promise<void>;
 };
 
@@ -79,6 +81,7 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
       if (mayStillChange(payment)) track(() => signalCallback(payment));
     },
     startRecorded: () => recordedWork.start(),
+    isBehind: () => recordedWork.isBehind(),
     async drain() {
       await Promise.all(inFlight);
       await starts.drain();

@@ -135,7 +135,7 @@ describe('unstarted work', () => {
         clocks: REAL_CLOCKS,
         log: testLog,
       });
-      return { offered, start: () => recorded.start() };
+      return { offered, start: () => recorded.start(), isBehind: () => recorded.isBehind() };
     };
 
     it('counts nothing against work while Temporal is away, and is not offered meanwhile', async () => {
@@ -152,6 +152,21 @@ describe('unstarted work', () => {
       const back = dispatcher(() => 'started');
       assert.equal(await back.start(), 3);
       assert.deepEqual(await claim(), []);
+    });
+
+    it('is behind while Temporal is away or a batch is full, so that rechecks wait', async () => {
+      await makeMany(15);
+      const away = dispatcher(
+        () => 'away',
+        () => false,
+      );
+      await away.start();
+      assert.equal(away.isBehind(), true);
+      const working = dispatcher(() => 'started');
+      assert.equal(await working.start(), 10);
+      assert.equal(working.isBehind(), true);
+      assert.equal(await working.start(), 5);
+      assert.equal(working.isBehind(), false);
     });
 
     it('counts a failure against the work that alone is not started', async () => {
