@@ -102,7 +102,7 @@ export function endLimitMs(payments: number): number {
     clocks.reconcileForMs,
     2 * clocks.staleAfterMs,
     2 * clocks.sweepEveryMs,
-    2 * clocks.lateCheckEveryMs,
+    Math.max(...clocks.lateCheckAgesMs),
     ...clocks.deliveryScheduleMs,
   ];
   return SLOW_MACHINE * waits.reduce((sum, wait) => sum + wait, 0) + payments * DRAIN_MS_PER_PAYMENT;

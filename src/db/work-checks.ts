@@ -110,14 +110,17 @@ const recheckDue = (table: string, unfinished: string, nextCheck: string) =>
                 ORDER BY check_due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
    RETURNING id`;
 
-// A recheck of a final payment is done once; an expired collection is rechecked at intervals until $4.
+// A recheck of a final payment is done once; an expired collection is rechecked again at the next of the ages in $3, and those
+// that have passed meanwhile are not made up for.
 const REQUEUE_RECHECKS = {
   collection: statement(
     'collection_requeue_rechecks',
     recheckDue(
       'collections',
       `'initiated', 'prompted', 'reconciling'`,
-      `CASE WHEN state = 'expired' AND updated_at >= $4 THEN $3::timestamptz END`,
+      `CASE WHEN state = 'expired' THEN (
+         SELECT min(updated_at + make_interval(secs => age_ms / 1000.0)) FROM unnest($3::float8[]) AS ages (age_ms)
+         WHERE updated_at + make_interval(secs => age_ms / 1000.0) > $1) END`,
     ),
   ),
   payout: statement('payout_requeue_rechecks', recheckDue('payouts', `'queued', 'released', 'reconciling'`, 'NULL')),
@@ -126,15 +129,14 @@ const REQUEUE_RECHECKS = {
 
 export type DueRechecks = {
   readonly at: Date;
-  readonly nextLateCheckAt: Date;
-  /** For collections that expired before this the present check is the last. */
-  readonly expiredBefore: Date;
+  /** How long ago a collection expired when it is rechecked. */
+  readonly lateCheckAgesMs: readonly number[];
   readonly limit: number;
 };
 
 /** Marks final payments whose recheck is due as unstarted, for the dispatcher to start their recheck; returns how many. */
 export async function requeueRechecks(db: Queryable, kind: PaymentKind, due: DueRechecks): Promise<number> {
-  const { at, limit, nextLateCheckAt, expiredBefore } = due;
-  const values = kind === 'collection' ? [at, limit, nextLateCheckAt, expiredBefore] : [at, limit];
+  const { at, limit, lateCheckAgesMs } = due;
+  const values = kind === 'collection' ? [at, limit, lateCheckAgesMs] : [at, limit];
   return (await db.run(REQUEUE_RECHECKS[kind], values)).length;
 }

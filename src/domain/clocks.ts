@@ -83,8 +83,11 @@ export const DURATIONS = {
   },
   sweepEveryMs: { meaning: 'Interval of the sweep', real: 5 * MINUTE, demo: 15 * SECOND },
   ledgerCheckEveryMs: { meaning: 'Interval of the check of the whole ledger', real: 1 * DAY, demo: 1 * MINUTE },
-  lateCheckEveryMs: { meaning: 'Interval of rechecks of an expired collection', real: 6 * HOUR, demo: 20 * SECOND },
-  lateCheckForMs: { meaning: 'How long an expired collection is rechecked', real: 7 * DAY, demo: 5 * MINUTE },
+  lateCheckAgesMs: {
+    meaning: 'How long ago a collection expired when it is rechecked; after the last it is not any more',
+    real: [10 * MINUTE, 1 * HOUR, 6 * HOUR, 1 * DAY, 3 * DAY, 7 * DAY],
+    demo: [10, 20, 40, 80, 160, 300].map((seconds) => seconds * SECOND),
+  },
   deliveryScheduleMs: {
     meaning: 'The wait before each webhook attempt',
     real: DELIVERY_SCHEDULE_MS,

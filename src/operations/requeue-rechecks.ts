@@ -6,7 +6,7 @@ import type { PaymentKind } from '../domain/payments/payment.ts';
 
 export type RequeueRechecks = {
   readonly at: Date;
-  readonly clocks: Pick<Clocks, 'lateCheckEveryMs' | 'lateCheckForMs'>;
+  readonly clocks: Pick<Clocks, 'lateCheckAgesMs'>;
   readonly limit: number;
 };
 
@@ -15,13 +15,7 @@ export type RequeuedRechecks = Readonly<Record<PaymentKind, number>>;
 
 /** Requeues up to `limit` of each kind, each kind in one statement. Repeating it requeues the next ones. */
 export async function requeueRechecks(db: Database, { at, clocks, limit }: RequeueRechecks): Promise<RequeuedRechecks> {
-  const inMs = (ms: number) => new Date(at.getTime() + ms);
-  const due = {
-    at,
-    nextLateCheckAt: inMs(clocks.lateCheckEveryMs),
-    expiredBefore: inMs(-clocks.lateCheckForMs),
-    limit,
-  };
+  const due = { at, lateCheckAgesMs: clocks.lateCheckAgesMs, limit };
   return {
     collection: await requeue(db, 'collection', due),
     payout: await requeue(db, 'payout', due),

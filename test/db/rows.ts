@@ -119,7 +119,7 @@ export const TEST_CLOCKS: Clocks = {
   ...REAL_CLOCKS,
   promptWindowMs: 60_000,
   staleAfterMs: 60_000,
-  lateCheckEveryMs: 60_000,
+  lateCheckAgesMs: [60_000],
   notFoundGraceMs: 60_000,
   notFoundGapMs: 10_000,
   notFoundSpanMs: 60_000,

@@ -29,7 +29,7 @@ describe('an answer that the operator gives late', () => {
   const sweptEnv = useEnvironment({
     MALIPO_RECONCILE_FOR_MS: '400',
     MALIPO_SWEEP_EVERY_MS: '1000',
-    MALIPO_LATE_CHECK_EVERY_MS: '500',
+    MALIPO_LATE_CHECK_AGES_MS: '500,1000,2000,4000,8000,16000,32000',
   });
   beforeEach(() => {
     operator.answerStatusQueries(null);

@@ -30,7 +30,7 @@ describe('work that is late', () => {
       // The operator's callbacks arrive nowhere, so that only status queries find an outcome.
       MALIPO_CALLBACK_URL: 'http://127.0.0.1:1',
       MALIPO_STALE_AFTER_MS: '200',
-      MALIPO_LATE_CHECK_EVERY_MS: '200',
+      MALIPO_LATE_CHECK_AGES_MS: '200,400,800,1600,3200,6400,12800,25600,51200',
       MALIPO_PROMPT_WINDOW_MS: '800',
       MALIPO_RECONCILE_FOR_MS: '300',
       MALIPO_RECONCILE_SCHEDULE_MS: '100',

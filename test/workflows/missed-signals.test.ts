@@ -78,7 +78,7 @@ describe('a callback about a collection', () => {
       MALIPO_PROMPT_WINDOW_MS: '300',
       MALIPO_RECONCILE_SCHEDULE_MS: '300',
       MALIPO_RECONCILE_FOR_MS: '2000',
-      MALIPO_LATE_CHECK_EVERY_MS: '21600000',
+      MALIPO_LATE_CHECK_AGES_MS: '21600000',
     },
   }));
   after(() => operator.stop());

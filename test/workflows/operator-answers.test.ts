@@ -38,7 +38,7 @@ describe('an answer of the operator', () => {
     MALIPO_PROMPT_WINDOW_MS: '400',
     MALIPO_RECONCILE_FOR_MS: '400',
     // What expired in one case is not queried again in the next.
-    MALIPO_LATE_CHECK_EVERY_MS: '3600000',
+    MALIPO_LATE_CHECK_AGES_MS: '3600000',
   });
   const reconcilingEnv = useEnvironment({
     MALIPO_PROMPT_WINDOW_MS: '1000',

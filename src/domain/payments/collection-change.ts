@@ -5,7 +5,7 @@ import type { CollectionTransitionInput } from './collection-progress.ts';
 import type { FailureCode } from './failure.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
 
-type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckEveryMs'>;
+type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckAgesMs'>;
 
 export type CollectionChange = {
   readonly before: Collection;
@@ -69,12 +69,16 @@ function checkDueAt({ state, failureCode, updatedAt, promptExpiresAt }: Collecti
     case 'expired':
       // What was never sent cannot turn out to be paid.
       if (failureCode === 'service_unavailable') return null;
-      return after(updatedAt, clocks.lateCheckEveryMs);
+      return firstLateCheckAt(updatedAt, clocks.lateCheckAgesMs);
     case 'succeeded':
     case 'failed':
     case 'reversed':
       return null;
   }
+}
+
+function firstLateCheckAt(expiredAt: Date, [firstAgeMs]: readonly number[]): Date | null {
+  return firstAgeMs === undefined ? null : after(expiredAt, firstAgeMs);
 }
 
 function after(at: Date, ms: number): Date {

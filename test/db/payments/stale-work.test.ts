@@ -15,7 +15,6 @@ import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const NOTHING = { collection: 0, payout: 0, reversal: 0 };
-const CLOCKS = { ...REAL_CLOCKS, lateCheckEveryMs: 60 * MINUTE, lateCheckForMs: 7 * DAY };
 
 describe('started work', () => {
   const db = useDatabasePerCase();
@@ -161,22 +160,36 @@ describe('the recheck of a final payment', () => {
   });
 
   const inMs = (ms: number) => new Date(Date.now() + ms);
-  const requeue = (at: Date, limit = 100) => requeueRechecks(db, { at, clocks: CLOCKS, limit });
+  const requeue = (at: Date, limit = 100) => requeueRechecks(db, { at, clocks: REAL_CLOCKS, limit });
   const dueAt = async (id: string) =>
     (await oneRow<{ check_due_at: Date | null }>(db, 'SELECT check_due_at FROM collections WHERE id = $1', [id]))
       .check_due_at;
   const unstarted = async () =>
     (await claimUnstarted(db, 'collection', { limit: 100, graceMs: 0, leaseMs: 0 })).map(({ id }) => id);
 
-  it('is repeated after an expiry, and done one last time when the wait is over', async () => {
-    const { id } = await makeCollection(db, merchantId, 'expired');
-    const first = inMs(2 * MINUTE);
-    assert.deepEqual(await requeue(first), { ...NOTHING, collection: 1 });
-    assert.deepEqual(await unstarted(), [id]);
-    assert.equal((await dueAt(id))?.getTime(), first.getTime() + 60 * MINUTE);
-    assert.deepEqual(await requeue(inMs(8 * DAY)), { ...NOTHING, collection: 1 });
-    assert.equal(await dueAt(id), null);
+  it('is repeated after an expiry at growing gaps, six times in a week', async () => {
+    const { id, updatedAt: expiredAt } = await makeCollection(db, merchantId, 'expired');
+    const { lateCheckAgesMs } = REAL_CLOCKS;
+    const ages: number[] = [];
+    let due: Date | null = new Date(expiredAt.getTime() + 10 * MINUTE);
+    while (due !== null) {
+      assert.deepEqual(await requeue(due), { ...NOTHING, collection: 1 });
+      assert.deepEqual(await unstarted(), [id]);
+      ages.push(due.getTime() - expiredAt.getTime());
+      due = await dueAt(id);
+    }
+    assert.deepEqual(ages, [10 * MINUTE, 60 * MINUTE, 360 * MINUTE, DAY, 3 * DAY, 7 * DAY]);
+    assert.deepEqual(ages, lateCheckAgesMs);
     assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
+  });
+
+  it('is done once for all ages that passed while no dispatcher ran', async () => {
+    const { id, updatedAt: expiredAt } = await makeCollection(db, merchantId, 'expired');
+    const at = new Date(expiredAt.getTime() + 2 * DAY);
+    assert.deepEqual(await requeue(at), { ...NOTHING, collection: 1 });
+    assert.equal((await dueAt(id))?.getTime(), expiredAt.getTime() + 3 * DAY);
+    assert.deepEqual(await requeue(new Date(expiredAt.getTime() + 10 * DAY)), { ...NOTHING, collection: 1 });
+    assert.equal(await dueAt(id), null);
   });
 
   it('is not done without a reason, and never while a payment is pending', async () => {
@@ -197,8 +210,10 @@ describe('the recheck of a final payment', () => {
     assert.deepEqual(await unstarted(), [id]);
     await markAllStarted();
     assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
+    // After so many callbacks a further one leads to one recheck a day at most.
     await call();
-    assert.deepEqual(await requeue(inMs(1000)), { ...NOTHING, collection: 1 });
+    assert.deepEqual(await requeue(inMs(DAY - MINUTE)), NOTHING);
+    assert.deepEqual(await requeue(inMs(DAY + MINUTE)), { ...NOTHING, collection: 1 });
   });
 
   it('is requeued by one of several dispatchers, in batches of at most the limit', async () => {

@@ -6,7 +6,7 @@ import type { CollectionTransitionInput } from '../../../src/domain/payments/col
 import { FAILURE_CODES } from '../../../src/domain/payments/failure.ts';
 import { AT, collectionWith } from './collections.ts';
 
-const CLOCKS = { promptWindowMs: 1000, staleAfterMs: 100, lateCheckEveryMs: 10_000 };
+const CLOCKS = { promptWindowMs: 1000, staleAfterMs: 100, lateCheckAgesMs: [10_000, 20_000] };
 const NOW = new Date(AT.getTime() + 60_000);
 const INPUTS: readonly CollectionTransitionInput[] = [
   { kind: 'prompt_accepted' },
