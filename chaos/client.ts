@@ -7,7 +7,6 @@ import { PASSWORD, type Merchant, type Person } from './merchants.ts';
 import type { Server } from './topology.ts';
 
 export type Response = { readonly status: number; readonly body: string };
-type Session = { readonly userId: string; readonly cookie: string };
 
 type Command = Pick<JournalRequest, 'action' | 'key' | 'subjects'> & {
   readonly path: string;
@@ -33,7 +32,8 @@ const LONGEST_WAIT_MS = 3000;
 /** Requests go to the servers in turn, as behind a load balancer. */
 export function createClient(servers: readonly Server[], journal: LineFile): Client {
   const agent = new Agent({ connections: 64, headersTimeout: CALL_LIMIT_MS, bodyTimeout: CALL_LIMIT_MS });
-  const sessions = new Map<string, Session>();
+  /** The session's cookie of each person. */
+  const cookies = new Map<string, string>();
   let turn = 0;
   let lastNumber = 0;
 
@@ -89,7 +89,7 @@ export function createClient(servers: readonly Server[], journal: LineFile): Cli
     asPerson: (merchant, person, command) =>
       send({ merchantId: merchant.id, userId: person.id }, command, (server) => ({
         ...fromOurPages(server),
-        cookie: sessions.get(person.id)?.cookie ?? '',
+        cookie: cookies.get(person.id) ?? '',
       })),
     async read(merchant, path) {
       const response = await call('GET', path, () => ({ authorization: `Bearer ${merchant.apiKey}` }), null).catch(
@@ -101,7 +101,7 @@ export function createClient(servers: readonly Server[], journal: LineFile): Cli
       const body = JSON.stringify({ email: person.email, password: PASSWORD, merchant_id: merchant.id });
       const response = await call('POST', '/v1/console/session', fromOurPages, body);
       if (response.status !== 201) throw new Error(`${person.email} cannot log in: ${response.body}`);
-      sessions.set(person.id, { userId: person.id, cookie: response.cookie });
+      cookies.set(person.id, response.cookie);
     },
     close: () => agent.destroy(),
   };

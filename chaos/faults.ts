@@ -92,7 +92,7 @@ async function begin({ kind, target, number, durationMs }: PlannedFault, options
   }
 }
 
-/** The process of a part; undefined while it is down, when there is nothing to hit. */
+/** Does nothing while the part is down: there is nothing to hit. */
 async function signal(part: Part | undefined, name: NodeJS.Signals): Promise<Heal> {
   const pid = part?.pid();
   if (pid !== undefined) process.kill(pid, name);

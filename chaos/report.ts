@@ -24,6 +24,8 @@ export function formatReport(outcome: Outcome): string {
   const { collections, payouts, reversals, events } = evidence.records;
   const accepted = [...evidence.operator.values()].filter(({ state }) => state !== 'NOT_ACCEPTED');
   const countOf = (kind: string) => accepted.filter((payment) => payment.kind === kind).length;
+  const attempts = evidence.requests.flatMap(({ results }) => results);
+  const unanswered = attempts.filter(({ status }) => status === null);
   const stuck = violations.filter(({ rule }) => rule === 'payment_stuck');
   return [
     `Seed \`${options.seed}\`: ${options.payments} payments in ${seconds(loadMs)}, ${options.servers} servers, ${options.topology} topology.`,
@@ -31,6 +33,7 @@ export function formatReport(outcome: Outcome): string {
     table([
       ['', 'number'],
       ['requests of the merchants and their people', String(evidence.requests.length)],
+      ['attempts at them, without a whole response', `${attempts.length}, ${unanswered.length}`],
       ['collections recorded, prompted', `${collections.length}, ${countOf('collection')}`],
       ['payouts recorded, at the operator', `${payouts.length}, ${countOf('payout')}`],
       ['reversals recorded, refunds at the operator', `${reversals.length}, ${countOf('refund')}`],

@@ -100,10 +100,10 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   await prepareTemporal({ address: temporal.address, namespace: NAMESPACE });
   const ports = { sandbox: await freePort(), receiver: await freePort() };
   const environment = settingsOf(postgres.urlFor(DATABASE), temporal.address, ports.sandbox, folder);
-  const start = { folder, environment, report };
-  const receiver = await startPart({ ...start, name: 'receiver', port: ports.receiver });
+  const common = { folder, environment, report };
+  const receiver = await startPart({ ...common, name: 'receiver', port: ports.receiver });
   stops.push(receiver.stop);
-  const sandbox = await startPart({ ...start, name: 'sandbox', port: ports.sandbox });
+  const sandbox = await startPart({ ...common, name: 'sandbox', port: ports.sandbox });
   stops.push(sandbox.stop);
   const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
   const merchants = await seedMerchants(options.merchants, {
@@ -111,7 +111,7 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     receiverUrl: receiver.url,
     keyRing,
   });
-  const servers = serversOf({ ...start, name: 'server' }, options);
+  const servers = serversOf({ ...common, name: 'server' }, options);
   stops.push(() => servers.stop());
   await servers.start();
   const evidence: Evidence = {
