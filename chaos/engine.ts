@@ -1,9 +1,10 @@
-// Keeps an engine running as a supervisor does: PostgreSQL or Temporal is started again when it ends.
+// An engine of a campaign, kept running by the supervisor of `npm start`, which a fault can hold down for a while.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepRunning, type Engine as Running } from '../src/dev/keep-running.ts';
 
-type Running = { readonly pid: number; readonly exited: Promise<unknown>; stop(): Promise<void> };
-
-export type Engine = {
+export type Engine<Server = Running> = {
+  /** As it was started first: address and password are the same after every start. */
+  readonly server: Server;
   readonly name: string;
   /** Undefined while it is down. */
   pid(): number | undefined;
@@ -12,57 +13,49 @@ export type Engine = {
   stop(): Promise<void>;
 };
 
-type EngineOptions = {
+type EngineOptions<Server> = {
   readonly name: string;
-  readonly start: () => Promise<Running>;
+  readonly logFile: string;
+  readonly start: (signal: AbortSignal) => Promise<Server>;
   readonly report: (line: string) => void;
 };
 
-const RESTART_MS = 500;
+/** A campaign kills it more often than anything but a campaign does. */
+const MOST_FAILURES = 1000;
 
 /** Resolves when it runs; rejects when the first start fails. */
-export async function keepRunning({ name, start, report }: EngineOptions): Promise<Engine> {
-  let running: Running | undefined = await start();
+export async function startEngine<Server extends Running>(options: EngineOptions<Server>): Promise<Engine<Server>> {
+  const { name, logFile, start, report } = options;
+  let current: Running | undefined;
   let heldUntilMs = 0;
   const stopping = new AbortController();
-  const supervision = supervise();
 
-  // A function, because the compiler keeps treating a field as false after it was checked once.
-  const isStopping = (): boolean => stopping.signal.aborted;
-
-  async function supervise(): Promise<void> {
-    for (;;) {
-      await running?.exited;
-      running = undefined;
-      if (isStopping()) return;
-      await sleep(Math.max(RESTART_MS, heldUntilMs - Date.now()), undefined, { signal: stopping.signal }).catch(
-        () => undefined,
-      );
-      if (isStopping()) return;
-      try {
-        running = await start();
-      } catch (error) {
-        report(`${name} did not start: ${firstLine(error)}; it is tried again`);
-      }
-    }
+  async function startOnce(signal: AbortSignal): Promise<Server> {
+    await sleep(Math.max(0, heldUntilMs - Date.now()), undefined, { signal });
+    const running = await start(signal);
+    current = running;
+    void running.exited.then(() => {
+      if (current === running) current = undefined;
+    });
+    return running;
   }
 
-  return {
+  const server = await startOnce(stopping.signal);
+  const kept = keepRunning(server, {
     name,
-    pid: () => running?.pid,
+    logFile,
+    start: startOnce,
+    report,
+    stopping: stopping.signal,
+    mostFailures: MOST_FAILURES,
+  });
+  return {
+    server,
+    name,
+    pid: () => current?.pid,
     holdDown(untilMs) {
       heldUntilMs = untilMs;
     },
-    async stop() {
-      stopping.abort();
-      await running?.stop();
-      await supervision;
-      // Started while it was being stopped.
-      await running?.stop();
-    },
+    stop: () => kept.stop(),
   };
-}
-
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
 }

@@ -4,8 +4,8 @@ import { freePort } from '../src/dev/ports.ts';
 import { startPostgresServer, type PostgresServer } from '../src/dev/postgres-server.ts';
 import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/dev/temporal-binary.ts';
 import { startTemporalOnPostgres } from '../src/dev/temporal-on-postgres.ts';
-import { startTemporalServer } from '../src/dev/temporal-server.ts';
-import { keepRunning, type Engine } from './engine.ts';
+import { startTemporalServer, type TemporalServer } from '../src/dev/temporal-server.ts';
+import { startEngine, type Engine } from './engine.ts';
 
 /**
  * `embedded`: Temporal's development server, as `npm start` has it. `postgresql`: its production server, with its data in
@@ -19,77 +19,54 @@ type EngineOptions = {
   readonly report: (line: string) => void;
 };
 
-export type Postgres = Pick<PostgresServer, 'host' | 'port' | 'adminUrl' | 'urlFor' | 'ensureDatabase'> & {
-  readonly engine: Engine;
-};
-
 const HOST = '127.0.0.1';
 /** Several servers, and each of the four parts of Temporal's production server, keep connections of their own. */
 const SETTINGS = { max_connections: '400' };
 
-export async function startPostgres(dataDir: string, { folder, report }: EngineOptions): Promise<Postgres> {
+export async function startPostgres(
+  dataDir: string,
+  { folder, report }: EngineOptions,
+): Promise<Engine<PostgresServer>> {
   const port = await freePort();
   const logFile = join(folder, 'postgres.log');
-  const start = () => startPostgresServer({ dataDir, host: HOST, port, settings: SETTINGS, logFile });
-  const first = await start();
-  let next: PostgresServer | undefined = first;
-  const engine = await keepRunning({
+  return startEngine({
     name: 'PostgreSQL',
+    logFile,
     report,
-    start: async () => {
-      const server = next ?? (await start());
-      next = undefined;
-      return server;
-    },
+    start: (signal) => startPostgresServer({ dataDir, host: HOST, port, settings: SETTINGS, logFile, signal }),
   });
-  return {
-    host: HOST,
-    port,
-    // Address and password are the same after every start.
-    adminUrl: first.adminUrl,
-    urlFor: (database) => first.urlFor(database),
-    ensureDatabase: (name) => first.ensureDatabase(name),
-    engine,
-  };
 }
 
 export async function startTemporal(
-  postgres: Postgres,
+  postgres: PostgresServer,
   options: EngineOptions & { readonly namespace: string },
-): Promise<{ readonly engine: Engine; readonly address: string }> {
-  const { kind, report } = options;
-  const port = await freePort();
+): Promise<Engine<TemporalServer>> {
+  const { kind, folder, report } = options;
+  const common = { host: HOST, port: await freePort(), logFile: join(folder, 'temporal.log') };
   const start =
-    kind === 'embedded' ? await developmentServer(options, port) : await productionServer(postgres, options, port);
-  return { engine: await keepRunning({ name: 'Temporal', report, start }), address: `${HOST}:${port}` };
+    kind === 'embedded' ? await developmentServer(options, common) : await productionServer(postgres, options, common);
+  return startEngine({ name: 'Temporal', logFile: common.logFile, report, start });
 }
+
+type ServerOptions = { readonly host: string; readonly port: number; readonly logFile: string };
+type Start = (signal: AbortSignal) => Promise<TemporalServer>;
 
 async function developmentServer(
   { folder, report, namespace }: EngineOptions & { readonly namespace: string },
-  port: number,
-) {
+  common: ServerOptions,
+): Promise<Start> {
   const binary = await resolveTemporalBinary({ report, env: process.env });
-  return () =>
-    startTemporalServer({
-      binary,
-      databaseFile: join(folder, 'temporal.db'),
-      host: HOST,
-      port,
-      namespaces: [namespace],
-      logFile: join(folder, 'temporal.log'),
-    });
+  const databaseFile = join(folder, 'temporal.db');
+  return (signal) => startTemporalServer({ ...common, binary, databaseFile, namespaces: [namespace], signal });
 }
 
-async function productionServer(postgres: Postgres, { folder, report }: EngineOptions, port: number) {
+async function productionServer(
+  postgres: PostgresServer,
+  { folder, report }: EngineOptions,
+  common: ServerOptions,
+): Promise<Start> {
   const programs = await resolveTemporalPrograms({ report, env: process.env });
-  const { username: user, password } = new URL(postgres.adminUrl);
-  return () =>
-    startTemporalOnPostgres({
-      programs,
-      postgres: { host: postgres.host, port: postgres.port, user, password },
-      folder,
-      host: HOST,
-      port,
-      logFile: join(folder, 'temporal.log'),
-    });
+  const { host, port, adminUrl } = postgres;
+  const { username: user, password } = new URL(adminUrl);
+  return () => startTemporalOnPostgres({ ...common, programs, postgres: { host, port, user, password }, folder });
 }

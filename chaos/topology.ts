@@ -92,14 +92,15 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   });
   const engineOptions = { folder, kind: options.kind, report };
   const postgres = await startPostgres(join(disk?.folder ?? folder, 'postgres'), engineOptions);
-  stops.push(() => postgres.engine.stop());
-  const temporal = await startTemporal(postgres, { ...engineOptions, namespace: NAMESPACE });
-  stops.push(() => temporal.engine.stop());
-  await postgres.ensureDatabase(DATABASE);
-  await migrate(postgres.urlFor(DATABASE));
-  await prepareTemporal({ address: temporal.address, namespace: NAMESPACE });
+  stops.push(() => postgres.stop());
+  const temporal = await startTemporal(postgres.server, { ...engineOptions, namespace: NAMESPACE });
+  stops.push(() => temporal.stop());
+  await postgres.server.ensureDatabase(DATABASE);
+  const databaseUrl = postgres.server.urlFor(DATABASE);
+  await migrate(databaseUrl);
+  await prepareTemporal({ address: temporal.server.address, namespace: NAMESPACE });
   const ports = { sandbox: await freePort(), receiver: await freePort() };
-  const environment = settingsOf(postgres.urlFor(DATABASE), temporal.address, ports.sandbox, folder);
+  const environment = settingsOf(databaseUrl, temporal.server.address, ports.sandbox, folder);
   const common = { folder, environment, report };
   const receiver = await startPart({ ...common, name: 'receiver', port: ports.receiver });
   stops.push(receiver.stop);
@@ -107,7 +108,7 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   stops.push(sandbox.stop);
   const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
   const merchants = await seedMerchants(options.merchants, {
-    url: postgres.urlFor(DATABASE),
+    url: databaseUrl,
     receiverUrl: receiver.url,
     keyRing,
   });
@@ -115,8 +116,8 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   stops.push(() => servers.stop());
   await servers.start();
   const evidence: Evidence = {
-    databaseUrl: postgres.urlFor(DATABASE),
-    temporalAddress: temporal.address,
+    databaseUrl: databaseUrl,
+    temporalAddress: temporal.server.address,
     namespace: NAMESPACE,
     journalFile: openLineFile(join(folder, 'requests.jsonl')).path,
     receiverFile: join(folder, 'received.jsonl'),
@@ -132,9 +133,9 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     serverProcesses: servers.all,
     sandbox,
     receiver,
-    temporal: temporal.engine,
-    postgres: postgres.engine,
-    adminUrl: postgres.adminUrl,
+    temporal,
+    postgres,
+    adminUrl: postgres.server.adminUrl,
     disk,
     environment,
     stopServers: () => servers.stop(),
