@@ -46,9 +46,9 @@ export async function runCampaign(options: Options, report: Report, interrupted:
     return outcome;
   } finally {
     await client.close();
-    await topology.stop();
-    const isClean = outcome?.judgement.violations.length === 0;
-    if (isClean && !options.keep) rmSync(topology.folder, { recursive: true, force: true });
+    const isKept = options.keep || outcome?.judgement.violations.length !== 0;
+    await topology.stop(isKept);
+    if (!isKept) rmSync(topology.folder, { recursive: true, force: true });
     else report(`the logs and the evidence are kept in ${topology.folder}`);
   }
 }

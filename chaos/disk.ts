@@ -7,6 +7,8 @@ export type Disk = {
   /** Leaves no room at all. */
   fill(): void;
   makeRoom(): void;
+  /** What is on it is lost when it is unmounted. */
+  copyTo(folder: string): void;
   unmount(): void;
 };
 
@@ -25,6 +27,9 @@ export function mountDisk(folder: string): Disk | null {
     },
     makeRoom() {
       mount(['-o', `remount,size=${WHOLE_SIZE}`, folder]);
+    },
+    copyTo(copy) {
+      spawnSync('cp', ['-a', folder, copy]);
     },
     unmount() {
       spawnSync('umount', [folder]);

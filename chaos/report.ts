@@ -26,6 +26,7 @@ export function formatReport(outcome: Outcome): string {
   const countOf = (kind: string) => accepted.filter((payment) => payment.kind === kind).length;
   const attempts = evidence.requests.flatMap(({ results }) => results);
   const unanswered = attempts.filter(({ status }) => status === null);
+  const ownOutages = [...collections, ...payouts].filter(({ failureCode }) => failureCode === 'service_unavailable');
   const stuck = violations.filter(({ rule }) => rule === 'payment_stuck');
   return [
     `Seed \`${options.seed}\`: ${options.payments} payments in ${seconds(loadMs)}, ${options.servers} servers, ${options.topology} topology.`,
@@ -41,6 +42,7 @@ export function formatReport(outcome: Outcome): string {
       ['faults', String(faults.length)],
       ['processes that ended', String(evidence.processEnds.length)],
       ['from the last fault to the end of everything', endMs === null ? 'not within the limit' : seconds(endMs)],
+      ['ended by our own outage, nothing sent', String(ownOutages.length)],
       ['violations', String(violations.length)],
       ['stuck', String(stuck.length)],
     ]),
@@ -70,8 +72,13 @@ function statesTable({ judgement }: Outcome): string {
     const states = counts.get(line) ?? new Map<string, number>();
     counts.set(line, states.set(state, (states.get(state) ?? 0) + 1));
   };
-  for (const { phone, state } of collections) count(`collection ${phone.slice(-3)}`, state);
-  for (const { phone, state } of payouts) count(`payout ${phone.slice(-3)}`, state);
+  const withReason = (state: string, reason: string | null) => (reason === null ? state : `${state} (${reason})`);
+  for (const { phone, state, failureCode } of collections) {
+    count(`collection ${phone.slice(-3)}`, withReason(state, failureCode));
+  }
+  for (const { phone, state, failureCode } of payouts) {
+    count(`payout ${phone.slice(-3)}`, withReason(state, failureCode));
+  }
   for (const { state } of judgement.evidence.records.reversals) count('reversal', state);
   const lines = [...counts].sort(([a], [b]) => a.localeCompare(b));
   return table([

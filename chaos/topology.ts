@@ -41,7 +41,8 @@ export type Topology = {
   stopServers(): Promise<void>;
   /** Starts the servers again at the same addresses, from the build in this folder. */
   replaceServers(root: string): Promise<void>;
-  stop(): Promise<void>;
+  /** With `keepsData` the folder has PostgreSQL's data afterwards, wherever they were. */
+  stop(keepsData?: boolean): Promise<void>;
 };
 
 export type TopologyOptions = {
@@ -86,7 +87,9 @@ export async function startTopology(options: TopologyOptions): Promise<Topology>
 async function start(folder: string, options: TopologyOptions, stops: Stop[], stopAll: Stop): Promise<Topology> {
   const { report } = options;
   const disk = options.hasDisk ? mountDisk(join(folder, 'disk')) : null;
+  let isDataKept = false;
   stops.push(() => {
+    if (isDataKept) disk?.copyTo(join(folder, 'disk-copy'));
     disk?.unmount();
     return Promise.resolve();
   });
@@ -143,7 +146,10 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
       await servers.stop();
       await servers.start(root);
     },
-    stop: stopAll,
+    async stop(keepsData = false) {
+      isDataKept = keepsData;
+      await stopAll();
+    },
   };
 }
 
