@@ -1,11 +1,16 @@
 // The activities of the sweep and of the ledger check.
 import { cancellationSignal } from '@temporalio/activity';
+import { progressOfEarlierTry, whileHeartbeating } from './heartbeats.ts';
 import type { Database } from '../src/db/database.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
 import { IDEMPOTENCY_KEPT_FOR_MS } from '../src/domain/payments/payment-request.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import type { Log } from '../src/log.ts';
-import { checkLedger } from '../src/queries/payments/check-ledger.ts';
+import {
+  continueLedgerCheck,
+  LEDGER_CHECK_START,
+  type LedgerCheckProgress,
+} from '../src/queries/payments/check-ledger.ts';
 import { checkRecentPayments } from '../src/queries/payments/check-recent-payments.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-secrets.ts';
@@ -39,32 +44,43 @@ export function createReconciliationActivities(deps: ReconciliationActivityDeps)
     /** Checks the payments of the last hours, so that most faults are found within minutes. */
     async checkRecentPayments(): Promise<Faults> {
       const createdSince = new Date(Date.now() - RECENT_MS);
-      return reportFaults(await checkRecentPayments(db, createdSince, cancellationSignal()));
+      return reportFaults(await whileHeartbeating(() => checkRecentPayments(db, createdSince, cancellationSignal())));
     },
 
-    /** Checks the whole ledger. */
+    /** Checks the whole ledger, from where an earlier try of this check came to. */
     async checkLedger(): Promise<Faults> {
-      return reportFaults(await checkLedger(db, cancellationSignal()));
+      let progress = (progressOfEarlierTry() as LedgerCheckProgress | undefined) ?? LEDGER_CHECK_START;
+      await whileHeartbeating(
+        async () => {
+          while (progress.part !== 'done') progress = await continueLedgerCheck(db, progress, cancellationSignal());
+        },
+        () => progress,
+      );
+      return reportFaults(progress.faults);
     },
 
     /** Removes expired records, and reseals secrets that an older key sealed. */
     async purgeExpiredRecords(): Promise<number> {
-      const now = Date.now();
-      let purged = 0;
-      for (let batch = 0; batch < MOST_BATCHES; batch++) {
-        const removed = await purgeExpiredRecords(db, {
-          idempotencyKeysBefore: new Date(now - IDEMPOTENCY_KEPT_FOR_MS),
-          callbacksBefore: new Date(now - deps.callbacksKeptForMs),
-          endedBefore: new Date(now),
-          limit: BATCH,
-        });
-        purged += removed;
-        if (removed === 0) break;
-      }
-      await resealAll(deps);
-      return purged;
+      return whileHeartbeating(() => purgeAll(deps));
     },
   };
+}
+
+async function purgeAll(deps: ReconciliationActivityDeps): Promise<number> {
+  const now = Date.now();
+  let purged = 0;
+  for (let batch = 0; batch < MOST_BATCHES; batch++) {
+    const removed = await purgeExpiredRecords(deps.db, {
+      idempotencyKeysBefore: new Date(now - IDEMPOTENCY_KEPT_FOR_MS),
+      callbacksBefore: new Date(now - deps.callbacksKeptForMs),
+      endedBefore: new Date(now),
+      limit: BATCH,
+    });
+    purged += removed;
+    if (removed === 0) break;
+  }
+  await resealAll(deps);
+  return purged;
 }
 
 async function resealAll({ db, keyRing, log }: ReconciliationActivityDeps): Promise<void> {

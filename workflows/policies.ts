@@ -65,14 +65,23 @@ export function sendingDelivery({ attemptTimeoutMs }: AttemptTimes): ActivityOpt
   };
 }
 
-/** Housekeeping reads many rows and may take long; the next scheduled run is its real retry. */
+/**
+ * Activities that read many rows send heartbeats (activities/heartbeats.ts). Without one for so long their worker is dead or
+ * stopped, and another takes over.
+ */
+const HEARTBEAT_TIMEOUT = '20s';
+
+/** Housekeeping works in batches, each of seconds; the next scheduled run is its real retry. */
 export const HOUSEKEEPING: ActivityOptions = {
-  startToCloseTimeout: '5 minutes',
-  retry: { initialInterval: '5s', backoffCoefficient: 2, maximumAttempts: 3 },
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  startToCloseTimeout: '2 minutes',
+  // A process that is stopped and not dead may still be given a few tries.
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 8 },
 };
 
-/** For reading every payment; if its worker stops in the middle, another worker starts it again. */
+/** For reading every payment; if its worker stops in the middle, another worker continues where it was. */
 export const WHOLE_LEDGER: ActivityOptions = {
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
   startToCloseTimeout: '1 hour',
-  retry: { initialInterval: '1 minute', backoffCoefficient: 2, maximumAttempts: 5 },
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute', maximumAttempts: 20 },
 };

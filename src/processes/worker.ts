@@ -148,6 +148,8 @@ function optionsFor(
     workflowBundle: settings.workflowBundle,
     shutdownGraceTime: settings.shutdownGraceMs,
     stickyQueueScheduleToStartTimeout: settings.stickyTimeoutMs,
+    // The progress in a heartbeat is at most so old when another worker continues from it.
+    maxHeartbeatThrottleInterval: '5s',
     // On a few cores more pollers cost the server more than they gain.
     workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 3 },
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },

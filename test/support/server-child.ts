@@ -11,6 +11,7 @@ import { runFolder, workflowBundle } from './engines.ts';
 import type { TestEnvironment } from './test-environment.ts';
 
 export type ServerChild = {
+  readonly pid: number;
   readonly exited: Promise<Exit>;
   /** Fails unless the process is killed, by itself at its crash point, within `limitMs`. */
   dies(limitMs?: number): Promise<void>;
@@ -56,6 +57,7 @@ export async function startServerChild(
   died.catch(() => undefined);
   await Promise.race([ready, died]);
   return {
+    pid: child.pid,
     exited: child.exited,
     async dies(limitMs = CRASH_LIMIT_MS) {
       const exit = await Promise.race([child.exited, sleep(limitMs, null, { ref: false })]);

@@ -1,5 +1,5 @@
 // Triggers scheduled workflows at once instead of waiting for their time.
-import type { ScheduleHandle } from '@temporalio/client';
+import type { ScheduleHandle, WorkflowHandle } from '@temporalio/client';
 import { reconciliationScheduleId } from '../../workflows/contract.ts';
 import { temporalClient } from './engines.ts';
 import { eventually, type TestEnvironment } from './test-environment.ts';
@@ -12,20 +12,27 @@ export async function scheduleOf(
   return client.schedule.getHandle(idFor(config.settings.MALIPO_TASK_QUEUE_PREFIX));
 }
 
+/** Starts one sweep, or the workflow of another schedule, at once. */
+export async function startSweep(testEnv: TestEnvironment, idFor = reconciliationScheduleId): Promise<WorkflowHandle> {
+  const client = await temporalClient();
+  const schedule = await scheduleOf(testEnv, idFor);
+  // A server creates the schedules soon after its start.
+  const { info } = await eventually('the schedule', () => schedule.describe().catch(() => null));
+  const before = info.numActionsTaken;
+  await schedule.trigger();
+  const action = await eventually('the sweep to start', async () => {
+    const now = (await schedule.describe()).info;
+    return now.numActionsTaken > before && now.recentActions.at(-1)?.action.workflow;
+  });
+  return client.workflow.getHandle(action.workflowId, action.firstExecutionRunId);
+}
+
 /** Runs one sweep, or the workflow of another schedule, at once and returns how it ended. */
 export async function sweep(
   testEnv: TestEnvironment,
   idFor = reconciliationScheduleId,
 ): Promise<{ status: string; result: () => Promise<unknown> }> {
-  const client = await temporalClient();
-  const schedule = await scheduleOf(testEnv, idFor);
-  const before = (await schedule.describe()).info.numActionsTaken;
-  await schedule.trigger();
-  const action = await eventually('the sweep to start', async () => {
-    const { info } = await schedule.describe();
-    return info.numActionsTaken > before && info.recentActions.at(-1)?.action.workflow;
-  });
-  const handle = client.workflow.getHandle(action.workflowId, action.firstExecutionRunId);
+  const handle = await startSweep(testEnv, idFor);
   const status = await eventually('the sweep to end', async () => {
     const { name } = (await handle.describe()).status;
     return name !== 'RUNNING' && name;

@@ -1,8 +1,8 @@
 // The ledger's accounts and checks. Transfers are written with their change, and the database updates the balances.
-import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
+import type { MerchantId } from '../../domain/ids.ts';
 import { availableAccount, heldAccount } from '../../domain/payments/ledger.ts';
 import type { Currency } from '../../domain/money.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
 
 const ENSURE_OPERATOR_ACCOUNT = statement(
   'ledger_account_ensure_operator',
@@ -27,19 +27,45 @@ export async function findBalance(db: Queryable, merchantId: MerchantId): Promis
   return findOne<Balance>(db, BALANCE, [availableAccount(merchantId), heldAccount(merchantId)]);
 }
 
+/** The rows of a check: after the one id, up to the other. */
+export type IdRange = { readonly after: string; readonly to: string };
+
+const LAST_OF = {
+  account: lastStatement('ledger_accounts', ' AND merchant_id IS NOT NULL'),
+  collection: lastStatement('collections'),
+  payout: lastStatement('payouts'),
+} as const;
+
+function lastStatement(table: string, more = ''): Statement {
+  return statement(
+    `${table}_last_of_range`,
+    `SELECT max(id) AS id FROM (SELECT id FROM ${table} WHERE id > $1${more} ORDER BY id LIMIT $2) AS range`,
+  );
+}
+
+/** The last of the next `limit` merchants' accounts, collections or payouts after this id; null when there is none. */
+export async function findLastOfRange(
+  db: Queryable,
+  noun: keyof typeof LAST_OF,
+  after: string,
+  limit: number,
+): Promise<string | null> {
+  return (await findOne<{ id: string | null }>(db, LAST_OF[noun], [after, limit]))?.id ?? null;
+}
+
 const DRIFT = statement(
   'ledger_drift',
   `SELECT a.id, a.balance_minor, coalesce(sum(e.amount_minor), 0)::bigint AS entries_minor
    FROM ledger_accounts a LEFT JOIN ledger_entries e ON e.account_id = a.id
-   WHERE a.merchant_id IS NOT NULL GROUP BY a.id
-   HAVING a.balance_minor <> coalesce(sum(e.amount_minor), 0) LIMIT 100`,
+   WHERE a.merchant_id IS NOT NULL AND a.id > $1 AND a.id <= $2 GROUP BY a.id
+   HAVING a.balance_minor <> coalesce(sum(e.amount_minor), 0) ORDER BY a.id LIMIT 100`,
 );
 
 export type LedgerFault = { readonly subject: string; readonly fault: string };
 
 /** Accounts whose balance is not the sum of their entries. Empty unless somebody bypassed the database's checks. */
-export async function findBalanceDrift(db: Queryable): Promise<LedgerFault[]> {
-  const rows = await db.run<{ id: string; balanceMinor: bigint; entriesMinor: bigint }>(DRIFT, []);
+export async function findBalanceDrift(db: Queryable, { after, to }: IdRange): Promise<LedgerFault[]> {
+  const rows = await db.run<{ id: string; balanceMinor: bigint; entriesMinor: bigint }>(DRIFT, [after, to]);
   return rows.map((row) => ({
     subject: row.id,
     fault: `balance is ${row.balanceMinor} but its entries sum to ${row.entriesMinor}`,
@@ -51,32 +77,32 @@ const UNPOSTED_COLLECTIONS = statement(
   `SELECT c.id FROM collections c
    LEFT JOIN ledger_transfers paid ON paid.collection_id = c.id AND paid.kind = 'collection_paid'
    LEFT JOIN ledger_transfers back ON back.collection_id = c.id AND back.kind = 'collection_reversed'
-   WHERE c.id >= $1 AND ((c.state IN ('succeeded', 'reversed')) <> (paid.id IS NOT NULL)
+   WHERE c.id > $1 AND c.id <= $2 AND ((c.state IN ('succeeded', 'reversed')) <> (paid.id IS NOT NULL)
       OR (c.state = 'reversed') <> (back.id IS NOT NULL)
-      OR paid.amount_minor <> c.amount_minor OR back.amount_minor <> c.amount_minor) LIMIT 100`,
+      OR paid.amount_minor <> c.amount_minor OR back.amount_minor <> c.amount_minor) ORDER BY c.id LIMIT 100`,
 );
 
 const UNPOSTED_PAYOUTS = statement(
   'ledger_payouts_against_transfers',
   `SELECT p.id FROM payouts p LEFT JOIN ledger_transfers t ON t.payout_id = p.id
-   WHERE p.id >= $1
+   WHERE p.id > $1 AND p.id <= $2
    GROUP BY p.id
    HAVING coalesce(array_agg(t.kind ORDER BY t.kind) FILTER (WHERE t.id IS NOT NULL), '{}') <>
        CASE WHEN p.state IN ('queued', 'released', 'reconciling') THEN ARRAY['payout_held']
             WHEN p.state = 'succeeded' THEN ARRAY['payout_held', 'payout_paid']
             WHEN p.state = 'reversed' THEN ARRAY['payout_held', 'payout_paid', 'payout_returned']
             ELSE ARRAY['payout_held', 'payout_voided'] END
-      OR bool_or(t.amount_minor <> p.amount_minor) LIMIT 100`,
+      OR bool_or(t.amount_minor <> p.amount_minor) ORDER BY p.id LIMIT 100`,
 );
 
-/** Collections created since then whose state and transfers disagree. Empty unless somebody bypassed the checks. */
-export async function findUnpostedCollections(db: Queryable, since: Date): Promise<LedgerFault[]> {
-  return (await db.run<{ id: string }>(UNPOSTED_COLLECTIONS, [lowestIdAt('col', since.getTime())])).map(disagreement);
+/** Collections whose state and transfers disagree. Empty unless somebody bypassed the checks. */
+export async function findUnpostedCollections(db: Queryable, { after, to }: IdRange): Promise<LedgerFault[]> {
+  return (await db.run<{ id: string }>(UNPOSTED_COLLECTIONS, [after, to])).map(disagreement);
 }
 
 /** The same for payouts. */
-export async function findUnpostedPayouts(db: Queryable, since: Date): Promise<LedgerFault[]> {
-  return (await db.run<{ id: string }>(UNPOSTED_PAYOUTS, [lowestIdAt('pay', since.getTime())])).map(disagreement);
+export async function findUnpostedPayouts(db: Queryable, { after, to }: IdRange): Promise<LedgerFault[]> {
+  return (await db.run<{ id: string }>(UNPOSTED_PAYOUTS, [after, to])).map(disagreement);
 }
 
 function disagreement(row: { id: string }): LedgerFault {

@@ -1,31 +1,80 @@
-// Checks the ledger's invariants over all rows.
-import type { Database } from '../../db/database.ts';
+// Checks the ledger's invariants over all rows, range by range, so that a check that was interrupted can be continued.
+import type { Database, Queryable } from '../../db/database.ts';
 import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
 import {
   findBalanceDrift,
+  findLastOfRange,
   findUnpostedCollections,
   findUnpostedPayouts,
   type LedgerFault,
 } from '../../db/payments/ledger.ts';
 import { discrepancyText } from '../../domain/payments/discrepancy.ts';
 
-/** Reading millions of payments takes minutes. */
+/** A range takes seconds; one account may have millions of entries, which are summed in one statement. */
 const STATEMENT_TIMEOUT_MS = 25 * 60_000;
-const EPOCH = new Date(0);
+const MOST_FAULTS = 400;
+const MOST_DISCREPANCIES = 100;
+
+type Part = 'account' | 'collection' | 'payout';
+
+const RANGES: Readonly<
+  Record<Part, { readonly size: number; readonly find: typeof findBalanceDrift; readonly next: Part | null }>
+> = {
+  account: { size: 100, find: findBalanceDrift, next: 'collection' },
+  collection: { size: 10_000, find: findUnpostedCollections, next: 'payout' },
+  payout: { size: 10_000, find: findUnpostedPayouts, next: null },
+};
+
+/** How far a check came: the next range begins after this id of this part. As JSON it is what a later try begins with. */
+export type LedgerCheckProgress = {
+  readonly part: Part | 'discrepancies' | 'done';
+  readonly after: string;
+  /** At most 400. */
+  readonly faults: readonly LedgerFault[];
+};
+
+/** The start of a check of everything. */
+export const LEDGER_CHECK_START: LedgerCheckProgress = { part: 'account', after: '', faults: [] };
+
+/**
+ * Checks the next range; returns the progress after it. Each range is one statement and so one snapshot. That is enough: the
+ * database writes a payment's state and its transfers, and a transfer and both balances, in one transaction, so any
+ * snapshot shows them together or not at all, whatever happens between two ranges. Changes nothing; fails when the
+ * signal aborts it.
+ */
+export async function continueLedgerCheck(
+  db: Database,
+  progress: LedgerCheckProgress,
+  signal?: AbortSignal,
+): Promise<LedgerCheckProgress> {
+  const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, ...(signal && { signal }) };
+  return db.withLongReads(limits, async (reads) => {
+    const { part } = progress;
+    if (part === 'done') return progress;
+    if (part === 'discrepancies')
+      return { part: 'done', after: '', faults: withMore(progress, await unsettled(reads)) };
+    const { size, find, next } = RANGES[part];
+    const to = await findLastOfRange(reads, part, progress.after, size);
+    if (to === null) return { ...progress, part: next ?? 'discrepancies', after: '' };
+    return { part, after: to, faults: withMore(progress, await find(reads, { after: progress.after, to })) };
+  });
+}
+
+function withMore({ faults }: LedgerCheckProgress, more: readonly LedgerFault[]): LedgerFault[] {
+  return [...faults, ...more].slice(0, MOST_FAULTS);
+}
+
+async function unsettled(reads: Queryable): Promise<LedgerFault[]> {
+  const open = await findOpenDiscrepancies(reads, MOST_DISCREPANCIES);
+  return open.map((found) => ({ subject: found.subject, fault: discrepancyText(found) }));
+}
 
 /**
  * The faults of the ledger, at most 400: rows that the database should have refused, and discrepancies that nobody has
- * settled yet. Every fault is an alarm. Changes nothing; fails when the signal aborts it.
+ * settled yet. Every fault is an alarm.
  */
-export async function checkLedger(db: Database, signal?: AbortSignal): Promise<LedgerFault[]> {
-  const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, ...(signal && { signal }) };
-  return db.withLongReads(limits, async (reads) => [
-    ...(await findBalanceDrift(reads)),
-    ...(await findUnpostedCollections(reads, EPOCH)),
-    ...(await findUnpostedPayouts(reads, EPOCH)),
-    ...(await findOpenDiscrepancies(reads, 100)).map((found) => ({
-      subject: found.subject,
-      fault: discrepancyText(found),
-    })),
-  ]);
+export async function checkLedger(db: Database, signal?: AbortSignal): Promise<readonly LedgerFault[]> {
+  let progress = LEDGER_CHECK_START;
+  while (progress.part !== 'done') progress = await continueLedgerCheck(db, progress, signal);
+  return progress.faults;
 }

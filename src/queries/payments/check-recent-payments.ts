@@ -1,8 +1,11 @@
 // Checks recent payments against the ledger: cheap enough for every sweep, however many older ones there are.
 import type { Database } from '../../db/database.ts';
 import { findUnpostedCollections, findUnpostedPayouts, type LedgerFault } from '../../db/payments/ledger.ts';
+import { lowestIdAt } from '../../domain/ids.ts';
 
 const STATEMENT_TIMEOUT_MS = 60_000;
+/** Sorts behind every id. */
+const END = '~';
 
 /**
  * Payments created since then whose state and transfers disagree, at most 200. Changes nothing; fails when the signal
@@ -10,8 +13,9 @@ const STATEMENT_TIMEOUT_MS = 60_000;
  */
 export async function checkRecentPayments(db: Database, since: Date, signal?: AbortSignal): Promise<LedgerFault[]> {
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, ...(signal && { signal }) };
+  const after = (prefix: 'col' | 'pay') => lowestIdAt(prefix, since.getTime());
   return db.withLongReads(limits, async (reads) => [
-    ...(await findUnpostedCollections(reads, since)),
-    ...(await findUnpostedPayouts(reads, since)),
+    ...(await findUnpostedCollections(reads, { after: after('col'), to: END })),
+    ...(await findUnpostedPayouts(reads, { after: after('pay'), to: END })),
   ]);
 }

@@ -101,6 +101,8 @@ describe('the ledger check', () => {
       connectTimeoutMs: 10_000,
       onIdleError: () => undefined,
     });
+    // The check reads transfers only where there is an account.
+    await makeMerchant(db);
     const holder = await db.pool.connect();
     try {
       await holder.query('BEGIN');

@@ -1,0 +1,101 @@
+// Server processes that die, or stop, in the middle of a sweep or of the ledger check: another one continues soon.
+import assert from 'node:assert/strict';
+import type { WorkflowHandle } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import type { LedgerCheckProgress } from '../../src/queries/payments/check-ledger.ts';
+import { makeCollection, tamper } from '../db/rows.ts';
+import { startServerChild } from '../support/server-child.ts';
+import { startSweep } from '../support/sweeps.ts';
+import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+
+/**
+ * Generous for a slow machine, and for tries that Temporal still hands to the stopped process, each for a heartbeat time-out.
+ * Without heartbeats the sweep would wait for five minutes, and the ledger check for an hour.
+ */
+const TAKEN_OVER_WITHIN_MS = 200_000;
+const ON_DEMAND = { MALIPO_SWEEP_EVERY_MS: '3600000', MALIPO_LEDGER_CHECK_EVERY_MS: '86400000' };
+
+type PendingActivity = { readonly type: string | null | undefined; readonly progress: unknown };
+
+async function pendingActivity(handle: WorkflowHandle): Promise<PendingActivity | null> {
+  const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
+  if (!pending) return null;
+  const [payload] = pending.heartbeatDetails?.payloads ?? [];
+  return {
+    type: pending.activityType?.name,
+    progress: payload ? defaultPayloadConverter.fromPayload(payload) : undefined,
+  };
+}
+
+describe('housekeeping whose server', function () {
+  this.timeout(400_000);
+  let testEnv: TestEnvironment;
+
+  beforeEach(async () => {
+    testEnv = await startTestEnvironment({ startsServer: false, environment: ON_DEMAND });
+    await makeCollection(testEnv.db, testEnv.merchant.id, 'succeeded');
+  });
+  afterEach(() => testEnv.stop());
+
+  /**
+   * Runs the workflow on a server child that waits for a lock on the table, does `signal` to the child once `isThere`, and
+   * lets another server go on. Returns how the workflow ends.
+   */
+  async function interrupted(
+    { idFor, table, isThere }: { idFor: typeof ledgerCheckScheduleId; table: string; isThere: Interrupt },
+    signal: 'SIGKILL' | 'SIGSTOP',
+    meanwhile = () => Promise.resolve(),
+  ): Promise<string> {
+    // The other server needs its ports.
+    const child = await startServerChild(testEnv, { overrides: { MALIPO_ROLES: 'worker' } });
+    const client = await testEnv.db.pool.connect();
+    try {
+      // The lock lasts for as long as the test needs it.
+      await client.query('SET idle_in_transaction_session_timeout = 0');
+      await client.query('BEGIN');
+      await client.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+      const handle = await startSweep(testEnv, idFor);
+      await eventually('the activity to wait for the lock', async () => isThere(await pendingActivity(handle)), 60_000);
+      process.kill(child.pid, signal);
+      await meanwhile();
+      await client.query('COMMIT');
+      await testEnv.startServer();
+      return await eventually(
+        'another server to continue',
+        async () => {
+          const { name } = (await handle.describe()).status;
+          return name !== 'RUNNING' && name;
+        },
+        TAKEN_OVER_WITHIN_MS,
+      );
+    } finally {
+      client.release(true);
+      if (signal === 'SIGSTOP') process.kill(child.pid, 'SIGCONT');
+      await child.kill();
+    }
+  }
+
+  for (const [what, signal] of [
+    ['is killed', 'SIGKILL'],
+    ['stops without ending', 'SIGSTOP'],
+  ] as const) {
+    it(`${what} during a sweep is continued by another one within the heartbeat time-out`, async () => {
+      const isThere: Interrupt = (pending) => pending?.type === 'checkRecentPayments';
+      const sweep = { idFor: reconciliationScheduleId, table: 'ledger_transfers', isThere };
+      assert.equal(await interrupted(sweep, signal), 'COMPLETED');
+    });
+
+    it(`${what} during the ledger check is continued by another one where it was`, async () => {
+      const isThere: Interrupt = (pending) => (pending?.progress as LedgerCheckProgress | undefined)?.part === 'payout';
+      const check = { idFor: ledgerCheckScheduleId, table: 'payouts', isThere };
+      // What was checked already is not checked again: only a check from the start would find this.
+      const status = await interrupted(check, signal, () =>
+        tamper(testEnv.db, `UPDATE collections SET amount_minor = amount_minor + 1`),
+      );
+      assert.equal(status, 'COMPLETED');
+    });
+  }
+});
+
+type Interrupt = (pending: PendingActivity | null) => boolean;
