@@ -41,6 +41,18 @@ const runs = await Promise.all([
   run([...filesOf(folders.filter((name) => !FIRST_RUN.includes(name))), 'test/*.test.ts']),
 ]);
 
+// Once more on Temporal's production server, whose PostgreSQL enforces what the development server's SQLite does not: a file
+// for each workflow, and the races. After the others, because many of its tests wait for what a killed server left.
+const ON_PRODUCTION_SERVER = [
+  'test/faults/killed-*.test.ts',
+  'test/workflows/callbacks.test.ts',
+  'test/workflows/long-keys.test.ts',
+  'test/workflows/sweep.test.ts',
+  'test/api/payments/payout-decisions.test.ts',
+  'test/api/payments/reversals.test.ts',
+];
+runs.push(await run(ON_PRODUCTION_SERVER, { part: 'on PostgreSQL', env: { MALIPO_TEST_TEMPORAL: 'postgresql' } }));
+
 // After the tests, because it takes the whole machine.
 const campaign = await runCampaign();
 
@@ -87,16 +99,21 @@ async function runCampaign() {
   return { isPassed: status === 0, ms: performance.now() - startedMs };
 }
 
-/** Runs these files in one process; resolves with its exit and its counts. */
-async function run(files) {
+/** Runs these files in one process; resolves with its exit and its counts, under the name of `part` if that is given. */
+async function run(files, { part, env = {} } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'malipo-report-'));
   const report = join(folder, 'report.json');
   const mocha = spawn(
     join(root, 'node_modules', '.bin', 'mocha'),
-    ['--reporter=test/support/parts-reporter.mjs', `--reporter-option=file=${report}`, ...files],
+    [
+      '--reporter=test/support/parts-reporter.mjs',
+      `--reporter-option=file=${report}`,
+      ...(part === undefined ? [] : [`--reporter-option=part=${part}`]),
+      ...files,
+    ],
     {
       cwd: root,
-      env: { ...process.env, RUST_BACKTRACE: '0' },
+      env: { ...process.env, ...env, RUST_BACKTRACE: '0' },
       stdio: ['ignore', 'inherit', 'pipe'],
       // Its own process group: mocha's program starts another process, and a signal must reach both.
       detached: true,

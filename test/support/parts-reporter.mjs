@@ -14,7 +14,7 @@ class PartsReporter extends Base {
     let lastMs = performance.now();
     let current = '';
     const count = (test, outcome) => {
-      const part = relative('test', test.file ?? 'test/unknown').split('/')[0];
+      const part = options.reporterOptions.part ?? relative('test', test.file ?? 'test/unknown').split('/')[0];
       if (part !== current) this.printPart(current, totals.parts[current]);
       current = part;
       const entry = (totals.parts[part] ??= { ms: 0, passed: 0, failed: 0 });

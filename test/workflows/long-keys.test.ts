@@ -1,0 +1,51 @@
+// Idempotency keys of the greatest length: their payments go all the way, and disturb nobody else's.
+import assert from 'node:assert/strict';
+import {
+  pay,
+  promptsRaised,
+  transitionsOf,
+  untilAllReceived,
+  untilState,
+  PAID_TRANSITIONS,
+} from '../support/payments.ts';
+import { fund, release, requestPayout, transfersAccepted, untilPayoutState } from '../support/payouts.ts';
+import { logInAs } from '../support/people.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+
+const LONGEST = 255;
+
+// What a name longer than its column costs shows on the production server alone: SQLite enforces no lengths.
+describe('an idempotency key of 255 characters', () => {
+  const testEnv = useTestEnvironment({
+    environment: { MALIPO_PROMPT_DEADLINE_MS: '60000', MALIPO_PROMPT_WINDOW_MS: '60000' },
+  });
+
+  for (const [what, character] of [
+    ['plain', 'k'],
+    ['other', '~'],
+  ] as const) {
+    it(`of ${what} characters is good for a collection, which succeeds`, async () => {
+      const payment = await pay(testEnv, '000', { idempotencyKey: character.repeat(LONGEST) });
+      await untilState(testEnv, payment, 'succeeded', 40_000);
+      assert.deepEqual(transitionsOf(await untilAllReceived(testEnv, payment)), PAID_TRANSITIONS);
+      assert.equal(await promptsRaised(testEnv, payment.phone), 1);
+    });
+
+    it(`of ${what} characters is good for a payout, which is sent once`, async () => {
+      const { merchant } = testEnv;
+      await fund(testEnv, merchant, 20_000);
+      const payout = await requestPayout(testEnv, '000', { idempotencyKey: `p${character.repeat(LONGEST - 1)}` });
+      await release(await logInAs(testEnv, merchant.id, 'approver'), payout);
+      await untilPayoutState(testEnv, payout, 'succeeded', 40_000);
+      assert.equal(await transfersAccepted(testEnv, payout), 1);
+    });
+  }
+
+  it('keeps no payment of another merchant waiting', async () => {
+    const merchant = await testEnv.addMerchant();
+    const others = [];
+    // Enough for every history shard of the server.
+    for (let count = 0; count < 8; count++) others.push(await pay(testEnv, '000', { merchant }));
+    for (const payment of others) await untilState(testEnv, payment, 'succeeded', 40_000);
+  });
+});
