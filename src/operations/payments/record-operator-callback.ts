@@ -50,9 +50,10 @@ export async function recordOperatorCallback(
 // Nothing polls a final payment, so it is rechecked, once for all callbacks that come before that. Each further callback
 // has it rechecked after twice the time, so that whoever repeats callbacks costs a payment some twenty rechecks, and then
 // one a day: forged ones that used up the number that is stored do not hide the true one that follows. A payment that
-// failed is rechecked first at once, because no workflow is started for its callbacks.
+// succeeded has usually had one callback by then, which lengthens nothing. One that failed is rechecked first at once,
+// because no workflow is started for its callbacks.
 function recheckGapMs(state: PaymentWork['state'], storedBefore: number): number {
-  const step = state === 'succeeded' ? storedBefore : storedBefore - 1;
+  const step = state === 'succeeded' ? Math.max(0, storedBefore - 1) : storedBefore - 1;
   return step < 0 ? 0 : Math.min(RECHECK_AFTER_MS * 2 ** step, LONGEST_RECHECK_GAP_MS);
 }
 

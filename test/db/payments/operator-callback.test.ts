@@ -64,7 +64,7 @@ describe('an operator’s callback', () => {
     const { id, operatorReference } = await makeCollection(db, merchantId, 'succeeded');
     const gaps = [];
     for (let i = 0; i < 24; i++) gaps.push(await recheckAfterCallback(id, operatorReference));
-    const doubled = Array.from({ length: 24 }, (_, n) => Math.min(MINUTE_MS * 2 ** n, DAY_MS));
+    const doubled = Array.from({ length: 24 }, (_, n) => Math.min(MINUTE_MS * 2 ** Math.max(0, n - 1), DAY_MS));
     assert.deepEqual(gaps, doubled);
   });
 
