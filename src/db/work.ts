@@ -58,7 +58,7 @@ const POSTPONE_START = perKind((kind, { table, isUnstarted }) =>
     `${kind}_postpone_start`,
     `UPDATE ${table} w
      SET start_due_at = now() + make_interval(secs => s.delay_ms / 1000.0),
-         workflow_failures = w.workflow_failures + s.failures
+         workflow_failures = w.workflow_failures + s.failures, start_failures = w.start_failures + s.failures
      FROM unnest($1::text[], $2::float8[], $3::int[]) AS s (id, delay_ms, failures)
      WHERE w.id = s.id AND ${isUnstarted}`,
   ),
@@ -81,11 +81,13 @@ export async function postponeStarts(
   ]);
 }
 
-// What waited long for its start is checked as soon after the start as it would have been after its creation.
+// What waited long for its start is checked as soon after the start as it would have been after its creation. Failures to
+// start are over; those of its runs count until the workflow records a change.
 const MARK_STARTED = perKind((kind, { table, isUnchanged, checkAfterStart }) =>
   statement(
     `${kind}_mark_started`,
-    `UPDATE ${table} w SET workflow_started_at = $4, start_due_at = now(), check_due_at = ${checkAfterStart}
+    `UPDATE ${table} w SET workflow_started_at = $4, start_due_at = now(), check_due_at = ${checkAfterStart},
+       workflow_failures = greatest(0, w.workflow_failures - w.start_failures), start_failures = 0
      FROM unnest($1::text[], $2::timestamptz[], $3::int[]) AS s (id, updated_at, replay_count)
      WHERE w.id = s.id AND ${isUnchanged} AND w.workflow_started_at IS NULL`,
   ),

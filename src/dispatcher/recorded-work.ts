@@ -3,12 +3,15 @@ import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '.
 import { isFinal } from '../domain/payments/payment.ts';
 import { firstCheckMs, QUARANTINE_AFTER, startBackoffMs, WORK_KINDS, type WorkKind } from '../domain/work.ts';
 import type { TemporalClient } from '../temporal/client.ts';
+import { createStartFailures, pauseMs } from './start-failures.ts';
 import { replaceIfStuck, type StuckRunsOptions } from './stuck-runs.ts';
 
 export type RecordedWork = {
-  /** Claims a batch of each kind and starts it. Resolves to how many starts reached Temporal; 0: wait for the next tick. */
+  /** Claims a batch of each kind and starts it. Resolves to how many starts had a response; 0: wait for the next tick. */
   start(): Promise<number>;
-  /** Whether the last batches were full, or Temporal was away: then nothing that is less urgent is requeued. */
+  /** Call it when Temporal took a start that this did not ask for: then it does not refuse all work. */
+  noteStarted(kind: WorkKind): void;
+  /** Whether batches are full, or Temporal is away or refuses all: then nothing that is less urgent is requeued. */
   isBehind(): boolean;
 };
 
@@ -19,20 +22,36 @@ export type RecordedWorkOptions = StuckRunsOptions & {
 
 // Longer than a call to Temporal and the statements around it: nobody else offers the work meanwhile.
 const LEASE_MS = 30_000;
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 10_000;
 
-/** Any number of dispatchers may do this on one database. While Temporal is away it is asked less and less often. */
+/** Any number of dispatchers may do this on one database. While Temporal takes nothing it is asked less and less often. */
 export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
-  const { temporal } = options;
-  let awayCount = 0;
+  const { temporal, batchSize, log } = options;
+  const failures = createStartFailures();
   let isFull = false;
+  let awayCount = 0;
   let resumeAtMs = 0;
 
   function pause(): number {
-    resumeAtMs = Date.now() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** awayCount);
+    resumeAtMs = Date.now() + pauseMs(awayCount);
     awayCount += 1;
     return 0;
+  }
+
+  /** Resolves to how many starts had a response. What fails for an unknown reason waits, and no failure is counted. */
+  async function settle(batch: Batch, pass: number): Promise<number> {
+    const { kind, claimed, failed } = batch;
+    if (failed.length === 0 || failures.isOwn(kind, failed.length, pass)) {
+      failures.clear(kind);
+      await recordFailures(batch, options);
+      return claimed - unansweredOf(batch);
+    }
+    const isNews = !failures.isAnyTogether();
+    failures.noteUnexplained(kind, failed.length);
+    await endClaims(batch, options);
+    const line = { error: failed.find(({ error }) => error !== undefined)?.error, kind, count: failed.length };
+    if (failures.isAnyTogether() && isNews) log.error(line, 'Temporal starts no workflow of this kind; work waits');
+    else log.warn(line, 'workflows could not be started; they are tried again');
+    return claimed - failed.length;
   }
 
   return {
@@ -40,28 +59,46 @@ export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
       if (!temporal.isConnected() || Date.now() < resumeAtMs) return 0;
       // One question instead of a whole batch that would wait for its time-outs.
       if (awayCount > 0 && !(await temporal.ping())) return pause();
-      let reached = 0;
-      let isAnyFull = false;
+      const pass = failures.beginPass();
+      const batches: Batch[] = [];
       for (const kind of WORK_KINDS) {
+        if (failures.isPaused(kind)) continue;
         const batch = await startBatch(kind, options);
-        if (batch.claimed > 0 && batch.reached === 0) return pause();
-        isAnyFull ||= batch.claimed >= options.batchSize;
-        reached += batch.reached;
+        batches.push(batch);
+        if (batch.running.length > 0) failures.noteStarted(kind);
+        if (batch.claimed > 0 && unansweredOf(batch) === batch.claimed && !(await temporal.ping())) {
+          for (const claimed of batches) await endClaims(claimed, options);
+          return pause();
+        }
       }
       awayCount = 0;
-      isFull = isAnyFull;
-      return reached;
+      isFull = batches.some(({ claimed }) => claimed >= batchSize);
+      let done = 0;
+      for (const batch of batches) done += await settle(batch, pass);
+      return done;
     },
-    isBehind: () => awayCount > 0 || isFull,
+    noteStarted: (kind) => {
+      failures.noteStarted(kind);
+    },
+    isBehind: () => awayCount > 0 || isFull || failures.isAnyTogether(),
   };
 }
 
-type Try = { readonly work: ClaimedWork; readonly outcome: 'running' | 'replaced' | 'refused' | 'away' };
+function unansweredOf({ failed }: Batch): number {
+  return failed.filter(({ isRefused }) => !isRefused).length;
+}
 
-async function startBatch(
-  kind: WorkKind,
-  options: RecordedWorkOptions,
-): Promise<{ readonly claimed: number; readonly reached: number }> {
+type Failed = { readonly work: ClaimedWork; readonly isRefused: boolean; readonly error?: unknown };
+
+type Batch = {
+  readonly kind: WorkKind;
+  readonly claimed: number;
+  /** For which a workflow runs now. */
+  readonly running: readonly ClaimedWork[];
+  readonly failed: readonly Failed[];
+};
+
+async function startBatch(kind: WorkKind, options: RecordedWorkOptions): Promise<Batch> {
   const { db, batchSize, startGraceMs, clocks } = options;
   const claimed = await claimUnstarted(db, kind, {
     limit: batchSize,
@@ -69,24 +106,28 @@ async function startBatch(
     graceMs: kind === 'delivery' ? 0 : startGraceMs,
     leaseMs: LEASE_MS,
   });
-  const tries = await Promise.all(claimed.map((work) => tryToStart(work, options)));
-  const reached = tries.filter(({ outcome }) => outcome !== 'away').length;
-  const running = tries.filter(({ outcome }) => outcome === 'running').map(({ work }) => work);
+  const running: ClaimedWork[] = [];
+  const failed: Failed[] = [];
+  await Promise.all(
+    claimed.map(async (work) => {
+      const outcome = await tryToStart(work, options);
+      if (outcome === 'running') running.push(work);
+      else if (outcome !== 'replaced') failed.push({ work, ...outcome });
+    }),
+  );
   await markStarted(db, kind, running, { at: new Date(), checkInMs: firstCheckMs(kind, clocks) });
-  const postponed = tries.filter(({ outcome }) => outcome === 'refused' || outcome === 'away');
-  // Temporal was there for others, so the work that it did not start is what fails.
-  await (reached > 0 ? recordFailures(kind, postponed, options) : endClaims(kind, postponed, options));
-  return { claimed: claimed.length, reached };
+  return { kind, claimed: claimed.length, running, failed };
 }
 
-async function tryToStart(work: ClaimedWork, options: RecordedWorkOptions): Promise<Try> {
+type Outcome = 'running' | 'replaced' | Omit<Failed, 'work'>;
+
+async function tryToStart(work: ClaimedWork, options: RecordedWorkOptions): Promise<Outcome> {
   try {
     const started = await options.temporal.start(work);
-    if (started === 'open' && (await isStuckRecheck(work, options))) return { work, outcome: 'replaced' };
-    return { work, outcome: started === 'away' ? 'away' : 'running' };
+    if (started === 'open' && (await isStuckRecheck(work, options))) return 'replaced';
+    return started === 'away' ? { isRefused: false } : 'running';
   } catch (error) {
-    options.log.warn({ error, kind: work.kind, id: work.id }, 'a workflow could not be started');
-    return { work, outcome: 'refused' };
+    return { isRefused: true, error };
   }
 }
 
@@ -97,19 +138,21 @@ async function isStuckRecheck(work: ClaimedWork, options: RecordedWorkOptions): 
   return typeof run === 'object' && replaceIfStuck(work, run, options);
 }
 
-async function endClaims(kind: WorkKind, tries: readonly Try[], { db }: RecordedWorkOptions): Promise<void> {
-  const postponed = tries.map(({ work }) => ({ id: work.id, delayMs: 0, isFailure: false }));
+// It is due at once, after what has waited longer.
+async function endClaims({ kind, failed }: Batch, { db, startGraceMs }: RecordedWorkOptions): Promise<void> {
+  const postponed = failed.map(({ work: { id } }) => ({ id, delayMs: -startGraceMs, isFailure: false }));
   await postponeStarts(db, kind, postponed);
 }
 
-async function recordFailures(kind: WorkKind, tries: readonly Try[], { db, log }: RecordedWorkOptions): Promise<void> {
-  const postponed = tries.map(({ work: { id, workflowFailures } }) => {
+async function recordFailures({ kind, failed }: Batch, { db, log }: RecordedWorkOptions): Promise<void> {
+  const postponed = failed.map(({ work: { id, workflowFailures } }) => {
     const delayMs = startBackoffMs(workflowFailures + 1);
     return { id, delayMs, isFailure: true };
   });
   await postponeStarts(db, kind, postponed);
-  for (const { work } of tries) {
+  for (const { work, error } of failed) {
     const { id, merchantId, workflowFailures } = work;
+    log.warn({ error, kind, id, merchantId }, 'a workflow could not be started');
     if (workflowFailures + 1 !== QUARANTINE_AFTER) continue;
     log.error(
       { kind, id, merchantId },

@@ -63,6 +63,7 @@ export function createWorkStarter(options: WorkStarterOptions): WorkStarter {
 
   async function start(payment: PaymentWork): Promise<void> {
     if ((await temporal.start(payment)) === 'away') return;
+    recordedWork.noteStarted(payment.kind);
     // Not awaited: what is started takes no place among the starts in flight.
     starts.add(payment).catch((error: unknown) => {
       log.warn({ error, id: payment.id }, 'a start could not be recorded; the dispatcher repeats it');

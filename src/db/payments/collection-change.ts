@@ -10,7 +10,8 @@ const RECORD = changeStatement(
   `UPDATE collections
    SET state = $13, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $14,
        operator_receipt = coalesce($15, operator_receipt), prompt_expires_at = $16, check_due_at = $17,
-       amount_reversed_minor = $18, workflow_started_at = coalesce(workflow_started_at, $1), workflow_failures = 0
+       amount_reversed_minor = $18, workflow_started_at = coalesce(workflow_started_at, $1),
+       workflow_failures = 0, start_failures = 0
    WHERE id = $11 AND version = $12 AND (send_begun_at IS NULL OR NOT $19)
    RETURNING id, merchant_id, version`,
 );

@@ -62,7 +62,7 @@ const RECORD = changeStatement(
        decided_by = $18, rejection_reason = $19, send_deadline_at = $20, approvals_required = $21,
        workflow_started_at = CASE WHEN state = 'queued' AND $13 <> 'expired' THEN NULL
                                   ELSE coalesce(workflow_started_at, $1) END,
-       start_due_at = now(), workflow_failures = 0
+       start_due_at = now(), workflow_failures = 0, start_failures = 0
    WHERE id = $11 AND version = $12 AND (accepted_at IS NULL OR NOT $22)
      AND (send_begun_at IS NULL OR NOT $23)
    RETURNING id, merchant_id, version`,

@@ -70,7 +70,7 @@ export async function findReversalByOperatorReference(
 const UPDATE = statement(
   'reversal_update',
   `UPDATE reversals SET state = $3, failure_code = $4, failed_by = $9, updated_at = $5, check_due_at = $6,
-     workflow_started_at = coalesce(workflow_started_at, $5), workflow_failures = 0
+     workflow_started_at = coalesce(workflow_started_at, $5), workflow_failures = 0, start_failures = 0
    WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) AND (send_begun_at IS NULL OR NOT $8) RETURNING 1`,
 );
 

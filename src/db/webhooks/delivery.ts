@@ -194,6 +194,7 @@ const RECORD = statement(
                            THEN d.next_attempt_at ELSE r.next_attempt_at END,
          leased_until = CASE WHEN d.replay_count <> r.replay_count THEN d.leased_until END,
          workflow_failures = 0,
+         start_failures = 0,
          updated_at = r.at
      FROM unnest($1::text[], $2::int[], $3::int[], $10::text[], $11::timestamptz[], $12::timestamptz[])
        AS r (id, step, replay_count, state, next_attempt_at, at)

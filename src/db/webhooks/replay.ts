@@ -108,7 +108,7 @@ export async function lockRunningReplay(tx: Tx): Promise<RunningReplay | null> {
 // Resets a delivery to pending: attempt numbers continue, the schedule starts again.
 const RESET_TO_PENDING = `state = 'pending', replay_count = d.replay_count + 1, attempts_before_replay = d.attempt_count,
   next_attempt_at = $AT, leased_until = NULL, workflow_started_at = NULL, start_due_at = now(),
-  workflow_failures = 0, updated_at = $AT`;
+  workflow_failures = 0, start_failures = 0, updated_at = $AT`;
 
 // Each batch reads the next `limit` deliveries of the merchant, however few of them match, so no batch reads more than that.
 const RESET_BATCH = statement(

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '../../../src/db/database.ts';
 import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../../../src/db/work.ts';
+import { markStuck } from '../../../src/db/work-checks.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
 import { createRecordedWork } from '../../../src/dispatcher/recorded-work.ts';
 import { testLog } from '../../support/engines.ts';
+import { eventually } from '../../support/test-environment.ts';
 import { makeCollection, makeMerchant, oneRow, tamper } from '../rows.ts';
 import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 import { makeShop, queue, release } from './payout-rows.ts';
@@ -105,6 +107,23 @@ describe('unstarted work', () => {
     assert.deepEqual(idsOf(await claim()), ids);
   });
 
+  it('has no failures to start any more once it is started, and keeps those of its runs', async () => {
+    const [id] = (await makeMany(1)) as [ClaimedWork['id']];
+    const startAfterFailures = async (failures: number) => {
+      for (let count = 0; count < failures; count++) {
+        await postponeStarts(db, 'collection', [{ id, delayMs: 0, isFailure: true }]);
+      }
+      const [work] = await claim();
+      await markStarted(db, 'collection', [work!], { at: new Date(), checkInMs: 60_000 });
+      return work!;
+    };
+    const work = await startAfterFailures(12);
+    assert.equal(await failuresOf(id), 0);
+    await db.withTransaction((tx) => markStuck(tx, work, 0));
+    await startAfterFailures(2);
+    assert.equal(await failuresOf(id), 1);
+  });
+
   it('is not postponed any more once it is started', async () => {
     const [id] = (await makeMany(1)) as [ClaimedWork['id']];
     await markStarted(db, 'collection', await claim(), { at: new Date(), checkInMs: 60_000 });
@@ -135,7 +154,14 @@ describe('unstarted work', () => {
         clocks: REAL_CLOCKS,
         log: testLog,
       });
-      return { offered, start: () => recorded.start(), isBehind: () => recorded.isBehind() };
+      return {
+        offered,
+        start: () => recorded.start(),
+        isBehind: () => recorded.isBehind(),
+        noteStarted: (kind: WorkKind) => {
+          recorded.noteStarted(kind);
+        },
+      };
     };
 
     it('counts nothing against work while Temporal is away, and is not offered meanwhile', async () => {
@@ -177,16 +203,63 @@ describe('unstarted work', () => {
       for (const id of others) assert.equal(await failuresOf(id), 0);
     });
 
-    it('offers work again that Temporal refuses, later each time', async () => {
+    it('offers work again that Temporal refuses while it takes other work, later each time', async () => {
       const [id] = await makeMany(1);
-      const { offered, start } = dispatcher(() => new Error('the id is too long'));
+      const { offered, start } = dispatcher((work) => (work.id === id ? new Error('the id is too long') : 'started'));
       for (let failures = 1; failures <= 3; failures++) {
-        assert.equal(await start(), 1);
+        await makeMany(1);
+        assert.equal(await start(), 2);
         assert.equal(await start(), 0, 'it is not due');
         assert.equal(await failuresOf(id!), failures);
         await db.pool.query("UPDATE collections SET start_due_at = now() - interval '1 second'");
       }
-      assert.equal(offered.length, 3);
+      assert.equal(offered.filter((other) => other === id).length, 3);
+    });
+
+    it('counts nothing against work while Temporal refuses all of it, and is behind', async () => {
+      const ids = await makeMany(10);
+      const refusing = dispatcher(() => new Error('the namespace has no search attributes'));
+      await refusing.start();
+      assert.deepEqual(refusing.offered.sort(), ids);
+      await refusing.start();
+      for (const id of ids) assert.equal(await failuresOf(id), 0);
+      assert.equal(refusing.isBehind(), true);
+      assert.equal(await dispatcher(() => 'started').start(), 10, 'nothing waits for the end of a backoff');
+    });
+
+    it('counts nothing against a kind of work that Temporal refuses altogether, and starts the others', async () => {
+      const shop = await makeShop(db, 10_000n);
+      await queue(db, shop, 1000n);
+      const ids = await makeMany(10);
+      const { start, isBehind } = dispatcher(({ kind }) => (kind === 'payout' ? 'started' : new Error('refused')));
+      assert.equal(await start(), 1);
+      for (const id of ids) assert.equal(await failuresOf(id), 0);
+      assert.equal(isBehind(), true);
+    });
+
+    it('counts a failure against the only work that is due once Temporal has taken other work', async () => {
+      const [id] = await makeMany(1);
+      const { start, noteStarted, isBehind } = dispatcher(() => new Error('the id is too long'));
+      await start();
+      assert.equal(await failuresOf(id!), 0);
+      assert.equal(isBehind(), false, 'one piece of work delays no recheck');
+      noteStarted('reversal');
+      // It is tried again after a pause.
+      await eventually('a counted failure', async () => {
+        await start();
+        return (await failuresOf(id!)) === 1;
+      });
+    });
+
+    it('starts all other work when one start has no response', async () => {
+      const shop = await makeShop(db, 10_000n);
+      const { id: payoutId } = await queue(db, shop, 1000n);
+      const [id] = await makeMany(1);
+      const { offered, start, isBehind } = dispatcher((work) => (work.id === id ? 'away' : 'started'));
+      await start();
+      assert.deepEqual(offered, [id, payoutId]);
+      assert.equal(await failuresOf(id!), 1);
+      assert.equal(isBehind(), false);
     });
 
     it('is offered once by several of them at the same time', async () => {

@@ -1,0 +1,68 @@
+// Whose failure it is when a workflow cannot be started: that of the work, or of something that stops all work.
+import type { WorkKind } from '../domain/work.ts';
+
+export type StartFailures = {
+  /** Begins a pass over all kinds; its number is for `isOwn`. */
+  beginPass(): number;
+  /** Temporal took a start of this kind. */
+  noteStarted(kind: WorkKind): void;
+  /**
+   * Whether the failures of this pass are those of the work itself: Temporal took other work in the pass, or since work of
+   * the kind failed before. Where many fail together, only work of the same kind proves it.
+   */
+  isOwn(kind: WorkKind, failed: number, pass: number): boolean;
+  /** So many of this kind failed, and nobody knows whose failure it is: the kind is paused, longer each time. */
+  noteUnexplained(kind: WorkKind, failed: number): void;
+  isPaused(kind: WorkKind): boolean;
+  /** Whether so much of a kind fails that the reason is hardly in each piece of work. */
+  isAnyTogether(): boolean;
+  /** Nothing of this kind fails any more for a reason that is unknown. */
+  clear(kind: WorkKind): void;
+};
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 10_000;
+const FAILING_TOGETHER = 10;
+
+/** How long to ask nothing of a Temporal that took nothing, after so many pauses. */
+export const pauseMs = (pauses: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses);
+
+type Unexplained = {
+  readonly event: number;
+  readonly isTogether: boolean;
+  readonly pauses: number;
+  readonly resumeAtMs: number;
+};
+
+export function createStartFailures(): StartFailures {
+  // Starts, failures and passes are numbered in the order in which they happen.
+  let events = 0;
+  const startedAt = new Map<WorkKind, number>();
+  const unexplained = new Map<WorkKind, Unexplained>();
+
+  return {
+    beginPass: () => ++events,
+    noteStarted(kind) {
+      startedAt.set(kind, ++events);
+    },
+    isOwn(kind, failed, pass) {
+      const since = unexplained.get(kind)?.event ?? pass;
+      const starts = failed < FAILING_TOGETHER ? [...startedAt.values()] : [startedAt.get(kind) ?? 0];
+      return starts.some((event) => event > since);
+    },
+    noteUnexplained(kind, failed) {
+      const pauses = unexplained.get(kind)?.pauses ?? 0;
+      unexplained.set(kind, {
+        event: ++events,
+        isTogether: failed >= FAILING_TOGETHER,
+        pauses: pauses + 1,
+        resumeAtMs: Date.now() + pauseMs(pauses),
+      });
+    },
+    isPaused: (kind) => Date.now() < (unexplained.get(kind)?.resumeAtMs ?? 0),
+    isAnyTogether: () => [...unexplained.values()].some(({ isTogether }) => isTogether),
+    clear(kind) {
+      unexplained.delete(kind);
+    },
+  };
+}
