@@ -52,13 +52,17 @@ const PENDING_WHEN_SENT = {
   reversal: `state IN ('requested', 'reconciling')`,
 } as const;
 
+// The database's clock is common to all processes: a process whose clock is ahead brings no evidence from the future.
+const MAX_AHEAD = `now() + interval '1 minute'`;
+
 function countNotFoundStatement(kind: SentPaymentRef['kind']): Statement {
   return statement(
     `${kind}_count_not_found`,
     `UPDATE ${TABLES[kind]}
      SET not_found_count = not_found_count + 1, not_found_since = coalesce(not_found_since, $3), not_found_last_at = $3
      WHERE merchant_id = $1 AND id = $2 AND ${PENDING_WHEN_SENT[kind]} AND send_begun_at IS NOT NULL
-       AND accepted_at IS NULL AND send_deadline_at <= $4 AND (not_found_last_at IS NULL OR not_found_last_at <= $5)`,
+       AND accepted_at IS NULL AND send_deadline_at <= $4 AND (not_found_last_at IS NULL OR not_found_last_at <= $5)
+       AND $3 <= ${MAX_AHEAD}`,
   );
 }
 
@@ -69,7 +73,8 @@ export type CountedNotFound = { readonly queriedAt: Date; readonly graceMs: numb
 
 /**
  * Counts that the operator does not know the payment, unless that says nothing: a send may still be on its way, the
- * operator accepted it, or the last such status, or an older one, is less than `gapMs` away. Repeating it changes nothing.
+ * operator accepted it, the last such status, or an older one, is less than `gapMs` away, or the query is dated more than
+ * a minute ahead of the clock of the database. Repeating it changes nothing.
  */
 export async function countNotFound(
   db: Queryable,
@@ -83,14 +88,18 @@ export async function countNotFound(
 function resetNotFoundsStatement(kind: SentPaymentRef['kind']): Statement {
   return statement(
     `${kind}_reset_not_founds`,
-    `UPDATE ${TABLES[kind]} SET not_found_count = 0, not_found_since = NULL, not_found_last_at = $3
+    `UPDATE ${TABLES[kind]} SET not_found_count = 0, not_found_since = NULL,
+       not_found_last_at = greatest(not_found_last_at, least($3, ${MAX_AHEAD}))
      WHERE merchant_id = $1 AND id = $2 AND ${PENDING_WHEN_SENT[kind]} AND not_found_count > 0 AND not_found_last_at < $3`,
   );
 }
 
 const RESET_NOT_FOUNDS = { payout: resetNotFoundsStatement('payout'), reversal: resetNotFoundsStatement('reversal') };
 
-/** Begins the count again, as of a status that came after the last that was counted. No older status counts any more. */
+/**
+ * Begins the count again, as of a status that came after the last that was counted, and no later than a minute from now by
+ * the clock of the database. No older status counts any more.
+ */
 export async function resetNotFounds(
   db: Queryable,
   { kind, merchantId, id }: SentPaymentRef,

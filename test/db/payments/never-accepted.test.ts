@@ -60,6 +60,13 @@ for (const kind of ['payout', 'reversal'] as const) {
       return ref.kind === 'payout' ? recordPayout(db, ref, input, at) : recordReversal(db, ref, input, at);
     }
 
+    /** A reversal is read and written in one transaction, which fails here, and its activity tries again. A payout never does. */
+    function refusedReversal(error: unknown): null {
+      assert.equal(kind, 'reversal', String(error));
+      assert.match(String(error), /^Error: rev_\w+ changed while its transition was being recorded$/);
+      return null;
+    }
+
     const isFailed = async (recorded: Promise<Recorded>) => (await recorded).state === 'failed';
 
     it('does not fail by one such status, however late it comes', async () => {
@@ -103,6 +110,21 @@ for (const kind of ['payout', 'reversal'] as const) {
       assert.ok(!(await isFailed(neverAccepted(spanMs + gapMs))));
     });
 
+    it('does not count one that is dated ahead of the clock of the database, whatever the clock of the process says', async () => {
+      await notFoundAt(0);
+      const hourAheadMs = Date.now() + 3_600_000 - countsAtMs;
+      assert.equal(await notFoundAt(hourAheadMs), 1);
+      assert.equal(await notFoundAt(hourAheadMs + gapMs), 1);
+    });
+
+    it('has its count begin again, as of about now, by an answer that is dated ahead of the clock of the database', async () => {
+      await notFoundAt(0);
+      await resetNotFounds(db, ref, new Date(Date.now() + 3_600_000));
+      assert.equal((await load()).notFoundCount, 0);
+      const { notFoundLastAt } = await load();
+      assert.ok(notFoundLastAt !== null && notFoundLastAt.getTime() < Date.now() + 120_000, 'what comes later counts');
+    });
+
     it('does not fail once the operator accepted it, however often it then says that it does not know it', async () => {
       for (const ms of [0, HALF_SPAN_MS, spanMs]) await notFoundAt(ms);
       await markAccepted(db, ref, new Date());
@@ -113,8 +135,7 @@ for (const kind of ['payout', 'reversal'] as const) {
     it('does not fail when the acceptance is recorded at the same moment', async () => {
       for (const ms of [0, HALF_SPAN_MS, spanMs]) await notFoundAt(ms);
       const accept = { sql: `UPDATE ${kind}s SET accepted_at = now() WHERE id = $1`, values: [ref.id] };
-      // A reversal is read and written in one transaction, which fails here; its activity tries again.
-      await whileLocked(db, accept, () => neverAccepted(spanMs).catch(() => null));
+      await whileLocked(db, accept, () => neverAccepted(spanMs).catch(refusedReversal));
       assert.ok(!(await isFailed(neverAccepted(spanMs))));
     });
 
