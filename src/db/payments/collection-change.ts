@@ -12,7 +12,7 @@ const RECORD = changeStatement(
        operator_receipt = coalesce($15, operator_receipt), prompt_expires_at = $16, check_due_at = $17,
        amount_reversed_minor = $18, workflow_started_at = coalesce(workflow_started_at, $1),
        workflow_failures = 0, start_failures = 0
-   WHERE id = $11 AND version = $12 AND (send_begun_at IS NULL OR NOT $19)
+   WHERE id = $11 AND version = $12 AND (send_begun_at IS NULL AND prompt_expires_at IS NULL OR NOT $19)
    RETURNING id, merchant_id, version`,
 );
 

@@ -27,7 +27,7 @@ export function changeCollection(
 ): CollectionChange | null {
   const state = COLLECTION_TRANSITIONS[before.state][input.kind];
   if (state === undefined || !isOutcomeOpen(before, input)) return null;
-  const promptExpiresAt = state === 'prompted' ? after(at, clocks.promptWindowMs) : before.promptExpiresAt;
+  const isPrompted = state === 'prompted';
   const changed: Collection = {
     ...before,
     state,
@@ -36,7 +36,9 @@ export function changeCollection(
     failureCode: failureOf(input),
     amountReversedMinor: state === 'reversed' ? before.amountMinor : before.amountReversedMinor,
     updatedAt: at,
-    promptExpiresAt,
+    // What was prompted was sent; when, an older version did not record. The database adds the same.
+    sendBegunAt: isPrompted ? (before.sendBegunAt ?? before.createdAt) : before.sendBegunAt,
+    promptExpiresAt: isPrompted ? after(at, clocks.promptWindowMs) : before.promptExpiresAt,
   };
   return {
     before,
@@ -59,7 +61,7 @@ function failureOf(input: CollectionTransitionInput): FailureCode | null {
   return 'failureCode' in input ? input.failureCode : null;
 }
 
-function checkDueAt({ state, failureCode, updatedAt, promptExpiresAt }: Collection, clocks: ChangeClocks): Date | null {
+function checkDueAt({ state, updatedAt, promptExpiresAt }: Collection, clocks: ChangeClocks): Date | null {
   switch (state) {
     case 'prompted':
       return after(promptExpiresAt ?? updatedAt, clocks.staleAfterMs);
@@ -67,8 +69,6 @@ function checkDueAt({ state, failureCode, updatedAt, promptExpiresAt }: Collecti
     case 'reconciling':
       return after(updatedAt, clocks.staleAfterMs);
     case 'expired':
-      // What was never sent cannot turn out to be paid.
-      if (failureCode === 'service_unavailable') return null;
       return firstLateCheckAt(updatedAt, clocks.lateCheckAgesMs);
     case 'succeeded':
     case 'failed':

@@ -47,8 +47,7 @@ type Lifecycle<Kind extends PaymentKind> = {
 export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   collection: {
     overdueAtMs: ({ promptExpiresAtMs }) => promptExpiresAtMs,
-    isNeverSent: ({ promptDeadlineAtMs, isSendBegun }, nowMs) =>
-      isNeverSent({ sendDeadlineAtMs: promptDeadlineAtMs, isSendBegun }, nowMs),
+    isNeverSent: (snapshot, nowMs) => isNeverSent(sendOfPrompt(snapshot), nowMs),
     // The state `prompted` records it.
     isAcceptanceUnrecorded: () => false,
     // One status is enough: an expired collection still succeeds if it turns out to be paid.
@@ -72,3 +71,8 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
     next: (snapshot, attested, { notFoundGraceMs }) => nextReversalTransition(snapshot, attested, notFoundGraceMs),
   },
 };
+
+// What the operator accepted was sent, also by an older version, which recorded no send.
+function sendOfPrompt({ promptDeadlineAtMs, promptExpiresAtMs, isSendBegun }: CollectionSnapshot) {
+  return { sendDeadlineAtMs: promptDeadlineAtMs, isSendBegun: isSendBegun || promptExpiresAtMs !== null };
+}

@@ -45,6 +45,7 @@ export async function recordCollectionTransition(
   });
 }
 
-function sendOf({ promptDeadlineAt, sendBegunAt }: Collection) {
-  return { sendDeadlineAt: promptDeadlineAt, sendBegunAt };
+// What the operator accepted was sent, also by an older version, which recorded no send.
+function sendOf({ promptDeadlineAt, promptExpiresAt, sendBegunAt }: Collection) {
+  return { sendDeadlineAt: promptDeadlineAt, sendBegunAt: sendBegunAt ?? promptExpiresAt };
 }

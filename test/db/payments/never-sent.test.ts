@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
 import type { PaymentKind, PaymentRef } from '../../../src/domain/payments/payment.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { getCollection } from '../../../src/queries/payments/collection.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { makeCollection, oneRow, record, whileLocked } from '../rows.ts';
+import { makeCollection, oneRow, record, tamper, whileLocked } from '../rows.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { useDatabase } from '../use-database.ts';
 import {
@@ -144,6 +145,35 @@ describe('a payment that nobody tried to send', () => {
       assert.equal(row.state, isBegun ? first : ENDS_AS[kind], 'one of the two, and never both');
     });
   }
+
+  it('does not end so as a collection that was prompted, even by an older version, which recorded no send', async () => {
+    const sent = await makeSendable.collection();
+    assert.ok(sent.ref.kind === 'collection');
+    await record(db, sent.ref, { kind: 'prompt_accepted' });
+    await record(db, sent.ref, OUTCOME_UNKNOWN);
+    // As a worker of before left it.
+    await tamper(db, 'UPDATE collections SET send_begun_at = NULL WHERE id = $1', [sent.ref.id]);
+    assert.equal((await record(db, sent.ref, NEVER_SENT)).state, 'reconciling');
+  });
+
+  it('counts as sent once its prompt was accepted, as a collection', async () => {
+    const sent = await makeSendable.collection();
+    assert.ok(sent.ref.kind === 'collection');
+    const prompted = await record(db, sent.ref, { kind: 'prompt_accepted' });
+    assert.notEqual(prompted.sendBegunAt, null);
+    assert.deepEqual(await getCollection(db, sent.ref.merchantId, sent.ref.id), prompted);
+  });
+
+  it('is rechecked after it ended so, as a collection: an older version may have sent it', async () => {
+    const sent = await makeSendable.collection();
+    await recordInput(sent, NEVER_SENT, sent.deadline);
+    const { check_due_at: dueAt } = await oneRow<{ check_due_at: Date | null }>(
+      db,
+      'SELECT check_due_at FROM collections WHERE id = $1',
+      [sent.ref.id],
+    );
+    assert.notEqual(dueAt, null);
+  });
 
   it('gives a payout’s held money back', async () => {
     const sent = await makeSendable.payout();

@@ -132,6 +132,10 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
     update('collections', collections.initiated, SENT_NOW),
     move(collections.initiated, 'expired', "failure_code = 'service_unavailable'"),
   ]),
+  ruleCase('a collection that was prompted and ends as never sent', /was prompted, so it cannot/, ({ collections }) => [
+    move(collections.prompted, 'reconciling'),
+    move(collections.prompted, 'expired', "failure_code = 'service_unavailable'"),
+  ]),
   ruleCase('a send of a collection that ended as never sent', SEND_REFUSED, ({ collections }) => [
     move(collections.initiated, 'expired', "failure_code = 'service_unavailable'"),
     update('collections', collections.initiated, SENT_NOW),

@@ -50,6 +50,7 @@ describe('a transition input of a collection', () => {
           version: 4,
           updatedAt: NOW,
           failureCode: failureOf(input),
+          sendBegunAt: to === 'prompted' ? before.createdAt : null,
           promptExpiresAt: to === 'prompted' ? inMs(1000) : null,
           amountReversedMinor: to === 'reversed' ? before.amountMinor : 0n,
         });
@@ -76,7 +77,7 @@ describe('a transition input of a collection', () => {
     ['after the prompt window when the prompt is accepted', { kind: 'prompt_accepted' }, inMs(1100)],
     ['soon when the outcome is unknown', { kind: 'outcome_unknown' }, inMs(100)],
     ['later when it expired, to find a late success', { kind: 'never_accepted', queriedAtMs: 1 }, inMs(10_000)],
-    ['never when it was never sent', { kind: 'never_sent' }, null],
+    ['later when it was never sent, for what an older version may have sent', { kind: 'never_sent' }, inMs(10_000)],
     ['never when it failed', { kind: 'declined', failureCode: 'wrong_pin' }, null],
   ];
   for (const [when, input, due] of checks) {
