@@ -8,7 +8,8 @@ export type StartFailures = {
   noteStarted(kind: WorkKind): void;
   /**
    * Whether the failures of this pass are those of the work itself: Temporal took other work in the pass, or since work of
-   * the kind failed before. Where many fail together, only work of the same kind proves it.
+   * the kind failed before, or work of the kind within the last minute. Where many fail together, only work of the same kind
+   * proves it.
    */
   isOwn(kind: WorkKind, failed: number, pass: number): boolean;
   /** So many of this kind failed, and nobody knows whose failure it is: the kind is paused, longer each time. */
@@ -23,6 +24,11 @@ export type StartFailures = {
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 10_000;
 const FAILING_TOGETHER = 10;
+/**
+ * A minute holds at most six failures of one piece of work, which quarantine nothing. Without it, work that fails in many
+ * passes would close the gate, and the next start that could prove whose failure it is would never come.
+ */
+const RECENT_START_MS = 60_000;
 
 /** How long to ask nothing of a Temporal that took nothing, after so many pauses. */
 export const pauseMs = (pauses: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses);
@@ -38,14 +44,17 @@ export function createStartFailures(): StartFailures {
   // Starts, failures and passes are numbered in the order in which they happen.
   let events = 0;
   const startedAt = new Map<WorkKind, number>();
+  const startedAtMs = new Map<WorkKind, number>();
   const unexplained = new Map<WorkKind, Unexplained>();
 
   return {
     beginPass: () => ++events,
     noteStarted(kind) {
       startedAt.set(kind, ++events);
+      startedAtMs.set(kind, Date.now());
     },
     isOwn(kind, failed, pass) {
+      if (Date.now() - (startedAtMs.get(kind) ?? -Infinity) < RECENT_START_MS) return true;
       const since = unexplained.get(kind)?.event ?? pass;
       const starts = failed < FAILING_TOGETHER ? [...startedAt.values()] : [startedAt.get(kind) ?? 0];
       return starts.some((event) => event > since);
