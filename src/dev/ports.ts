@@ -18,6 +18,11 @@ export type PortRequest = {
 };
 
 const LOWEST_CHOSEN = 10_000;
+/**
+ * From here on Linux gives ports to outgoing connections: one may take a port before its server does. Temporal too stores
+ * its ports as PostgreSQL's smallint, and ends with a fatal error when one is larger.
+ */
+const OUTGOING_PORTS = 32_768;
 const MOST_TRIES = 1_000;
 
 /**
@@ -51,18 +56,19 @@ export async function requireFreePort(name: string, port: number, host: string):
   if (obstacle !== undefined) throw new Error(`port ${port} on ${host} for ${name} ${obstacle}`);
 }
 
-/** Returns a port on which nothing listens at this moment. */
+/** Returns a port on which nothing listens at this moment, and which no outgoing connection of Linux is given. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
-  return listenOnce(0, host);
+  const [port] = await freePorts(1, host);
+  return port!;
 }
 
-/** Returns `count` different ports below `limit`, on which nothing listens at this moment. */
-export async function freePortsBelow(limit: number, count: number, host = '127.0.0.1'): Promise<number[]> {
+/** Returns as many different ports as `count` says, each like that of `freePort`. */
+export async function freePorts(count: number, host = '127.0.0.1'): Promise<number[]> {
   // All are held until the last is known, so that none is given twice.
   const held: HeldPort[] = [];
   try {
     for (let tries = 0; held.length < count; tries++) {
-      const port = randomInt(LOWEST_CHOSEN, limit);
+      const port = randomInt(LOWEST_CHOSEN, OUTGOING_PORTS);
       const free = await listenOn(port, host).catch((error: unknown) => {
         if (tries < MOST_TRIES && (error as NodeJS.ErrnoException).code === 'EADDRINUSE') return null;
         throw error;

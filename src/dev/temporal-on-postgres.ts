@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
-import { freePortsBelow, requireFreePort } from './ports.ts';
+import { freePorts, requireFreePort } from './ports.ts';
 import { launchProcess } from './supervised-process.ts';
 import type { TemporalPrograms } from './temporal-binary.ts';
 import { DYNAMIC_CONFIG, TEMPORAL_ENVIRONMENT, untilTemporalResponds, type TemporalServer } from './temporal-server.ts';
@@ -36,8 +36,6 @@ const HISTORY_SHARDS = '4';
 const STOP_LIMIT_MS = 20_000;
 /** There in every cluster, before anybody has created a namespace. */
 const OWN_NAMESPACE = 'temporal-system';
-/** It stores the inner ports as PostgreSQL's smallint, and ends with a fatal error when one is larger. */
-const PORTS_END = 32_768;
 // Beside the address that clients use.
 const INNER_PORTS = [
   'FRONTEND_HTTP_PORT',
@@ -85,7 +83,7 @@ function databasesOf({ databasePrefix = 'temporal' }: TemporalOnPostgresOptions)
 async function environmentFor(options: TemporalOnPostgresOptions): Promise<Record<string, string>> {
   const { postgres, host, port, folder } = options;
   const { store, visibility } = databasesOf(options);
-  const inner = await freePortsBelow(PORTS_END, INNER_PORTS.length, host);
+  const inner = await freePorts(INNER_PORTS.length, host);
   return {
     ...TEMPORAL_ENVIRONMENT,
     LOG_LEVEL: 'warn',

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { requireFreePort } from './ports.ts';
+import { freePort, requireFreePort } from './ports.ts';
 import { describeExit, launchProcess, type Exit, type SupervisedProcess } from './supervised-process.ts';
 
 export type TemporalServerOptions = {
@@ -74,7 +74,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   if (databaseFile !== undefined) prepareDatabaseFile(databaseFile);
   const server = await launchProcess({
     command: binary,
-    args: argumentsFor(options),
+    args: argumentsFor(options, await freePort(host)),
     env: TEMPORAL_ENVIRONMENT,
     logFile,
   });
@@ -98,20 +98,17 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   };
 }
 
-function argumentsFor({
-  databaseFile,
-  host,
-  port,
-  uiPort,
-  namespaces,
-  synchronous = 'normal',
-}: TemporalServerOptions): string[] {
+function argumentsFor(
+  { databaseFile, host, port, uiPort, namespaces, synchronous = 'normal' }: TemporalServerOptions,
+  httpPort: number,
+): string[] {
   const file = ['--db-filename', databaseFile ?? ''];
   const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', `synchronous=${synchronous}`];
   return [
     // No log level: if it is set, even to the default, the server logs every broken connection of its own shutdown.
     ...['server', 'start-dev', '--disable-config-file', '--disable-config-env'],
-    ...['--ip', host, '--port', String(port)],
+    // Left to itself it picks an HTTP port that any outgoing connection may be given first, and then ends.
+    ...['--ip', host, '--port', String(port), '--http-port', String(httpPort)],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
     ...(databaseFile === undefined ? [] : [...file, ...pragmas]),
     ...namespaces.flatMap((namespace) => ['--namespace', namespace]),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { loadStartSettings } from '../../src/config.ts';
 import { choosePorts, type Ports } from '../../src/dev/embedded-ports.ts';
-import { freePortsBelow } from '../../src/dev/ports.ts';
+import { freePort } from '../../src/dev/ports.ts';
 
 describe('the ports of the embedded start', () => {
   const reported: string[] = [];
@@ -19,7 +19,7 @@ describe('the ports of the embedded start', () => {
   });
 
   it('are refused when two chosen ones are the same, with both settings', async () => {
-    const port = String((await freePortsBelow(32_768, 1))[0]);
+    const port = String(await freePort());
     await assert.rejects(choose({ MALIPO_SANDBOX_PORT: port, MALIPO_POSTGRES_PORT: port }), {
       message: `MALIPO_POSTGRES_PORT and MALIPO_SANDBOX_PORT are both ${port}. Set one of them to another port.`,
     });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
-import { freePortsBelow } from '../../src/dev/ports.ts';
+import { freePorts } from '../../src/dev/ports.ts';
 import { until } from '../dev/throwaway.ts';
 
 const PORTS = [
@@ -41,7 +41,7 @@ export function build(): void {
 }
 
 export async function chosenPorts(): Promise<Record<(typeof PORTS)[number], string>> {
-  const free = await freePortsBelow(32_768, PORTS.length);
+  const free = await freePorts(PORTS.length);
   return Object.fromEntries(PORTS.map((name, index) => [name, String(free[index])])) as never;
 }
 

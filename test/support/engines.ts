@@ -115,8 +115,7 @@ async function startProductionServer(): Promise<TemporalServer> {
 
 export const temporal = once(async (): Promise<TemporalServer> => {
   const start = kindOfTemporal === 'sqlite' ? startDevelopmentServer : startProductionServer;
-  // The server picks another port by itself, and exits when another process takes that port first.
-  const server = await start().catch(start);
+  const server = await start();
   stops.push(() => server.stop());
   await prepareTemporal({ address: server.address, namespace: NAMESPACE });
   return server;

@@ -177,7 +177,13 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     },
   };
   const merchant = await addMerchant();
-  if (options.startsServer !== false) await testEnv.startServer();
+  if (options.startsServer !== false) {
+    await testEnv.startServer().catch(async (error: unknown) => {
+      // What still listens would keep the whole run from ending.
+      await testEnv.stop();
+      throw error;
+    });
+  }
   return { ...testEnv, merchant };
 }
 

@@ -5,11 +5,9 @@ export function useFixture<Fixture extends object>(
   start: () => Promise<Fixture>,
   stop: (fixture: Fixture) => Promise<unknown> = () => Promise.resolve(),
 ): Fixture {
-  const fixture = {} as Fixture;
-  before(async () => {
-    Object.assign(fixture, await start());
-  });
-  after(() => stop(fixture));
+  const { fixture, prepare, end } = onceStarted(start, stop);
+  before(prepare);
+  after(end);
   return fixture;
 }
 
@@ -18,10 +16,29 @@ export function useFixturePerCase<Fixture extends object>(
   start: () => Promise<Fixture>,
   stop: (fixture: Fixture) => Promise<unknown> = () => Promise.resolve(),
 ): Fixture {
-  const fixture = {} as Fixture;
-  beforeEach(async () => {
-    Object.assign(fixture, await start());
-  });
-  afterEach(() => stop(fixture));
+  const { fixture, prepare, end } = onceStarted(start, stop);
+  beforeEach(prepare);
+  afterEach(end);
   return fixture;
+}
+
+// Mocha calls the second hook even when the first has failed: then there is nothing to stop.
+function onceStarted<Fixture extends object>(
+  start: () => Promise<Fixture>,
+  stop: (fixture: Fixture) => Promise<unknown>,
+) {
+  const fixture = {} as Fixture;
+  let isStarted = false;
+  return {
+    fixture,
+    prepare: async () => {
+      Object.assign(fixture, await start());
+      isStarted = true;
+    },
+    end: async () => {
+      if (!isStarted) return;
+      isStarted = false;
+      await stop(fixture);
+    },
+  };
 }
