@@ -16,7 +16,7 @@ import { ReceiptReused } from '../src/domain/payments/discrepancy.ts';
 import { isReleasedByOthers } from '../src/domain/payments/release.ts';
 import type { Reversal } from '../src/domain/payments/reversal.ts';
 import type { ReversalSnapshot, ReversalTransitionInput } from '../src/domain/payments/reversal-progress.ts';
-import { hasNotFoundEvidence } from '../src/domain/payments/recorded-send.ts';
+import { sendProgressOf } from '../src/domain/payments/recorded-send.ts';
 import type { Log } from '../src/log.ts';
 import type { Payments } from '../src/operations/payments/create-payments.ts';
 import { recordReusedReceipt } from '../src/operations/payments/record-reused-receipt.ts';
@@ -183,21 +183,11 @@ function payoutSnapshot(payout: Payout, notFoundSpanMs: number): PayoutSnapshot 
     approvals: payout.approvals.length,
     approvalsRequired: payout.approvalsRequired,
     expiresAtMs: payout.expiresAt.getTime(),
-    sendDeadlineAtMs: payout.sendDeadlineAt?.getTime() ?? null,
-    isSendBegun: payout.sendBegunAt !== null,
-    isAccepted: payout.acceptedAt !== null,
-    notFoundCount: payout.notFoundCount,
-    hasNotFoundEvidence: hasNotFoundEvidence(payout, notFoundSpanMs),
+    ...sendProgressOf(payout, notFoundSpanMs),
   };
 }
 
 function reversalSnapshot(reversal: Reversal, notFoundSpanMs: number): ReversalSnapshot {
-  return {
-    state: reversal.state,
-    sendDeadlineAtMs: reversal.sendDeadlineAt.getTime(),
-    isSendBegun: reversal.sendBegunAt !== null,
-    isAccepted: reversal.acceptedAt !== null,
-    notFoundCount: reversal.notFoundCount,
-    hasNotFoundEvidence: hasNotFoundEvidence(reversal, notFoundSpanMs),
-  };
+  const { state, sendDeadlineAt } = reversal;
+  return { ...sendProgressOf(reversal, notFoundSpanMs), state, sendDeadlineAtMs: sendDeadlineAt.getTime() };
 }

@@ -2,7 +2,7 @@
 import type { Clocks } from '../clocks.ts';
 import { COLLECTION_TRANSITIONS, type Collection, type CollectionState } from './collection.ts';
 import type { CollectionTransitionInput } from './collection-progress.ts';
-import type { FailureCode } from './failure.ts';
+import { failureOf } from './failure.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
 
 type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckAgesMs'>;
@@ -52,13 +52,6 @@ export function changeCollection(
 // What the operator said of an expired collection stands, unless it said nothing then: it may still turn out paid only.
 function isOutcomeOpen({ state, failureCode }: Collection, { kind }: CollectionTransitionInput): boolean {
   return state !== 'expired' || kind !== 'declined' || failureCode === 'unknown';
-}
-
-function failureOf(input: CollectionTransitionInput): FailureCode | null {
-  if (input.kind === 'never_sent') return 'service_unavailable';
-  if (input.kind === 'never_accepted') return 'operator_unavailable';
-  if (input.kind === 'undecided') return 'unknown';
-  return 'failureCode' in input ? input.failureCode : null;
 }
 
 function checkDueAt({ state, updatedAt, promptExpiresAt }: Collection, clocks: ChangeClocks): Date | null {

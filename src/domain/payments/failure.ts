@@ -32,6 +32,18 @@ const PAYOUT_MESSAGES: Readonly<Partial<Record<keyof typeof MESSAGES, string>>> 
 export type FailureCause = 'declined' | 'never_sent' | 'never_accepted';
 
 export type FailureCode = keyof typeof MESSAGES;
+
+// The ends that no operator stated have a code of their own; an operator's refusal brings its code with it.
+const CODE_OF_TRANSITION: Readonly<Partial<Record<string, FailureCode>>> = {
+  never_sent: 'service_unavailable',
+  never_accepted: 'operator_unavailable',
+  undecided: 'unknown',
+};
+
+/** Why a payment of any kind ends by this transition; null unless the transition makes it fail or expire. */
+export function failureOf(input: { readonly kind: string; readonly failureCode?: FailureCode }): FailureCode | null {
+  return CODE_OF_TRANSITION[input.kind] ?? input.failureCode ?? null;
+}
 export type Failure = { readonly code: FailureCode; readonly message: string };
 
 export const FAILURE_CODES = Object.keys(MESSAGES) as FailureCode[];

@@ -9,7 +9,7 @@ import { isAcceptance, isNoStatus, type AttestedStatus, type OperatorStatus } fr
 import { isFinal, type PaymentKind } from './payment.ts';
 import { nextPayoutTransition, type PayoutOutcomeInput, type PayoutSnapshot } from './payout-progress.ts';
 import { nextReversalTransition, type ReversalSnapshot, type ReversalTransitionInput } from './reversal-progress.ts';
-import { isNeverSent, notFoundStep } from './send-progress.ts';
+import { isNeverSent, notFoundStep, type SendProgress } from './send-progress.ts';
 
 type Snapshots = {
   readonly collection: CollectionSnapshot;
@@ -44,6 +44,18 @@ type Lifecycle<Kind extends PaymentKind> = {
   next(snapshot: PaymentSnapshot<Kind>, attested: AttestedStatus, clocks: PaymentClocks): TransitionInput<Kind> | null;
 };
 
+/** What payouts and refunds have in common: both send money out. */
+const MONEY_OUT = {
+  overdueAtMs: ({ sendDeadlineAtMs }: SendProgress) => sendDeadlineAtMs,
+  isNeverSent,
+  isAcceptanceUnrecorded: ({ isAccepted }: SendProgress, status: OperatorStatus) => !isAccepted && isAcceptance(status),
+  notFoundStep: (
+    snapshot: PaymentSnapshot<'payout' | 'reversal'>,
+    attested: AttestedStatus,
+    { notFoundGraceMs }: PaymentClocks,
+  ) => (isFinal(snapshot.state) || isNoStatus(attested) ? null : notFoundStep(snapshot, attested, notFoundGraceMs)),
+};
+
 export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   collection: {
     overdueAtMs: ({ promptExpiresAtMs }) => promptExpiresAtMs,
@@ -55,19 +67,11 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
     next: (snapshot, attested, clocks) => nextCollectionTransition(snapshot, attested, clocks),
   },
   payout: {
-    overdueAtMs: ({ sendDeadlineAtMs }) => sendDeadlineAtMs,
-    isNeverSent,
-    isAcceptanceUnrecorded: ({ isAccepted }, status) => !isAccepted && isAcceptance(status),
-    notFoundStep: (snapshot, attested, { notFoundGraceMs }) =>
-      isFinal(snapshot.state) || isNoStatus(attested) ? null : notFoundStep(snapshot, attested, notFoundGraceMs),
+    ...MONEY_OUT,
     next: (snapshot, attested, { notFoundGraceMs }) => nextPayoutTransition(snapshot, attested, notFoundGraceMs),
   },
   reversal: {
-    overdueAtMs: ({ sendDeadlineAtMs }) => sendDeadlineAtMs,
-    isNeverSent,
-    isAcceptanceUnrecorded: ({ isAccepted }, status) => !isAccepted && isAcceptance(status),
-    notFoundStep: (snapshot, attested, { notFoundGraceMs }) =>
-      isFinal(snapshot.state) || isNoStatus(attested) ? null : notFoundStep(snapshot, attested, notFoundGraceMs),
+    ...MONEY_OUT,
     next: (snapshot, attested, { notFoundGraceMs }) => nextReversalTransition(snapshot, attested, notFoundGraceMs),
   },
 };

@@ -1,5 +1,5 @@
 // Decides how a transition input changes a payout. The operations record the change.
-import type { FailureCause, FailureCode } from './failure.ts';
+import { failureOf, type FailureCause } from './failure.ts';
 import type { UserId } from '../ids.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
 import { isFinal } from './payment.ts';
@@ -58,12 +58,6 @@ export function changePayout(
     requiresNotSent: input.kind === 'never_sent',
     checkDueAt: isFinal(state) ? null : new Date(at.getTime() + staleAfterMs),
   };
-}
-
-function failureOf(input: PayoutTransitionInput): FailureCode | null {
-  if (input.kind === 'never_sent') return 'service_unavailable';
-  if (input.kind === 'never_accepted') return 'operator_unavailable';
-  return 'failureCode' in input ? input.failureCode : null;
 }
 
 /** The posting on entry into each state. The money is held from `queued` until the payout is final. */

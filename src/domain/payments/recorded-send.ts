@@ -1,7 +1,7 @@
 // What a row records of a send, and which ends of a payment it confirms.
 import type { Clocks } from '../clocks.ts';
 import { OPERATORS, type OperatorId } from './operator-catalogue.ts';
-import { isNeverAccepted, isNeverSent } from './send-progress.ts';
+import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
 
 /** How often, and from when to when, the operator said that it does not know the payment; counted on its row. */
 export type NotFounds = {
@@ -17,6 +17,17 @@ type RecordedSend = NotFounds & {
   readonly sendBegunAt: Date | null;
   readonly acceptedAt: Date | null;
 };
+
+/** The send as the payment's workflow decides from it. */
+export function sendProgressOf(row: RecordedSend, notFoundSpanMs: number): SendProgress {
+  return {
+    sendDeadlineAtMs: row.sendDeadlineAt?.getTime() ?? null,
+    isSendBegun: row.sendBegunAt !== null,
+    isAccepted: row.acceptedAt !== null,
+    notFoundCount: row.notFoundCount,
+    hasNotFoundEvidence: hasNotFoundEvidence(row, notFoundSpanMs),
+  };
+}
 
 /** Whether the row confirms `never_sent`, recorded `at`. The statement that records it checks once more that no try began. */
 export function confirmsNeverSent(

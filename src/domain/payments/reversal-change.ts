@@ -1,5 +1,5 @@
 // Decides how a transition input changes a reversal. The operations record the change.
-import type { FailureCause, FailureCode } from './failure.ts';
+import { failureOf, type FailureCause } from './failure.ts';
 import { isFinal } from './payment.ts';
 import { REVERSAL_TRANSITIONS, type Reversal } from './reversal.ts';
 import type { ReversalTransitionInput } from './reversal-progress.ts';
@@ -34,10 +34,4 @@ export function changeReversal(
     requiresNotAccepted: input.kind === 'never_accepted',
     requiresNotSent: input.kind === 'never_sent',
   };
-}
-
-function failureOf(input: ReversalTransitionInput): FailureCode | null {
-  if (input.kind === 'never_sent') return 'service_unavailable';
-  if (input.kind === 'never_accepted') return 'operator_unavailable';
-  return input.kind === 'declined' ? input.failureCode : null;
 }
