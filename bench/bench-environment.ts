@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
 import { prepareTemporal } from '../src/temporal/setup.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
@@ -130,4 +131,17 @@ export function forkEntry(name: string, args: readonly string[] = []): ChildProc
 export async function messageFrom<Message>(child: ChildProcess): Promise<Message> {
   const [message] = (await once(child, 'message')) as [Message];
   return message;
+}
+
+/** Requests one collection of a payer who pays at once, under a new idempotency key. */
+export function requestCollection({ baseUrl }: Pick<BenchEnvironment, 'baseUrl'>, apiKey: string) {
+  return request(`${baseUrl}/v1/api/collections`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      'idempotency-key': randomUUID(),
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ phone: '256772000100', amount: 5000, reference: 'bench' }),
+  });
 }

@@ -1,7 +1,5 @@
 // Compares whole collections with the bare workflow, in turns on one Temporal server within one run.
 import type { ChildProcess } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 import { SCOPES } from '../src/domain/accounts/api-key.ts';
 import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
 import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
@@ -12,6 +10,7 @@ import {
   forkEntry,
   messageFrom,
   NAMESPACE,
+  requestCollection,
   startBenchEnvironment,
   type BenchEnvironment,
 } from './bench-environment.ts';
@@ -87,15 +86,7 @@ function wholeShape({ bench, receiver, apiKey }: { bench: BenchEnvironment; rece
 
   async function runOne(): Promise<number> {
     const startedAtMs = Date.now();
-    const response = await request(`${bench.baseUrl}/v1/api/collections`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        'idempotency-key': randomUUID(),
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ phone: '256772000100', amount: 5000, reference: 'bench' }),
-    });
+    const response = await requestCollection(bench, apiKey);
     const body = (await response.body.json()) as { id: string };
     if (response.statusCode !== 202) throw new Error(`response ${response.statusCode}: ${JSON.stringify(body)}`);
     return (await arrival(body.id)) - startedAtMs;

@@ -1,11 +1,10 @@
 // Measures how fast accepted collections are carried out after Temporal was frozen, and what that costs in calls to it.
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
 import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
-import { startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
+import { requestCollection, startBenchEnvironment, type BenchEnvironment } from './bench-environment.ts';
 import { printTable } from './table.ts';
 
 const COUNT = Number(process.env['BENCH_COUNT'] ?? 1500);
@@ -32,15 +31,7 @@ export async function benchDrain(): Promise<void> {
   });
   const apiKey = await seed(bench);
   const post = async (): Promise<boolean> => {
-    const { statusCode, body } = await request(`${bench.baseUrl}/v1/api/collections`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        'idempotency-key': randomUUID(),
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ phone: '256772000100', amount: 5000, reference: 'bench' }),
-    });
+    const { statusCode, body } = await requestCollection(bench, apiKey);
     await body.dump();
     return statusCode === 202;
   };

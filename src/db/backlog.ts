@@ -2,6 +2,7 @@
 import type { MerchantId } from '../domain/ids.ts';
 import { QUARANTINE_AFTER, type WorkKind } from '../domain/work.ts';
 import { statement, type Queryable } from './database.ts';
+import { unionOfKinds } from './work-sources.ts';
 
 // Payments that nobody has begun to send to the operator, started or not. What people or the operator must do
 // next does not wait for us. Quarantined work says nothing about what else can be done, and neither does the age of work
@@ -43,10 +44,7 @@ export async function measureBacklog(
 const COUNT_FAILING = statement(
   'work_count_failing',
   `SELECT kind, count(*)::int AS failing, count(*) FILTER (WHERE workflow_failures >= $1)::int AS quarantined
-   FROM (SELECT 'collection' AS kind, workflow_failures FROM collections WHERE workflow_failures > 0
-         UNION ALL SELECT 'payout', workflow_failures FROM payouts WHERE workflow_failures > 0
-         UNION ALL SELECT 'reversal', workflow_failures FROM reversals WHERE workflow_failures > 0
-         UNION ALL SELECT 'delivery', workflow_failures FROM deliveries WHERE workflow_failures > 0) AS work
+   FROM (${unionOfKinds('workflow_failures', 'workflow_failures > 0')}) AS work
    GROUP BY kind`,
 );
 
@@ -75,15 +73,7 @@ export async function countReplacedRuns(db: Queryable): Promise<number> {
 
 const LIST_QUARANTINED = statement(
   'work_list_quarantined',
-  `SELECT kind, id, merchant_id, state, workflow_failures, start_due_at
-   FROM (SELECT 'collection' AS kind, id, merchant_id, state, workflow_failures, start_due_at FROM collections
-         WHERE workflow_failures >= $1
-         UNION ALL SELECT 'payout', id, merchant_id, state, workflow_failures, start_due_at FROM payouts
-         WHERE workflow_failures >= $1
-         UNION ALL SELECT 'reversal', id, merchant_id, state, workflow_failures, start_due_at FROM reversals
-         WHERE workflow_failures >= $1
-         UNION ALL SELECT 'delivery', id, merchant_id, state, workflow_failures, start_due_at FROM deliveries
-         WHERE workflow_failures >= $1) AS work
+  `${unionOfKinds('id, merchant_id, state, workflow_failures, start_due_at', 'workflow_failures >= $1')}
    ORDER BY id LIMIT $2`,
 );
 

@@ -2,7 +2,7 @@
 import type { PaymentKind } from '../domain/payments/payment.ts';
 import type { Work, WorkKind } from '../domain/work.ts';
 import { statement, type Queryable, type Statement, type Tx } from './database.ts';
-import { perKind } from './work-sources.ts';
+import { perKind, SOURCES } from './work-sources.ts';
 
 /** Started work whose check is due, as it was when the check claimed it. */
 export type LateWork = Work & { readonly workflowFailures: number; readonly updatedAt: Date };
@@ -104,27 +104,28 @@ export async function markStuck(tx: Tx, work: StuckWork, leaseMs: number): Promi
 
 export type StuckWork = Pick<LateWork, 'kind' | 'id' | 'merchantId' | 'updatedAt'>;
 
-const recheckDue = (table: string, unfinished: string, nextCheck: string) =>
-  `UPDATE ${table} SET workflow_started_at = NULL, start_due_at = now(), check_due_at = ${nextCheck}
-   WHERE id IN (SELECT id FROM ${table} WHERE check_due_at <= $1 AND state NOT IN (${unfinished})
-                ORDER BY check_due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-   RETURNING id`;
+function requeueStatement(kind: PaymentKind, nextCheck: string): Statement {
+  const { table, isUnfinished } = SOURCES[kind];
+  return statement(
+    `${kind}_requeue_rechecks`,
+    `UPDATE ${table} SET workflow_started_at = NULL, start_due_at = now(), check_due_at = ${nextCheck}
+     WHERE id IN (SELECT w.id FROM ${table} w WHERE w.check_due_at <= $1 AND NOT ${isUnfinished}
+                  ORDER BY w.check_due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+     RETURNING id`,
+  );
+}
 
 // A recheck of a final payment is done once; an expired collection is rechecked again at the next of the ages in $3, and those
 // that have passed meanwhile are not made up for.
 const REQUEUE_RECHECKS = {
-  collection: statement(
-    'collection_requeue_rechecks',
-    recheckDue(
-      'collections',
-      `'initiated', 'prompted', 'reconciling'`,
-      `CASE WHEN state = 'expired' THEN (
-         SELECT min(updated_at + make_interval(secs => age_ms / 1000.0)) FROM unnest($3::float8[]) AS ages (age_ms)
-         WHERE updated_at + make_interval(secs => age_ms / 1000.0) > $1) END`,
-    ),
+  collection: requeueStatement(
+    'collection',
+    `CASE WHEN state = 'expired' THEN (
+       SELECT min(updated_at + make_interval(secs => age_ms / 1000.0)) FROM unnest($3::float8[]) AS ages (age_ms)
+       WHERE updated_at + make_interval(secs => age_ms / 1000.0) > $1) END`,
   ),
-  payout: statement('payout_requeue_rechecks', recheckDue('payouts', `'queued', 'released', 'reconciling'`, 'NULL')),
-  reversal: statement('reversal_requeue_rechecks', recheckDue('reversals', `'requested', 'reconciling'`, 'NULL')),
+  payout: requeueStatement('payout', 'NULL'),
+  reversal: requeueStatement('reversal', 'NULL'),
 } as const satisfies Record<PaymentKind, Statement>;
 
 export type DueRechecks = {

@@ -63,3 +63,9 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
 
 export const perKind = (make: (kind: WorkKind, source: Source) => Statement) =>
   Object.fromEntries(WORK_KINDS.map((kind) => [kind, make(kind, SOURCES[kind])])) as Record<WorkKind, Statement>;
+
+/** The rows of every kind that fulfil the condition, each with its kind and these columns. */
+export const unionOfKinds = (columns: string, condition: string) =>
+  WORK_KINDS.map((kind) => `SELECT '${kind}' AS kind, ${columns} FROM ${SOURCES[kind].table} WHERE ${condition}`).join(
+    ' UNION ALL ',
+  );

@@ -38,18 +38,18 @@ export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
   }
 
   /** Resolves to how many starts had a response. What fails for an unknown reason waits, and no failure is counted. */
-  async function settle(batch: Batch, pass: number): Promise<number> {
+  async function finish(batch: Batch, pass: number): Promise<number> {
     const { kind, claimed, failed } = batch;
     if (failed.length === 0 || failures.isOwn(kind, failed.length, pass)) {
       failures.clear(kind);
       await recordFailures(batch, options);
       return claimed - unansweredOf(batch);
     }
-    const isNews = !failures.isAnyTogether();
+    const isNews = !failures.isAnyWidespread();
     failures.noteUnexplained(kind, failed.length);
     await endClaims(batch, options);
     const line = { error: failed.find(({ error }) => error !== undefined)?.error, kind, count: failed.length };
-    if (failures.isAnyTogether() && isNews) log.error(line, 'Temporal starts no workflow of this kind; work waits');
+    if (failures.isAnyWidespread() && isNews) log.error(line, 'Temporal starts no workflow of this kind; work waits');
     else log.warn(line, 'workflows could not be started; they are tried again');
     return claimed - failed.length;
   }
@@ -74,13 +74,13 @@ export function createRecordedWork(options: RecordedWorkOptions): RecordedWork {
       awayCount = 0;
       isFull = batches.some(({ claimed }) => claimed >= batchSize);
       let done = 0;
-      for (const batch of batches) done += await settle(batch, pass);
+      for (const batch of batches) done += await finish(batch, pass);
       return done;
     },
     noteStarted: (kind) => {
       failures.noteStarted(kind);
     },
-    isBehind: () => awayCount > 0 || isFull || failures.isAnyTogether(),
+    isBehind: () => awayCount > 0 || isFull || failures.isAnyWidespread(),
   };
 }
 

@@ -16,14 +16,14 @@ export type StartFailures = {
   noteUnexplained(kind: WorkKind, failed: number): void;
   isPaused(kind: WorkKind): boolean;
   /** Whether so much of a kind fails that the reason is hardly in each piece of work. */
-  isAnyTogether(): boolean;
+  isAnyWidespread(): boolean;
   /** Nothing of this kind fails any more for a reason that is unknown. */
   clear(kind: WorkKind): void;
 };
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 10_000;
-const FAILING_TOGETHER = 10;
+const WIDESPREAD_FROM = 10;
 /**
  * A minute holds at most six failures of one piece of work, which quarantine nothing. Without it, work that fails in many
  * passes would close the gate, and the next start that could prove whose failure it is would never come.
@@ -35,7 +35,7 @@ export const pauseMs = (pauses: number): number => Math.min(LONGEST_PAUSE_MS, FI
 
 type Unexplained = {
   readonly event: number;
-  readonly isTogether: boolean;
+  readonly isWidespread: boolean;
   readonly pauses: number;
   readonly resumeAtMs: number;
 };
@@ -43,33 +43,32 @@ type Unexplained = {
 export function createStartFailures(): StartFailures {
   // Starts, failures and passes are numbered in the order in which they happen.
   let events = 0;
-  const startedAt = new Map<WorkKind, number>();
-  const startedAtMs = new Map<WorkKind, number>();
+  const lastStart = new Map<WorkKind, { readonly event: number; readonly atMs: number }>();
   const unexplained = new Map<WorkKind, Unexplained>();
 
   return {
     beginPass: () => ++events,
     noteStarted(kind) {
-      startedAt.set(kind, ++events);
-      startedAtMs.set(kind, Date.now());
+      lastStart.set(kind, { event: ++events, atMs: Date.now() });
     },
     isOwn(kind, failed, pass) {
-      if (Date.now() - (startedAtMs.get(kind) ?? -Infinity) < RECENT_START_MS) return true;
+      const ofKind = lastStart.get(kind);
+      if (ofKind !== undefined && Date.now() - ofKind.atMs < RECENT_START_MS) return true;
       const since = unexplained.get(kind)?.event ?? pass;
-      const starts = failed < FAILING_TOGETHER ? [...startedAt.values()] : [startedAt.get(kind) ?? 0];
-      return starts.some((event) => event > since);
+      const starts = failed < WIDESPREAD_FROM ? [...lastStart.values()] : [ofKind];
+      return starts.some((start) => start !== undefined && start.event > since);
     },
     noteUnexplained(kind, failed) {
       const pauses = unexplained.get(kind)?.pauses ?? 0;
       unexplained.set(kind, {
         event: ++events,
-        isTogether: failed >= FAILING_TOGETHER,
+        isWidespread: failed >= WIDESPREAD_FROM,
         pauses: pauses + 1,
         resumeAtMs: Date.now() + pauseMs(pauses),
       });
     },
     isPaused: (kind) => Date.now() < (unexplained.get(kind)?.resumeAtMs ?? 0),
-    isAnyTogether: () => [...unexplained.values()].some(({ isTogether }) => isTogether),
+    isAnyWidespread: () => [...unexplained.values()].some(({ isWidespread }) => isWidespread),
     clear(kind) {
       unexplained.delete(kind);
     },

@@ -20,7 +20,7 @@ export type StuckRunsOptions = {
 const TERMINATE_LEASE_MS = 15_000;
 
 /**
- * Ends the run if it cannot progress, and has its work started anew; true when it did. The row says so before the run ends:
+ * Ends the run if it cannot progress, and has its work started again; true when it did. The row says so before the run ends:
  * whatever happens in between, the work is started again. Each further failure waits longer, as for starts.
  */
 export async function replaceIfStuck(
