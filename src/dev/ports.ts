@@ -58,8 +58,9 @@ export async function requireFreePort(name: string, port: number, host: string):
 
 /** Returns a port on which nothing listens at this moment, and which no outgoing connection of Linux is given. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
-  const [port] = await freePorts(1, host);
-  return port!;
+  const { port, close } = await holdFreePort(host);
+  await close();
+  return port;
 }
 
 /** Returns as many different ports as `count` says, each like that of `freePort`. */
@@ -67,17 +68,20 @@ export async function freePorts(count: number, host = '127.0.0.1'): Promise<numb
   // All are held until the last is known, so that none is given twice.
   const held: HeldPort[] = [];
   try {
-    for (let tries = 0; held.length < count; tries++) {
-      const port = randomInt(LOWEST_CHOSEN, OUTGOING_PORTS);
-      const free = await listenOn(port, host).catch((error: unknown) => {
-        if (tries < MOST_TRIES && (error as NodeJS.ErrnoException).code === 'EADDRINUSE') return null;
-        throw error;
-      });
-      if (free) held.push(free);
-    }
+    while (held.length < count) held.push(await holdFreePort(host));
     return held.map(({ port }) => port);
   } finally {
     await Promise.all(held.map(({ close }) => close()));
+  }
+}
+
+async function holdFreePort(host: string): Promise<HeldPort> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await listenOn(randomInt(LOWEST_CHOSEN, OUTGOING_PORTS), host);
+    } catch (error) {
+      if (tries === MOST_TRIES || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
   }
 }
 
