@@ -2,7 +2,7 @@
 import type { PaymentKind } from '../domain/payments/payment.ts';
 import type { Work, WorkKind } from '../domain/work.ts';
 import { statement, type Queryable, type Statement, type Tx } from './database.ts';
-import { perKind, SOURCES } from './work-sources.ts';
+import { perKind, perPaymentKind, SOURCES } from './work-sources.ts';
 
 /** Started work whose check is due, as it was when the check claimed it. */
 export type LateWork = Work & { readonly workflowFailures: number; readonly updatedAt: Date };
@@ -15,15 +15,30 @@ const NEXT = {
                        w.next_attempt_at + make_interval(secs => $3 / 1000.0))`,
 };
 
-const CLAIM_LATE = perKind((kind, { table, joined, columns, isUnfinished }) => {
+// Of the work that has been due for longest, the urgent first and then of each merchant in turn.
+const WINDOW = 1000;
+
+const CLAIM_LATE = perKind((kind, { table, joined, columns, isUnfinished, isUrgent, checkDueAt }) => {
   const of = kind === 'delivery' ? 'delivery' : 'payment';
+  const isStarted = `${isUnfinished} AND w.workflow_started_at IS NOT NULL`;
+  const urgentDueAt = kind === 'delivery' ? 'w.next_attempt_at' : 'w.check_due_at';
+  const fields = `w.id, w.merchant_id, ${isUrgent} AS is_urgent, ${checkDueAt} AS due_at`;
   return statement(
     `${kind}_claim_late`,
-    `WITH claimed AS (
+    `WITH due AS (
+       (SELECT ${fields} FROM ${table} w WHERE ${isUrgent} AND ${isStarted} AND ${urgentDueAt} <= now()
+        ORDER BY ${urgentDueAt} LIMIT ${WINDOW})
+       UNION
+       (SELECT ${fields} FROM ${table} w WHERE ${isStarted} AND w.check_due_at <= now()
+        ORDER BY w.check_due_at LIMIT ${WINDOW})),
+     in_turn AS (
+       SELECT id FROM due
+       ORDER BY is_urgent DESC, row_number() OVER (PARTITION BY is_urgent, merchant_id ORDER BY due_at), due_at LIMIT $1),
+     claimed AS (
        UPDATE ${table} w SET check_due_at = ${NEXT[of]}
        WHERE w.id IN (SELECT w.id FROM ${table} w
-                      WHERE w.check_due_at <= now() AND ${isUnfinished} AND w.workflow_started_at IS NOT NULL
-                      ORDER BY w.check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+                      WHERE w.id IN (SELECT id FROM in_turn) AND ${isStarted} AND ${checkDueAt} <= now()
+                      FOR UPDATE OF w SKIP LOCKED)
        RETURNING w.*)
      SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, ${columns}
      FROM claimed w ${joined} WHERE ${DUE[of]} ORDER BY w.id`,
@@ -140,4 +155,50 @@ export async function requeueRechecks(db: Queryable, kind: PaymentKind, due: Due
   const { at, limit, lateCheckAgesMs } = due;
   const values = kind === 'collection' ? [at, limit, lateCheckAgesMs] : [at, limit];
   return (await db.run(REQUEUE_RECHECKS[kind], values)).length;
+}
+
+/** The recheck of a final payment whose run is checked; `recheckCheckDueAt` is when it is checked again. */
+export type RecheckRun = LateWork & { readonly recheckCheckDueAt: Date };
+
+// In milliseconds, as the caller has it, so that the two can be compared.
+const CLAIM_RECHECK_RUNS = perPaymentKind((kind, { table, joined, columns }) =>
+  statement(
+    `${kind}_claim_recheck_runs`,
+    `WITH claimed AS (
+       UPDATE ${table} w
+       SET recheck_check_due_at = date_trunc('milliseconds', now() + make_interval(secs => $2 / 1000.0))
+       WHERE w.id IN (SELECT id FROM ${table} WHERE recheck_check_due_at <= now() AND workflow_started_at IS NOT NULL
+                      ORDER BY recheck_check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+       RETURNING w.*)
+     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, w.recheck_check_due_at, ${columns}
+     FROM claimed w ${joined} ORDER BY w.id`,
+  ),
+);
+
+/** Claims up to `limit` rechecks that were started some time ago. Each is checked again after `againMs`, until it has ended. */
+export async function claimRecheckRuns(
+  db: Queryable,
+  kind: PaymentKind,
+  { limit, againMs }: { readonly limit: number; readonly againMs: number },
+): Promise<RecheckRun[]> {
+  const rows = await db.run<Omit<RecheckRun, 'kind'>>(CLAIM_RECHECK_RUNS[kind], [limit, againMs]);
+  return rows.map((row) => ({ kind, ...row }) as RecheckRun);
+}
+
+const END_RECHECKS = perPaymentKind((kind, { table }) =>
+  statement(
+    `${kind}_end_rechecks`,
+    `UPDATE ${table} w SET recheck_check_due_at = NULL, workflow_failures = 0, start_failures = 0
+     FROM unnest($1::text[], $2::timestamptz[]) AS s (id, check_due_at)
+     WHERE w.id = s.id AND w.recheck_check_due_at = s.check_due_at AND w.workflow_started_at IS NOT NULL`,
+  ),
+);
+
+/** Records that these rechecks have ended. A payment whose recheck was started again since they were claimed is left as it is. */
+export async function endRechecks(db: Queryable, kind: PaymentKind, ended: readonly RecheckRun[]): Promise<void> {
+  if (ended.length === 0) return;
+  await db.run(END_RECHECKS[kind], [
+    ended.map(({ id }) => id),
+    ended.map(({ recheckCheckDueAt }) => recheckCheckDueAt),
+  ]);
 }

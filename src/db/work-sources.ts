@@ -14,13 +14,29 @@ export type Source = {
   readonly isUnchanged: string;
   /** Whether a workflow has yet to act on it. */
   readonly isUnfinished: string;
-  /** When it is checked next, once it is started: $5 milliseconds later, where it is still to be sent. */
+  /** In which order unstarted work of a merchant is started: rechecks of final payments come last. */
+  readonly startOrder: string;
+  /** Started work that is checked first: what is still to be sent, and deliveries without a time for their check. */
+  readonly isUrgent: string;
+  /** When started work is checked. */
+  readonly checkDueAt: string;
+  /** Sets when it is checked next, once it is started: $5 milliseconds later, where it is still to be sent. */
   readonly checkAfterStart: string;
 };
 
 const FROM_NOW = 'now() + make_interval(secs => $5 / 1000.0)';
-const afterStart = (unsent: string) =>
-  `CASE WHEN w.state = '${unsent}' THEN greatest(w.check_due_at, ${FROM_NOW}) ELSE w.check_due_at END`;
+// As in the indexes, word by word.
+const UNFINISHED = {
+  collection: `w.state IN ('initiated', 'prompted', 'reconciling')`,
+  payout: `w.state IN ('queued', 'released', 'reconciling')`,
+  reversal: `w.state IN ('requested', 'reconciling')`,
+};
+const unfinishedFirst = (isUnfinished: string) => `(${isUnfinished}) DESC, w.start_due_at`;
+
+// A recheck has a check of its own: its payment's next recheck may be due before or after it, or never.
+const afterStart = (unsent: string, isUnfinished: string) =>
+  `check_due_at = CASE WHEN w.state = '${unsent}' THEN greatest(w.check_due_at, ${FROM_NOW}) ELSE w.check_due_at END,
+   recheck_check_due_at = CASE WHEN ${isUnfinished} THEN NULL ELSE ${FROM_NOW} END`;
 
 export const SOURCES: Readonly<Record<WorkKind, Source>> = {
   collection: {
@@ -29,8 +45,11 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
     columns: 'w.idempotency_key, w.operator, w.state',
     isUnstarted: 'w.workflow_started_at IS NULL',
     isUnchanged: 'true',
-    isUnfinished: `w.state IN ('initiated', 'prompted', 'reconciling')`,
-    checkAfterStart: afterStart('initiated'),
+    isUnfinished: UNFINISHED.collection,
+    startOrder: unfinishedFirst(UNFINISHED.collection),
+    isUrgent: `w.state = 'initiated'`,
+    checkDueAt: 'w.check_due_at',
+    checkAfterStart: afterStart('initiated', UNFINISHED.collection),
   },
   payout: {
     table: 'payouts',
@@ -38,8 +57,11 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
     columns: 'w.idempotency_key, w.operator, w.state',
     isUnstarted: 'w.workflow_started_at IS NULL',
     isUnchanged: 'w.updated_at = s.updated_at',
-    isUnfinished: `w.state IN ('queued', 'released', 'reconciling')`,
-    checkAfterStart: afterStart('released'),
+    isUnfinished: UNFINISHED.payout,
+    startOrder: unfinishedFirst(UNFINISHED.payout),
+    isUrgent: `w.state = 'released'`,
+    checkDueAt: 'w.check_due_at',
+    checkAfterStart: afterStart('released', UNFINISHED.payout),
   },
   reversal: {
     table: 'reversals',
@@ -47,8 +69,11 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
     columns: 'c.operator, w.state',
     isUnstarted: 'w.workflow_started_at IS NULL',
     isUnchanged: 'true',
-    isUnfinished: `w.state IN ('requested', 'reconciling')`,
-    checkAfterStart: afterStart('requested'),
+    isUnfinished: UNFINISHED.reversal,
+    startOrder: unfinishedFirst(UNFINISHED.reversal),
+    isUrgent: `w.state = 'requested'`,
+    checkDueAt: 'w.check_due_at',
+    checkAfterStart: afterStart('requested', UNFINISHED.reversal),
   },
   delivery: {
     table: 'deliveries',
@@ -57,12 +82,22 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
     isUnstarted: `w.state = 'retrying' AND w.workflow_started_at IS NULL`,
     isUnchanged: 'w.replay_count = s.replay_count',
     isUnfinished: `w.state = 'retrying'`,
-    checkAfterStart: `greatest(w.next_attempt_at, now()) + make_interval(secs => $5 / 1000.0)`,
+    startOrder: 'w.start_due_at',
+    // Servers of before the checks give a delivery none.
+    isUrgent: 'w.check_due_at IS NULL',
+    checkDueAt: 'coalesce(w.check_due_at, w.next_attempt_at)',
+    checkAfterStart: `check_due_at = greatest(w.next_attempt_at, now()) + make_interval(secs => $5 / 1000.0)`,
   },
 };
 
-export const perKind = (make: (kind: WorkKind, source: Source) => Statement) =>
-  Object.fromEntries(WORK_KINDS.map((kind) => [kind, make(kind, SOURCES[kind])])) as Record<WorkKind, Statement>;
+type Make = (kind: WorkKind, source: Source) => Statement;
+
+export const perKind = (make: Make) => statementsOf(WORK_KINDS, make);
+export const perPaymentKind = (make: Make) => statementsOf(['collection', 'payout', 'reversal'], make);
+
+function statementsOf<Kind extends WorkKind>(kinds: readonly Kind[], make: Make): Record<Kind, Statement> {
+  return Object.fromEntries(kinds.map((kind) => [kind, make(kind, SOURCES[kind])])) as Record<Kind, Statement>;
+}
 
 /** The rows of every kind that fulfil the condition, each with its kind and these columns. */
 export const unionOfKinds = (columns: string, condition: string) =>

@@ -4,9 +4,9 @@ import { statement, type Queryable } from './database.ts';
 import { perKind } from './work-sources.ts';
 
 // Each merchant with due work gets an equal share of the claim, and at least one row, so a merchant with thousands of rows
-// delays nobody. A merchant costs two steps in the index, however many rows it has. The rows are locked in a subquery of
-// its own, because a window function may not lock.
-const CLAIM_UNSTARTED = perKind((kind, { table, joined, columns, isUnstarted }) =>
+// delays nobody; rechecks of final payments are claimed after all else. A merchant costs three steps in the index, however
+// many rows it has. The rows are locked in a subquery of its own, because a window function may not lock.
+const CLAIM_UNSTARTED = perKind((kind, { table, joined, columns, isUnstarted, isUnfinished, startOrder }) =>
   statement(
     `${kind}_claim_unstarted`,
     `WITH RECURSIVE merchant AS (
@@ -17,14 +17,15 @@ const CLAIM_UNSTARTED = perKind((kind, { table, joined, columns, isUnstarted }) 
        FROM merchant WHERE merchant.id IS NOT NULL),
      share AS (
        SELECT merchant.id AS merchant_id, greatest(1, $1 / count(*) OVER ()) AS size FROM merchant
-       WHERE (SELECT w.start_due_at FROM ${table} w WHERE w.merchant_id = merchant.id AND ${isUnstarted}
-              ORDER BY w.start_due_at LIMIT 1) <= now() - make_interval(secs => $2 / 1000.0)),
+       WHERE EXISTS (SELECT FROM ${table} w WHERE w.merchant_id = merchant.id AND ${isUnstarted}
+                       AND w.start_due_at <= now() - make_interval(secs => $2 / 1000.0))),
      picked AS (
        SELECT due.id FROM share CROSS JOIN LATERAL (
-         SELECT w.id FROM ${table} w WHERE w.merchant_id = share.merchant_id AND ${isUnstarted}
+         SELECT w.id, ${isUnfinished} AS is_unfinished FROM ${table} w
+         WHERE w.merchant_id = share.merchant_id AND ${isUnstarted}
            AND w.start_due_at <= now() - make_interval(secs => $2 / 1000.0)
-         ORDER BY w.start_due_at LIMIT share.size FOR UPDATE SKIP LOCKED) AS due
-       ORDER BY random() LIMIT $1),
+         ORDER BY ${startOrder} LIMIT share.size FOR UPDATE SKIP LOCKED) AS due
+       ORDER BY due.is_unfinished DESC, random() LIMIT $1),
      claimed AS (
        UPDATE ${table} w SET start_due_at = now() + make_interval(secs => $3 / 1000.0)
        WHERE w.id IN (SELECT id FROM picked) RETURNING w.*)
@@ -86,7 +87,7 @@ export async function postponeStarts(
 const MARK_STARTED = perKind((kind, { table, isUnchanged, checkAfterStart }) =>
   statement(
     `${kind}_mark_started`,
-    `UPDATE ${table} w SET workflow_started_at = $4, start_due_at = now(), check_due_at = ${checkAfterStart},
+    `UPDATE ${table} w SET workflow_started_at = $4, start_due_at = now(), ${checkAfterStart},
        workflow_failures = greatest(0, w.workflow_failures - w.start_failures), start_failures = 0
      FROM unnest($1::text[], $2::timestamptz[], $3::int[]) AS s (id, updated_at, replay_count)
      WHERE w.id = s.id AND ${isUnchanged} AND w.workflow_started_at IS NULL`,

@@ -40,10 +40,10 @@ export function startDispatcher({
     while (!isStopped && (await starter.startRecorded()) > 0);
   });
   const checkLoop = createLoop('checks', async () => {
-    // What was lost is repaired as fast as it is found; runs that only look late are checked a few at each tick.
+    // What was lost is repaired as fast as it is found; of runs that only look late so many are checked at each tick.
     while (!isStopped && (await checks.check()) > 0);
     // Rechecks of final payments wait while pending ones do.
-    if (!starter.isBehind()) await checks.requeueRechecks();
+    if (!starter.isBehind()) await checks.recheck();
   });
   const maintenanceLoop = createLoop('maintenance', () => maintenance.run());
   const loops = [attemptLoop, startLoop, checkLoop, maintenanceLoop];

@@ -1,5 +1,13 @@
 // Checks started work that is late: whether its workflow still runs, and whether the run progresses.
-import { claimLate, markLost, scheduleChecks, type LateWork } from '../db/work-checks.ts';
+import {
+  claimLate,
+  claimRecheckRuns,
+  endRechecks,
+  markLost,
+  scheduleChecks,
+  type LateWork,
+} from '../db/work-checks.ts';
+import type { PaymentKind } from '../domain/payments/payment.ts';
 import { nextCheckMs, WORK_KINDS, type OpenRun, type WorkKind } from '../domain/work.ts';
 import { requeueRechecks } from '../operations/requeue-rechecks.ts';
 import type { Clocks } from '../domain/clocks.ts';
@@ -13,20 +21,24 @@ export type LateWorkOptions = StuckRunsOptions & {
 };
 
 export type LateWorkChecks = {
-  /** Checks some late work of each kind; resolves to how much of it had lost its workflow. */
+  /** Checks late work of each kind; resolves to how much of it had lost its workflow. */
   check(): Promise<number>;
-  /** Requeues some final payments whose recheck is due. */
-  requeueRechecks(): Promise<void>;
+  /** Checks some rechecks of final payments that were started some time ago, and requeues some that are due. */
+  recheck(): Promise<void>;
 };
 
-// A check costs Temporal a read. In a pass so few of a kind are checked, and at most so many runs are replaced.
-const CHECKS_PER_PASS = 10;
+// A check costs Temporal a read. In a pass so many of a kind are checked, a batch at a time, and at most so many runs are
+// replaced, so that a bad release does not end everything at once.
+const CHECKS_PER_PASS = 100;
+const BATCH_SIZE = 10;
+const REPLACED_PER_PASS = 10;
 const RECHECKS_PER_PASS = 50;
 // Longer than the calls of a check.
 const LEASE_MS = 30_000;
+const PAYMENT_KINDS = ['collection', 'payout', 'reversal'] as const satisfies readonly PaymentKind[];
 
 export function createLateWorkChecks(options: LateWorkOptions): LateWorkChecks {
-  const { db, temporal, clocks } = options;
+  const { db, temporal, clocks, onLost } = options;
   return {
     async check() {
       let lost = 0;
@@ -36,30 +48,78 @@ export function createLateWorkChecks(options: LateWorkOptions): LateWorkChecks {
       }
       return lost;
     },
-    async requeueRechecks() {
+    async recheck() {
       if (!temporal.isConnected()) return;
+      let replaced = 0;
+      for (const kind of PAYMENT_KINDS) replaced += await checkRechecks(kind, options);
       const { collection, payout, reversal } = await requeueRechecks(db, {
         at: new Date(),
         clocks,
         limit: RECHECKS_PER_PASS,
       });
-      if (collection + payout + reversal > 0) options.onLost();
+      if (replaced + collection + payout + reversal > 0) onLost();
     },
   };
 }
 
-type Checked = { readonly work: LateWork; readonly run: OpenRun | 'closed' | 'away' };
-
+/** Checks batches while they are full, and Temporal responds; resolves to how much had lost its workflow. */
 async function checkKind(kind: WorkKind, options: LateWorkOptions): Promise<number> {
+  let checked = 0;
+  let lost = 0;
+  let replaced = 0;
+  for (;;) {
+    const batch = await checkBatch(kind, options);
+    checked += batch.claimed;
+    lost += batch.lost;
+    replaced += batch.replaced;
+    const isDone = batch.claimed < BATCH_SIZE || checked >= CHECKS_PER_PASS;
+    if (isDone || batch.isAway || replaced >= REPLACED_PER_PASS) return lost;
+  }
+}
+
+type Checked<Late extends LateWork = LateWork> = { readonly work: Late; readonly run: OpenRun | 'closed' | 'away' };
+
+type CheckedBatch = {
+  readonly claimed: number;
+  readonly lost: number;
+  readonly replaced: number;
+  /** Whether Temporal described none of it. */
+  readonly isAway: boolean;
+};
+
+async function checkBatch(kind: WorkKind, options: LateWorkOptions): Promise<CheckedBatch> {
   const { db, clocks, log, onLost } = options;
-  const claim = { limit: CHECKS_PER_PASS, leaseMs: LEASE_MS, overdueMs: clocks.staleAfterMs };
-  const late = await claimLate(db, kind, claim);
-  const checked = await Promise.all(
-    late.map(async (work): Promise<Checked> => ({ work, run: await inspect(work, options) })),
-  );
+  const late = await claimLate(db, kind, { limit: BATCH_SIZE, leaseMs: LEASE_MS, overdueMs: clocks.staleAfterMs });
+  const checked = await inspectAll(late, options);
   const lost = checked.filter(({ run }) => run === 'closed').map(({ work }) => work);
   for (const { id, merchantId } of lost) log.warn({ kind, id, merchantId }, 'a workflow was lost and is started again');
   await markLost(db, kind, lost);
+  const { inOrder, replaced } = await replaceStuck(checked, options);
+  const now = Date.now();
+  await scheduleChecks(
+    db,
+    kind,
+    inOrder.map((work) => ({ work, delayMs: nextCheckMs(work, now - work.updatedAt.getTime(), clocks) })),
+  );
+  if (lost.length + replaced > 0) onLost();
+  const isAway = checked.length > 0 && checked.every(({ run }) => run === 'away');
+  return { claimed: checked.length, lost: lost.length, replaced, isAway };
+}
+
+/** Resolves to how many were replaced. The rest is checked again until its run has ended. */
+async function checkRechecks(kind: PaymentKind, options: LateWorkOptions): Promise<number> {
+  const { db, clocks } = options;
+  const runs = await claimRecheckRuns(db, kind, { limit: BATCH_SIZE, againMs: clocks.staleAfterMs });
+  const checked = await inspectAll(runs, options);
+  const ended = checked.filter(({ run }) => run === 'closed').map(({ work }) => work);
+  await endRechecks(db, kind, ended);
+  return (await replaceStuck(checked, options)).replaced;
+}
+
+async function replaceStuck(
+  checked: readonly Checked[],
+  options: LateWorkOptions,
+): Promise<{ readonly inOrder: LateWork[]; readonly replaced: number }> {
   const inOrder: LateWork[] = [];
   let replaced = 0;
   for (const { work, run } of checked) {
@@ -68,14 +128,14 @@ async function checkKind(kind: WorkKind, options: LateWorkOptions): Promise<numb
     if (await replaceIfStuck(work, run, options)) replaced += 1;
     else inOrder.push(work);
   }
-  const now = Date.now();
-  await scheduleChecks(
-    db,
-    kind,
-    inOrder.map((work) => ({ work, delayMs: nextCheckMs(work, now - work.updatedAt.getTime(), clocks) })),
-  );
-  if (lost.length + replaced > 0) onLost();
-  return lost.length;
+  return { inOrder, replaced };
+}
+
+function inspectAll<Late extends LateWork>(
+  late: readonly Late[],
+  options: LateWorkOptions,
+): Promise<readonly Checked<Late>[]> {
+  return Promise.all(late.map(async (work) => ({ work, run: await inspect(work, options) })));
 }
 
 async function inspect(work: LateWork, { temporal, log }: LateWorkOptions): Promise<Checked['run']> {

@@ -1,10 +1,17 @@
 // Starts recorded work whose first start was lost, was over its limit, or found Temporal away.
+import type { Database } from '../db/database.ts';
 import { claimUnstarted, markStarted, postponeStarts, type ClaimedWork } from '../db/work.ts';
-import { isFinal } from '../domain/payments/payment.ts';
-import { firstCheckMs, QUARANTINE_AFTER, startBackoffMs, WORK_KINDS, type WorkKind } from '../domain/work.ts';
+import {
+  firstCheckMs,
+  QUARANTINE_AFTER,
+  startBackoffMs,
+  WORK_KINDS,
+  type CheckClocks,
+  type WorkKind,
+} from '../domain/work.ts';
+import type { Log } from '../log.ts';
 import type { TemporalClient } from '../temporal/client.ts';
 import { createStartFailures, pauseMs } from './start-failures.ts';
-import { replaceIfStuck, type StuckRunsOptions } from './stuck-runs.ts';
 
 export type RecordedWork = {
   /** Claims a batch of each kind and starts it. Resolves to how many starts had a response; 0: wait for the next tick. */
@@ -15,9 +22,14 @@ export type RecordedWork = {
   isBehind(): boolean;
 };
 
-export type RecordedWorkOptions = StuckRunsOptions & {
-  readonly temporal: Pick<TemporalClient, 'isConnected' | 'ping' | 'start' | 'inspect' | 'terminate'>;
+export type RecordedWorkOptions = {
+  readonly db: Database;
+  readonly temporal: Pick<TemporalClient, 'isConnected' | 'ping' | 'start'>;
+  readonly clocks: CheckClocks;
   readonly batchSize: number;
+  /** How old unstarted work must be before a dispatcher starts it. */
+  readonly startGraceMs: number;
+  readonly log: Log;
 };
 
 // Longer than a call to Temporal and the statements around it: nobody else offers the work meanwhile.
@@ -112,30 +124,22 @@ async function startBatch(kind: WorkKind, options: RecordedWorkOptions): Promise
     claimed.map(async (work) => {
       const outcome = await tryToStart(work, options);
       if (outcome === 'running') running.push(work);
-      else if (outcome !== 'replaced') failed.push({ work, ...outcome });
+      else failed.push({ work, ...outcome });
     }),
   );
   await markStarted(db, kind, running, { at: new Date(), checkInMs: firstCheckMs(kind, clocks) });
   return { kind, claimed: claimed.length, running, failed };
 }
 
-type Outcome = 'running' | 'replaced' | Omit<Failed, 'work'>;
+type Outcome = 'running' | Omit<Failed, 'work'>;
 
 async function tryToStart(work: ClaimedWork, options: RecordedWorkOptions): Promise<Outcome> {
   try {
     const started = await options.temporal.start(work);
-    if (started === 'open' && (await isStuckRecheck(work, options))) return 'replaced';
     return started === 'away' ? { isRefused: false } : 'running';
   } catch (error) {
     return { isRefused: true, error };
   }
-}
-
-// A recheck is not checked by itself: when the next one finds it open, that one looks whether it progresses.
-async function isStuckRecheck(work: ClaimedWork, options: RecordedWorkOptions): Promise<boolean> {
-  if (work.kind === 'delivery' || !isFinal(work.state)) return false;
-  const run = await options.temporal.inspect(work);
-  return typeof run === 'object' && replaceIfStuck(work, run, options);
 }
 
 // It is due at once, after what has waited longer.

@@ -27,10 +27,7 @@ export type WorkStarter = {
 };
 
 export type WorkStarterOptions = RecordedWorkOptions & {
-  readonly temporal: Pick<
-    TemporalClient,
-    'isConnected' | 'ping' | 'start' | 'signalCallback' | 'inspect' | 'terminate'
-  >;
+  readonly temporal: Pick<TemporalClient, 'isConnected' | 'ping' | 'start' | 'signalCallback'>;
   readonly maxInFlight: number;
 };
 

@@ -1,20 +1,42 @@
 // What is late or due again: started work that is checked, rechecks of final payments, and the removal of old records.
 import assert from 'node:assert/strict';
+import type { Database } from '../../../src/db/database.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
 import { claimLate, markLost, markStuck, scheduleChecks } from '../../../src/db/work-checks.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
-import type { Work, WorkKind } from '../../../src/domain/work.ts';
+import { createLateWorkChecks } from '../../../src/dispatcher/late-work.ts';
+import type { OpenRun, Work, WorkKind } from '../../../src/domain/work.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { requeueRechecks } from '../../../src/operations/requeue-rechecks.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
+import { testLog } from '../../support/engines.ts';
 import { callBack, makeCollection, makeEndpoint, makeMerchant, oneRow, record, tamper } from '../rows.ts';
 import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const NOTHING = { collection: 0, payout: 0, reversal: 0 };
+
+/** Checks whose Temporal describes the run of each piece of work as `runOf` says. */
+function checksOf(db: Database, runOf: (work: Work) => OpenRun | 'closed', terminated: string[] = []) {
+  return createLateWorkChecks({
+    db,
+    temporal: {
+      isConnected: () => true,
+      inspect: (work) => Promise.resolve(runOf(work)),
+      terminate: (work) => {
+        terminated.push(work.id);
+        return Promise.resolve('closed');
+      },
+    },
+    startGraceMs: 0,
+    clocks: REAL_CLOCKS,
+    log: testLog,
+    onLost: () => undefined,
+  });
+}
 
 describe('started work', () => {
   const db = useDatabasePerCase();
@@ -101,6 +123,50 @@ describe('started work', () => {
     assert.deepEqual(await unstarted('collection'), []);
     await age('collections', 2 * MINUTE, 'start_due_at');
     assert.deepEqual(idsOf(await unstarted('collection')), [id]);
+  });
+
+  it('is checked before its deadline first: what is still to be sent goes before what the operator has', async () => {
+    const { id } = await makeCollection(db, merchantId);
+    await markAllStarted('collections');
+    for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'reconciling');
+    await age('collections', DAY);
+    await tamper(db, "UPDATE collections SET check_due_at = now() WHERE state = 'initiated'");
+    assert.deepEqual(idsOf(await late('collection', { limit: 1 })), [id]);
+  });
+
+  it('is checked of each merchant in turn', async () => {
+    for (let i = 0; i < 20; i++) await makeCollection(db, merchantId, 'reconciling');
+    await age('collections', DAY);
+    const { id } = await makeCollection(db, await makeMerchant(db), 'reconciling');
+    await age('collections', 2 * MINUTE);
+    const ids = idsOf(await late('collection', { limit: 10 }));
+    assert.ok(ids.includes(id), 'the other merchant has its turn');
+    assert.equal(ids.length, 10);
+  });
+
+  it('is checked as fast as it can be while much of it is late', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 25; i++) ids.push((await makeCollection(db, merchantId, 'reconciling')).id);
+    await age('collections', DAY);
+    const inspected: string[] = [];
+    const checks = checksOf(db, (work) => {
+      inspected.push(work.id);
+      return { runId: 'run', taskAttempt: 1, quietSince: null };
+    });
+    await checks.check();
+    assert.deepEqual(inspected.sort(), ids.sort());
+  });
+
+  it('is a delivery that a server of before the checks started', async () => {
+    await makeEndpoint(db, merchantId);
+    await makeCollection(db, merchantId, 'prompted');
+    await db.pool.query(
+      "UPDATE deliveries SET state = 'retrying', workflow_started_at = now(), check_due_at = NULL, next_attempt_at = now()",
+    );
+    assert.deepEqual(await lateIds('delivery'), [], 'its next attempt is not overdue');
+    await age('deliveries', 11 * MINUTE);
+    await age('deliveries', 11 * MINUTE, 'next_attempt_at');
+    assert.equal((await late('delivery')).length, 1);
   });
 
   it('is a delivery whose next attempt is overdue', async () => {
@@ -226,6 +292,49 @@ describe('the recheck of a final payment', () => {
       others.reduce((sum, { collection }) => sum + collection, 0),
       5,
     );
+  });
+
+  /** Its recheck was started so long ago that it is checked. */
+  const makeRecheckedPayout = async () => {
+    const { id } = await makePayout(db, await makeShop(db, 10_000n), 'succeeded');
+    await db.pool.query("UPDATE payouts SET workflow_started_at = NULL, start_due_at = now() - interval '1 minute'");
+    const works = await claimUnstarted(db, 'payout', { limit: 1, graceMs: 0, leaseMs: 0 });
+    await markStarted(db, 'payout', works, { at: new Date(), checkInMs: 0 });
+    return id;
+  };
+  const stuck: OpenRun = { runId: 'stuck', taskAttempt: 3, quietSince: null };
+  const unstartedPayouts = async () => {
+    await db.pool.query('UPDATE payouts SET start_due_at = now()');
+    return (await claimUnstarted(db, 'payout', { limit: 100, graceMs: 0, leaseMs: 0 })).map(({ id }) => id);
+  };
+
+  it('is replaced when its run cannot progress, and so does not hold up all later ones', async () => {
+    const id = await makeRecheckedPayout();
+    const terminated: string[] = [];
+    await checksOf(db, () => stuck, terminated).recheck();
+    assert.deepEqual(terminated, [id]);
+    assert.deepEqual(await unstartedPayouts(), [id]);
+  });
+
+  it('is not checked any more once its run has ended', async () => {
+    await makeRecheckedPayout();
+    const terminated: string[] = [];
+    await checksOf(db, () => 'closed', terminated).recheck();
+    await tamper(db, "UPDATE payouts SET recheck_check_due_at = recheck_check_due_at - interval '1 day'");
+    await checksOf(db, () => stuck, terminated).recheck();
+    assert.deepEqual(terminated, []);
+    assert.deepEqual(await unstartedPayouts(), []);
+  });
+
+  it('is checked again until its run has ended', async () => {
+    const id = await makeRecheckedPayout();
+    const terminated: string[] = [];
+    await checksOf(db, () => ({ ...stuck, taskAttempt: 1 }), terminated).recheck();
+    await checksOf(db, () => stuck, terminated).recheck();
+    assert.deepEqual(terminated, [], 'its next check is not due');
+    await tamper(db, "UPDATE payouts SET recheck_check_due_at = recheck_check_due_at - interval '1 day'");
+    await checksOf(db, () => stuck, terminated).recheck();
+    assert.deepEqual(terminated, [id]);
   });
 });
 

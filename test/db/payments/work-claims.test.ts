@@ -6,7 +6,7 @@ import { markStuck } from '../../../src/db/work-checks.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
-import { createRecordedWork } from '../../../src/dispatcher/recorded-work.ts';
+import { createRecordedWork, type RecordedWorkOptions } from '../../../src/dispatcher/recorded-work.ts';
 import { testLog } from '../../support/engines.ts';
 import { eventually } from '../../support/test-environment.ts';
 import { makeCollection, makeMerchant, oneRow, tamper } from '../rows.ts';
@@ -86,6 +86,14 @@ describe('unstarted work', () => {
     assert.deepEqual(idsOf(await claim({ limit: 1 })), [second]);
   });
 
+  it('is claimed before the rechecks of final payments, however long they have waited', async () => {
+    for (let i = 0; i < 3; i++) await makeCollection(db, merchantId, 'succeeded');
+    await db.pool.query("UPDATE collections SET workflow_started_at = NULL, start_due_at = now() - interval '1 hour'");
+    const [id] = await makeMany(1);
+    assert.deepEqual(idsOf(await claim({ limit: 1 })), [id]);
+    assert.equal((await claim()).length, 3);
+  });
+
   it('waits as long as its failure says, with the failures counted, until its workflow changes it', async () => {
     const [id] = (await makeMany(1)) as [ClaimedWork['id']];
     await claim();
@@ -134,20 +142,19 @@ describe('unstarted work', () => {
   describe('in the hands of a dispatcher', () => {
     type Outcome = 'started' | 'open' | 'away' | Error;
     /** A dispatcher whose Temporal gives each piece of work the outcome that `outcomeOf` says. */
-    const dispatcher = (outcomeOf: (work: Work) => Outcome, isUp: () => boolean = () => true) => {
+    const dispatcher = (outcomeOf: (work: Work) => Outcome, other: Partial<RecordedWorkOptions['temporal']> = {}) => {
       const offered: string[] = [];
       const recorded = createRecordedWork({
         db,
         temporal: {
           isConnected: () => true,
-          ping: () => Promise.resolve(isUp()),
-          inspect: () => Promise.resolve('closed'),
-          terminate: () => Promise.resolve('closed'),
+          ping: () => Promise.resolve(true),
           start: (work) => {
             offered.push(work.id);
             const outcome = outcomeOf(work);
             return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome);
           },
+          ...other,
         },
         batchSize: 10,
         startGraceMs: 0,
@@ -166,10 +173,7 @@ describe('unstarted work', () => {
 
     it('counts nothing against work while Temporal is away, and is not offered meanwhile', async () => {
       const ids = await makeMany(3);
-      const away = dispatcher(
-        () => 'away',
-        () => false,
-      );
+      const away = dispatcher(() => 'away', { ping: () => Promise.resolve(false) });
       assert.equal(await away.start(), 0);
       assert.equal(await away.start(), 0);
       assert.deepEqual(away.offered.sort(), ids);
@@ -182,10 +186,7 @@ describe('unstarted work', () => {
 
     it('is behind while Temporal is away or a batch is full, so that rechecks wait', async () => {
       await makeMany(15);
-      const away = dispatcher(
-        () => 'away',
-        () => false,
-      );
+      const away = dispatcher(() => 'away', { ping: () => Promise.resolve(false) });
       await away.start();
       assert.equal(away.isBehind(), true);
       const working = dispatcher(() => 'started');
