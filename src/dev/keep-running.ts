@@ -22,7 +22,10 @@ export type KeepRunningOptions = {
   readonly firstRestartMs?: number;
   readonly longestRestartMs?: number;
   readonly healthyAfterMs?: number;
-  /** It is given up at this many deaths and failed starts within the window. */
+  /**
+   * It is given up at this many deaths and failed starts within the window, and also, because a start can take longer than
+   * the window, when there was no healthy time between them.
+   */
   readonly mostFailures?: number;
   readonly failureWindowMs?: number;
 };
@@ -65,18 +68,25 @@ export function keepRunning(first: Engine, options: KeepRunningOptions): KeptRun
 }
 
 async function supervise(settings: Settings, state: State, stopping: AbortSignal): Promise<void> {
-  const { name, report, firstRestartMs, longestRestartMs } = settings;
+  const { name, report, firstRestartMs, longestRestartMs, mostFailures, failureWindowMs, healthyAfterMs } = settings;
   let restartInMs = firstRestartMs;
   let failuresAtMs: number[] = [];
+  let failuresInARow = 0;
   let upSinceMs = Date.now();
   let reason: string | undefined;
   for (;;) {
     reason ??= state.current ? describeExit(await state.current.exited) : 'it is not running';
     state.current = undefined;
     if (stopping.aborted) return;
-    if (Date.now() - upSinceMs > settings.healthyAfterMs) restartInMs = firstRestartMs;
-    failuresAtMs = [...failuresAtMs.filter((at) => at > Date.now() - settings.failureWindowMs), Date.now()];
-    if (failuresAtMs.length >= settings.mostFailures) throw givenUp(settings, reason);
+    if (Date.now() - upSinceMs > healthyAfterMs) {
+      restartInMs = firstRestartMs;
+      failuresInARow = 0;
+    }
+    failuresInARow += 1;
+    failuresAtMs = [...failuresAtMs.filter((at) => at > Date.now() - failureWindowMs), Date.now()];
+    if (failuresAtMs.length >= mostFailures) throw givenUp(settings, ` within ${failureWindowMs / 1000} s and`, reason);
+    if (failuresInARow >= mostFailures)
+      throw givenUp(settings, `, never running for ${healthyAfterMs / 1000} s in between, and`, reason);
     report(`${name} died (${reason}); it is started again in ${restartInMs} ms`);
     await sleep(restartInMs, undefined, { signal: stopping }).catch(() => undefined);
     restartInMs = Math.min(restartInMs * 2, longestRestartMs);
@@ -109,7 +119,8 @@ function hasBegun(stopping: AbortSignal): boolean {
   return stopping.aborted;
 }
 
-function givenUp({ name, logFile, mostFailures, failureWindowMs }: Settings, reason: string): Error {
-  const within = `${mostFailures} times within ${failureWindowMs / 1000} s`;
-  return new Error(`${name} failed ${within} and is not started again (at last: ${reason}); its log is ${logFile}`);
+function givenUp({ name, logFile, mostFailures }: Settings, how: string, reason: string): Error {
+  return new Error(
+    `${name} failed ${mostFailures} times${how} is not started again (at last: ${reason}); its log is ${logFile}`,
+  );
 }

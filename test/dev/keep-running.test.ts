@@ -1,6 +1,7 @@
 // Engines that are started again when they die, with real processes in their place.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { keepRunning, type Engine, type KeepRunningOptions, type KeptRunning } from '../../src/dev/keep-running.ts';
 import { startOfProcess } from '../../src/dev/process-identity.ts';
 import { launchProcess } from '../../src/dev/supervised-process.ts';
@@ -88,6 +89,41 @@ describe('an engine that is kept running', () => {
         'the engine failed 4 times within 90 s and is not started again (at last: no); its log is /the/engine.log',
     });
     assert.equal(reported.length, 3);
+    await kept.stop();
+  });
+
+  it('is given up when start after start fails, however long each takes', async () => {
+    const kept = await keep({
+      start: async () => {
+        // Longer than the time in which failures are counted together.
+        await sleep(30);
+        throw new Error('it was not ready in time');
+      },
+      mostFailures: 4,
+      failureWindowMs: 10,
+    });
+    die();
+    await assert.rejects(kept.failed, {
+      message:
+        'the engine failed 4 times, never running for 15 s in between, and is not started again (at last: it was not ' +
+        'ready in time); its log is /the/engine.log',
+    });
+    assert.equal(reported.length, 3);
+  });
+
+  it('is given up when it dies soon after every start', async () => {
+    const kept = await keep({ start: () => launch('sleep 0.03'), mostFailures: 3, failureWindowMs: 10 });
+    die();
+    await assert.rejects(kept.failed, /failed 3 times, never running for 15 s in between.*ended with code 0/);
+  });
+
+  it('is not given up while it runs for its healthy time between its failures', async () => {
+    const kept = await keep({ mostFailures: 3, failureWindowMs: 10, healthyAfterMs: 100 });
+    for (let deaths = 1; deaths <= 4; deaths++) {
+      await sleep(150);
+      die();
+      await until('it runs again', () => reported.filter((line) => line.includes('runs again')).length === deaths);
+    }
     await kept.stop();
   });
 
