@@ -6,6 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoSecrets } from '../../src/dev/demo-secrets.ts';
 
+const REMEDY =
+  'This file holds the key that seals the secrets in the database. Put a copy of it back, or remove the whole data folder ' +
+  'with its database and begin again with an empty one.';
+
 describe('the secrets of the embedded start', () => {
   let folder: string;
   let file: string;
@@ -43,11 +47,40 @@ describe('the secrets of the embedded start', () => {
 
   it('are not generated again while there is a database that was sealed with them', () => {
     assert.throws(() => demoSecrets(file, '/the/cluster'), {
-      message:
-        `${file} is gone, and the database in /the/cluster is there. It holds the key that seals the secrets in the ` +
-        'database. Put a copy of it back, or remove the whole data folder with its database and begin again with an empty one.',
+      message: `${file} is gone, and the database in /the/cluster is there. ${REMEDY}`,
     });
     assert.equal(existsSync(file), false);
+  });
+
+  for (const [what, content] of [
+    ['without the key', (secrets: Record<string, string>) => ({ ...secrets, MALIPO_SECRET_KEYS: undefined })],
+    ['with a blank key', (secrets: Record<string, string>) => ({ ...secrets, MALIPO_SECRET_KEYS: ' ' })],
+    ['with nothing in it', () => ({})],
+  ] as const) {
+    it(`get no new key in a file ${what} while there is a database that was sealed with the old one`, () => {
+      const text = JSON.stringify(content(demoSecrets(file, undefined)));
+      writeFileSync(file, text);
+      assert.throws(() => demoSecrets(file, '/the/cluster'), {
+        message: `${file} has no MALIPO_SECRET_KEYS, and the database in /the/cluster is there. ${REMEDY}`,
+      });
+      assert.equal(readFileSync(file, 'utf8'), text);
+    });
+  }
+
+  it('get a new key in an empty file while there is no database', () => {
+    writeFileSync(file, '{"MALIPO_SECRET_KEYS": ""}');
+    const { MALIPO_SECRET_KEYS: key } = demoSecrets(file, undefined);
+    assert.match(key!, /^demo:./);
+    assert.deepEqual(demoSecrets(file, '/the/cluster'), written());
+  });
+
+  it('are completed beside a database where what is missing is agreed between our own processes alone', () => {
+    const { MALIPO_SECRET_KEYS: key } = demoSecrets(file, undefined);
+    writeFileSync(file, JSON.stringify({ MALIPO_SECRET_KEYS: key }));
+    const completed = demoSecrets(file, '/the/cluster');
+    assert.equal(completed['MALIPO_SECRET_KEYS'], key);
+    assert.ok(completed['MALIPO_MTN_MOMO_COLLECTION_API_KEY']);
+    assert.deepEqual(written(), completed);
   });
 
   for (const [what, text] of [

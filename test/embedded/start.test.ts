@@ -120,11 +120,17 @@ describe('npm start', function () {
       assert.doesNotMatch(run.output(), /starting|stopped/);
     });
 
-    it('names the secrets’ file when it is gone and the database is there, or is damaged', async () => {
+    it('names the secrets’ file when it or its key is gone and the database is there, or it is damaged', async () => {
       const dataDir = folder();
       mkdirSync(join(dataDir, 'postgres', 'cluster'), { recursive: true });
       await assertRefused(await start(dataDir), /secrets\.json is gone, and the database in .* Put a copy of it back/);
       const file = join(dataDir, 'secrets.json');
+      writeFileSync(file, '{}');
+      await assertRefused(
+        await start(dataDir),
+        /secrets\.json has no MALIPO_SECRET_KEYS, and the database in .* Put a copy of it back/,
+      );
+      assert.equal(readFileSync(file, 'utf8'), '{}');
       writeFileSync(file, '{"MALIPO_SECRET_KEYS": "de');
       await assertRefused(
         await start(dataDir),
