@@ -113,7 +113,8 @@ export async function recordAccepted<Kind extends PaymentKind>(
     return recordTransition(payment, { kind: 'prompt_accepted' } as TransitionInput<Kind>, null);
   }
   await own.recordAccepted.executeWithOptions({ summary: 'record that the operator accepted it' }, [ref]);
-  return { ...snapshot, isAccepted: true };
+  // The snapshot may be of before the send, and what was accepted was sent.
+  return { ...snapshot, isSendBegun: true, isAccepted: true };
 }
 
 /** Records what the status adds to the evidence that the operator never accepted the payment; returns it as it is then. */

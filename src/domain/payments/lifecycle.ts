@@ -47,7 +47,8 @@ type Lifecycle<Kind extends PaymentKind> = {
 /** What payouts and refunds have in common: both send money out. */
 const MONEY_OUT = {
   overdueAtMs: ({ sendDeadlineAtMs }: SendProgress) => sendDeadlineAtMs,
-  isNeverSent,
+  isNeverSent: (snapshot: PaymentSnapshot<'payout' | 'reversal'>, nowMs: number) =>
+    !isFinal(snapshot.state) && isNeverSent(snapshot, nowMs),
   isAcceptanceUnrecorded: ({ isAccepted }: SendProgress, status: OperatorStatus) => !isAccepted && isAcceptance(status),
   notFoundStep: (
     snapshot: PaymentSnapshot<'payout' | 'reversal'>,
@@ -59,7 +60,7 @@ const MONEY_OUT = {
 export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   collection: {
     overdueAtMs: ({ promptExpiresAtMs }) => promptExpiresAtMs,
-    isNeverSent: (snapshot, nowMs) => isNeverSent(sendOfPrompt(snapshot), nowMs),
+    isNeverSent: (snapshot, nowMs) => !isFinal(snapshot.state) && isNeverSent(sendOfPrompt(snapshot), nowMs),
     // The state `prompted` records it.
     isAcceptanceUnrecorded: () => false,
     // One status is enough: an expired collection still succeeds if it turns out to be paid.

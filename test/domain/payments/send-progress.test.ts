@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { isAttested, attest } from '../../../src/security/status-attestation.ts';
 import { newId } from '../../../src/domain/ids.ts';
+import { COLLECTION_STATES, type CollectionState } from '../../../src/domain/payments/collection.ts';
+import { isFinal } from '../../../src/domain/payments/payment.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
+import { REVERSAL_STATES } from '../../../src/domain/payments/reversal.ts';
 import type { KeyRing } from '../../../src/security/sealing.ts';
 import {
   followsFrom,
@@ -12,6 +15,7 @@ import {
   type OperatorStatus,
 } from '../../../src/domain/payments/operator-status.ts';
 import { hasNotFoundEvidence } from '../../../src/domain/payments/recorded-send.ts';
+import { LIFECYCLES } from '../../../src/domain/payments/lifecycle.ts';
 import { contradictionIn, isNeverAccepted, notFoundStep } from '../../../src/domain/payments/send-progress.ts';
 
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '42' };
@@ -161,5 +165,41 @@ describe('an attestation', () => {
     }
     for (const attestation of ['', 'AAAA', attested.attestation.slice(1)])
       assert.ok(!isAttested(id, { ...attested, attestation }, ring));
+  });
+});
+
+describe('a payment that nobody tried to send', () => {
+  const SENDS = { isSendBegun: false, isAccepted: false, notFoundCount: 0, hasNotFoundEvidence: false };
+  const APPROVED = { approvals: 1, approvalsRequired: 1, expiresAtMs: 0 };
+  const collection = (state: CollectionState, promptExpiresAtMs: number | null = null) =>
+    LIFECYCLES.collection.isNeverSent(
+      { state, failureCode: null, promptDeadlineAtMs: 1000, promptExpiresAtMs, isSendBegun: false },
+      1000,
+    );
+
+  it('is one that is pending past its deadline, and never one that is final', () => {
+    assert.deepEqual(
+      COLLECTION_STATES.filter((state) => collection(state)),
+      COLLECTION_STATES.filter((state) => !isFinal(state)),
+    );
+    assert.deepEqual(
+      PAYOUT_STATES.filter((state) =>
+        LIFECYCLES.payout.isNeverSent({ ...SENDS, ...APPROVED, state, sendDeadlineAtMs: 1000 }, 1000),
+      ),
+      PAYOUT_STATES.filter((state) => !isFinal(state)),
+    );
+    assert.deepEqual(
+      REVERSAL_STATES.filter((state) =>
+        LIFECYCLES.reversal.isNeverSent({ ...SENDS, state, sendDeadlineAtMs: 1000 }, 1000),
+      ),
+      ['requested', 'reconciling'],
+    );
+  });
+
+  it('is none that was prompted', () => {
+    assert.deepEqual(
+      COLLECTION_STATES.filter((state) => collection(state, 2000)),
+      [],
+    );
   });
 });
