@@ -30,6 +30,13 @@ describe('migrating a database', () => {
   const query = (sql: string) => queryAt(url, sql);
   const names = async () => (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
 
+  /** Brings the database to where it was before this file. */
+  async function migrateBefore(next: string): Promise<void> {
+    const earlier = (await names()).filter((file) => file < next);
+    for (const file of earlier) await cp(join(MIGRATIONS, file), join(folder, file));
+    await migrate(url, folder);
+  }
+
   it('applies every file in order, and nothing when it runs again', async () => {
     assert.deepEqual(await migrate(url, MIGRATIONS), await names());
     assert.deepEqual(await migrate(url, MIGRATIONS), []);
@@ -59,10 +66,7 @@ describe('migrating a database', () => {
   });
 
   it('numbers the entries of the accounts that are there already, and posts on from there', async () => {
-    const all = await names();
-    const earlier = all.filter((file) => file < '0007-ledger-entry-numbers.sql');
-    for (const file of earlier) await cp(join(MIGRATIONS, file), join(folder, file));
-    await migrate(url, folder);
+    await migrateBefore('0007-ledger-entry-numbers.sql');
     await query(LEDGER_OF_BEFORE);
     await migrate(url, MIGRATIONS);
     const entries = 'SELECT debit_entry, credit_entry FROM ledger_transfers ORDER BY id';
@@ -80,6 +84,58 @@ describe('migrating a database', () => {
     ]);
     await query(ONE_MORE_TRANSFER);
     assert.deepEqual((await query(entries)).at(-1), { debit_entry: null, credit_entry: '4' });
+  });
+
+  it('takes the payments that are pending already for sent', async () => {
+    await migrateBefore('0010-send-begun.sql');
+    await query(PAYMENTS_OF_BEFORE);
+    await migrate(url, MIGRATIONS);
+    assert.deepEqual(await query('SELECT state FROM collections WHERE send_begun_at = created_at ORDER BY id'), [
+      { state: 'initiated' },
+      { state: 'prompted' },
+      { state: 'reconciling' },
+    ]);
+  });
+
+  it('has a person settle which of several payments one receipt paid, and lets no other share one', async () => {
+    await migrateBefore('0012-operator-receipts.sql');
+    await query(PAYMENTS_OF_BEFORE);
+    await migrate(url, MIGRATIONS);
+    const shared = ['collections', 'payouts'].map((table) => `SELECT id FROM ${table} WHERE receipt_shared`);
+    const later = [collectionId(5), collectionId(6), payoutId(2)];
+    assert.deepEqual(
+      await query(`${shared.join(' UNION ALL ')} ORDER BY id`),
+      later.map((id) => ({ id })),
+    );
+    assert.deepEqual(
+      await query(`SELECT coalesce(collection_id, payout_id) AS id, kind, operator_receipt AS receipt, settled_at
+                   FROM discrepancies ORDER BY id`),
+      later.map((id) => ({ id, kind: 'receipt_reused', receipt: '4711', settled_at: null })),
+    );
+    assert.deepEqual(
+      await query('SELECT subject_id AS id, action, outcome FROM audit_entries ORDER BY id'),
+      later.map((id) => ({ id, action: `${nounOf(id)}.discrepancy_found`, outcome: 'done' })),
+    );
+    const [reconciling, another] = [collectionId(3), collectionId(8)];
+    const succeeds = (fields: string) =>
+      query(`SET session_replication_role = replica;
+             UPDATE collections SET state = 'succeeded', version = 3, ${fields} WHERE id = '${reconciling}'`);
+    await assert.rejects(succeeds(`operator_receipt = '4711'`), /collections_one_per_receipt/);
+    await assert.rejects(query(`UPDATE collections SET receipt_shared = true WHERE id = '${another}'`), /never change/);
+  });
+
+  it('brings a database with a file of before its mend to the same schema as any other', async () => {
+    const schema = async () => await Promise.all(SCHEMA.map(query));
+    await migrate(url, MIGRATIONS);
+    const expected = await schema();
+    await query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await migrateBefore('0012-operator-receipts.sql');
+    await writeFile(join(folder, '0012-operator-receipts.sql'), RECEIPTS_BEFORE_ITS_MEND);
+    assert.deepEqual(await migrate(url, folder), ['0012-operator-receipts.sql']);
+    const left = (await names()).filter((file) => file > '0012-operator-receipts.sql');
+    assert.deepEqual(await migrate(url, MIGRATIONS), left);
+    assert.deepEqual(await schema(), expected);
+    assert.deepEqual(await migrate(url, MIGRATIONS), []);
   });
 
   it('applies each file once when several processes run it at the same time', async () => {
@@ -137,6 +193,64 @@ const LEDGER_OF_BEFORE = `
   ${transferOf('payout_held', 'pay_1', [AVAILABLE, HELD], 1000)}
   ${transferOf('collection_paid', 'col_2', [OPERATOR, AVAILABLE], 5000)}
   ${transferOf('payout_paid', 'pay_1', [HELD, OPERATOR], 1000)}`;
+
+const collectionId = (n: number) => `col_${String(n).padStart(26, '0')}`;
+const payoutId = (n: number) => `pay_${String(n).padStart(26, '0')}`;
+const nounOf = (id: string) => (id.startsWith('col') ? 'collection' : 'payout');
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+
+const collectionOf = (n: number, state: string, receipt: string | null = null, operator = 'mtn-momo') =>
+  `INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+     phone, operator, operator_reference, operator_receipt, metadata, created_at, updated_at, prompt_deadline_at,
+     prompt_expires_at)
+   VALUES ('${collectionId(n)}', '${MERCHANT}', '${n}', '${state}', ${state === 'initiated' ? 'NULL, 0' : `'initiated', 1`},
+     5000, 'UGX', 'INV-1', '256772000100', '${operator}', '${uuid(n)}', ${receipt === null ? 'NULL' : `'${receipt}'`}, '{}',
+     now(), now(), now() + interval '5 minutes', now() + interval '5 minutes');`;
+
+const payoutOf = (n: number, receipt: string) =>
+  `INSERT INTO payouts (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+     phone, operator, operator_reference, operator_receipt, metadata, created_by, approvals_required, created_at, updated_at,
+     expires_at, send_deadline_at)
+   VALUES ('${payoutId(n)}', '${MERCHANT}', '${n}', 'succeeded', 'released', 2, 5000, 'UGX', 'INV-1', '256772000100',
+     'mtn-momo', '${uuid(100 + n)}', '${receipt}', '{}', 'usr_1', 1, now(), now(), now(), now());`;
+
+// As an earlier version recorded them. Three collections and two payouts have one receipt; that of another operator, and
+// that of a payout beside a collection, is not the same.
+const PAYMENTS_OF_BEFORE = `
+  SET session_replication_role = replica;
+  INSERT INTO merchants VALUES ('${MERCHANT}', 'Shop', 'UGX', now());
+  ${collectionOf(1, 'initiated')} ${collectionOf(2, 'prompted')} ${collectionOf(3, 'reconciling')}
+  ${collectionOf(4, 'succeeded', '4711')} ${collectionOf(5, 'succeeded', '4711')} ${collectionOf(6, 'succeeded', '4711')}
+  ${collectionOf(7, 'succeeded', '4711', 'another')} ${collectionOf(8, 'succeeded', '4712')}
+  ${payoutOf(1, '4711')} ${payoutOf(2, '4711')} ${payoutOf(3, '4713')}`;
+
+// To the letter: its checksum is known.
+const RECEIPTS_BEFORE_ITS_MEND = `-- An operator's receipt pays one payment.
+--
+-- Rules that the database itself enforces here:
+-- - No two collections of an operator have one receipt, and no two payouts. Collections and payouts are not compared with
+--   each other: money that comes in is never taken for money that goes out, and an operator's products may number their
+--   transactions separately.
+
+CREATE UNIQUE INDEX collections_one_per_receipt ON collections (operator, operator_receipt)
+  WHERE operator_receipt IS NOT NULL;
+CREATE UNIQUE INDEX payouts_one_per_receipt ON payouts (operator, operator_receipt) WHERE operator_receipt IS NOT NULL;
+
+-- What becomes of the second payment: a person settles it.
+ALTER TABLE discrepancies DROP CONSTRAINT discrepancies_kind_check;
+ALTER TABLE discrepancies ADD CONSTRAINT discrepancies_kind_check
+  CHECK (kind IN ('paid_after_failed', 'declined_after_paid', 'refunded_twice', 'receipt_reused'));
+`;
+
+const SCHEMA = [
+  `SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns
+   WHERE table_schema = 'public' ORDER BY 1, 2`,
+  `SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1`,
+  `SELECT conrelid::regclass::text AS of, conname, pg_get_constraintdef(oid) AS definition FROM pg_constraint
+   WHERE connamespace = 'public'::regnamespace ORDER BY 1, 2`,
+  `SELECT pg_get_triggerdef(oid) AS definition FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1`,
+  `SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1`,
+];
 
 // No collection stands behind it, so the check of that is left out; the posting and the check at commit are not.
 const ONE_MORE_TRANSFER = `

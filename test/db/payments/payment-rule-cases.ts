@@ -125,6 +125,13 @@ const COLLECTION_CHANGE_CASES: readonly RuleCase[] = [
     move(collections.prompted, 'succeeded', "operator_receipt = '4711'"),
     move(collections.reconciling, 'succeeded', "operator_receipt = '4711'"),
   ]),
+  ruleCase('one receipt for two collections that says it is shared', /can never change/, ({ collections }) => [
+    move(collections.prompted, 'succeeded', "operator_receipt = '4711'"),
+    move(collections.reconciling, 'succeeded', "operator_receipt = '4711', receipt_shared = true"),
+  ]),
+  ruleCase('a new collection that shares a receipt', /can never change/, (fixture) => [
+    insert(fixture, 'collections', { receipt_shared: true }),
+  ]),
   ruleCase('a reversal of a part of a collection', 'collections_reversed_amount', ({ collections }) => [
     move(collections.succeeded, 'reversed', 'amount_reversed_minor = 1'),
   ]),
