@@ -37,8 +37,14 @@ export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRi
   }
 
   return {
-    /** The attested status. With other money than we requested, to the unit, it is attested as `paid_otherwise`. */
+    /** The attested status. With other money than we requested, to the unit, or none that can be read, it is `paid_otherwise`. */
     attestStatus(query: PendingQuery, outcome: StatusOutcome, requested: Money): AttestedStatus {
+      if (outcome.kind === 'unreadable' || outcome.kind === 'paid_unreadable') {
+        log.error(
+          { id: query.id, reason: outcome.reason },
+          'the operator has the payment, and its status cannot be read',
+        );
+      }
       if ('paid' in outcome && !isPaidAsRequested(outcome.paid, requested)) {
         const { receipt: operatorReceipt, paid: reported } = outcome;
         return attestOf(query, { kind: 'paid_otherwise', operatorReceipt, reported });
@@ -93,8 +99,11 @@ function statusOf(outcome: StatusOutcome): OperatorStatus {
   switch (outcome.kind) {
     case 'pending':
     case 'not_found':
+    case 'unreadable':
     case 'unknown':
       return { kind: outcome.kind };
+    case 'paid_unreadable':
+      return { kind: 'paid_otherwise', operatorReceipt: outcome.receipt, reported: null };
     case 'succeeded':
       return { kind: 'paid', operatorReceipt: outcome.receipt };
     case 'returned':

@@ -109,7 +109,7 @@ async function applyStatus<Kind extends PaymentKind>(
     snapshot = next;
     if (!isMoved) break;
   }
-  const isWithoutStatus = status.kind === 'unknown' || status.kind === 'pending';
+  const isWithoutStatus = status.kind === 'unknown' || status.kind === 'unreadable' || status.kind === 'pending';
   if (isRecheckable(snapshot.state) && isWithoutStatus) await scheduleRecheck(payment);
   return snapshot;
 }

@@ -43,8 +43,8 @@ export type SendOutcome =
 export type Paid = { readonly amount: string; readonly currency: string };
 
 /**
- * The outcome of a status query. `unknown`: the operator gave no usable status; `not_found`: it never accepted the
- * payment.
+ * The outcome of a status query. `unknown`: the operator gave no usable answer about this payment; `not_found`: it never
+ * accepted the payment. What names our reference says that it has the payment, whatever else cannot be read of it.
  */
 export type StatusOutcome =
   | { readonly kind: 'pending' }
@@ -53,6 +53,10 @@ export type StatusOutcome =
   | { readonly kind: 'failed'; readonly code: FailureCode; readonly operatorCode: string }
   /** It was paid, and the operator has returned the money since: a collection reversed, a payout returned. */
   | { readonly kind: 'returned'; readonly receipt: string; readonly paid: Paid }
+  /** It was paid, and perhaps returned; how much, or by which receipt, cannot be read. */
+  | { readonly kind: 'paid_unreadable'; readonly receipt: string | null; readonly reason: string }
+  /** The operator has it, and its status cannot be read. */
+  | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'unknown'; readonly reason: string };
 

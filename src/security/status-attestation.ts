@@ -30,17 +30,18 @@ function macOf(id: PaymentId, status: OperatorStatus, queriedAtMs: number, key: 
 }
 
 /** Everything that the status says besides its kind. */
-function detailOf(status: OperatorStatus): string | null | readonly string[] {
+function detailOf(status: OperatorStatus): string | null | readonly (string | null)[] {
   switch (status.kind) {
     case 'paid':
     case 'returned':
       return status.operatorReceipt;
     case 'paid_otherwise':
-      return [status.operatorReceipt, status.reported.amount, status.reported.currency];
+      return [status.operatorReceipt, status.reported?.amount ?? null, status.reported?.currency ?? null];
     case 'declined':
       return status.failureCode;
     case 'pending':
     case 'not_found':
+    case 'unreadable':
     case 'unknown':
       return null;
   }

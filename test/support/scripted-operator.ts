@@ -2,7 +2,8 @@
 import { json, startStubOperator, type Reply } from '../operators/stub-operator.ts';
 
 export type ScriptedStatus = {
-  readonly status: 'PENDING' | 'SUCCESSFUL' | 'FAILED';
+  /** `ON_HOLD` is no word of the operator's documentation. */
+  readonly status: 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'ON_HOLD';
   /** The requested amount by default. */
   readonly amount?: string;
   readonly currency?: string;

@@ -1,5 +1,7 @@
 // An operator that says that it does not know a payout: money that was sent is not freed by one such status.
 import assert from 'node:assert/strict';
+import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
+import { listDiscrepancies } from '../../src/queries/payments/list-discrepancies.ts';
 import { json } from '../operators/stub-operator.ts';
 import { transitionsOf, untilAllReceived } from '../support/payments.ts';
 import { balanceOf, fund, release, requestPayout, untilPayoutState, type Payout } from '../support/payouts.ts';
@@ -36,11 +38,19 @@ describe('a payout whose send is in doubt and that the operator does not know', 
   after(() => operator.stop());
 
   async function sendInDoubt(at: TestEnvironment): Promise<Payout> {
-    await fund(at, at.merchant, 20_000);
-    const payout = await requestPayout(at, '000');
-    const response = await release(await logInAs(at, at.merchant.id, 'approver'), payout);
+    const merchant = await at.addMerchant();
+    await fund(at, merchant, 20_000);
+    const payout = await requestPayout(at, '000', { merchant });
+    const response = await release(await logInAs(at, merchant.id, 'approver'), payout);
     assert.equal(response.status, 200, response.text);
     return payout;
+  }
+
+  async function settleAll({ db }: TestEnvironment, { id }: Payout): Promise<void> {
+    for (const { id: of, subject } of await listDiscrepancies(db, 100)) {
+      assert.equal(subject, id);
+      await settleDiscrepancy(db, { id: of, how: 'cleared with the operator', at: new Date() });
+    }
   }
 
   const countOf = async ({ db }: TestEnvironment, { id }: Payout) =>
@@ -51,7 +61,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
     const payout = await sendInDoubt(patientEnv);
     await eventually('several statuses that count', async () => (await countOf(patientEnv, payout)) > 3, 30_000);
     await untilPayoutState(patientEnv, payout, 'reconciling');
-    assert.deepEqual(await balanceOf(patientEnv, patientEnv.merchant), [20_000 - payout.amount, payout.amount]);
+    assert.deepEqual(await balanceOf(patientEnv, payout.merchant), [20_000 - payout.amount, payout.amount]);
     operator.answerStatusQueries(null);
     operator.setStatus({ status: 'SUCCESSFUL' });
     await untilPayoutState(patientEnv, payout, 'succeeded');
@@ -60,6 +70,32 @@ describe('a payout whose send is in doubt and that the operator does not know', 
       'reconciling > succeeded',
     ]);
   });
+
+  for (const [what, status] of [
+    ['paid, with an amount that cannot be read', { status: 'SUCCESSFUL', amount: '1,000' }],
+    ['in a state that nobody knows', { status: 'ON_HOLD' }],
+  ] as const) {
+    it(`keeps its money held until an outcome when the operator once said that it is ${what}, and then not_found`, async () => {
+      operator.answerStatusQueries(null);
+      operator.setStatus(status);
+      const payout = await sendInDoubt(testEnv);
+      const isAccepted = async () =>
+        (await testEnv.db.pool.query('SELECT 1 FROM payouts WHERE id = $1 AND accepted_at IS NOT NULL', [payout.id]))
+          .rowCount === 1;
+      await eventually('the acceptance', isAccepted, 30_000);
+      await untilPayoutState(testEnv, payout, 'reconciling');
+      operator.answerStatusQueries(NOT_FOUND);
+      const queries = operator.statusQueries(payout.operatorReference);
+      await eventually('more queries', () => operator.statusQueries(payout.operatorReference) > queries + 10, 30_000);
+      assert.equal(await countOf(testEnv, payout), 0);
+      await untilPayoutState(testEnv, payout, 'reconciling');
+      assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000 - payout.amount, payout.amount]);
+      operator.answerStatusQueries(null);
+      operator.setStatus({ status: 'SUCCESSFUL' });
+      await untilPayoutState(testEnv, payout, 'succeeded');
+      await settleAll(testEnv, payout);
+    });
+  }
 
   it('has the count begin again when the operator once gives no usable answer', async () => {
     const payout = await sendInDoubt(patientEnv);
@@ -72,7 +108,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
     const payout = await sendInDoubt(testEnv);
     const shown = await untilPayoutState(testEnv, payout, 'failed');
     assert.equal(shown.failure?.code, 'operator_unavailable');
-    assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), [20_000, 0]);
+    assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000, 0]);
     assert.ok((await countOf(testEnv, payout)) >= 3);
   });
 });

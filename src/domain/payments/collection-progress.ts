@@ -103,6 +103,7 @@ function outcomeOf(status: OperatorStatus): Outcome | null {
     case 'paid_otherwise':
     case 'pending':
     case 'not_found':
+    case 'unreadable':
     case 'unknown':
       return null;
   }

@@ -27,7 +27,7 @@ export type Discrepancy = {
   readonly kind: DiscrepancyKind;
   /** The operator's own id of the payment, if its status has one. */
   readonly operatorReceipt: string | null;
-  /** The money that the operator says was paid, where that is not what was requested. */
+  /** The money that the operator says was paid, where that is not what was requested; null where nobody can read it. */
   readonly reportedAmount: string | null;
   readonly reportedCurrency: string | null;
   readonly foundAt: Date;
@@ -41,11 +41,14 @@ const TEXTS: Readonly<Record<DiscrepancyKind, string>> = {
   receipt_reused: 'the operator says that it was paid, with a receipt that has paid another payment',
 };
 
+const PAID_UNREADABLE = 'the operator says that it was paid, and how much cannot be read';
+
 type Described = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'reportedAmount' | 'reportedCurrency'>;
 
 /** Describes the contradiction to a person. */
 export function discrepancyText({ kind, operatorReceipt, reportedAmount, reportedCurrency }: Described): string {
-  const reported = reportedAmount === null ? '' : `: ${reportedAmount} ${reportedCurrency ?? ''}`;
   const receipt = operatorReceipt === null ? '' : ` (its receipt: ${operatorReceipt})`;
+  if (kind === 'paid_otherwise' && reportedAmount === null) return `${PAID_UNREADABLE}${receipt}`;
+  const reported = reportedAmount === null ? '' : `: ${reportedAmount} ${reportedCurrency ?? ''}`;
   return `${TEXTS[kind]}${reported}${receipt}`;
 }

@@ -73,6 +73,9 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   },
   reversal: {
     ...MONEY_OUT,
+    // No transition follows from a refund that came back to us.
+    isAcceptanceUnrecorded: (snapshot, status) =>
+      MONEY_OUT.isAcceptanceUnrecorded(snapshot, status) || (!snapshot.isAccepted && status.kind === 'returned'),
     next: (snapshot, attested, { notFoundGraceMs }) => nextReversalTransition(snapshot, attested, notFoundGraceMs),
   },
 };

@@ -10,10 +10,15 @@ export type ReportedMoney = { readonly amount: string; readonly currency: string
 /** The answer to a status query. `unknown`: the operator could not be queried, or its answer cannot be relied on. */
 export type OperatorStatus =
   | { readonly kind: 'paid' | 'returned'; readonly operatorReceipt: string }
-  /** Paid, or paid and returned, but not with the money that was requested. The amount is a decimal string. */
-  | { readonly kind: 'paid_otherwise'; readonly operatorReceipt: string; readonly reported: ReportedMoney }
+  /** Paid, or paid and returned, but not with the money that was requested; null where it cannot be read. */
+  | {
+      readonly kind: 'paid_otherwise';
+      readonly operatorReceipt: string | null;
+      readonly reported: ReportedMoney | null;
+    }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
-  | { readonly kind: 'pending' | 'not_found' | 'unknown' };
+  /** `unreadable`: the operator has it, and what it says of it cannot be read. */
+  | { readonly kind: 'pending' | 'not_found' | 'unreadable' | 'unknown' };
 
 /** A status with the time of its query and the attestation that a process of ours received it. */
 export type AttestedStatus = {
@@ -30,7 +35,7 @@ export function isNoStatus({ attestation }: AttestedStatus): boolean {
 
 /** Whether the status says that the operator has the payment, and no more than that which can be recorded. */
 export function isAcceptance({ kind }: OperatorStatus): boolean {
-  return kind === 'pending' || kind === 'paid_otherwise';
+  return kind === 'pending' || kind === 'paid_otherwise' || kind === 'unreadable';
 }
 
 /** Every transition input that a workflow records. The operations of people record their decisions. */
@@ -75,6 +80,6 @@ export function followsFrom(transition: PaymentTransitionInput, { status, querie
   }
 }
 
-function isUndecided({ kind }: OperatorStatus): boolean {
-  return kind === 'pending' || kind === 'not_found' || kind === 'unknown' || kind === 'paid_otherwise';
+function isUndecided(status: OperatorStatus): boolean {
+  return isAcceptance(status) || status.kind === 'not_found' || status.kind === 'unknown';
 }

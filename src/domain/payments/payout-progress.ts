@@ -48,6 +48,7 @@ export function nextPayoutTransition(
     case 'paid_otherwise':
       return state === 'released' ? { kind: 'outcome_unknown' } : null;
     case 'pending':
+    case 'unreadable':
     case 'unknown':
       return isOverdue ? { kind: 'outcome_unknown' } : null;
   }

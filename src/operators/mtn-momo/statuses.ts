@@ -9,8 +9,8 @@ type HttpResponse = Extract<HttpResult, { kind: 'response' }>;
 const text = z.union([z.string(), z.int().transform(String)]);
 
 const statusBody = z.object({
-  status: z.string(),
   externalId: z.string(),
+  status: z.unknown().optional(),
   amount: z.unknown().optional(),
   currency: z.unknown().optional(),
   financialTransactionId: z.unknown().optional(),
@@ -53,7 +53,10 @@ export function readSendResponse(response: HttpResult, use: MtnUse): SendOutcome
   }
 }
 
-/** MTN's status of the payment with this reference; a response about another payment is `unknown`. */
+/**
+ * MTN's status of the payment with this reference; a response about another payment is `unknown`. One that names this
+ * payment says that MTN has it, so it never becomes `unknown`.
+ */
 export function readStatusResponse(response: HttpResult, operatorReference: string, use: MtnUse): StatusOutcome {
   if (response.kind === 'no_response') return { kind: 'unknown', reason: response.reason };
   const { body } = response;
@@ -80,23 +83,28 @@ function readStatus(status: StatusBody, operatorReference: string, use: MtnUse):
       return { kind: 'failed', ...normaliseReason(status.reason, use) };
     case 'SUCCESSFUL': {
       const paid = paidBody.safeParse(status);
-      if (!paid.success) return { kind: 'unknown', reason: 'paid, but the amount is not understood' };
+      if (!paid.success) return paidUnreadable(status, 'paid, but the amount is not understood');
       // Paid without a receipt number is still paid, and another query would not return one. Our own reference takes
       // its place: it is unique, and MTN's support can find the payment by it.
       return { kind: 'succeeded', receipt: readReceipt(status) ?? operatorReference, paid: paid.data };
     }
     default:
-      return { kind: 'unknown', reason: 'status word not known' };
+      return { kind: 'unreadable', reason: 'status word not known' };
   }
 }
 
-// Without a receipt nothing proves that it was paid, and a wrong guess would post money that does not exist.
+// Without a receipt nothing proves that it was paid, and a wrong guess would post money that does not exist: a person must
+// find out.
 function readReturned(status: StatusBody): StatusOutcome {
   const receipt = readReceipt(status);
-  if (receipt === null) return { kind: 'unknown', reason: 'returned, but no receipt says that it was paid' };
+  if (receipt === null) return paidUnreadable(status, 'returned, but no receipt says that it was paid');
   const paid = paidBody.safeParse(status);
-  if (!paid.success) return { kind: 'unknown', reason: 'returned, but the amount is not understood' };
+  if (!paid.success) return paidUnreadable(status, 'returned, but the amount is not understood');
   return { kind: 'returned', receipt, paid: paid.data };
+}
+
+function paidUnreadable(status: StatusBody, reason: string): StatusOutcome {
+  return { kind: 'paid_unreadable', receipt: readReceipt(status), reason };
 }
 
 function readReceipt({ financialTransactionId }: StatusBody): string | null {

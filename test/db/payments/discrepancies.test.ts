@@ -167,6 +167,16 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     assert.deepEqual((await found()).at(-1), ['collection.discrepancy_found', prompted.id, reported]);
   });
 
+  it('says so when what was paid cannot be read', async () => {
+    const released = await makePayout(db, shop, 'released');
+    const unreadable: OperatorStatus = { kind: 'paid_otherwise', operatorReceipt: null, reported: null };
+    assert.equal(await reportPayout(released, unreadable), 'paid_otherwise');
+    assert.deepEqual(
+      (await checkLedger(db))[0]?.fault,
+      'the operator says that it was paid, and how much cannot be read',
+    );
+  });
+
   it('keeps a collection reconciling until somebody settled what was paid otherwise', async () => {
     const { merchantId } = shop;
     const promptDeadlineAt = new Date(Date.now() - 2 * TEST_CLOCKS.reconcileForMs);

@@ -33,6 +33,7 @@ export const DISCREPANCY_RULE_CASES: readonly RuleCase[] = [
     ['an amount that is no number', { ...OTHERWISE, reported_amount: '-1' }, 'discrepancies_reported_amount_check'],
     ['a currency that is no code', { ...OTHERWISE, reported_currency: 'ugx' }, 'discrepancies_reported_currency_check'],
     ['other money without its currency', { ...OTHERWISE, reported_currency: null }, 'discrepancies_reported'],
+    ['a currency without other money', { ...OTHERWISE, reported_amount: null }, 'discrepancies_reported'],
     ['other money of another kind', { ...OTHERWISE, kind: 'paid_after_failed' }, 'discrepancies_reported'],
     ['an empty settlement', { settled_at: new Date(), settled_how: '' }, 'discrepancies_settled_how_check'],
     ['a row without a payment', { payout_id: null }, 'discrepancies_of_one'],

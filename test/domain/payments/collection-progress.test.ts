@@ -29,6 +29,7 @@ const STATUSES: Readonly<Record<string, OperatorStatus>> = {
   returned: { kind: 'returned', operatorReceipt: '42' },
   'paid otherwise': { kind: 'paid_otherwise', operatorReceipt: '42', reported: { amount: '1', currency: 'UGX' } },
   pending: { kind: 'pending' },
+  unreadable: { kind: 'unreadable' },
   'not found': { kind: 'not_found' },
   nothing: { kind: 'unknown' },
 };

@@ -18,6 +18,7 @@ const STATUSES: readonly OperatorStatus[] = [
   { kind: 'declined', failureCode: 'payer_not_found' },
   { kind: 'paid_otherwise', operatorReceipt: '42', reported: { amount: '1', currency: 'UGX' } },
   { kind: 'pending' },
+  { kind: 'unreadable' },
   { kind: 'not_found' },
   { kind: 'unknown' },
 ];

@@ -25,6 +25,7 @@ const STATUSES: readonly OperatorStatus[] = [
   { kind: 'declined', failureCode: 'operator_rejected' },
   { kind: 'paid_otherwise', operatorReceipt: '42', reported: { amount: '1', currency: 'UGX' } },
   { kind: 'pending' },
+  { kind: 'unreadable' },
   { kind: 'not_found' },
   { kind: 'unknown' },
 ];

@@ -34,6 +34,7 @@ const STATUSES: readonly OperatorStatus[] = [
   PAID_OTHERWISE,
   NOT_FOUND,
   { kind: 'pending' },
+  { kind: 'unreadable' },
   { kind: 'unknown' },
 ];
 const QUERIED_AT_MS = 1000;
@@ -55,7 +56,7 @@ describe('a transition input', () => {
     [{ kind: 'expired', failureCode: 'prompt_expired' }, []],
     [
       { kind: 'undecided', queriedAtMs: QUERIED_AT_MS },
-      [PAID_OTHERWISE, NOT_FOUND, { kind: 'pending' }, { kind: 'unknown' }],
+      [PAID_OTHERWISE, NOT_FOUND, { kind: 'pending' }, { kind: 'unreadable' }, { kind: 'unknown' }],
     ],
     [{ kind: 'undecided', queriedAtMs: QUERIED_AT_MS + 1 }, []],
   ];
@@ -193,6 +194,17 @@ describe('a payment that nobody tried to send', () => {
         LIFECYCLES.reversal.isNeverSent({ ...SENDS, state, sendDeadlineAtMs: 1000 }, 1000),
       ),
       ['requested', 'reconciling'],
+    );
+  });
+
+  it('is, as a refund, accepted when the operator says anything that takes no other end and that only one who has it can say', () => {
+    const progress = { ...SENDS, state: 'reconciling', sendDeadlineAtMs: 1000 } as const;
+    const accepts = (status: OperatorStatus) =>
+      LIFECYCLES.reversal.isAcceptanceUnrecorded(progress, status) &&
+      !LIFECYCLES.reversal.isAcceptanceUnrecorded({ ...progress, isAccepted: true }, status);
+    assert.deepEqual(
+      STATUSES.filter(accepts).map(({ kind }) => kind),
+      ['returned', 'paid_otherwise', 'pending', 'unreadable'],
     );
   });
 

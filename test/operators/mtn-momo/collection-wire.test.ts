@@ -111,6 +111,7 @@ describe("the MTN adapter's collections", () => {
       receipt,
       paid: { amount, currency: 'UGX' },
     });
+    const paidUnreadable = { kind: 'paid_unreadable', reason: 'paid, but the amount is not understood' } as const;
     const cases: readonly Case<StatusOutcome>[] = [
       ['SUCCESSFUL', json(200, PAID), succeeded('363440463')],
       [
@@ -126,16 +127,31 @@ describe("the MTN adapter's collections", () => {
         succeeded('363440463'),
       ],
       ['SUCCESSFUL of another payment', paidWith({ externalId: randomUUID() }), unknown('status of another payment')],
+      [
+        'SUCCESSFUL with an amount in thousands',
+        paidWith({ amount: '1,000' }),
+        { ...paidUnreadable, receipt: PAID.financialTransactionId },
+      ],
+      [
+        'SUCCESSFUL with a currency in small letters',
+        paidWith({ currency: 'ugx' }),
+        { ...paidUnreadable, receipt: PAID.financialTransactionId },
+      ],
+      [
+        'SUCCESSFUL without an amount or a receipt',
+        paidWith({ amount: undefined, financialTransactionId: undefined }),
+        { ...paidUnreadable, receipt: null },
+      ],
       ['SUCCESSFUL without a payment reference', paidWith({ externalId: undefined }), unknown('status not understood')],
       [
         'SUCCESSFUL without an amount',
         paidWith({ amount: undefined }),
-        unknown('paid, but the amount is not understood'),
+        { ...paidUnreadable, receipt: PAID.financialTransactionId },
       ],
       [
         'SUCCESSFUL with an invalid currency',
         paidWith({ currency: 5 }),
-        unknown('paid, but the amount is not understood'),
+        { ...paidUnreadable, receipt: PAID.financialTransactionId },
       ],
       ['PENDING', json(200, { externalId: REFERENCE, status: 'PENDING' }), { kind: 'pending' }],
       [
@@ -160,7 +176,8 @@ describe("the MTN adapter's collections", () => {
         failedAs('operator_rejected', 'INTERNAL_PROCESSING_ERROR'),
       ],
       ['FAILED without a reason', failed(), failedAs('operator_rejected', 'UNSPECIFIED')],
-      ['a new status', paidWith({ status: 'REVERSED' }), unknown('status word not known')],
+      ['a new status', paidWith({ status: 'REVERSED' }), { kind: 'unreadable', reason: 'status word not known' }],
+      ['no status', paidWith({ status: undefined }), { kind: 'unreadable', reason: 'status word not known' }],
       ['404 of the API', json(404, { code: 'RESOURCE_NOT_FOUND', message: 'x' }), { kind: 'not_found' }],
       ['404 without a body', raw(404, ''), unknown('http 404')],
       ["404 of a proxy's page", raw(404, '<html>Not Found</html>'), unknown('http 404')],

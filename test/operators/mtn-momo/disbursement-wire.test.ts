@@ -174,17 +174,17 @@ describe("the MTN adapter's payouts and refunds", () => {
       [
         'returned without a receipt',
         returnedWith({ financialTransactionId: undefined }),
-        unknown('returned, but no receipt says that it was paid'),
+        { kind: 'paid_unreadable', receipt: null, reason: 'returned, but no receipt says that it was paid' },
       ],
       [
         'returned with an invalid receipt',
         returnedWith({ financialTransactionId: '<b>' }),
-        unknown('returned, but no receipt says that it was paid'),
+        { kind: 'paid_unreadable', receipt: null, reason: 'returned, but no receipt says that it was paid' },
       ],
       [
         'returned without an amount',
         returnedWith({ amount: undefined }),
-        unknown('returned, but the amount is not understood'),
+        { kind: 'paid_unreadable', receipt: returned.receipt, reason: 'returned, but the amount is not understood' },
       ],
       ['returned of another payment', returnedWith({ externalId: ORIGINAL }), unknown('status of another payment')],
       ['404 of the API', errorOf(404, 'RESOURCE_NOT_FOUND'), { kind: 'not_found' }],
