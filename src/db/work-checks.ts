@@ -130,31 +130,29 @@ function requeueStatement(kind: PaymentKind, nextCheck: string): Statement {
   );
 }
 
-// A recheck of a final payment is done once; an expired collection is rechecked again at the next of the ages in $3, and those
-// that have passed meanwhile are not made up for.
+// A recheck of a final payment is done once; what may still turn out to be paid is rechecked again at the next of the ages in
+// $3, and those that have passed meanwhile are not made up for.
+const atNextAge = (isRepeated: string) =>
+  `CASE WHEN ${isRepeated} THEN (
+     SELECT min(updated_at + make_interval(secs => age_ms / 1000.0)) FROM unnest($3::float8[]) AS ages (age_ms)
+     WHERE updated_at + make_interval(secs => age_ms / 1000.0) > $1) END`;
+
 const REQUEUE_RECHECKS = {
-  collection: requeueStatement(
-    'collection',
-    `CASE WHEN state = 'expired' THEN (
-       SELECT min(updated_at + make_interval(secs => age_ms / 1000.0)) FROM unnest($3::float8[]) AS ages (age_ms)
-       WHERE updated_at + make_interval(secs => age_ms / 1000.0) > $1) END`,
-  ),
-  payout: requeueStatement('payout', 'NULL'),
-  reversal: requeueStatement('reversal', 'NULL'),
+  collection: requeueStatement('collection', atNextAge(`state = 'expired'`)),
+  payout: requeueStatement('payout', atNextAge(`failed_by = 'never_accepted'`)),
+  reversal: requeueStatement('reversal', atNextAge(`failed_by = 'never_accepted'`)),
 } as const satisfies Record<PaymentKind, Statement>;
 
 export type DueRechecks = {
   readonly at: Date;
-  /** How long ago a collection expired when it is rechecked. */
+  /** How long ago a payment ended that may still turn out to be paid, when it is rechecked. */
   readonly lateCheckAgesMs: readonly number[];
   readonly limit: number;
 };
 
 /** Marks final payments whose recheck is due as unstarted, for the dispatcher to start their recheck; returns how many. */
 export async function requeueRechecks(db: Queryable, kind: PaymentKind, due: DueRechecks): Promise<number> {
-  const { at, limit, lateCheckAgesMs } = due;
-  const values = kind === 'collection' ? [at, limit, lateCheckAgesMs] : [at, limit];
-  return (await db.run(REQUEUE_RECHECKS[kind], values)).length;
+  return (await db.run(REQUEUE_RECHECKS[kind], [due.at, due.limit, due.lateCheckAgesMs])).length;
 }
 
 /** The recheck of a final payment whose run is checked; `recheckCheckDueAt` is when it is checked again. */

@@ -84,7 +84,7 @@ export const DURATIONS = {
   sweepEveryMs: { meaning: 'Interval of the sweep', real: 5 * MINUTE, demo: 15 * SECOND },
   ledgerCheckEveryMs: { meaning: 'Interval of the check of the whole ledger', real: 1 * DAY, demo: 1 * MINUTE },
   lateCheckAgesMs: {
-    meaning: 'How long ago a collection expired when it is rechecked; after the last it is not any more',
+    meaning: 'How long ago a collection expired, or a payout or refund failed as never accepted, when it is rechecked',
     real: [10 * MINUTE, 1 * HOUR, 6 * HOUR, 1 * DAY, 3 * DAY, 7 * DAY],
     demo: [10, 20, 40, 80, 160, 300].map((seconds) => seconds * SECOND),
   },

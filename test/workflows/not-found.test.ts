@@ -27,6 +27,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
         MALIPO_NOT_FOUND_GRACE_MS: '400',
         MALIPO_NOT_FOUND_GAP_MS: '100',
         MALIPO_NOT_FOUND_SPAN_MS: String(spanMs),
+        MALIPO_LATE_CHECK_AGES_MS: '1000,2000,4000,8000,16000,32000,64000,128000',
       },
     }));
   const patientEnv = useEnvironment(3_600_000);
@@ -104,11 +105,19 @@ describe('a payout whose send is in doubt and that the operator does not know', 
     await eventually('the count to begin again', async () => (await countOf(patientEnv, payout)) === 0);
   });
 
-  it('fails and frees its money when the operator says so often enough, for long enough', async () => {
+  it('fails and frees its money when the operator says so often enough, and is a discrepancy once that was not true', async () => {
     const payout = await sendInDoubt(testEnv);
     const shown = await untilPayoutState(testEnv, payout, 'failed');
     assert.equal(shown.failure?.code, 'operator_unavailable');
     assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000, 0]);
     assert.ok((await countOf(testEnv, payout)) >= 3);
+    // It is still rechecked, and nobody calls back.
+    operator.answerStatusQueries(null);
+    operator.setStatus({ status: 'SUCCESSFUL' });
+    const found = async () => (await listDiscrepancies(testEnv.db, 1))[0];
+    const { subject, kind } = await eventually('the discrepancy', found, 30_000);
+    assert.deepEqual([subject, kind], [payout.id, 'paid_after_failed']);
+    assert.deepEqual(await balanceOf(testEnv, payout.merchant), [20_000, 0]);
+    await settleAll(testEnv, payout);
   });
 });

@@ -3,6 +3,7 @@ import type { Clocks } from '../clocks.ts';
 import { COLLECTION_TRANSITIONS, type Collection, type CollectionState } from './collection.ts';
 import type { CollectionTransitionInput } from './collection-progress.ts';
 import { failureOf } from './failure.ts';
+import { firstLateCheckAt } from '../work.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
 
 type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckAgesMs'>;
@@ -68,10 +69,6 @@ function checkDueAt({ state, updatedAt, promptExpiresAt }: Collection, clocks: C
     case 'reversed':
       return null;
   }
-}
-
-function firstLateCheckAt(expiredAt: Date, [firstAgeMs]: readonly number[]): Date | null {
-  return firstAgeMs === undefined ? null : after(expiredAt, firstAgeMs);
 }
 
 function after(at: Date, ms: number): Date {

@@ -2,9 +2,9 @@
 import { failureOf, type FailureCause } from './failure.ts';
 import type { UserId } from '../ids.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
-import { isFinal } from './payment.ts';
 import { PAYOUT_TRANSITIONS, type Payout, type PayoutState } from './payout.ts';
 import type { PayoutOutcomeInput } from './payout-progress.ts';
+import { moneyOutCheckDueAt, type SendCheckClocks } from './recorded-send.ts';
 
 /** What a transition of a payout is recorded from: a decision of people, or what its workflow records. */
 export type PayoutTransitionInput =
@@ -24,7 +24,7 @@ export type PayoutChange = {
   readonly requiresNotAccepted: boolean;
   /** Whether the change may be written only while no try to send it is recorded. */
   readonly requiresNotSent: boolean;
-  /** When the payout is checked, unless a workflow has changed it by then; null when it is final. */
+  /** When the payout is checked, unless a workflow has changed it by then; null when nothing more is awaited. */
   readonly checkDueAt: Date | null;
 };
 
@@ -33,7 +33,7 @@ export function changePayout(
   before: Payout,
   input: PayoutTransitionInput,
   at: Date,
-  staleAfterMs: number,
+  clocks: SendCheckClocks,
 ): PayoutChange | null {
   const state = PAYOUT_TRANSITIONS[before.state][input.kind];
   if (state === undefined) return null;
@@ -56,7 +56,7 @@ export function changePayout(
     failedBy: state === 'failed' ? (input.kind as FailureCause) : null,
     requiresNotAccepted: input.kind === 'never_accepted',
     requiresNotSent: input.kind === 'never_sent',
-    checkDueAt: isFinal(state) ? null : new Date(at.getTime() + staleAfterMs),
+    checkDueAt: moneyOutCheckDueAt(state, input.kind, at, clocks),
   };
 }
 

@@ -1,6 +1,10 @@
 // What a row records of a send, and which ends of a payment it confirms.
 import type { Clocks } from '../clocks.ts';
+import { firstLateCheckAt } from '../work.ts';
 import { OPERATORS, type OperatorId } from './operator-catalogue.ts';
+import { isFinal } from './payment.ts';
+import type { PayoutState } from './payout.ts';
+import type { ReversalState } from './reversal.ts';
 import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
 
 /** How often, and from when to when, the operator said that it does not know the payment; counted on its row. */
@@ -63,4 +67,20 @@ export function confirmsNeverAccepted(
   const progress = { sendDeadlineAtMs: row.sendDeadlineAt?.getTime() ?? null, isAccepted: row.acceptedAt !== null };
   const decidedAtMs = Math.min(queriedAtMs, at.getTime());
   return isNeverAccepted(progress, decidedAtMs, notFoundGraceMs) && hasNotFoundEvidence(row, notFoundSpanMs);
+}
+
+export type SendCheckClocks = Pick<Clocks, 'staleAfterMs' | 'lateCheckAgesMs'>;
+
+/**
+ * When a payout or refund that went to this state is checked next; null when nothing more is awaited. What failed on
+ * evidence, and not by the operator's own status, may still turn out to be paid.
+ */
+export function moneyOutCheckDueAt(
+  state: PayoutState | ReversalState,
+  by: string,
+  at: Date,
+  { staleAfterMs, lateCheckAgesMs }: SendCheckClocks,
+): Date | null {
+  if (by === 'never_accepted') return firstLateCheckAt(at, lateCheckAgesMs);
+  return isFinal(state) ? null : new Date(at.getTime() + staleAfterMs);
 }

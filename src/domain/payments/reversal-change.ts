@@ -1,13 +1,13 @@
 // Decides how a transition input changes a reversal. The operations record the change.
 import { failureOf, type FailureCause } from './failure.ts';
-import { isFinal } from './payment.ts';
+import { moneyOutCheckDueAt, type SendCheckClocks } from './recorded-send.ts';
 import { REVERSAL_TRANSITIONS, type Reversal } from './reversal.ts';
 import type { ReversalTransitionInput } from './reversal-progress.ts';
 
 export type ReversalChange = {
   readonly before: Reversal;
   readonly after: Reversal;
-  /** When the reversal is checked, unless a workflow has changed it by then; null when it is final. */
+  /** When the reversal is checked, unless a workflow has changed it by then; null when nothing more is awaited. */
   readonly checkDueAt: Date | null;
   /** What made it fail; null unless it failed. */
   readonly failedBy: FailureCause | null;
@@ -22,14 +22,14 @@ export function changeReversal(
   before: Reversal,
   input: ReversalTransitionInput,
   at: Date,
-  staleAfterMs: number,
+  clocks: SendCheckClocks,
 ): ReversalChange | null {
   const state = REVERSAL_TRANSITIONS[before.state][input.kind];
   if (state === undefined) return null;
   return {
     before,
     after: { ...before, state, failureCode: failureOf(input), updatedAt: at },
-    checkDueAt: isFinal(state) ? null : new Date(at.getTime() + staleAfterMs),
+    checkDueAt: moneyOutCheckDueAt(state, input.kind, at, clocks),
     failedBy: state === 'failed' ? (input.kind as FailureCause) : null,
     requiresNotAccepted: input.kind === 'never_accepted',
     requiresNotSent: input.kind === 'never_sent',

@@ -40,7 +40,7 @@ async function end(tx: Tx, input: EndQueuedPayout, { environment, clocks }: Paym
     decision.kind === 'reject'
       ? ({ kind: 'rejected', by: userId, reason: decision.reason } as const)
       : ({ kind: 'cancelled', by: userId } as const);
-  const change = changePayout(payout, transition, at, clocks.staleAfterMs);
+  const change = changePayout(payout, transition, at, clocks);
   if (change === null) throw notQueued(payout);
   const { after } = change;
   const isRecorded = await recordPayoutChange(tx, change, environment);

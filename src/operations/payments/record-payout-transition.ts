@@ -31,7 +31,7 @@ export async function recordPayoutTransition(
     const before = await findPayout(db, ref.merchantId, ref.id);
     if (before === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
     if (!isTimely(before, transition, at, clocks)) return before;
-    const change = changePayout(before, transition, at, clocks.staleAfterMs);
+    const change = changePayout(before, transition, at, clocks);
     if (change === null) return before;
     return (await recordPayoutChange(db, change, environment)) ? change.after : 'missed';
   });

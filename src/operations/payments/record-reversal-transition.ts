@@ -36,7 +36,7 @@ export async function recordReversalTransition(
   return context.db.withTransaction(async (tx) => {
     const before = await findReversal(tx, ref.merchantId, ref.id);
     if (before === null) throw new DomainError('reversal_not_found', 'There is no reversal with this id.');
-    const change = changeReversal(before, transition, at, clocks.staleAfterMs);
+    const change = changeReversal(before, transition, at, clocks);
     if (change === null || !isTimely(before, transition, at, clocks)) {
       return { reversal: before, isPosted: true };
     }

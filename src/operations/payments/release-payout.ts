@@ -183,8 +183,8 @@ async function approve(tx: Tx, payoutId: string, input: Release, context: Contex
 
 async function release(tx: Tx, approved: Payout, at: Date, { environment, clocks }: Context): Promise<Payout> {
   const sendDeadlineAt = new Date(at.getTime() + clocks.payoutSendDeadlineMs);
-  const checkAfterMs = checkBeforeDeadlineMs(clocks.payoutSendDeadlineMs);
-  const change = changePayout(approved, { kind: 'released', sendDeadlineAt }, at, checkAfterMs);
+  const staleAfterMs = checkBeforeDeadlineMs(clocks.payoutSendDeadlineMs);
+  const change = changePayout(approved, { kind: 'released', sendDeadlineAt }, at, { ...clocks, staleAfterMs });
   if (change === null) throw new Error(`payout ${approved.id} could not be released from ${approved.state}`);
   const isRecorded = await recordPayoutChange(tx, change, environment);
   if (!isRecorded) throw new Error(`payout ${approved.id} changed while it was locked`);

@@ -9,8 +9,9 @@ import {
 } from '../../../src/db/payments/payment-progress.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { getReversal } from '../../../src/queries/payments/reversal.ts';
+import { requeueRechecks } from '../../../src/operations/requeue-rechecks.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { makeCollection, TEST_CLOCKS, whileLocked } from '../rows.ts';
+import { makeCollection, oneRow, TEST_CLOCKS, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { balanceOf, makeReversal, makeShop, queue, recordPayout, recordReversal, release } from './payout-rows.ts';
 
@@ -47,6 +48,9 @@ for (const kind of ['payout', 'reversal'] as const) {
 
     const load = () =>
       ref.kind === 'payout' ? getPayout(db, ref.merchantId, ref.id) : getReversal(db, ref.merchantId, ref.id);
+
+    const checkDueAt = async () =>
+      (await oneRow<{ due: Date | null }>(db, `SELECT check_due_at AS due FROM ${kind}s WHERE id = $1`, [ref.id])).due;
 
     /** The operator says at this time after the first that can count that it does not know the payment. */
     async function notFoundAt(afterMs: number): Promise<number> {
@@ -85,6 +89,18 @@ for (const kind of ['payout', 'reversal'] as const) {
       assert.equal(failureCode, 'operator_unavailable');
       const [, held] = await balanceOf(db, shop.merchantId);
       assert.equal(held, heldBefore - (kind === 'payout' ? 1000n : 0n));
+    });
+
+    it('is rechecked after it failed so, at each of the ages of late checks, because it may turn out to be paid', async () => {
+      for (const ms of [0, HALF_SPAN_MS, spanMs]) await notFoundAt(ms);
+      await neverAccepted(spanMs);
+      const failedAtMs = countsAtMs + spanMs;
+      const ages: number[] = [];
+      for (let due = await checkDueAt(); due !== null; due = await checkDueAt()) {
+        ages.push(due.getTime() - failedAtMs);
+        await requeueRechecks(db, { at: due, clocks: { lateCheckAgesMs: [60_000, 90_000, 200_000] }, limit: 100 });
+      }
+      assert.deepEqual(ages, [60_000, 90_000, 200_000]);
     });
 
     it('does not fail by many such statuses within a short time, of which only those with a gap between them count', async () => {
