@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
+import { Client } from 'pg';
 import { freePorts, requireFreePort } from './ports.ts';
 import { launchProcess } from './supervised-process.ts';
 import type { TemporalPrograms } from './temporal-binary.ts';
@@ -34,6 +35,7 @@ export type TemporalOnPostgresOptions = {
 // As in docker-compose.yml. It cannot be changed once the databases are there.
 const HISTORY_SHARDS = '4';
 const STOP_LIMIT_MS = 20_000;
+const DATABASE_LIMIT_MS = 20_000;
 /** There in every cluster, before anybody has created a namespace. */
 const OWN_NAMESPACE = 'temporal-system';
 // Beside the address that clients use.
@@ -56,6 +58,7 @@ export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions
   const { programs, host, port, logFile, onSpawn } = options;
   await requireFreePort('the Temporal server', port, host);
   await prepareSchemas(options);
+  await forgetMembers(options);
   const server = await launchProcess({
     command: programs.server,
     args: ['--allow-no-auth', 'start'],
@@ -125,6 +128,25 @@ async function prepareSchemas(options: TemporalOnPostgresOptions): Promise<void>
     const problem = await tool('update-schema', '--schema-name', `postgresql/v12/${schema}`);
     if (problem !== undefined)
       throw new Error(`the database ${database} could not be prepared for Temporal: ${problem}`);
+  }
+}
+
+/**
+ * The four parts of the server find each other by a table of members, in which those of a server that was killed stay for a
+ * while. A new server waits 40 s for them, and hands no work to anybody meanwhile. Only one server runs on the database.
+ */
+async function forgetMembers(options: TemporalOnPostgresOptions): Promise<void> {
+  const { host, port, user, password } = options.postgres;
+  const database = databasesOf(options).store;
+  const limits = { connectionTimeoutMillis: DATABASE_LIMIT_MS, query_timeout: DATABASE_LIMIT_MS };
+  const client = new Client({ host, port, user, password, database, ...limits });
+  // A connection that breaks rejects the query under way; without a listener it would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('DELETE FROM cluster_membership');
+  } finally {
+    await client.end();
   }
 }
 

@@ -1,7 +1,9 @@
 // Temporal's production server on a real PostgreSQL.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import { Client as PgClient } from 'pg';
 import { freePort } from '../../src/dev/ports.ts';
 import { startPostgresServer, type PostgresServer } from '../../src/dev/postgres-server.ts';
 import { startOfProcess } from '../../src/dev/process-identity.ts';
@@ -50,6 +52,12 @@ describe('the production server of Temporal on PostgreSQL', () => {
     return new Client({ connection, namespace: NAMESPACE });
   }
 
+  /** The part that hands work to workers is reached by others than the one that takes requests. */
+  async function untilHandsOutWork({ connection }: Client): Promise<void> {
+    const queue = { namespace: 'temporal-system', taskQueue: { name: 'nobody' } };
+    while (!(await connection.workflowService.describeTaskQueue(queue).catch(() => null))) await sleep(100);
+  }
+
   it('keeps namespace, search attributes and workflows over a kill and a restart', async () => {
     const postgres = await startPostgres();
     const first = await start(postgres);
@@ -65,6 +73,34 @@ describe('the production server of Temporal on PostgreSQL', () => {
     assert.equal(status.name, 'RUNNING');
     await second.stop();
     assert.equal(startOfProcess(second.pid), undefined);
+  }).timeout(120_000);
+
+  it('forgets the members of a server that was killed, for which it would wait', async () => {
+    const postgres = await startPostgres();
+    const url = new URL(postgres.adminUrl);
+    url.pathname = '/temporal';
+    const members = async (): Promise<string[]> => {
+      const client = new PgClient({ connectionString: url.href });
+      await client.connect();
+      const { rows } = await client.query<{ id: string }>(
+        `SELECT encode(host_id, 'hex') AS id FROM cluster_membership`,
+      );
+      await client.end();
+      return rows.map(({ id }) => id);
+    };
+    const first = await start(postgres);
+    await untilHandsOutWork(await clientOf(first));
+    const dead = await members();
+    assert.notEqual(dead.length, 0);
+    process.kill(first.pid, 'SIGKILL');
+    await first.exited;
+    const second = await start(postgres);
+    const known = await members();
+    assert.deepEqual(
+      known.filter((id) => dead.includes(id)),
+      [],
+    );
+    await untilHandsOutWork(await clientOf(second));
   }).timeout(120_000);
 
   it('fails with what is wrong when the database does not let it in', async () => {
