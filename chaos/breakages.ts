@@ -1,15 +1,23 @@
 // Ways in which a service could be broken, each done to the evidence of a good run: the checker must name every one.
-import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { Client as TemporalClient, Connection } from '@temporalio/client';
-import type { Client } from 'pg';
-import { request } from 'undici';
-import type { Evidence } from './checker/evidence.ts';
+import {
+  appendLine,
+  change,
+  changeEvent,
+  changeLines,
+  doubleEvent,
+  eventIdIn,
+  eventOfPaid,
+  forgetAtOperator,
+  isSame,
+  linesOf,
+  rowOf,
+  sendAgain,
+  PAID_COLLECTION,
+  type Copy,
+} from './break-evidence.ts';
+import type { Evidence, ProcessEnd } from './checker/evidence.ts';
 import type { RuleName } from './checker/violation.ts';
-import type { Topology } from './topology.ts';
-
-/** A copy of the evidence, which may be changed past every constraint and trigger. */
-export type Copy = { readonly evidence: Evidence; readonly db: Client; readonly topology: Topology };
 
 export type Breakage = {
   /** Completes "the checker names …". */
@@ -19,8 +27,10 @@ export type Breakage = {
   readonly apply: (copy: Copy) => Promise<string>;
 };
 
-const PAID_COLLECTION = `SELECT id FROM collections WHERE state = 'succeeded' AND amount_minor < 1000000 ORDER BY id LIMIT 1`;
 const PAID_PAYOUT = `SELECT id FROM payouts WHERE state = 'succeeded' ORDER BY id LIMIT 1`;
+const FAILED_COLLECTION = `SELECT id FROM collections WHERE state = 'failed' ORDER BY id LIMIT 1`;
+const EXPIRED_COLLECTION = `SELECT id, operator_reference AS reference FROM collections WHERE state = 'expired' ORDER BY id LIMIT 1`;
+const REFUSED_PAYOUT = `SELECT id, operator_reference AS reference FROM payouts WHERE state = 'failed' ORDER BY id LIMIT 1`;
 const UNDECIDED_PAYOUT = `SELECT id FROM payouts WHERE state = 'reconciling' ORDER BY id LIMIT 1`;
 
 export const BREAKAGES: readonly Breakage[] = [
@@ -177,7 +187,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     name: 'an expiry that says that nothing was sent',
-    rule: 'state_contradicts_operator',
+    rule: 'reason_contradicts_operator',
     apply: (copy) =>
       change(
         copy,
@@ -191,6 +201,20 @@ export const BREAKAGES: readonly Breakage[] = [
     apply: (copy) => change(copy, PAID_PAYOUT, 'DELETE FROM payout_approvals WHERE payout_id = $1'),
   },
   {
+    name: 'a payout above the limit of its merchant that one person released',
+    rule: 'sent_without_release',
+    apply: async (copy) => {
+      const id = await change(
+        copy,
+        `SELECT payout_id AS id FROM payout_approvals GROUP BY payout_id HAVING count(*) = 2 ORDER BY payout_id LIMIT 1`,
+        `DELETE FROM payout_approvals WHERE payout_id = $1 AND user_id = (
+           SELECT max(user_id) FROM payout_approvals WHERE payout_id = $1)`,
+      );
+      await copy.db.query('UPDATE payouts SET approvals_required = 1 WHERE id = $1', [id]);
+      return id;
+    },
+  },
+  {
     name: 'a decision without its entry in the audit log',
     rule: 'audit_missing',
     apply: (copy) => change(copy, PAID_PAYOUT, 'DELETE FROM audit_entries WHERE subject_id = $1'),
@@ -198,11 +222,136 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     name: 'a server that ended by itself',
     rule: 'process_ended',
+    apply: ({ evidence }) => endProcess(evidence, { pid: 4242, reason: 'ended with code 1', wasReady: true }),
+  },
+  {
+    name: 'a server that ended by a signal of its own',
+    rule: 'process_ended',
+    apply: ({ evidence }) => endProcess(evidence, { pid: 4242, reason: 'was ended by SIGSEGV', wasReady: true }),
+  },
+  {
+    name: 'a server that somebody else killed while it started',
+    rule: 'process_ended',
     apply: ({ evidence }) => {
-      const end = { name: 'server 0', atMs: Date.now(), reason: 'ended with code 1', wasReady: true };
-      writeFileSync(evidence.processFile, `${JSON.stringify(end)}\n`, { flag: 'a' });
-      return Promise.resolve('server 0');
+      const killed = { type: 'signal', pid: 4141, signal: 'SIGKILL', atMs: Date.now() };
+      appendLine(evidence.faultFile, killed);
+      const reason = 'it was ended by SIGKILL before it was ready. The end of server.log:\n';
+      return endProcess(evidence, { pid: 4242, reason, wasReady: false });
     },
+  },
+  {
+    name: 'an approved payout that is not released',
+    rule: 'decision_ignored',
+    apply: approveQueued,
+  },
+  {
+    name: 'an approved payout that expired',
+    rule: 'decision_ignored',
+    apply: async (copy) => {
+      const id = await approveQueued(copy);
+      const expire = `UPDATE payouts SET state = 'expired', previous_state = 'queued', version = 1 WHERE id = $1`;
+      await copy.db.query(expire, [id]);
+      return id;
+    },
+  },
+  {
+    name: 'a payout that failed for a reason of the operator, which never saw it',
+    rule: 'reason_contradicts_operator',
+    apply: (copy) => forgetAtOperator(copy, REFUSED_PAYOUT),
+  },
+  {
+    name: 'a refund that failed for a reason of the operator, which never saw it',
+    rule: 'reason_contradicts_operator',
+    apply: async (copy) => {
+      const id = await forgetAtOperator(
+        copy,
+        'SELECT id, operator_reference AS reference FROM reversals ORDER BY id LIMIT 1',
+      );
+      const fail = `UPDATE reversals SET state = 'failed', failure_code = 'payer_not_found' WHERE id = $1`;
+      await copy.db.query(fail, [id]);
+      return id;
+    },
+  },
+  {
+    name: 'a collection that failed for another reason than the operator gave',
+    rule: 'reason_contradicts_operator',
+    apply: (copy) =>
+      change(copy, FAILED_COLLECTION, `UPDATE collections SET failure_code = 'insufficient_funds' WHERE id = $1`),
+  },
+  {
+    name: 'a collection that was never sent while nothing was broken',
+    rule: 'never_sent',
+    apply: async (copy) => {
+      const id = await forgetAtOperator(copy, EXPIRED_COLLECTION);
+      const unsent = `UPDATE collections SET failure_code = 'service_unavailable', send_begun_at = NULL WHERE id = $1`;
+      await copy.db.query(unsent, [id]);
+      return id;
+    },
+  },
+  {
+    name: 'a payout that never reached the operator while nothing was broken',
+    rule: 'never_sent',
+    apply: async (copy) => {
+      const id = await forgetAtOperator(copy, REFUSED_PAYOUT);
+      await copy.db.query(`UPDATE payouts SET failure_code = 'operator_unavailable' WHERE id = $1`, [id]);
+      return id;
+    },
+  },
+  {
+    name: 'an event that shows another amount',
+    rule: 'event_wrong',
+    apply: (copy) =>
+      changeEvent(copy, { type: 'collection.prompted' }, ({ data: { object } }) => {
+        object['amount'] = Number(object['amount']) + 1;
+      }),
+  },
+  {
+    name: 'an event that shows another reason',
+    rule: 'event_wrong',
+    apply: (copy) =>
+      changeEvent(copy, { type: 'payout.failed' }, ({ data: { object } }) => {
+        object['failure'] = { code: 'insufficient_funds', message: 'Another one.' };
+      }),
+  },
+  {
+    name: 'an event that says that the money came back',
+    rule: 'event_wrong',
+    apply: (copy) =>
+      changeEvent(copy, { type: 'payout.succeeded' }, ({ data: { object } }) => {
+        object['amount_reversed'] = object['amount'];
+      }),
+  },
+  {
+    name: 'an event that leaves out who approved',
+    rule: 'event_wrong',
+    apply: (copy) =>
+      changeEvent(copy, { type: 'payout.released' }, ({ data: { object } }) => {
+        object['approvals'] = [];
+      }),
+  },
+  {
+    name: 'an event that calls a timely outcome late',
+    rule: 'event_wrong',
+    apply: (copy) =>
+      changeEvent(copy, { type: 'collection.succeeded' }, ({ data }) => {
+        data.late = true;
+      }),
+  },
+  {
+    name: 'an event that does not call a late outcome late',
+    rule: 'event_wrong',
+    apply: (copy) =>
+      changeEvent(copy, { type: 'collection.succeeded', text: '"late":true' }, ({ data }) => {
+        delete data.late;
+      }),
+  },
+  {
+    name: 'an event that lacks a field',
+    rule: 'event_wrong',
+    apply: (copy) =>
+      changeEvent(copy, { type: 'collection.failed' }, ({ data: { object } }) => {
+        delete object['reference'];
+      }),
   },
   // The last one, because the workflow is gone for the others too.
   {
@@ -224,104 +373,20 @@ export const BREAKAGES: readonly Breakage[] = [
   },
 ];
 
-type Line = Readonly<Record<string, unknown>>;
-
-async function rowOf({ db }: Copy, sql: string, values: readonly unknown[] = []): Promise<Record<string, string>> {
-  const { rows } = await db.query<Record<string, string>>(sql, [...values]);
-  const [row] = rows;
-  if (!row) throw new Error(`there is nothing to break: ${sql}`);
-  return row;
+function endProcess({ processFile }: Evidence, end: Omit<ProcessEnd, 'name' | 'atMs'>): Promise<string> {
+  appendLine(processFile, { name: 'server 0', atMs: Date.now(), ...end });
+  return Promise.resolve('server 0');
 }
 
-/** Applies `sql` to the row that `select` finds; returns the row's id. */
-async function change(copy: Copy, select: string, sql: string): Promise<string> {
-  const { id = '' } = await rowOf(copy, select);
-  const { rowCount } = await copy.db.query(sql, [id]);
-  if (rowCount === 0) throw new Error(`nothing was broken: ${sql}`);
-  return id;
-}
-
-async function eventOfPaid(copy: Copy): Promise<string> {
-  const { id = '' } = await rowOf(
+/** The payout that was left alone, with an approval by an approver of its merchant. */
+async function approveQueued(copy: Copy): Promise<string> {
+  const { id = '' } = await rowOf(copy, `SELECT id FROM payouts WHERE state = 'queued' ORDER BY id LIMIT 1`);
+  await rowOf(
     copy,
-    `SELECT id FROM events WHERE type = 'collection.succeeded' ORDER BY id LIMIT 1`,
+    `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at)
+     SELECT p.id, m.user_id, p.merchant_id, now() FROM payouts p JOIN members m USING (merchant_id)
+     WHERE p.id = $1 AND 'approver' = ANY (m.roles) ORDER BY m.user_id LIMIT 1 RETURNING payout_id`,
+    [id],
   );
   return id;
-}
-
-async function doubleEvent(copy: Copy): Promise<string> {
-  const id = await eventOfPaid(copy);
-  const second = `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`;
-  await copy.db.query('ALTER TABLE events DROP CONSTRAINT events_one_per_change');
-  await copy.db.query(
-    `INSERT INTO events (id, merchant_id, type, collection_id, resource_version, body, created_at)
-     SELECT $2, merchant_id, type, collection_id, resource_version, replace(body, $1, $2), created_at
-     FROM events WHERE id = $1`,
-    [id, second],
-  );
-  return second;
-}
-
-// As a server would that draws a new reference for a repeated send.
-async function sendAgain(copy: Copy): Promise<string> {
-  const {
-    id = '',
-    phone,
-    amount,
-  } = await rowOf(
-    copy,
-    `SELECT id, phone, amount_minor::text AS amount FROM (${PAID_COLLECTION}) AS c
-    JOIN collections USING (id)`,
-  );
-  const { topology, evidence } = copy;
-  const settings = topology.environment;
-  const base = `${topology.sandbox.url}/collection`;
-  const subscription = { 'Ocp-Apim-Subscription-Key': settings['MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY'] ?? '' };
-  const user = `${settings['MALIPO_MTN_MOMO_COLLECTION_API_USER'] ?? ''}:${settings['MALIPO_MTN_MOMO_COLLECTION_API_KEY'] ?? ''}`;
-  const token = await request(`${base}/token/`, {
-    method: 'POST',
-    headers: { ...subscription, Authorization: `Basic ${Buffer.from(user).toString('base64')}` },
-  });
-  const { access_token: accessToken } = (await token.body.json()) as { access_token: string };
-  const reference = randomUUID();
-  const sent = await request(`${base}/v1_0/requesttopay`, {
-    method: 'POST',
-    headers: {
-      ...subscription,
-      Authorization: `Bearer ${accessToken}`,
-      'Content-Type': 'application/json',
-      'X-Reference-Id': reference,
-      'X-Target-Environment': 'sandbox',
-    },
-    body: JSON.stringify({
-      amount,
-      currency: 'UGX',
-      externalId: reference,
-      payer: { partyIdType: 'MSISDN', partyId: phone },
-      payerMessage: 'Payment',
-      payeeNote: 'Payment',
-    }),
-  });
-  if (sent.statusCode !== 202) throw new Error(`the sandbox operator refused it: ${await sent.body.text()}`);
-  await sent.body.dump();
-  writeFileSync(evidence.operatorFile, readFileSync(topology.evidence.operatorFile));
-  return id;
-}
-
-function eventIdIn({ headers }: Line): unknown {
-  return (headers as Line)['malipo-event-id'];
-}
-
-function isSame(line: Line, other: Line | undefined): boolean {
-  return JSON.stringify(line) === JSON.stringify(other);
-}
-
-function linesOf(file: string): Line[] {
-  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-  return lines.map((line) => JSON.parse(line) as Line);
-}
-
-function changeLines(file: string, changed: (line: Line) => readonly Line[]): void {
-  const lines = linesOf(file).flatMap((line) => changed(line).map((each) => `${JSON.stringify(each)}\n`));
-  writeFileSync(file, lines.join(''));
 }

@@ -72,6 +72,34 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
     from: `await insertAuditEntry(tx, { ...act, ...actorOf(by), outcome: 'done' });`,
     to: '',
   },
+  {
+    name: 'records approvals and releases nothing',
+    rule: 'decision_ignored',
+    file: 'src/operations/payments/release-payout.js',
+    from: 'const isReleased = (await countValidApprovals(tx, payout.id)) >= approved.approvalsRequired;',
+    to: 'const isReleased = false;',
+  },
+  {
+    name: 'accepts everything and sends nothing',
+    rule: 'never_sent',
+    file: 'activities/payment.js',
+    from: 'const isFirstTry = !payment.isSendBegun && (await markSendBegun(db, ref, new Date()));',
+    to: 'const isFirstTry = false;',
+  },
+  {
+    name: 'takes a payout for refused without asking the operator',
+    rule: 'reason_contradicts_operator',
+    file: 'src/operators/mtn-momo/mtn-momo.js',
+    from: `return readSendResponse(await call(disbursement, transfer(request, callbackUrl)), 'payout');`,
+    to: `return { kind: 'refused', code: 'payer_not_found', operatorCode: 'PAYEE_NOT_FOUND' };`,
+  },
+  {
+    name: 'never says that an outcome came late',
+    rule: 'event_wrong',
+    file: 'src/domain/event.js',
+    from: '...(isLateOutcome(collection) ? { late: true } : {}),',
+    to: '',
+  },
 ];
 
 /**

@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { request } from 'undici';
+import type { FaultLine } from './checker/evidence.ts';
 import type { Engine } from './engine.ts';
-import { describeFault, type PlannedFault } from './schedule.ts';
+import { openLineFile } from './line-file.ts';
+import { describeFault, partHitBy, type PlannedFault } from './schedule.ts';
 import type { Part, Topology } from './topology.ts';
 
 /** A fault as it was: it may have begun and ended later than planned on a busy machine. */
@@ -19,6 +21,8 @@ type FaultsOptions = {
 };
 
 type Heal = () => Promise<void>;
+/** Writes down what is done to the service, before it is done. */
+type Record = (line: FaultLine) => void;
 
 const SWITCH_LIMIT_MS = 5000;
 const SWITCH_TRIES = 20;
@@ -32,36 +36,48 @@ const NOT_HEALED: Heal = () => Promise.resolve();
 
 /** Resolves with all faults when the last one is healed. */
 export async function runFaults(schedule: readonly PlannedFault[], options: FaultsOptions): Promise<Fault[]> {
+  const file = openLineFile(options.topology.evidence.faultFile);
+  const record: Record = (line) => {
+    file.append(line);
+  };
   const underWay = schedule.map(async (planned): Promise<Fault> => {
+    const { number: fault, kind } = planned;
     await sleep(Math.max(0, options.startMs + planned.atMs - Date.now()));
     options.report(describeFault(planned));
     const begunAtMs = Date.now();
-    const heal = await begin(planned, options);
+    record({ type: 'begun', fault, kind, hits: partHitBy(kind), atMs: begunAtMs });
+    const heal = await begin(planned, options, record);
     await sleep(planned.durationMs);
     await heal();
-    return { ...planned, begunAtMs, healedAtMs: Date.now() };
+    const healedAtMs = Date.now();
+    record({ type: 'healed', fault, atMs: healedAtMs });
+    return { ...planned, begunAtMs, healedAtMs };
   });
   return Promise.all(underWay);
 }
 
-async function begin({ kind, target, number, durationMs }: PlannedFault, options: FaultsOptions): Promise<Heal> {
+async function begin(
+  { kind, target, number, durationMs }: PlannedFault,
+  options: FaultsOptions,
+  record: Record,
+): Promise<Heal> {
   const { topology, seed, report } = options;
   const { serverProcesses, temporal, postgres, sandbox, receiver, disk } = topology;
   const server = serverProcesses[target % serverProcesses.length];
   switch (kind) {
     case 'server_killed':
-      return signal(server, 'SIGKILL');
+      return end(server, 'SIGKILL', record);
     case 'server_stopped':
       return stopProcess(server);
     case 'temporal_killed':
-      return endEngine(temporal, 'SIGKILL', durationMs);
+      return endEngine(temporal, 'SIGKILL', { durationMs, record });
     case 'temporal_stopped':
       return stopProcess(temporal);
     case 'postgres_killed':
-      return endEngine(postgres, 'SIGKILL', durationMs);
+      return endEngine(postgres, 'SIGKILL', { durationMs, record });
     case 'postgres_shut_down':
       // PostgreSQL's immediate shutdown: it ends every connection, and recovers from its log at the next start.
-      return endEngine(postgres, 'SIGQUIT', durationMs);
+      return endEngine(postgres, 'SIGQUIT', { durationMs, record });
     case 'postgres_stopped':
       return stopProcess(postgres);
     case 'all_backends_terminated':
@@ -75,7 +91,7 @@ async function begin({ kind, target, number, durationMs }: PlannedFault, options
     case 'operator_down':
       return switchOperator(topology, report, { down: true });
     case 'operator_killed':
-      return signal(sandbox, 'SIGKILL');
+      return end(sandbox, 'SIGKILL', record);
     case 'operator_stopped':
       return stopProcess(sandbox);
     case 'receiver_slow':
@@ -85,7 +101,7 @@ async function begin({ kind, target, number, durationMs }: PlannedFault, options
     case 'receiver_down':
       return switchReceiver(topology, report, { name: 'down' });
     case 'receiver_killed':
-      return signal(receiver, 'SIGKILL');
+      return end(receiver, 'SIGKILL', record);
     case 'disk_full':
       disk?.fill();
       return () => Promise.resolve(disk?.makeRoom());
@@ -93,15 +109,22 @@ async function begin({ kind, target, number, durationMs }: PlannedFault, options
 }
 
 /** Does nothing while the part is down: there is nothing to hit. */
-async function signal(part: Part | undefined, name: NodeJS.Signals): Promise<Heal> {
+async function end(part: Part | undefined, signal: NodeJS.Signals, record: Record): Promise<Heal> {
   const pid = part?.pid();
-  if (pid !== undefined) process.kill(pid, name);
+  if (pid !== undefined) {
+    record({ type: 'signal', pid, signal, atMs: Date.now() });
+    process.kill(pid, signal);
+  }
   return Promise.resolve(NOT_HEALED);
 }
 
-async function endEngine(engine: Engine, name: NodeJS.Signals, durationMs: number): Promise<Heal> {
+async function endEngine(
+  engine: Engine,
+  signal: NodeJS.Signals,
+  { durationMs, record }: { readonly durationMs: number; readonly record: Record },
+): Promise<Heal> {
   engine.holdDown(Date.now() + durationMs);
-  return signal(engine, name);
+  return end(engine, signal, record);
 }
 
 async function stopProcess(part: Part | undefined): Promise<Heal> {

@@ -1,7 +1,8 @@
 // The tables of a campaign, as Markdown.
 import { writeFileSync } from 'node:fs';
 import type { Judgement } from './checker/check.ts';
-import type { Violation } from './checker/violation.ts';
+import { isExplained, sendsOf, type Send } from './checker/send-rules.ts';
+import type { Case, Violation } from './checker/violation.ts';
 import type { Fault } from './faults.ts';
 import type { Options } from './options.ts';
 import { recoveryTimes, type Recovery } from './recovery.ts';
@@ -11,7 +12,7 @@ export type Outcome = {
   readonly judgement: Judgement;
   readonly faults: readonly Fault[];
   readonly loadMs: number;
-  /** From the end of the load and the faults until the checker had nothing to object; null: never. */
+  /** From the last request until the checker had nothing to object; null: never. */
   readonly endMs: number | null;
 };
 
@@ -26,7 +27,6 @@ export function formatReport(outcome: Outcome): string {
   const countOf = (kind: string) => accepted.filter((payment) => payment.kind === kind).length;
   const attempts = evidence.requests.flatMap(({ results }) => results);
   const unanswered = attempts.filter(({ status }) => status === null);
-  const ownOutages = [...collections, ...payouts].filter(({ failureCode }) => failureCode === 'service_unavailable');
   const stuck = violations.filter(({ rule }) => rule === 'payment_stuck');
   return [
     `Seed \`${options.seed}\`: ${options.payments} payments in ${seconds(loadMs)}, ${options.servers} servers, ${options.topology} topology.`,
@@ -41,13 +41,14 @@ export function formatReport(outcome: Outcome): string {
       ['events, webhooks received', `${events.length}, ${evidence.received.length}`],
       ['faults', String(faults.length)],
       ['processes that ended', String(evidence.processEnds.length)],
-      ['from the last fault to the end of everything', endMs === null ? 'not within the limit' : seconds(endMs)],
-      ['ended by our own outage, nothing sent', String(ownOutages.length)],
+      ['from the last request to the end of everything', endMs === null ? 'not within the limit' : seconds(endMs)],
       ['violations', String(violations.length)],
       ['stuck', String(stuck.length)],
     ]),
     '',
     statesTable(outcome),
+    '',
+    sendsTable(evidence),
     '',
     faultsTable(outcome),
     ...(violations.length > 0 ? ['', violationLines(violations)] : []),
@@ -90,6 +91,33 @@ function statesTable({ judgement }: Outcome): string {
         .sort()
         .join(', '),
     ]),
+  ]);
+}
+
+/** How much was never sent, by whose outage. Only a fault may explain it, so where none does nothing may be missing. */
+function sendsTable(evidence: Case): string {
+  const { faults } = evidence.interference;
+  const sends = sendsOf(evidence);
+  const share = (part: readonly Send[], all: readonly Send[]): string =>
+    `${part.length}${part.length > 0 ? ` (${((100 * part.length) / all.length).toFixed(1)} %)` : ''}`;
+  const kinds = ['collection', 'payout', 'reversal'] as const;
+  return table([
+    ['to be sent', 'number', 'our outage', 'the operator’s', 'out of reach of every fault', 'of these not sent'],
+    ...kinds.map((kind) => {
+      const own = sends.filter((send) => send.kind === kind);
+      const ours = own.filter(({ outage }) => outage === 'service_unavailable');
+      const operators = own.filter(({ outage }) => outage !== null && outage !== 'service_unavailable');
+      const clear = own.filter((send) => !isExplained(send, faults));
+      const lost = clear.filter(({ outage }) => outage !== null);
+      return [
+        `${kind}s`,
+        String(own.length),
+        share(ours, own),
+        share(operators, own),
+        String(clear.length),
+        share(lost, clear),
+      ];
+    }),
   ]);
 }
 

@@ -1,4 +1,5 @@
 // Which faults come when and for how long: all of it from the seed, so that a campaign can be repeated.
+import type { BrokenPart } from './checker/evidence.ts';
 import type { Random } from './random.ts';
 
 export const FAULT_KINDS = [
@@ -39,7 +40,7 @@ type Profile = {
   /** How often it comes in comparison with the others. */
   readonly weight: number;
   /** What it hits: no two faults hit the same at once. */
-  readonly hits: 'server' | 'temporal' | 'postgres' | 'operator' | 'receiver';
+  readonly hits: BrokenPart;
   readonly durationMs: readonly [number, number];
 };
 
@@ -100,6 +101,10 @@ function scheduleAll({ durationMs, servers }: Omit<ScheduleOptions, 'hasDisk'>, 
     const isHit = underWay.some((earlier) => PROFILES[earlier.kind].hits === PROFILES[kind].hits);
     if (underWay.length < MOST_AT_ONCE && !isHit) faults.push(fault);
   }
+}
+
+export function partHitBy(kind: FaultKind): BrokenPart {
+  return PROFILES[kind].hits;
 }
 
 export function describeFault({ number, kind, target, atMs, durationMs }: PlannedFault): string {

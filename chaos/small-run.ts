@@ -38,6 +38,7 @@ const PAYMENTS: readonly (Pick<PlannedPayment, 'kind' | 'row'> & Partial<Planned
   { kind: 'collection', row: '013' },
   { kind: 'collection', row: '014', isReversed: true, merchant: 1 },
   { kind: 'collection', row: '015' },
+  { kind: 'collection', row: '009', merchant: 2 },
   { kind: 'payout', row: '000' },
   { kind: 'payout', row: '000', amount: 4500 },
   { kind: 'payout', row: '001', decision: 'release_twice' },
@@ -131,7 +132,7 @@ async function judgeBroken(topology: Topology, whole: Evidence, breakage: Breaka
   return { judgement: await check(evidence), id };
 }
 
-const FILES = ['journalFile', 'receiverFile', 'operatorFile', 'processFile'] as const;
+const FILES = ['journalFile', 'receiverFile', 'operatorFile', 'processFile', 'faultFile'] as const;
 
 function copyFiles(evidence: Evidence, folder: string): Evidence {
   mkdirSync(folder);

@@ -125,7 +125,8 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
     journalFile: openLineFile(join(folder, 'requests.jsonl')).path,
     receiverFile: join(folder, 'received.jsonl'),
     operatorFile: join(folder, 'sandbox.jsonl'),
-    processFile: join(folder, 'processes.jsonl'),
+    processFile: openLineFile(join(folder, 'processes.jsonl')).path,
+    faultFile: openLineFile(join(folder, 'faults.jsonl')).path,
     endpoints: merchants.flatMap(({ endpoints }) => endpoints),
   };
   return {
@@ -263,7 +264,7 @@ function watch(name: string, { folder, report }: PartOptions): (event: ChildEven
   return (event) => {
     if (event.type === 'ready') wasReady = true;
     if (event.type !== 'died') return;
-    log.append({ name, atMs: Date.now(), reason: event.reason, wasReady });
+    log.append({ name, pid: event.pid ?? null, atMs: Date.now(), reason: event.reason, wasReady });
     report(`${name} died (${event.reason.split('\n')[0] ?? ''})`);
     wasReady = false;
   };

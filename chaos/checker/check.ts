@@ -1,16 +1,34 @@
 // Judges a campaign by its evidence. Shares no code with the service, so that the same mistake cannot hide in both.
 import { auditRules } from './audit-rules.ts';
 import { eventRules } from './event-rules.ts';
-import { readOperator, readProcessEnds, readReceived, readRequests, type Evidence } from './evidence.ts';
+import {
+  readInterference,
+  readOperator,
+  readProcessEnds,
+  readReceived,
+  readRequests,
+  type Evidence,
+} from './evidence.ts';
 import { ledgerRules } from './ledger-rules.ts';
 import { readOpenWorkflows } from './open-workflows.ts';
 import { operatorRules } from './operator-rules.ts';
 import { progressRules } from './progress-rules.ts';
+import { reasonRules } from './reason-rules.ts';
 import { readRecords } from './records.ts';
 import { requestRules } from './request-rules.ts';
+import { sendRules } from './send-rules.ts';
 import type { Case, Rules, Violation } from './violation.ts';
 
-const ALL_RULES: readonly Rules[] = [requestRules, operatorRules, ledgerRules, eventRules, progressRules, auditRules];
+const ALL_RULES: readonly Rules[] = [
+  requestRules,
+  operatorRules,
+  reasonRules,
+  sendRules,
+  ledgerRules,
+  eventRules,
+  progressRules,
+  auditRules,
+];
 
 export type Judgement = { readonly evidence: Case; readonly violations: readonly Violation[] };
 
@@ -28,6 +46,7 @@ export async function check(evidence: Evidence): Promise<Judgement> {
     received: readReceived(evidence),
     endpoints: evidence.endpoints,
     processEnds: readProcessEnds(evidence),
+    interference: readInterference(evidence),
     records: await readRecords(evidence.databaseUrl),
   };
   return { evidence: read, violations: ALL_RULES.flatMap((rules) => rules(read)) };

@@ -1,5 +1,6 @@
-// Rules about events and webhooks: one event per change in order, each received at least once, signed, in the same bytes.
+// Rules about events and webhooks: one event per change, in order and true; each received at least once, signed, in the same bytes.
 import { createHmac } from 'node:crypto';
+import { problemsWith, type Subject } from './event-bodies.ts';
 import type { Endpoint, Received } from './evidence.ts';
 import type { EventRow } from './records.ts';
 import { groupBy, type Case, type Rules, type Violation } from './violation.ts';
@@ -27,26 +28,21 @@ const PAYOUT_STEPS: Readonly<Record<string, readonly string[]>> = {
 };
 const SIGNATURE_AGE_LIMIT_MS = 300_000;
 
-type Subject = { readonly id: string; readonly state: string; readonly version: number };
-type Body = {
-  readonly id: string;
-  readonly type: string;
-  readonly data: { readonly object: { readonly id: string; readonly state: string }; readonly previous_state: string };
-};
-
 function checkEvents({ records }: Case): Violation[] {
   const byPayment = groupBy(
     records.events.filter(({ paymentId }) => paymentId !== null),
     ({ paymentId }) => paymentId ?? '',
   );
-  const check = (kind: 'collection' | 'payout', row: Subject): Violation[] => {
-    const events = (byPayment.get(row.id) ?? []).sort((a, b) => (a.version ?? 0) - (b.version ?? 0));
-    byPayment.delete(row.id);
-    return checkChain(kind, row, events);
+  const approvals = groupBy(records.approvals, ({ payoutId }) => payoutId);
+  const check = (subject: Subject): Violation[] => {
+    const { id } = subject.row;
+    const events = (byPayment.get(id) ?? []).sort((a, b) => (a.version ?? 0) - (b.version ?? 0));
+    byPayment.delete(id);
+    return checkChain(subject, events);
   };
   return [
-    ...records.collections.flatMap((row) => check('collection', row)),
-    ...records.payouts.flatMap((row) => check('payout', row)),
+    ...records.collections.flatMap((row) => check({ kind: 'collection', row })),
+    ...records.payouts.flatMap((row) => check({ kind: 'payout', row, approvals: approvals.get(row.id) ?? [] })),
     ...[...byPayment].map(([id]): Violation => ({
       rule: 'event_surplus',
       id,
@@ -55,11 +51,13 @@ function checkEvents({ records }: Case): Violation[] {
   ];
 }
 
-function checkChain(kind: 'collection' | 'payout', row: Subject, events: readonly EventRow[]): Violation[] {
+function checkChain(subject: Subject, events: readonly EventRow[]): Violation[] {
+  const { kind, row } = subject;
   const [steps, firstVersion, start] =
-    kind === 'collection' ? [COLLECTION_STEPS, 1, 'initiated'] : [PAYOUT_STEPS, 0, ''];
+    kind === 'collection' ? ([COLLECTION_STEPS, 1, 'initiated'] as const) : ([PAYOUT_STEPS, 0, ''] as const);
   const violations: Violation[] = [];
-  let state = start;
+  let before: string = start;
+  let isPrompted = false;
   for (let version = firstVersion; version <= row.version; version++) {
     const [event, ...more] = events.filter((candidate) => candidate.version === version);
     if (!event) {
@@ -70,33 +68,23 @@ function checkChain(kind: 'collection' | 'payout', row: Subject, events: readonl
       const text = `it is one of ${more.length + 1} events of change ${version} of ${row.id}`;
       violations.push({ rule: 'event_surplus', id, text });
     }
-    const problem = problemWith(event, kind, row.id, state);
-    if (problem !== null) violations.push({ rule: 'event_wrong', id: event.id, text: problem });
-    const next = event.type.slice(kind.length + 1);
-    if (!(steps[state] ?? []).includes(next)) {
-      violations.push({ rule: 'event_wrong', id: event.id, text: `${row.id} cannot go from ${state} to ${next}` });
-    }
-    state = next;
+    const state = event.type.slice(kind.length + 1);
+    isPrompted ||= state === 'prompted';
+    const previous = before === '' ? null : before;
+    const change = { event, state, previous, isPrompted, isLast: version === row.version };
+    const problems = problemsWith(subject, change);
+    if (!(steps[before] ?? []).includes(state)) problems.push(`${row.id} cannot go from ${before} to ${state}`);
+    violations.push(...problems.map((text): Violation => ({ rule: 'event_wrong', id: event.id, text })));
+    before = state;
   }
-  if (state !== row.state && violations.length === 0) {
-    violations.push({ rule: 'event_wrong', id: row.id, text: `it is ${row.state}, its last event says ${state}` });
+  if (before !== row.state && violations.length === 0) {
+    violations.push({ rule: 'event_wrong', id: row.id, text: `it is ${row.state}, its last event says ${before}` });
   }
   const surplus = events.filter(({ version }) => version === null || version < firstVersion || version > row.version);
   for (const { id, version } of surplus) {
     violations.push({ rule: 'event_surplus', id, text: `${row.id} has no change ${version ?? 'without a number'}` });
   }
   return violations;
-}
-
-function problemWith({ id, type, body }: EventRow, kind: string, paymentId: string, before: string): string | null {
-  const parsed = JSON.parse(body) as Body;
-  const { object, previous_state: previous } = parsed.data;
-  if (parsed.id !== id || parsed.type !== type) return `its body names ${parsed.id} (${parsed.type})`;
-  if (object.id !== paymentId) return `its body is about ${object.id}, not ${paymentId}`;
-  if (`${kind}.${object.state}` !== type) return `it is ${type}, its body shows ${object.state}`;
-  return (previous as string | null) === (before === '' ? null : before)
-    ? null
-    : `its body says that the state before was ${previous}, not ${before}`;
 }
 
 function checkDeliveries({ records, received, endpoints }: Case): Violation[] {

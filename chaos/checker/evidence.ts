@@ -14,6 +14,8 @@ export type Evidence = {
   readonly operatorFile: string;
   /** Every end of a process that the campaign keeps running. */
   readonly processFile: string;
+  /** What the campaign broke, from when to when, and every signal that it sent to a process. */
+  readonly faultFile: string;
   readonly endpoints: readonly Endpoint[];
 };
 
@@ -107,6 +109,7 @@ export function readOperator({ operatorFile }: Pick<Evidence, 'operatorFile'>): 
 
 export type ProcessEnd = {
   readonly name: string;
+  readonly pid: number | null;
   readonly atMs: number;
   readonly reason: string;
   /** Whether it had been ready: a start that fails while an engine is away is tried again. */
@@ -115,6 +118,49 @@ export type ProcessEnd = {
 
 export function readProcessEnds({ processFile }: Pick<Evidence, 'processFile'>): ProcessEnd[] {
   return readLines(processFile) as ProcessEnd[];
+}
+
+/** What a fault breaks. */
+export type BrokenPart = 'server' | 'temporal' | 'postgres' | 'operator' | 'receiver';
+
+/** A fault began; `fault` counts from 1. */
+type FaultBegun = {
+  readonly type: 'begun';
+  readonly fault: number;
+  readonly kind: string;
+  readonly hits: BrokenPart;
+  readonly atMs: number;
+};
+type FaultHealed = { readonly type: 'healed'; readonly fault: number; readonly atMs: number };
+/** A signal that ends a process, written down before it is sent. */
+export type SentSignal = {
+  readonly type: 'signal';
+  readonly pid: number;
+  readonly signal: string;
+  readonly atMs: number;
+};
+
+export type FaultLine = FaultBegun | FaultHealed | SentSignal;
+
+/** `healedAtMs` is null while it lasts. */
+export type RecordedFault = {
+  readonly kind: string;
+  readonly hits: BrokenPart;
+  readonly begunAtMs: number;
+  readonly healedAtMs: number | null;
+};
+
+export type Interference = { readonly faults: readonly RecordedFault[]; readonly signals: readonly SentSignal[] };
+
+export function readInterference({ faultFile }: Pick<Evidence, 'faultFile'>): Interference {
+  const lines = readLines(faultFile) as FaultLine[];
+  const healed = new Map(lines.flatMap((line) => (line.type === 'healed' ? [[line.fault, line.atMs] as const] : [])));
+  return {
+    faults: lines
+      .filter((line) => line.type === 'begun')
+      .map(({ fault, kind, hits, atMs }) => ({ kind, hits, begunAtMs: atMs, healedAtMs: healed.get(fault) ?? null })),
+    signals: lines.filter((line) => line.type === 'signal'),
+  };
 }
 
 /** A last line that a kill truncated is not there: whoever wrote it had not gone on. */

@@ -1,6 +1,7 @@
-// Rules about progress: nothing is stuck, a workflow is open exactly for what still waits, and no process ends by itself.
-import { truthOf } from './operator-rules.ts';
-import type { Case, Rules, Violation } from './violation.ts';
+// Rules about progress: nothing is stuck, every decision is acted on, a workflow is open exactly for what still waits, and no
+// process ends by itself.
+import { approvalsNeeded, truthOf } from './operator-rules.ts';
+import { groupBy, type Case, type Rules, type Violation } from './violation.ts';
 
 /** A task may time out once when its worker died; one that fails is tried again and again. */
 const TASK_ATTEMPTS_LIMIT = 3;
@@ -8,6 +9,7 @@ const RECHECK_PREFIX = 'recheck/';
 
 export const progressRules: Rules = (evidence) => [
   ...checkPending(evidence),
+  ...checkApproved(evidence),
   ...checkWorkflows(evidence),
   ...checkProcesses(evidence),
 ];
@@ -39,6 +41,20 @@ function checkPending({ records, operator, workflows }: Case): Violation[] {
       .filter(({ state }) => ['requested', 'reconciling'].includes(state))
       .flatMap((row) => check(row, ['reconciling'])),
   ];
+}
+
+/** The states of a payout that was never released. */
+const NOT_RELEASED = ['queued', 'rejected', 'cancelled', 'expired'];
+
+// The last approval that a payout needs releases it. One that came after the payout had ended was refused, and is not recorded.
+function checkApproved({ records }: Case): Violation[] {
+  const approvals = groupBy(records.approvals, ({ payoutId }) => payoutId);
+  return records.payouts.flatMap((row): Violation[] => {
+    const others = (approvals.get(row.id) ?? []).filter(({ userId }) => userId !== row.createdBy);
+    if (!NOT_RELEASED.includes(row.state) || others.length < approvalsNeeded(row, records)) return [];
+    const by = others.map(({ userId }) => userId).join(' and ');
+    return [{ rule: 'decision_ignored', id: row.id, text: `it was approved by ${by}, and it is ${row.state}` }];
+  });
 }
 
 function checkWorkflows({ records, workflows }: Case): Violation[] {
@@ -77,13 +93,24 @@ function checkWorkflows({ records, workflows }: Case): Violation[] {
   });
 }
 
-// A signal is the campaign's own doing; an exit code is the process's.
-function checkProcesses({ processEnds }: Case): Violation[] {
+/** How an end is described: by the process's own exit code, or by the signal that ended it. */
+const END = /\b(?:ended with code (?<code>\w+)|was ended by (?<signal>SIG\w+))/;
+
+// What the campaign killed is its own doing. A start that fails while an engine is away ends with a code, and is tried again.
+function checkProcesses({ processEnds, interference }: Case): Violation[] {
+  const sent = new Set(interference.signals.map(({ pid, signal }) => `${pid} ${signal}`));
   return processEnds
-    .filter(({ wasReady, reason }) => wasReady && reason.startsWith('ended with code'))
+    .filter(({ pid, reason, wasReady }) => {
+      const { code, signal } = END.exec(firstLine(reason))?.groups ?? {};
+      return (code !== undefined && wasReady) || (signal !== undefined && !sent.has(`${pid ?? 0} ${signal}`));
+    })
     .map(({ name, atMs, reason }) => ({
       rule: 'process_ended',
       id: name,
-      text: `it ${reason} at ${new Date(atMs).toISOString()}`,
+      text: `it ${firstLine(reason).replace(/^it /, '')} at ${new Date(atMs).toISOString()}`,
     }));
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? '';
 }

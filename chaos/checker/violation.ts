@@ -1,5 +1,5 @@
 // A violation of a rule that the checker found, and what the rules are given to judge by.
-import type { Endpoint, OperatorPayment, ProcessEnd, Received, Request } from './evidence.ts';
+import type { Endpoint, Interference, OperatorPayment, ProcessEnd, Received, Request } from './evidence.ts';
 import type { OpenWorkflow } from './open-workflows.ts';
 import type { Records } from './records.ts';
 
@@ -12,7 +12,10 @@ export type RuleName =
   | 'replay_differs'
   | 'key_reused'
   | 'decision_lost'
+  | 'decision_ignored'
   | 'state_contradicts_operator'
+  | 'reason_contradicts_operator'
+  | 'never_sent'
   | 'operator_payment_unknown'
   | 'operator_payment_differs'
   | 'sent_twice'
@@ -50,6 +53,7 @@ export type Case = {
   readonly workflows: readonly OpenWorkflow[];
   readonly endpoints: readonly Endpoint[];
   readonly processEnds: readonly ProcessEnd[];
+  readonly interference: Interference;
 };
 
 export type Rules = (evidence: Case) => Violation[];

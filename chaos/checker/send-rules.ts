@@ -1,0 +1,69 @@
+// Rules about sends: what was to be sent reached the operator, unless something that was broken then explains why not.
+import type { BrokenPart, RecordedFault } from './evidence.ts';
+import { truthOf } from './operator-rules.ts';
+import { groupBy, type Case, type Rules } from './violation.ts';
+
+/** A payment that was to be sent, with the time in which it might be. */
+export type Send = {
+  readonly kind: 'collection' | 'payout' | 'reversal';
+  readonly id: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Why it ended without the operator; null when the operator has it, or nobody gave it up. */
+  readonly outage: string | null;
+};
+
+/** Without them nothing is sent. A receiver of webhooks is needed for nothing else. */
+const NEEDED: readonly BrokenPart[] = ['server', 'temporal', 'postgres', 'operator'];
+
+/**
+ * How long what is over may still delay sends: for so long work stays with a dispatcher that died, and so long is the
+ * longest wait between two tries of a transaction.
+ */
+export const CATCH_UP_MS = 30_000;
+
+const OUTAGES = ['service_unavailable', 'operator_unavailable', 'unknown'];
+
+export const sendRules: Rules = (evidence) =>
+  sendsOf(evidence).flatMap((send) => {
+    if (send.outage === null || isExplained(send, evidence.interference.faults)) return [];
+    const span = `from ${new Date(send.fromMs).toISOString()} to ${new Date(send.untilMs).toISOString()}`;
+    const text = `it ended as ${send.outage}, and nothing was broken ${span} that explains it`;
+    return [{ rule: 'never_sent', id: send.id, text }];
+  });
+
+/** Whether a fault could keep the payment from being sent in its time. */
+export function isExplained(
+  { fromMs, untilMs }: Pick<Send, 'fromMs' | 'untilMs'>,
+  faults: readonly RecordedFault[],
+): boolean {
+  return faults.some(
+    ({ hits, begunAtMs, healedAtMs }) =>
+      NEEDED.includes(hits) && begunAtMs <= untilMs && (healedAtMs ?? Infinity) + CATCH_UP_MS >= fromMs,
+  );
+}
+
+/** Everything that was to be sent: payouts from their release on. */
+export function sendsOf({ records, operator }: Case): Send[] {
+  const events = groupBy(records.events, ({ paymentId }) => paymentId ?? '');
+  const releasedAt = (id: string): Date | null =>
+    events.get(id)?.find(({ type }) => type === 'payout.released')?.createdAt ?? null;
+  type Row = {
+    readonly id: string;
+    readonly operatorReference: string;
+    readonly sendDeadlineAt: Date | null;
+    readonly failureCode: string | null;
+  };
+  const send = (kind: Send['kind'], from: Date | null, row: Row): Send[] => {
+    if (from === null || row.sendDeadlineAt === null) return [];
+    const isUnknown = truthOf(operator.get(row.operatorReference)) === 'unknown';
+    const isOutage = isUnknown && OUTAGES.includes(row.failureCode ?? '');
+    const outage = isOutage ? row.failureCode : null;
+    return [{ kind, id: row.id, fromMs: from.getTime(), untilMs: row.sendDeadlineAt.getTime(), outage }];
+  };
+  return [
+    ...records.collections.flatMap((row) => send('collection', row.createdAt, row)),
+    ...records.payouts.flatMap((row) => send('payout', releasedAt(row.id), row)),
+    ...records.reversals.flatMap((row) => send('reversal', row.createdAt, row)),
+  ];
+}
