@@ -110,6 +110,7 @@ async function startPostgres(options: EngineOptions): Promise<Started<PostgresSe
       port: ports.postgres,
       logFile,
       report,
+      outlivesParent: true,
       ...given,
     }),
   );
@@ -140,6 +141,7 @@ async function startTemporal(options: EngineOptions): Promise<Started<TemporalSe
       uiPort: ports.temporalUi,
       namespaces: [namespace],
       logFile,
+      outlivesParent: true,
       ...given,
     }),
   );

@@ -32,6 +32,8 @@ export type PostgresServerOptions = {
   readonly onSpawn?: (pid: number) => void;
   /** Ends the start: the process is stopped, and the start rejects. */
   readonly signal?: AbortSignal;
+  /** It stays when this process is killed, until the next start on its folder ends it. */
+  readonly outlivesParent?: boolean;
 };
 
 export type PostgresServer = {
@@ -50,7 +52,8 @@ export type PostgresServer = {
   stop(): Promise<void>;
 };
 
-const STOP_LIMIT_MS = 30_000;
+// SIGINT closes client connections and stops; SIGTERM would wait for the clients to disconnect.
+const STOP = { signal: 'SIGINT', limitMs: 30_000 } as const;
 const POLL_MS = 25;
 const DUPLICATE_DATABASE = '42P04';
 // After SIGKILL to a server, its child processes take a moment to exit.
@@ -79,7 +82,7 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
     });
     return running;
   } catch (error) {
-    await server?.stop('SIGINT', STOP_LIMIT_MS);
+    await server?.stop(STOP.signal, STOP.limitMs);
     releaseCluster(cluster);
     throw error;
   }
@@ -99,8 +102,7 @@ function runningServer(server: SupervisedProcess, cluster: Cluster, host: string
     pid: server.pid,
     exited: server.exited,
     stop: async () => {
-      // SIGINT closes client connections and stops; SIGTERM would wait for the clients to disconnect.
-      await server.stop('SIGINT', STOP_LIMIT_MS);
+      await server.stop(STOP.signal, STOP.limitMs);
     },
   };
 }
@@ -120,11 +122,12 @@ async function launchUntilReady(
       cwd: cluster.dataDir,
       account: cluster.account,
       logFile: options.logFile,
+      ifParentDies: options.outlivesParent ? 'stays' : STOP,
     });
     options.onSpawn?.(server.pid);
     const problem = await waitUntilReady(server, cluster, options);
     if (problem === undefined) return server;
-    await server.stop('SIGINT', STOP_LIMIT_MS);
+    await server.stop(STOP.signal, STOP.limitMs);
     options.signal?.throwIfAborted();
     if (!server.logTail().includes(STILL_IN_USE) || tries === STILL_IN_USE_TRIES) {
       const end = `The end of ${options.logFile}:\n${server.logTail()}`;

@@ -1,6 +1,7 @@
 // A child process of ours: out of reach of the terminal's Ctrl-C, logging to a file, with its exit as a promise.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { openLogFile, type LogFile } from './log-file.ts';
+import { endWithThisProcess, type EndOfChild } from './parent-guard.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,6 +35,8 @@ export type LaunchOptions = {
   /** By default the account of this process. */
   readonly account?: Account | undefined;
   readonly logFile: string;
+  /** How it is ended when this process is killed. `stays`: something else ends it then, such as the next start. */
+  readonly ifParentDies: EndOfChild | 'stays';
 };
 
 /**
@@ -47,16 +50,19 @@ export async function launchProcess({
   logFile,
   cwd,
   account,
+  ifParentDies,
 }: LaunchOptions): Promise<SupervisedProcess> {
-  return superviseChild(command, logFile, (log) =>
-    spawn(command, args, {
+  return superviseChild(command, logFile, (log) => {
+    const child = spawn(command, args, {
       env,
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
       ...(cwd === undefined ? {} : { cwd }),
       ...(account ?? {}),
-    }),
-  );
+    });
+    if (ifParentDies !== 'stays') endWithThisProcess(child, ifParentDies);
+    return child;
+  });
 }
 
 /** Watches the child that `start` creates with the log file. Rejects when it could not be started. */

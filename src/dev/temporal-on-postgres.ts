@@ -34,7 +34,7 @@ export type TemporalOnPostgresOptions = {
 
 // As in docker-compose.yml. It cannot be changed once the databases are there.
 const HISTORY_SHARDS = '4';
-const STOP_LIMIT_MS = 20_000;
+const STOP = { signal: 'SIGTERM', limitMs: 20_000 } as const;
 const DATABASE_LIMIT_MS = 20_000;
 /** There in every cluster, before anybody has created a namespace. */
 const OWN_NAMESPACE = 'temporal-system';
@@ -64,11 +64,12 @@ export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions
     args: ['--allow-no-auth', 'start'],
     env: await environmentFor(options),
     logFile,
+    ifParentDies: STOP,
   });
   onSpawn?.(server.pid);
   const address = `${host}:${port}`;
   const stop = async (): Promise<void> => {
-    await server.stop('SIGTERM', STOP_LIMIT_MS);
+    await server.stop(STOP.signal, STOP.limitMs);
   };
   try {
     await untilTemporalResponds(server, address, { ...options, namespaces: [OWN_NAMESPACE] });

@@ -25,6 +25,8 @@ export type TemporalServerOptions = {
   readonly onSpawn?: (pid: number) => void;
   /** Ends the start: the process is stopped, and the start rejects. */
   readonly signal?: AbortSignal;
+  /** It stays when this process is killed, for something else to end it. */
+  readonly outlivesParent?: boolean;
 };
 
 export type TemporalServer = {
@@ -37,7 +39,7 @@ export type TemporalServer = {
   stop(): Promise<void>;
 };
 
-const STOP_LIMIT_MS = 15_000;
+const STOP = { signal: 'SIGTERM', limitMs: 15_000 } as const;
 const POLL_MS = 100;
 
 // What follows applies to both kinds of server. One partition per task queue: on a small machine more of them only forward tasks to one another. Eager activities
@@ -77,13 +79,14 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
     args: argumentsFor(options, await freePort(host)),
     env: TEMPORAL_ENVIRONMENT,
     logFile,
+    ifParentDies: options.outlivesParent ? 'stays' : STOP,
   });
   onSpawn?.(server.pid);
   const address = `${host}:${port}`;
   try {
     await untilTemporalResponds(server, address, options);
   } catch (error) {
-    await server.stop('SIGTERM', STOP_LIMIT_MS);
+    await server.stop(STOP.signal, STOP.limitMs);
     throw error;
   }
   if (databaseFile !== undefined) markAsComplete(databaseFile);
@@ -93,7 +96,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
     pid: server.pid,
     exited: server.exited,
     stop: async () => {
-      await server.stop('SIGTERM', STOP_LIMIT_MS);
+      await server.stop(STOP.signal, STOP.limitMs);
     },
   };
 }

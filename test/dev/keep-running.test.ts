@@ -26,6 +26,7 @@ describe('an engine that is kept running', () => {
       args: ['-c', `exec ${command}`],
       env: { PATH: '/usr/bin:/bin' },
       logFile: join(folder(), 'engine.log'),
+      ifParentDies: { signal: 'SIGKILL', limitMs: 0 },
     });
     pids.push(process.pid);
     const stop = async (): Promise<void> => {

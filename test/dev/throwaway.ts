@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endWithThisProcess } from '../../src/dev/parent-guard.ts';
 import { startOfProcess } from '../../src/dev/process-identity.ts';
 import type { Environment } from '../../src/dev/supervised-process.ts';
 
@@ -59,6 +60,7 @@ export function throwaway(): Throwaway {
 
 function run(command: string, args: readonly string[], env: Environment): RunningProgram {
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  endWithThisProcess(child, { signal: 'SIGKILL', limitMs: 0 });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const ended = new Promise((resolve) => child.once('exit', resolve));
   if (child.pid === undefined) throw new Error(`${command} could not be started`);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { endWithThisProcess } from '../../src/dev/parent-guard.ts';
 import { freePorts } from '../../src/dev/ports.ts';
 import { until } from '../dev/throwaway.ts';
 
@@ -33,6 +34,7 @@ export type EmbeddedRun = {
 };
 
 const LIMIT_MS = 180_000;
+const STOP_LIMIT_MS = 90_000;
 
 /** Compiles the sources, unless that was done since they changed. */
 export function build(): void {
@@ -51,6 +53,7 @@ export function startEmbedded(dataDir: string, settings: Readonly<Record<string,
     env: { PATH, HOME, MALIPO_DATA_DIR: dataDir, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  endWithThisProcess(child, { signal: 'SIGTERM', limitMs: STOP_LIMIT_MS });
   const printed = { output: '', errors: '' };
   child.stdout.on('data', (text: Buffer) => (printed.output += text.toString()));
   child.stderr.on('data', (text: Buffer) => (printed.errors += text.toString()));

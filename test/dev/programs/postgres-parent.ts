@@ -8,6 +8,7 @@ const server = await startPostgresServer({
   port: Number(port),
   settings: { fsync: 'off' },
   logFile: join(dataDir, 'postgres.log'),
+  outlivesParent: true,
 });
 console.log(server.pid);
 console.log(server.adminUrl);
