@@ -178,8 +178,10 @@ async function administer(server: PostgresServer, sql: string): Promise<void> {
   }
 }
 
-/** Stops everything at the end of the run, in reverse order of the starts. */
+/** Stops everything at the end of the run, in reverse order of the starts; one that cannot be stopped keeps none running. */
 export async function stopEngines(): Promise<void> {
-  for (const stop of stops.reverse()) await stop();
+  const problems: unknown[] = [];
+  for (const stop of stops.splice(0).reverse()) await stop().catch((error: unknown) => problems.push(error));
   if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  if (problems.length > 0) throw new AggregateError(problems, 'not everything could be stopped');
 }
