@@ -5,7 +5,7 @@ import { relative } from 'node:path';
 import Mocha from 'mocha';
 
 const { Base } = Mocha.reporters;
-/** Global hooks stop the servers of the run within this time. */
+/** Global hooks stop the servers of the run within this time, unless the option `endLimitMs` is given. */
 const END_LIMIT_MS = 120_000;
 
 /** Named export only: mocha takes it through the default that CommonJS interop gives. */
@@ -36,10 +36,13 @@ class PartsReporter extends Base {
       if (totals.failed > 0) Base.list(this.failures);
       writeFileSync(options.reporterOptions.file, JSON.stringify(totals));
       // Not reached by a run that ends by itself: something that a failed hook left open keeps it from ending.
-      setTimeout(() => {
-        console.log(`FAILED the run does not end by itself; open: ${process.getActiveResourcesInfo().join(' ')}`);
-        process.exit(1);
-      }, END_LIMIT_MS).unref();
+      setTimeout(
+        () => {
+          console.log(`FAILED the run does not end by itself; open: ${process.getActiveResourcesInfo().join(' ')}`);
+          process.exit(1);
+        },
+        Number(options.reporterOptions.endLimitMs ?? END_LIMIT_MS),
+      ).unref();
     });
   }
 
