@@ -84,9 +84,15 @@ export function createPaymentKinds({ db, payments, clocks: { notFoundSpanMs }, l
     /**
      * Workflows record transitions of their own kind only: an input of another kind leads nowhere in the table. When the
      * operator's receipt has paid another payment, nobody knows what became of this one: a person must settle it, and
-     * until the operator says something else its outcome is unknown.
+     * until the operator says something else its outcome is unknown. A collection then ends as undecided, once that is
+     * settled and its reconciliation is over. `queriedAtMs` is that of the status that the input follows from.
      */
-    async record(ref: PaymentRef, input: PaymentTransitionInput, at: Date): Promise<PaymentSnapshot> {
+    async record(
+      ref: PaymentRef,
+      input: PaymentTransitionInput,
+      at: Date,
+      queriedAtMs: number | null,
+    ): Promise<PaymentSnapshot> {
       try {
         return await recordOnce(ref, input, at);
       } catch (error) {
@@ -98,7 +104,9 @@ export function createPaymentKinds({ db, payments, clocks: { notFoundSpanMs }, l
         const { id, merchantId } = ref;
         if (isNew)
           log.fatal({ id, merchantId, operatorReceipt }, 'one receipt for two payments: a person must settle it');
-        return recordOnce(ref, { kind: 'outcome_unknown' }, at);
+        const unknown = await recordOnce(ref, { kind: 'outcome_unknown' }, at);
+        if (ref.kind !== 'collection' || queriedAtMs === null) return unknown;
+        return recordOnce(ref, { kind: 'undecided', queriedAtMs }, at);
       }
     },
   };

@@ -108,7 +108,7 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
      */
     async recordTransition({ ref, transition, attested }: RecordTransition): Promise<PaymentSnapshot> {
       attestor.requireAttested(ref.id, transition, attested);
-      return withFailures(() => kinds.record(ref, transition, new Date()));
+      return withFailures(() => kinds.record(ref, transition, new Date(), attested?.queriedAtMs ?? null));
     },
 
     /**

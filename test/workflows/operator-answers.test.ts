@@ -130,6 +130,17 @@ describe('an answer of the operator', () => {
     await settle(testEnv, payment);
   });
 
+  it('ends a payment as undecided once somebody settled that it gave the receipt of another payment', async () => {
+    operator.setStatus({ status: 'SUCCESSFUL', financialTransactionId: '4721' });
+    const paid = await paymentOfNewMerchant(expiringEnv);
+    await untilState(expiringEnv, paid, 'succeeded');
+    const payment = await paymentOfNewMerchant(expiringEnv);
+    await settle(expiringEnv, payment);
+    const shown = await untilState(expiringEnv, payment, 'expired');
+    assert.equal(shown.failure?.code, 'unknown');
+    assert.equal(await availableBalance(expiringEnv, payment.merchant), 0);
+  });
+
   it('leaves a payment undecided, and tells the staff, when it gives the receipt of another payment', async () => {
     operator.setStatus({ status: 'SUCCESSFUL', financialTransactionId: '4711' });
     const paid = await paymentOfNewMerchant(expiringEnv);

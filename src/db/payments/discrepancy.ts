@@ -10,14 +10,22 @@ export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'fou
   readonly reported: ReportedMoney | null;
 };
 
+// What a person settled is settled, as long as the operator says the same.
 const INSERT = statement(
   'discrepancy_insert',
   `INSERT INTO discrepancies (merchant_id, collection_id, payout_id, reversal_id, kind, operator_receipt, reported_amount,
      reported_currency, found_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING 1`,
+   SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz
+   WHERE NOT EXISTS (
+     SELECT 1 FROM discrepancies WHERE coalesce(collection_id, payout_id, reversal_id) = coalesce($2, $3, $4) AND kind = $5
+       AND (operator_receipt, reported_amount, reported_currency) IS NOT DISTINCT FROM ($6::text, $7::text, $8::text))
+   ON CONFLICT DO NOTHING RETURNING 1`,
 );
 
-/** Stores it, with an entry in the merchant's audit log. False, and nothing is written, when it is stored already. */
+/**
+ * Stores it, with an entry in the merchant's audit log. False, and nothing is written, when it is stored already, settled or
+ * not, or when another one of its kind is not settled yet: then it is found again once that is.
+ */
 export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewDiscrepancy): Promise<boolean> {
   const { merchantId, id } = payment;
   const { kind, operatorReceipt, reported, foundAt: at } = found;

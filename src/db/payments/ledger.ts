@@ -105,6 +105,26 @@ export async function findUnpostedPayouts(db: Queryable, { after, to }: IdRange)
   return (await db.run<{ id: string }>(UNPOSTED_PAYOUTS, [after, to])).map(disagreement);
 }
 
+const FIND_UNDECIDED = statement(
+  'ledger_find_undecided',
+  `SELECT id, updated_at FROM payouts WHERE state = 'reconciling' AND updated_at < now() - make_interval(days => $1)
+   UNION ALL
+   SELECT id, updated_at FROM reversals WHERE state = 'reconciling' AND updated_at < now() - make_interval(days => $1)
+   ORDER BY updated_at, id LIMIT $2`,
+);
+
+/**
+ * Payouts and refunds that have been reconciling for more than so many days, oldest first, at most `limit`: nobody ends
+ * them but the operator.
+ */
+export async function findUndecided(db: Queryable, days: number, limit: number): Promise<LedgerFault[]> {
+  const rows = await db.run<{ id: string }>(FIND_UNDECIDED, [days, limit]);
+  return rows.map(({ id }) => ({
+    subject: id,
+    fault: `for more than ${days} days the operator has not said whether it was paid: ask the operator`,
+  }));
+}
+
 function disagreement(row: { id: string }): LedgerFault {
   return { subject: row.id, fault: 'its state and its transfers disagree' };
 }

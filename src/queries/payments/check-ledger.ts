@@ -4,6 +4,7 @@ import { findOpenDiscrepancies } from '../../db/payments/discrepancy.ts';
 import {
   findBalanceDrift,
   findLastOfRange,
+  findUndecided,
   findUnpostedCollections,
   findUnpostedPayouts,
   type LedgerFault,
@@ -14,6 +15,8 @@ import { discrepancyText } from '../../domain/payments/discrepancy.ts';
 const STATEMENT_TIMEOUT_MS = 25 * 60_000;
 const MOST_FAULTS = 400;
 const MOST_DISCREPANCIES = 100;
+const MOST_UNDECIDED = 100;
+const UNDECIDED_AFTER_DAYS = 3;
 
 type Part = 'account' | 'collection' | 'payout';
 
@@ -66,12 +69,13 @@ function withMore({ faults }: LedgerCheckProgress, more: readonly LedgerFault[])
 
 async function unsettled(reads: Queryable): Promise<LedgerFault[]> {
   const open = await findOpenDiscrepancies(reads, MOST_DISCREPANCIES);
-  return open.map((found) => ({ subject: found.subject, fault: discrepancyText(found) }));
+  const undecided = await findUndecided(reads, UNDECIDED_AFTER_DAYS, MOST_UNDECIDED);
+  return [...open.map((found) => ({ subject: found.subject, fault: discrepancyText(found) })), ...undecided];
 }
 
 /**
- * The faults of the ledger, at most 400: rows that the database should have refused, and discrepancies that nobody has
- * settled yet. Every fault is an alarm.
+ * The faults of the ledger, at most 400: rows that the database should have refused, discrepancies that nobody has settled
+ * yet, and payouts and refunds that the operator has not decided for days. Every fault is an alarm.
  */
 export async function checkLedger(db: Database, signal?: AbortSignal): Promise<readonly LedgerFault[]> {
   let progress = LEDGER_CHECK_START;

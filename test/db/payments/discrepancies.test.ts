@@ -12,7 +12,7 @@ import { listDiscrepancies } from '../../../src/queries/payments/list-discrepanc
 import { recordDiscrepancy } from '../../../src/operations/payments/record-discrepancy.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { balanceOf, confirmRefund, makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
-import { makeCollection, record, TEST_CLOCKS } from '../rows.ts';
+import { makeCollection, record, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
@@ -165,6 +165,49 @@ describe('an operator’s contradiction of a recorded outcome', () => {
       reported: { amount: '49.5', currency: 'UGX' },
     };
     assert.deepEqual((await found()).at(-1), ['collection.discrepancy_found', prompted.id, reported]);
+  });
+
+  it('is found again, after somebody settled it, when the operator then reports another receipt or other money', async () => {
+    const payout = await makePayout(db, shop, 'released');
+    const otherwise = (amount: string, operatorReceipt = '4711'): OperatorStatus => ({
+      kind: 'paid_otherwise',
+      operatorReceipt,
+      reported: { amount, currency: 'UGX' },
+    });
+    const openAfter = async (status: OperatorStatus) => {
+      await reportPayout(payout, status);
+      return (await listDiscrepancies(db, 10)).map((open) => [open.reportedAmount, open.operatorReceipt]);
+    };
+    const settleAll = async () => {
+      for (const { id } of await listDiscrepancies(db, 10)) {
+        await settleDiscrepancy(db, { id, how: 'cleared with the operator', at: new Date() });
+      }
+    };
+    assert.deepEqual(await openAfter(otherwise('1')), [['1', '4711']]);
+    assert.deepEqual(await openAfter(otherwise('2')), [['1', '4711']], 'one at a time');
+    await settleAll();
+    assert.deepEqual(await openAfter(otherwise('1')), [], 'what is settled stays settled');
+    assert.deepEqual(await openAfter(otherwise('2')), [['2', '4711']]);
+    await settleAll();
+    assert.deepEqual(await openAfter(otherwise('2', '4712')), [['2', '4712']]);
+  });
+
+  it('is a fault of the ledger check that the operator has not decided a payout or refund for days', async () => {
+    const payouts = [await makePayout(db, shop, 'reconciling'), await makePayout(db, shop, 'reconciling')];
+    const collection = await makeCollection(db, shop.merchantId, 'succeeded');
+    const reversal = await makeReversal(db, shop.approver, collection);
+    await recordReversal(db, reversal, { kind: 'outcome_unknown' });
+    assert.deepEqual(await checkLedger(db), []);
+    for (const [table, id] of [
+      ['payouts', payouts[0]!.id],
+      ['reversals', reversal.id],
+    ] as const) {
+      await tamper(db, `UPDATE ${table} SET updated_at = now() - interval '73 hours' WHERE id = $1`, [id]);
+    }
+    assert.deepEqual(
+      (await checkLedger(db)).map(({ subject }) => subject),
+      [payouts[0]!.id, reversal.id],
+    );
   });
 
   it('says so when what was paid cannot be read', async () => {
