@@ -196,6 +196,7 @@ function payoutSnapshot(payout: Payout, notFoundSpanMs: number): PayoutSnapshot 
 }
 
 function reversalSnapshot(reversal: Reversal, notFoundSpanMs: number): ReversalSnapshot {
-  const { state, sendDeadlineAt } = reversal;
-  return { ...sendProgressOf(reversal, notFoundSpanMs), state, sendDeadlineAtMs: sendDeadlineAt.getTime() };
+  const { state, sendDeadlineAt, isCollectionReturned } = reversal;
+  const send = sendProgressOf(reversal, notFoundSpanMs);
+  return { ...send, state, sendDeadlineAtMs: sendDeadlineAt.getTime(), isCollectionReturned };
 }

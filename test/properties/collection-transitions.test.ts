@@ -17,8 +17,9 @@ import { createTestDatabase } from '../support/engines.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow, record } from '../db/rows.ts';
 import { useDatabase } from '../db/use-database.ts';
 
-// `service_unavailable` is our own word: no operator declines with it.
-const anyFailureCode = fc.constantFrom(...FAILURE_CODES.filter((code) => code !== 'service_unavailable'));
+// Our own words: no operator declines with them.
+const OURS: readonly FailureCode[] = ['service_unavailable', 'already_returned'];
+const anyFailureCode = fc.constantFrom(...FAILURE_CODES.filter((code) => !OURS.includes(code)));
 const anyTransition: fc.Arbitrary<CollectionTransitionInput> = fc.oneof(
   fc.constant({ kind: 'prompt_accepted' } as const),
   fc.constant({ kind: 'outcome_unknown' } as const),

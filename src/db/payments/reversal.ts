@@ -8,7 +8,8 @@ import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, r.state, r.operator_reference, r.failure_code,
     r.requested_by, r.created_at, r.updated_at, r.send_deadline_at, r.send_begun_at,
-    r.accepted_at, r.not_found_count, r.not_found_since, r.not_found_last_at
+    r.accepted_at, r.not_found_count, r.not_found_since, r.not_found_last_at,
+    c.state = 'reversed' AS is_collection_returned
   FROM reversals r JOIN collections c ON c.id = r.collection_id`;
 
 const INSERT = statement(

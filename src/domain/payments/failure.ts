@@ -12,6 +12,7 @@ const MESSAGES = {
   amount_not_allowed: 'The operator does not allow this amount for this payer.',
   operator_unavailable: 'The operator could not take the prompt in time; nobody was asked to pay. Try again later.',
   service_unavailable: 'We could not ask the operator in time; nobody was asked to pay. Create a new collection.',
+  already_returned: 'The operator had already returned the money to the payer, so no refund was sent.',
   operator_rejected: 'The operator refused the request. Contact support with the request id if it keeps happening.',
   unknown: 'The operator never said how this ended. If it says so later, you will be told.',
 } as const;

@@ -8,7 +8,12 @@ import {
 import { isAcceptance, isNoStatus, type AttestedStatus, type OperatorStatus } from './operator-status.ts';
 import { isFinal, type PaymentKind } from './payment.ts';
 import { nextPayoutTransition, type PayoutOutcomeInput, type PayoutSnapshot } from './payout-progress.ts';
-import { nextReversalTransition, type ReversalSnapshot, type ReversalTransitionInput } from './reversal-progress.ts';
+import {
+  isRefundNeverSent,
+  nextReversalTransition,
+  type ReversalSnapshot,
+  type ReversalTransitionInput,
+} from './reversal-progress.ts';
 import { isNeverSent, notFoundStep, type SendProgress } from './send-progress.ts';
 
 type Snapshots = {
@@ -73,6 +78,7 @@ export const LIFECYCLES: { readonly [Kind in PaymentKind]: Lifecycle<Kind> } = {
   },
   reversal: {
     ...MONEY_OUT,
+    isNeverSent: (snapshot, nowMs) => !isFinal(snapshot.state) && isRefundNeverSent(snapshot, nowMs),
     // No transition follows from a refund that came back to us.
     isAcceptanceUnrecorded: (snapshot, status) =>
       MONEY_OUT.isAcceptanceUnrecorded(snapshot, status) || (!snapshot.isAccepted && status.kind === 'returned'),

@@ -26,9 +26,17 @@ export function changeReversal(
 ): ReversalChange | null {
   const state = REVERSAL_TRANSITIONS[before.state][input.kind];
   if (state === undefined) return null;
+  const isNotNeeded = input.kind === 'never_sent' && before.isCollectionReturned;
   return {
     before,
-    after: { ...before, state, failureCode: failureOf(input), updatedAt: at },
+    after: {
+      ...before,
+      state,
+      failureCode: isNotNeeded ? 'already_returned' : failureOf(input),
+      updatedAt: at,
+      // The same transaction reverses the collection.
+      isCollectionReturned: before.isCollectionReturned || state === 'succeeded',
+    },
     checkDueAt: moneyOutCheckDueAt(state, input.kind, at, clocks),
     failedBy: state === 'failed' ? (input.kind as FailureCause) : null,
     requiresNotAccepted: input.kind === 'never_accepted',

@@ -3,7 +3,7 @@
 import type { FailureCode } from './failure.ts';
 import type { AttestedStatus } from './operator-status.ts';
 import type { ReversalState } from './reversal.ts';
-import { isNeverAccepted, type SendProgress } from './send-progress.ts';
+import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
 
 /** What a transition of a reversal is recorded from. */
 export type ReversalTransitionInput =
@@ -12,7 +12,20 @@ export type ReversalTransitionInput =
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 
 /** The part of a reversal from which its workflow decides the next step. Times are Unix milliseconds. */
-export type ReversalSnapshot = SendProgress & { readonly state: ReversalState; readonly sendDeadlineAtMs: number };
+export type ReversalSnapshot = SendProgress & {
+  readonly state: ReversalState;
+  readonly sendDeadlineAtMs: number;
+  /** Whether its collection is reversed, so that no refund may be sent. */
+  readonly isCollectionReturned: boolean;
+};
+
+/** Whether nobody tried to send the refund, and nobody may any more: it is too late, or not needed. */
+export function isRefundNeverSent(
+  snapshot: Pick<ReversalSnapshot, 'isSendBegun' | 'sendDeadlineAtMs' | 'isCollectionReturned'>,
+  atMs: number,
+): boolean {
+  return isNeverSent(snapshot, atMs) || (!snapshot.isSendBegun && snapshot.isCollectionReturned);
+}
 
 /** The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed. */
 export function nextReversalTransition(

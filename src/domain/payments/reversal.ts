@@ -12,7 +12,7 @@ export type ReversalTransitionKind =
   | 'outcome_unknown' // the operator is unreachable, or undecided for too long
   | 'refunded' // the operator confirms that the payer has the money back
   | 'declined' // the operator confirms that it will not refund
-  | 'never_sent' // nobody tried to send the refund before its deadline
+  | 'never_sent' // nobody tried to send the refund before its deadline, or before the operator returned the collection
   | 'never_accepted'; // the operator does not know the refund, and no send of ours can still be on its way
 
 /**
@@ -54,6 +54,8 @@ export type Reversal = {
   readonly sendBegunAt: Date | null;
   /** When the operator first confirmed that it has the refund; null until then. */
   readonly acceptedAt: Date | null;
+  /** Whether its collection is reversed, so that no refund may be sent. */
+  readonly isCollectionReturned: boolean;
 } & NotFounds;
 
 export function reversalObject(reversal: Reversal) {

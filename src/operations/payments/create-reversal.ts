@@ -93,6 +93,7 @@ async function insert(tx: Tx, input: CreateReversal, sendDeadlineMs: number): Pr
     updatedAt: at,
     sendDeadlineAt: new Date(at.getTime() + sendDeadlineMs),
     sendBegunAt: null,
+    isCollectionReturned: false,
     acceptedAt: null,
     notFoundCount: 0,
     notFoundSince: null,

@@ -10,8 +10,8 @@ import { changeCollection } from '../../domain/payments/collection-change.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 import { changeReversal } from '../../domain/payments/reversal-change.ts';
-import type { ReversalTransitionInput } from '../../domain/payments/reversal-progress.ts';
-import { confirmsNeverAccepted, confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
+import { isRefundNeverSent, type ReversalTransitionInput } from '../../domain/payments/reversal-progress.ts';
+import { confirmsNeverAccepted } from '../../domain/payments/recorded-send.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type RecordReversalTransition = {
@@ -55,9 +55,14 @@ export async function recordReversalTransition(
 }
 
 function isTimely(reversal: Reversal, transition: ReversalTransitionInput, at: Date, clocks: Clocks): boolean {
-  if (transition.kind === 'never_sent') return confirmsNeverSent(reversal, at);
+  if (transition.kind === 'never_sent') return confirmsRefundNeverSent(reversal, at);
   if (transition.kind !== 'never_accepted') return true;
   return confirmsNeverAccepted(reversal, transition.queriedAtMs, at, clocks);
+}
+
+function confirmsRefundNeverSent({ sendDeadlineAt, sendBegunAt, isCollectionReturned }: Reversal, at: Date): boolean {
+  const progress = { sendDeadlineAtMs: sendDeadlineAt.getTime(), isSendBegun: sendBegunAt !== null };
+  return isRefundNeverSent({ ...progress, isCollectionReturned }, at.getTime());
 }
 
 async function reverseCollection(

@@ -1,12 +1,15 @@
 // Reversals of collections: those that the operator makes by itself, and those that an approver requests.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { CollectionId } from '../../../src/domain/ids.ts';
+import { record } from '../../db/rows.ts';
 import { assertError } from '../responses.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { eventually, type TestMerchant } from '../../support/test-environment.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import {
   callBack,
+  fetchAs,
   pay,
   transitionsOf,
   switchFaults,
@@ -14,7 +17,7 @@ import {
   untilState,
   type Payment,
 } from '../../support/payments.ts';
-import { requestPayout, balanceOf, release, untilPayoutState } from '../../support/payouts.ts';
+import { fund, requestPayout, balanceOf, release, untilPayoutState } from '../../support/payouts.ts';
 import { logInAs, type Browser } from '../../support/people.ts';
 
 const REVERSED = ['initiated > prompted', 'prompted > succeeded', 'succeeded > reversed'];
@@ -170,5 +173,29 @@ describe('a succeeded collection', () => {
     assertError(await reverse(approver, declined), 'state_conflict');
     const stranger = await logInAs(testEnv, (await testEnv.addMerchant()).id, 'approver');
     assertError(await reverse(stranger, payment), 'collection_not_found');
+  });
+});
+
+describe('a refund that was requested while no worker ran', () => {
+  const testEnv = useTestEnvironment({ startsServer: false });
+
+  it('fails at once and says why when the operator returned the collection first, and takes no money', async () => {
+    const { merchant, db } = testEnv;
+    await testEnv.startServer({ MALIPO_ROLES: 'api' });
+    await fund(testEnv, merchant, 5000);
+    const { id } = (await fetchAs<{ data: { id: CollectionId }[] }>(testEnv, merchant, '/v1/api/collections')).data[0]!;
+    const approver = await logInAs(testEnv, merchant.id, 'approver');
+    const path = `/v1/console/collections/${id}/reversal`;
+    assert.equal((await approver.call('POST', path, { idempotencyKey: randomUUID() })).status, 202);
+    await record(db, { id, merchantId: merchant.id }, { kind: 'returned' });
+    await testEnv.startServer({ MALIPO_ROLES: 'worker,dispatcher' });
+    const shown = await eventually('its end', async () => {
+      const { json } = await approver.call('GET', path);
+      return json['state'] === 'requested' ? null : json;
+    });
+    assert.deepEqual([shown['state'], (shown['failure'] as { code: string }).code], ['failed', 'already_returned']);
+    assert.deepEqual(await balanceOf(testEnv, merchant), [0, 0]);
+    const sent = 'SELECT 1 FROM reversals WHERE send_begun_at IS NOT NULL';
+    assert.equal((await db.pool.query(sent)).rowCount, 0);
   });
 });

@@ -183,6 +183,26 @@ describe('a payment that nobody tried to send', () => {
     assert.deepEqual(await checkLedger(db), []);
   });
 
+  it('ends at once, and says why, when it is a refund of a collection that the operator returned first', async () => {
+    const collection = await makeCollection(db, shop.merchantId, 'succeeded');
+    const { id, merchantId } = await makeReversal(db, shop.approver, collection);
+    const ref = { kind: 'reversal', id, merchantId } as const;
+    assert.equal((await recordReversal(db, ref, NEVER_SENT)).state, 'requested', 'it may still be sent');
+    await record(db, collection, { kind: 'returned' });
+    const { state, failureCode } = await recordReversal(db, ref, NEVER_SENT);
+    assert.deepEqual([state, failureCode], ['failed', 'already_returned']);
+    assert.equal(await markSendBegun(db, ref, new Date()), false);
+  });
+
+  it('does not end so once it was sent, when it is a refund of a collection that the operator returned', async () => {
+    const collection = await makeCollection(db, shop.merchantId, 'succeeded');
+    const { id, merchantId } = await makeReversal(db, shop.approver, collection);
+    const ref = { kind: 'reversal', id, merchantId } as const;
+    assert.equal(await markSendBegun(db, ref, new Date()), true);
+    await record(db, collection, { kind: 'returned' });
+    assert.equal((await recordReversal(db, ref, NEVER_SENT)).state, 'requested');
+  });
+
   it('leaves room for another reversal of the same collection', async () => {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
     const { id, merchantId, sendDeadlineAt } = await makeReversal(db, shop.approver, collection, LONG_AGO);

@@ -154,7 +154,7 @@ describe('a reversal', () => {
     it('reverses the collection, with its transfer and one event, when the refund is confirmed', async () => {
       const at = new Date();
       const after = await recordReversal(db, reversal, REFUNDED, at);
-      assert.deepEqual(after, { ...reversal, state: 'succeeded', updatedAt: at });
+      assert.deepEqual(after, { ...reversal, state: 'succeeded', isCollectionReturned: true, updatedAt: at });
       assert.deepEqual(after, await getReversal(db, shop.merchantId, reversal.id));
       const collection = await getCollection(db, shop.merchantId, paid.id);
       assert.deepEqual([collection.state, collection.amountReversedMinor], ['reversed', 5000n]);

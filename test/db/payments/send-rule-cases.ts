@@ -12,6 +12,7 @@ const SENT_BEFORE = "send_begun_at = send_deadline_at - interval '1 s'";
 const FIRST = 'not_found_count = 1, not_found_since = send_deadline_at, not_found_last_at = send_deadline_at';
 const SECOND = "not_found_count = 2, not_found_last_at = send_deadline_at + interval '1 s'";
 const BY_EVIDENCE = "failed_by = 'never_accepted', failure_code = 'operator_unavailable'";
+const ALREADY_RETURNED = "state = 'failed', failed_by = 'never_sent', failure_code = 'already_returned'";
 const NOT_COUNTED = /what counts against .* is one later status of a payment that was sent and never accepted/;
 const NO_CAUSE = /cannot fail with .* by .*: the row does not say so/;
 
@@ -98,6 +99,32 @@ export const SEND_RULE_CASES: readonly RuleCase[] = [
   ]),
   ruleCase('to change what a refund failed by', /can change only together with its state/, ({ reversals }) => [
     update('reversals', reversals.failed, "failed_by = 'never_sent'"),
+  ]),
+  ruleCase('a refund that fails as returned while its collection is not', /is still needed/, ({ reversals }) => [
+    update('reversals', reversals.requested, ALREADY_RETURNED),
+  ]),
+  ruleCase(
+    'a refund that was sent and fails as returned',
+    'reversals_already_returned',
+    ({ collections, reversals }) => [
+      update('reversals', reversals.requested, SENT_BEFORE),
+      update(
+        'collections',
+        collections.succeeded,
+        "state = 'reversed', previous_state = state, version = version + 1, amount_reversed_minor = amount_minor",
+      ),
+      update('reversals', reversals.requested, ALREADY_RETURNED),
+    ],
+  ),
+  ruleCase('a collection that fails as returned', 'collections_already_returned', ({ collections }) => [
+    update(
+      'collections',
+      collections.prompted,
+      "state = 'failed', failure_code = 'already_returned', previous_state = state, version = version + 1",
+    ),
+  ]),
+  ruleCase('a payout that fails as returned', 'payouts_already_returned', ({ payouts }) => [
+    update('payouts', payouts.released, `${ALREADY_RETURNED}, previous_state = state, version = version + 1`),
   ]),
   ruleCase('to clear accepted_at of a refund', /accepted_at of .* cannot be cleared/, ({ reversals }) => [
     update('reversals', reversals.requested, 'accepted_at = now()'),

@@ -86,7 +86,8 @@ describe('a collection as merchants see it', () => {
   it('has the failure codes of the contract', () => {
     const codes =
       'payer_cancelled wrong_pin insufficient_funds prompt_expired payer_unreachable payer_not_found ' +
-      'payer_limit_reached payer_busy amount_not_allowed operator_unavailable service_unavailable operator_rejected unknown';
+      'payer_limit_reached payer_busy amount_not_allowed operator_unavailable service_unavailable already_returned ' +
+      'operator_rejected unknown';
     assert.deepEqual([...FAILURE_CODES].sort(), codes.split(' ').sort());
   });
 });

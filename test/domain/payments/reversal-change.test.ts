@@ -14,7 +14,7 @@ const NOW = new Date(AT.getTime() + 60_000);
 /** Each input, and what it writes besides the state. */
 const INPUTS: readonly (readonly [ReversalTransitionInput, Partial<Reversal>])[] = [
   [{ kind: 'outcome_unknown' }, {}],
-  [{ kind: 'refunded' }, {}],
+  [{ kind: 'refunded' }, { isCollectionReturned: true }],
   [{ kind: 'declined', failureCode: 'payer_not_found' }, { failureCode: 'payer_not_found' }],
   [{ kind: 'never_sent' }, { failureCode: 'service_unavailable' }],
   [{ kind: 'never_accepted', queriedAtMs: 1 }, { failureCode: 'operator_unavailable' }],
@@ -45,6 +45,11 @@ describe('a transition input of a reversal', () => {
       });
     }
   }
+
+  it('fails because the money is back already, and not by our outage, when the operator returned the collection', () => {
+    const before = reversalWith({ isCollectionReturned: true });
+    assert.equal(changeReversal(before, { kind: 'never_sent' }, NOW, CLOCKS)?.after.failureCode, 'already_returned');
+  });
 
   it('is tested with every kind of transition', () => {
     const known = new Set(Object.values(REVERSAL_TRANSITIONS).flatMap((transitions) => Object.keys(transitions)));

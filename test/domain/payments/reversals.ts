@@ -17,6 +17,7 @@ export function reversalWith(fields: Partial<Reversal> = {}): Reversal {
     updatedAt: AT,
     sendDeadlineAt: AT,
     sendBegunAt: null,
+    isCollectionReturned: false,
     acceptedAt: null,
     notFoundCount: 0,
     notFoundSince: null,

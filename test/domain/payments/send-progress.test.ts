@@ -191,20 +191,30 @@ describe('a payment that nobody tried to send', () => {
     );
     assert.deepEqual(
       REVERSAL_STATES.filter((state) =>
-        LIFECYCLES.reversal.isNeverSent({ ...SENDS, state, sendDeadlineAtMs: 1000 }, 1000),
+        LIFECYCLES.reversal.isNeverSent({ ...SENDS, isCollectionReturned: false, state, sendDeadlineAtMs: 1000 }, 1000),
       ),
       ['requested', 'reconciling'],
     );
   });
 
   it('is, as a refund, accepted when the operator says anything that takes no other end and that only one who has it can say', () => {
-    const progress = { ...SENDS, state: 'reconciling', sendDeadlineAtMs: 1000 } as const;
+    const progress = { ...SENDS, isCollectionReturned: false, state: 'reconciling', sendDeadlineAtMs: 1000 } as const;
     const accepts = (status: OperatorStatus) =>
       LIFECYCLES.reversal.isAcceptanceUnrecorded(progress, status) &&
       !LIFECYCLES.reversal.isAcceptanceUnrecorded({ ...progress, isAccepted: true }, status);
     assert.deepEqual(
       STATUSES.filter(accepts).map(({ kind }) => kind),
       ['returned', 'paid_otherwise', 'pending', 'unreadable'],
+    );
+  });
+
+  it('is a refund before its deadline too, once the operator returned the collection', () => {
+    const refund = { ...SENDS, state: 'requested', sendDeadlineAtMs: 2000, isCollectionReturned: true } as const;
+    assert.deepEqual(
+      [refund, { ...refund, isCollectionReturned: false }, { ...refund, isSendBegun: true }].map((each) =>
+        LIFECYCLES.reversal.isNeverSent(each, 1000),
+      ),
+      [true, false, false],
     );
   });
 
