@@ -5,7 +5,6 @@ import {
   markAccepted,
   markSendBegun,
   resetNotFounds,
-  scheduleRecheck,
   type SentPaymentRef,
 } from '../src/db/payments/payment-progress.ts';
 import { paymentClocks, type Clocks, type PaymentClocks } from '../src/domain/clocks.ts';
@@ -16,6 +15,7 @@ import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Log } from '../src/log.ts';
 import type { Payments } from '../src/operations/payments/create-payments.ts';
 import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
+import { repeatRecheck } from '../src/operations/payments/repeat-recheck.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
 import { withFailures } from './failures.ts';
@@ -126,9 +126,14 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
       log.fatal({ id, merchantId, kind, status }, 'the operator contradicts what is recorded: a person must settle it');
     },
 
-    /** One transaction: the operator gave no useful status of a final payment, so the sweep rechecks it. */
+    /**
+     * One transaction: the operator gave no usable status of a final payment, so it is rechecked at growing gaps. When the
+     * rechecks end, the log says that nobody knows whether the operator contradicts the outcome.
+     */
     async scheduleRecheck(ref: PaymentRef): Promise<void> {
-      await scheduleRecheck(db, ref, new Date(Date.now() + clocks.staleAfterMs));
+      const { isOver } = await repeatRecheck(db, { ref, clocks, at: new Date() });
+      const { id, merchantId } = ref;
+      if (isOver) log.error({ id, merchantId }, 'the operator gives no status of a final payment: its rechecks end');
     },
   };
 }

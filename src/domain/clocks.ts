@@ -88,6 +88,11 @@ export const DURATIONS = {
     real: [10 * MINUTE, 1 * HOUR, 6 * HOUR, 1 * DAY, 3 * DAY, 7 * DAY],
     demo: [10, 20, 40, 80, 160, 300].map((seconds) => seconds * SECOND),
   },
+  recheckForMs: {
+    meaning: 'How long a final payment is rechecked, at growing gaps, while the operator gives no usable status of it',
+    real: 30 * DAY,
+    demo: 10 * MINUTE,
+  },
   deliveryScheduleMs: {
     meaning: 'The wait before each webhook attempt',
     real: DELIVERY_SCHEDULE_MS,

@@ -131,3 +131,53 @@ export async function scheduleRecheck(
 ): Promise<void> {
   await db.run(SCHEDULE_RECHECK[kind], [id, dueAt]);
 }
+
+// What there is to find out began with the outcome, or with the last callback that is stored: each gap is as long as that is
+// ago.
+function repeatStatement(kind: PaymentKind): Statement {
+  return statement(
+    `${kind}_repeat_recheck`,
+    `WITH rechecked AS (
+       SELECT id, $2::timestamptz - greatest(updated_at, (
+                SELECT max(received_at) FROM operator_callbacks WHERE ${kind}_id = $1)) AS age
+       FROM ${TABLES[kind]} WHERE id = $1 AND state IN ('succeeded', 'failed')),
+     planned AS (
+       SELECT id, age >= make_interval(secs => $5 / 1000.0) AS is_over,
+              $2::timestamptz + least(greatest(age, make_interval(secs => $3 / 1000.0)),
+                                      make_interval(secs => $4 / 1000.0)) AS due_at
+       FROM rechecked),
+     scheduled AS (
+       UPDATE ${TABLES[kind]} w SET check_due_at = least(coalesce(w.check_due_at, planned.due_at), planned.due_at)
+       FROM planned WHERE w.id = planned.id AND NOT planned.is_over)
+     SELECT is_over FROM planned`,
+  );
+}
+
+const REPEAT_RECHECK = {
+  collection: repeatStatement('collection'),
+  payout: repeatStatement('payout'),
+  reversal: repeatStatement('reversal'),
+} as const satisfies Record<PaymentKind, Statement>;
+
+export type RepeatedRecheck = {
+  readonly at: Date;
+  readonly shortestGapMs: number;
+  readonly longestGapMs: number;
+  /** How long after the outcome, or the last callback, the rechecks go on. */
+  readonly forMs: number;
+};
+
+/**
+ * The payment is rechecked again: after as long as its outcome, or the last callback that is stored, is ago, within the two
+ * gaps; or earlier if that was due before. True when it is not repeated, because that is `forMs` ago or longer. Changes
+ * nothing in a state other than `succeeded` and `failed`.
+ */
+export async function scheduleRepeatedRecheck(
+  db: Queryable,
+  { kind, id }: Pick<PaymentRef, 'kind' | 'id'>,
+  { at, shortestGapMs, longestGapMs, forMs }: RepeatedRecheck,
+): Promise<{ readonly isOver: boolean }> {
+  const values = [id, at, shortestGapMs, longestGapMs, forMs];
+  const [planned] = await db.run<{ isOver: boolean }>(REPEAT_RECHECK[kind], values);
+  return { isOver: planned?.isOver ?? false };
+}

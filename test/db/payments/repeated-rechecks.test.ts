@@ -1,0 +1,74 @@
+// Rechecks of a final payment of which the operator gives no useful status: at growing gaps, and with an end that is shown.
+import assert from 'node:assert/strict';
+import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
+import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
+import { useFixture } from '../../support/use-fixture.ts';
+import { callBack, makeCollection, oneRow, tamper, TEST_CLOCKS } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
+import { makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
+
+const MINUTE = 60_000;
+const DAY = 1440 * MINUTE;
+
+describe('a final payment of which the operator gives no status', () => {
+  const db = useDatabase();
+  const shop = useFixture(() => makeShop(db, 1_000_000n));
+  const logged: unknown[] = [];
+
+  /** The activity that a recheck ends with when it has no status. */
+  async function scheduleRecheck(ref: PaymentRef): Promise<void> {
+    const clocks = { ...TEST_CLOCKS, staleAfterMs: 10 * MINUTE, recheckForMs: 30 * DAY };
+    const log = { error: (fields: unknown) => logged.push(fields) };
+    await createPaymentActivities({ db, clocks, log } as unknown as PaymentActivityDeps).scheduleRecheck(ref);
+  }
+
+  const MAKE = {
+    collection: async () => makeCollection(db, shop.merchantId, 'succeeded'),
+    payout: async () => makePayout(db, shop, 'failed'),
+    async reversal() {
+      const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
+      return recordReversal(db, reversal, { kind: 'declined', failureCode: 'operator_rejected' });
+    },
+  } as const;
+
+  /** How many minutes after a recheck that is so long after the outcome the next one follows; null: none does. */
+  async function gapAt(ref: PaymentRef, ageMs: number): Promise<number | null> {
+    const table = `${ref.kind}s`;
+    const outcome = `updated_at = now() - make_interval(secs => $2 / 1000.0)`;
+    await tamper(db, `UPDATE ${table} SET check_due_at = NULL, ${outcome} WHERE id = $1`, [ref.id, ageMs]);
+    await scheduleRecheck(ref);
+    const gap = 'extract(epoch FROM check_due_at - now())::float8 / 60';
+    const { minutes } = await oneRow<{ minutes: number | null }>(
+      db,
+      `SELECT ${gap} AS minutes FROM ${table} WHERE id = $1`,
+      [ref.id],
+    );
+    // The database reads its clock a little later.
+    return minutes === null ? null : Math.round(minutes / 10) * 10;
+  }
+
+  const ended = async ({ id }: PaymentRef) =>
+    (await db.pool.query(`SELECT 1 FROM audit_entries WHERE subject_id = $1 AND action LIKE '%.rechecks_ended'`, [id]))
+      .rowCount;
+
+  for (const kind of ['collection', 'payout', 'reversal'] as const) {
+    it(`is rechecked at gaps that grow to a day, and after 30 days no more, which is shown, as a ${kind}`, async () => {
+      const { id, merchantId } = await MAKE[kind]();
+      const ref = { kind, id, merchantId } as PaymentRef;
+      const gaps: (number | null)[] = [];
+      for (const ageMs of [0, 10 * MINUTE, 60 * MINUTE, DAY, 29 * DAY]) gaps.push(await gapAt(ref, ageMs));
+      assert.deepEqual(gaps, [10, 10, 60, 1440, 1440]);
+      assert.deepEqual([await ended(ref), logged], [0, []]);
+      assert.equal(await gapAt(ref, 30 * DAY + MINUTE), null);
+      assert.deepEqual([await ended(ref), logged.splice(0)], [1, [{ id, merchantId }]]);
+    });
+  }
+
+  it('is rechecked from a later callback on as it was from its outcome on', async () => {
+    const { id, merchantId, operatorReference } = await MAKE.payout();
+    const ref = { kind: 'payout', id, merchantId } as const;
+    assert.equal(await gapAt(ref, 31 * DAY), null);
+    await callBack(db, operatorReference);
+    assert.equal(await gapAt(ref, 31 * DAY), 10);
+  });
+});
