@@ -27,6 +27,8 @@ type Record = (line: FaultLine) => void;
 const SWITCH_LIMIT_MS = 5000;
 const SWITCH_TRIES = 20;
 const SWITCH_WAIT_MS = 500;
+const ENGINE_START_LIMIT_MS = 60_000;
+const ENGINE_LOOK_MS = 100;
 /** Longer than the server waits for an operator in the demonstration. */
 const OPERATOR_LATENCY_MS = 7000;
 const OPERATOR_ERROR_RATE = 0.6;
@@ -124,7 +126,12 @@ async function endEngine(
   { durationMs, record }: { readonly durationMs: number; readonly record: Record },
 ): Promise<Heal> {
   engine.holdDown(Date.now() + durationMs);
-  return end(engine, signal, record);
+  await end(engine, signal, record);
+  // Until it runs again: how long an engine takes to start is not the service's doing.
+  return async () => {
+    const giveUpAtMs = Date.now() + ENGINE_START_LIMIT_MS;
+    while (engine.pid() === undefined && Date.now() < giveUpAtMs) await sleep(ENGINE_LOOK_MS);
+  };
 }
 
 async function stopProcess(part: Part | undefined): Promise<Heal> {
