@@ -4,10 +4,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Client } from 'pg';
 import { request } from 'undici';
 import type { Evidence } from './checker/evidence.ts';
+import type { RuleName } from './checker/violation.ts';
 import type { Topology } from './topology.ts';
 
 /** A copy of the evidence, which may be changed past every constraint and trigger. */
 export type Copy = { readonly evidence: Evidence; readonly db: Client; readonly topology: Topology };
+
+export type Breakage = {
+  /** Completes "the checker names …". */
+  readonly name: string;
+  readonly rule: RuleName;
+  /** Breaks the copy; returns the id that the violation must name. */
+  readonly apply: (copy: Copy) => Promise<string>;
+};
 
 export const PAID_COLLECTION = `SELECT id FROM collections WHERE state = 'succeeded' AND amount_minor < 1000000 ORDER BY id LIMIT 1`;
 

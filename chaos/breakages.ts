@@ -3,29 +3,18 @@ import { Client as TemporalClient, Connection } from '@temporalio/client';
 import {
   appendLine,
   change,
-  changeEvent,
   changeLines,
-  doubleEvent,
-  eventIdIn,
-  eventOfPaid,
   forgetAtOperator,
   isSame,
   linesOf,
   rowOf,
   sendAgain,
   PAID_COLLECTION,
+  type Breakage,
   type Copy,
 } from './break-evidence.ts';
 import type { Evidence, ProcessEnd } from './checker/evidence.ts';
-import type { RuleName } from './checker/violation.ts';
-
-export type Breakage = {
-  /** Completes "the checker names …". */
-  readonly name: string;
-  readonly rule: RuleName;
-  /** Breaks the copy; returns the id that the violation must name. */
-  readonly apply: (copy: Copy) => Promise<string>;
-};
+import { EVENT_BREAKAGES } from './event-breakages.ts';
 
 const PAID_PAYOUT = `SELECT id FROM payouts WHERE state = 'succeeded' ORDER BY id LIMIT 1`;
 const FAILED_COLLECTION = `SELECT id FROM collections WHERE state = 'failed' ORDER BY id LIMIT 1`;
@@ -34,6 +23,7 @@ const REFUSED_PAYOUT = `SELECT id, operator_reference AS reference FROM payouts 
 const UNDECIDED_PAYOUT = `SELECT id FROM payouts WHERE state = 'reconciling' ORDER BY id LIMIT 1`;
 
 export const BREAKAGES: readonly Breakage[] = [
+  ...EVENT_BREAKAGES,
   {
     name: 'a collection that was sent under a second reference',
     rule: 'sent_twice',
@@ -90,47 +80,6 @@ export const BREAKAGES: readonly Breakage[] = [
       );
       return id;
     },
-  },
-  {
-    name: 'an event that was deleted',
-    rule: 'event_missing',
-    apply: (copy) =>
-      change(copy, PAID_COLLECTION, 'DELETE FROM events WHERE collection_id = $1 AND resource_version = 1'),
-  },
-  {
-    name: 'an event that was doubled',
-    rule: 'event_surplus',
-    apply: doubleEvent,
-  },
-  {
-    name: 'a delivery that counts as delivered and was never sent',
-    rule: 'webhook_not_received',
-    apply: async (copy) => {
-      const id = await eventOfPaid(copy);
-      changeLines(copy.evidence.receiverFile, (line) => (eventIdIn(line) === id ? [] : [line]));
-      return id;
-    },
-  },
-  {
-    name: 'a webhook whose bytes are not those of its event',
-    rule: 'webhook_wrong',
-    apply: async (copy) => {
-      const id = await eventOfPaid(copy);
-      changeLines(copy.evidence.receiverFile, (line) =>
-        eventIdIn(line) === id ? [{ ...line, body: Buffer.from('{}').toString('base64') }] : [line],
-      );
-      return id;
-    },
-  },
-  {
-    name: 'a delivery that is still owed',
-    rule: 'delivery_unfinished',
-    apply: (copy) =>
-      change(
-        copy,
-        'SELECT id FROM deliveries ORDER BY id LIMIT 1',
-        `UPDATE deliveries SET state = 'pending', next_attempt_at = now() WHERE id = $1`,
-      ),
   },
   {
     name: 'an accepted request that was lost',
@@ -296,62 +245,6 @@ export const BREAKAGES: readonly Breakage[] = [
       await copy.db.query(`UPDATE payouts SET failure_code = 'operator_unavailable' WHERE id = $1`, [id]);
       return id;
     },
-  },
-  {
-    name: 'an event that shows another amount',
-    rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'collection.prompted' }, ({ data: { object } }) => {
-        object['amount'] = Number(object['amount']) + 1;
-      }),
-  },
-  {
-    name: 'an event that shows another reason',
-    rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'payout.failed' }, ({ data: { object } }) => {
-        object['failure'] = { code: 'insufficient_funds', message: 'Another one.' };
-      }),
-  },
-  {
-    name: 'an event that says that the money came back',
-    rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'payout.succeeded' }, ({ data: { object } }) => {
-        object['amount_reversed'] = object['amount'];
-      }),
-  },
-  {
-    name: 'an event that leaves out who approved',
-    rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'payout.released' }, ({ data: { object } }) => {
-        object['approvals'] = [];
-      }),
-  },
-  {
-    name: 'an event that calls a timely outcome late',
-    rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'collection.succeeded' }, ({ data }) => {
-        data.late = true;
-      }),
-  },
-  {
-    name: 'an event that does not call a late outcome late',
-    rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'collection.succeeded', text: '"late":true' }, ({ data }) => {
-        delete data.late;
-      }),
-  },
-  {
-    name: 'an event that lacks a field',
-    rule: 'event_wrong',
-    apply: (copy) =>
-      changeEvent(copy, { type: 'collection.failed' }, ({ data: { object } }) => {
-        delete object['reference'];
-      }),
   },
   // The last one, because the workflow is gone for the others too.
   {

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as PgClient } from 'pg';
-import type { Breakage } from './breakages.ts';
+import type { Breakage } from './break-evidence.ts';
 import { breakService, type BrokenService } from './broken-services.ts';
 import { endLimitMs, MERCHANTS, prepare, untilClean } from './campaign.ts';
 import { check, type Judgement } from './checker/check.ts';

@@ -35,7 +35,8 @@ export function problemsWith(subject: Subject, change: Change): string[] {
   const { event, state, previous } = change;
   const { data, ...envelope } = JSON.parse(event.body) as { readonly data: Fields & { readonly object: Fields } };
   const { object, ...rest } = data;
-  const { failure, ...shown } = object;
+  const { failure, ...fields } = object;
+  const shown = 'approvals' in fields ? { ...fields, approvals: inOrder(fields['approvals']) } : fields;
   const wanted = { id: event.id, type: event.type, created_at: iso(event.createdAt), environment: ENVIRONMENT };
   return [
     ...(event.type === `${subject.kind}.${state}` ? [] : [`it is ${event.type}`]),
@@ -74,15 +75,20 @@ function objectAt(subject: Subject, { event, state, isPrompted, isLast }: Change
     approval_state: APPROVAL_STATES[state] ?? 'approved',
     created_by: createdBy,
     approvals_required: approvalsRequired,
-    approvals:
-      state === 'queued' ? [] : subject.approvals.map(({ userId, approvedAt }) => shownApproval(userId, approvedAt)),
+    approvals: state === 'queued' ? [] : inOrder(subject.approvals.map(shownApproval)),
     rejection_reason: state === 'rejected' ? rejectionReason : null,
     expires_at: iso(expiresAt),
   };
 }
 
-function shownApproval(userId: string, approvedAt: Date): Fields {
+function shownApproval({ userId, approvedAt }: ApprovalRow): Fields {
   return { user_id: userId, approved_at: iso(approvedAt) };
+}
+
+/** By person: two of them may approve at the same moment. */
+function inOrder(approvals: unknown): unknown {
+  if (!Array.isArray(approvals)) return approvals;
+  return approvals.map((approval) => JSON.stringify(approval)).sort();
 }
 
 /** Late is what comes after the expiry was reported, and a payment after the end of its prompt. */
