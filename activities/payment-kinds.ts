@@ -46,6 +46,8 @@ type PaymentKindsDeps = {
   readonly log: Log;
 };
 
+export type PaymentKinds = ReturnType<typeof createPaymentKinds>;
+
 export function createPaymentKinds({ db, payments, clocks: { notFoundSpanMs }, log }: PaymentKindsDeps) {
   async function recordOnce(ref: PaymentRef, input: PaymentTransitionInput, at: Date): Promise<PaymentSnapshot> {
     switch (ref.kind) {

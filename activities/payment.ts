@@ -5,6 +5,7 @@ import {
   markAccepted,
   markSendBegun,
   resetNotFounds,
+  scheduleRecheck,
   type SentPaymentRef,
 } from '../src/db/payments/payment-progress.ts';
 import { paymentClocks, type Clocks, type PaymentClocks } from '../src/domain/clocks.ts';
@@ -15,11 +16,11 @@ import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Log } from '../src/log.ts';
 import type { Payments } from '../src/operations/payments/create-payments.ts';
 import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
-import { repeatRecheck } from '../src/operations/payments/repeat-recheck.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
 import { withFailures } from './failures.ts';
-import { createPaymentKinds } from './payment-kinds.ts';
+import { createPaymentKinds, type PaymentKinds } from './payment-kinds.ts';
+import { createRecheckActivities } from './rechecks.ts';
 
 export type PaymentActivityDeps = {
   readonly db: Database;
@@ -34,12 +35,10 @@ export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 export function createPaymentActivities(deps: PaymentActivityDeps) {
   const kinds = createPaymentKinds(deps);
-  return { ...operatorCalls(deps, kinds), ...ownTransactions(deps, kinds) };
+  return { ...operatorCalls(deps, kinds), ...ownTransactions(deps, kinds), ...createRecheckActivities(deps, kinds) };
 }
 
-type Kinds = ReturnType<typeof createPaymentKinds>;
-
-function operatorCalls({ db, operators, attestor }: PaymentActivityDeps, kinds: Kinds) {
+function operatorCalls({ db, operators, attestor }: PaymentActivityDeps, kinds: PaymentKinds) {
   return {
     /**
      * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed. The
@@ -69,7 +68,7 @@ function operatorCalls({ db, operators, attestor }: PaymentActivityDeps, kinds: 
   };
 }
 
-function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kinds: Kinds) {
+function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kinds: PaymentKinds) {
   return {
     /** One read: the payment as it is recorded now, whatever signals came, and the durations that the run uses. */
     async loadPayment(ref: PaymentRef): Promise<{ snapshot: PaymentSnapshot; clocks: PaymentClocks }> {
@@ -126,14 +125,9 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
       log.fatal({ id, merchantId, kind, status }, 'the operator contradicts what is recorded: a person must settle it');
     },
 
-    /**
-     * One transaction: the operator gave no usable status of a final payment, so it is rechecked at growing gaps. When the
-     * rechecks end, the log says that nobody knows whether the operator contradicts the outcome.
-     */
+    /** One transaction: the operator gave no useful status of a final payment, so it is rechecked soon. */
     async scheduleRecheck(ref: PaymentRef): Promise<void> {
-      const { isOver } = await repeatRecheck(db, { ref, clocks, at: new Date() });
-      const { id, merchantId } = ref;
-      if (isOver) log.error({ id, merchantId }, 'the operator gives no status of a final payment: its rechecks end');
+      await scheduleRecheck(db, ref, new Date(Date.now() + clocks.staleAfterMs));
     },
   };
 }

@@ -108,7 +108,7 @@ export function endLimitMs(payments: number): number {
     clocks.reconcileForMs,
     2 * clocks.staleAfterMs,
     2 * clocks.sweepEveryMs,
-    Math.max(...clocks.lateCheckAgesMs),
+    Math.max(...clocks.lateCheckAgesMs, ...clocks.returnCheckAgesMs),
     ...clocks.deliveryScheduleMs,
   ];
   return SLOW_MACHINE * waits.reduce((sum, wait) => sum + wait, 0) + payments * DRAIN_MS_PER_PAYMENT;

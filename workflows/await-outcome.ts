@@ -3,7 +3,7 @@ import { condition, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import { isFinal, isQueriedAfterCallback, isRecheckable, type PaymentKind } from '../src/domain/payments/payment.ts';
-import { contradictionIn } from '../src/domain/payments/send-progress.ts';
+import { contradictionIn, isStatusMissing } from '../src/domain/payments/send-progress.ts';
 import { describeWait } from './details.ts';
 import {
   continueAsNewIfSuggested,
@@ -76,7 +76,7 @@ export async function recheck<Kind extends PaymentKind>(
 ): Promise<PaymentSnapshot<Kind>> {
   let { callbacks } = signals;
   let attested = await queryStatus(payment);
-  // The sweep rechecks an expired collection at intervals, so one query is enough.
+  // An expired collection is rechecked at intervals, so one query is enough.
   const waitsMs = snapshot.state === 'expired' ? [] : payment.clocks.reconcileScheduleMs;
   for (const waitMs of waitsMs) {
     if (attested.status.kind !== 'unknown') break;
@@ -109,8 +109,7 @@ async function applyStatus<Kind extends PaymentKind>(
     snapshot = next;
     if (!isMoved) break;
   }
-  const isWithoutStatus = status.kind === 'unknown' || status.kind === 'unreadable' || status.kind === 'pending';
-  if (isRecheckable(snapshot.state) && isWithoutStatus) await scheduleRecheck(payment);
+  if (isRecheckable(snapshot.state) && isStatusMissing(snapshot.state, status)) await scheduleRecheck(payment);
   return snapshot;
 }
 

@@ -8,6 +8,7 @@ export const COLLECTION_WORKFLOW = 'collectionWorkflow';
 export const PAYOUT_WORKFLOW = 'payoutWorkflow';
 export const REVERSAL_WORKFLOW = 'reversalWorkflow';
 export const DELIVERY_WORKFLOW = 'deliveryWorkflow';
+export const RECHECKS_WORKFLOW = 'rechecksWorkflow';
 export const RECONCILIATION_WORKFLOW = 'reconciliationWorkflow';
 export const LEDGER_CHECK_WORKFLOW = 'ledgerCheckWorkflow';
 
@@ -33,6 +34,9 @@ export type DeliveryWorkflowInput = {
   readonly replayCount: number;
 };
 
+/** No ids: its activity claims what is due. */
+export type RechecksWorkflowInput = { readonly operator: OperatorId };
+
 /** The queue of one operator, for workflows and calls: a slow operator fills only its own queue. */
 export function operatorTaskQueue(prefix: string, operator: OperatorId): string {
   return `${prefix}-${operator}`;
@@ -44,6 +48,11 @@ export function deliveryTaskQueue(prefix: string): string {
 
 export function reconciliationTaskQueue(prefix: string): string {
   return `${prefix}-reconciliation`;
+}
+
+/** One run for an operator is open at a time. */
+export function rechecksWorkflowId(prefix: string, operator: OperatorId): string {
+  return `${prefix}-${operator}-rechecks`;
 }
 
 export function reconciliationScheduleId(prefix: string): string {

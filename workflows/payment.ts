@@ -176,7 +176,7 @@ export async function recordDiscrepancy({ input }: Payment, attested: AttestedSt
   await own.recordDiscrepancy.executeWithOptions({ summary }, [{ ref: input, attested }]);
 }
 
-/** Has the sweep recheck a final payment, because the operator gave no useful status. */
+/** Has a final payment rechecked soon, because the operator gave no useful status. */
 export async function scheduleRecheck({ input }: Payment): Promise<void> {
   await own.scheduleRecheck.executeWithOptions({ summary: 'no status: schedule a recheck' }, [input]);
 }

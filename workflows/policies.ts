@@ -79,6 +79,13 @@ export const HOUSEKEEPING: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 8 },
 };
 
+/** A batch of status queries, ten at once. Its rechecks are due again by themselves if all tries fail. */
+export const RECHECKING: ActivityOptions = {
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  startToCloseTimeout: '10 minutes',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 3 },
+};
+
 /** For reading every payment; if its worker stops in the middle, another worker continues where it was. */
 export const WHOLE_LEDGER: ActivityOptions = {
   heartbeatTimeout: HEARTBEAT_TIMEOUT,

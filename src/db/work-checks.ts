@@ -1,8 +1,7 @@
-// Checks of work whose workflow was started: what is late, what its check found, and rechecks of final payments.
-import type { PaymentKind } from '../domain/payments/payment.ts';
+// Checks of work whose workflow was started: what is late, and what its check found.
 import type { Work, WorkKind } from '../domain/work.ts';
-import { statement, type Queryable, type Statement, type Tx } from './database.ts';
-import { perKind, perPaymentKind, SOURCES } from './work-sources.ts';
+import { statement, type Queryable, type Tx } from './database.ts';
+import { perKind } from './work-sources.ts';
 
 /** Started work whose check is due, as it was when the check claimed it. */
 export type LateWork = Work & { readonly workflowFailures: number; readonly updatedAt: Date };
@@ -118,85 +117,3 @@ export async function markStuck(tx: Tx, work: StuckWork, leaseMs: number): Promi
 }
 
 export type StuckWork = Pick<LateWork, 'kind' | 'id' | 'merchantId' | 'updatedAt'>;
-
-function requeueStatement(kind: PaymentKind, nextCheck: string): Statement {
-  const { table, isUnfinished } = SOURCES[kind];
-  return statement(
-    `${kind}_requeue_rechecks`,
-    `UPDATE ${table} SET workflow_started_at = NULL, start_due_at = now(), check_due_at = ${nextCheck}
-     WHERE id IN (SELECT w.id FROM ${table} w WHERE w.check_due_at <= $1 AND NOT ${isUnfinished}
-                  ORDER BY w.check_due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-     RETURNING id`,
-  );
-}
-
-// A recheck of a final payment is done once; what may still turn out to be paid is rechecked again at the next of the ages in
-// $3, and those that have passed meanwhile are not made up for.
-const atNextAge = (isRepeated: string) =>
-  `CASE WHEN ${isRepeated} THEN (
-     SELECT min(updated_at + make_interval(secs => age_ms / 1000.0)) FROM unnest($3::float8[]) AS ages (age_ms)
-     WHERE updated_at + make_interval(secs => age_ms / 1000.0) > $1) END`;
-
-const REQUEUE_RECHECKS = {
-  collection: requeueStatement('collection', atNextAge(`state = 'expired'`)),
-  payout: requeueStatement('payout', atNextAge(`failed_by = 'never_accepted'`)),
-  reversal: requeueStatement('reversal', atNextAge(`failed_by = 'never_accepted'`)),
-} as const satisfies Record<PaymentKind, Statement>;
-
-export type DueRechecks = {
-  readonly at: Date;
-  /** How long ago a payment ended that may still turn out to be paid, when it is rechecked. */
-  readonly lateCheckAgesMs: readonly number[];
-  readonly limit: number;
-};
-
-/** Marks final payments whose recheck is due as unstarted, for the dispatcher to start their recheck; returns how many. */
-export async function requeueRechecks(db: Queryable, kind: PaymentKind, due: DueRechecks): Promise<number> {
-  return (await db.run(REQUEUE_RECHECKS[kind], [due.at, due.limit, due.lateCheckAgesMs])).length;
-}
-
-/** The recheck of a final payment whose run is checked; `recheckCheckDueAt` is when it is checked again. */
-export type RecheckRun = LateWork & { readonly recheckCheckDueAt: Date };
-
-// In milliseconds, as the caller has it, so that the two can be compared.
-const CLAIM_RECHECK_RUNS = perPaymentKind((kind, { table, joined, columns }) =>
-  statement(
-    `${kind}_claim_recheck_runs`,
-    `WITH claimed AS (
-       UPDATE ${table} w
-       SET recheck_check_due_at = date_trunc('milliseconds', now() + make_interval(secs => $2 / 1000.0))
-       WHERE w.id IN (SELECT id FROM ${table} WHERE recheck_check_due_at <= now() AND workflow_started_at IS NOT NULL
-                      ORDER BY recheck_check_due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-       RETURNING w.*)
-     SELECT w.id, w.merchant_id, w.workflow_failures, w.updated_at, w.recheck_check_due_at, ${columns}
-     FROM claimed w ${joined} ORDER BY w.id`,
-  ),
-);
-
-/** Claims up to `limit` rechecks that were started some time ago. Each is checked again after `againMs`, until it has ended. */
-export async function claimRecheckRuns(
-  db: Queryable,
-  kind: PaymentKind,
-  { limit, againMs }: { readonly limit: number; readonly againMs: number },
-): Promise<RecheckRun[]> {
-  const rows = await db.run<Omit<RecheckRun, 'kind'>>(CLAIM_RECHECK_RUNS[kind], [limit, againMs]);
-  return rows.map((row) => ({ kind, ...row }) as RecheckRun);
-}
-
-const END_RECHECKS = perPaymentKind((kind, { table }) =>
-  statement(
-    `${kind}_end_rechecks`,
-    `UPDATE ${table} w SET recheck_check_due_at = NULL, workflow_failures = 0, start_failures = 0
-     FROM unnest($1::text[], $2::timestamptz[]) AS s (id, check_due_at)
-     WHERE w.id = s.id AND w.recheck_check_due_at = s.check_due_at AND w.workflow_started_at IS NOT NULL`,
-  ),
-);
-
-/** Records that these rechecks have ended. A payment whose recheck was started again since they were claimed is left as it is. */
-export async function endRechecks(db: Queryable, kind: PaymentKind, ended: readonly RecheckRun[]): Promise<void> {
-  if (ended.length === 0) return;
-  await db.run(END_RECHECKS[kind], [
-    ended.map(({ id }) => id),
-    ended.map(({ recheckCheckDueAt }) => recheckCheckDueAt),
-  ]);
-}

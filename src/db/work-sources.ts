@@ -1,4 +1,5 @@
 // How the rows of each kind of work are found: the parts that the statements of work.ts and work-checks.ts share.
+import { PAYMENT_KINDS, type PaymentKind } from '../domain/payments/payment.ts';
 import { WORK_KINDS, type WorkKind } from '../domain/work.ts';
 import type { Statement } from './database.ts';
 
@@ -90,12 +91,12 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
   },
 };
 
-type Make = (kind: WorkKind, source: Source) => Statement;
+type Make<Kind extends WorkKind> = (kind: Kind, source: Source) => Statement;
 
-export const perKind = (make: Make) => statementsOf(WORK_KINDS, make);
-export const perPaymentKind = (make: Make) => statementsOf(['collection', 'payout', 'reversal'], make);
+export const perKind = (make: Make<WorkKind>) => statementsOf(WORK_KINDS, make);
+export const perPaymentKind = (make: Make<PaymentKind>) => statementsOf(PAYMENT_KINDS, make);
 
-function statementsOf<Kind extends WorkKind>(kinds: readonly Kind[], make: Make): Record<Kind, Statement> {
+function statementsOf<Kind extends WorkKind>(kinds: readonly Kind[], make: Make<Kind>): Record<Kind, Statement> {
   return Object.fromEntries(kinds.map((kind) => [kind, make(kind, SOURCES[kind])])) as Record<Kind, Statement>;
 }
 

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import type { DeliveryMaintenance } from './delivery-maintenance.ts';
 import type { FirstAttempts } from './first-attempts.ts';
 import type { LateWorkChecks } from './late-work.ts';
+import type { RecheckStarts } from './recheck-starts.ts';
 import type { WorkStarter } from './work-starter.ts';
 
 export type Dispatcher = {
@@ -19,6 +20,7 @@ export type DispatcherOptions = {
   readonly attempts: FirstAttempts;
   readonly starter: WorkStarter;
   readonly checks: LateWorkChecks;
+  readonly rechecks: RecheckStarts;
   readonly maintenance: DeliveryMaintenance;
   /** How often every loop runs without being woken. */
   readonly tickMs: number;
@@ -26,14 +28,8 @@ export type DispatcherOptions = {
 };
 
 /** Any number of dispatchers may run on one database. */
-export function startDispatcher({
-  attempts,
-  starter,
-  checks,
-  maintenance,
-  tickMs,
-  log,
-}: DispatcherOptions): Dispatcher {
+export function startDispatcher(options: DispatcherOptions): Dispatcher {
+  const { attempts, starter, checks, rechecks, maintenance, tickMs, log } = options;
   let isStopped = false;
   const attemptLoop = createLoop('first attempts', () => attempts.run());
   const startLoop = createLoop('starts', async () => {
@@ -43,7 +39,9 @@ export function startDispatcher({
     // What was lost is repaired as fast as it is found; of runs that only look late so many are checked at each tick.
     while (!isStopped && (await checks.check()) > 0);
     // Rechecks of final payments wait while pending ones do.
-    if (!starter.isBehind()) await checks.recheck();
+    if (starter.isBehind()) return;
+    await checks.checkRechecks();
+    await rechecks.start();
   });
   const maintenanceLoop = createLoop('maintenance', () => maintenance.run());
   const loops = [attemptLoop, startLoop, checkLoop, maintenanceLoop];

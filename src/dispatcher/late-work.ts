@@ -1,15 +1,8 @@
 // Checks started work that is late: whether its workflow still runs, and whether the run progresses.
-import {
-  claimLate,
-  claimRecheckRuns,
-  endRechecks,
-  markLost,
-  scheduleChecks,
-  type LateWork,
-} from '../db/work-checks.ts';
-import type { PaymentKind } from '../domain/payments/payment.ts';
+import { claimRecheckRuns, endRechecks } from '../db/rechecks.ts';
+import { claimLate, markLost, scheduleChecks, type LateWork } from '../db/work-checks.ts';
+import { PAYMENT_KINDS, type PaymentKind } from '../domain/payments/payment.ts';
 import { nextCheckMs, WORK_KINDS, type OpenRun, type WorkKind } from '../domain/work.ts';
-import { requeueRechecks } from '../operations/requeue-rechecks.ts';
 import type { Clocks } from '../domain/clocks.ts';
 import type { TemporalClient } from '../temporal/client.ts';
 import { replaceIfStuck, type StuckRunsOptions } from './stuck-runs.ts';
@@ -23,8 +16,8 @@ export type LateWorkOptions = StuckRunsOptions & {
 export type LateWorkChecks = {
   /** Checks late work of each kind; resolves to how much of it had lost its workflow. */
   check(): Promise<number>;
-  /** Checks some rechecks of final payments that were started some time ago, and requeues some that are due. */
-  recheck(): Promise<void>;
+  /** Checks some workflows of final payments that were started some time ago. */
+  checkRechecks(): Promise<void>;
 };
 
 // A check costs Temporal a read. In a pass so many of a kind are checked, a batch at a time, and at most so many runs are
@@ -32,13 +25,11 @@ export type LateWorkChecks = {
 const CHECKS_PER_PASS = 100;
 const BATCH_SIZE = 10;
 const REPLACED_PER_PASS = 10;
-const RECHECKS_PER_PASS = 50;
 // Longer than the calls of a check.
 const LEASE_MS = 30_000;
-const PAYMENT_KINDS = ['collection', 'payout', 'reversal'] as const satisfies readonly PaymentKind[];
 
 export function createLateWorkChecks(options: LateWorkOptions): LateWorkChecks {
-  const { db, temporal, clocks, onLost } = options;
+  const { temporal, onLost } = options;
   return {
     async check() {
       let lost = 0;
@@ -48,16 +39,11 @@ export function createLateWorkChecks(options: LateWorkOptions): LateWorkChecks {
       }
       return lost;
     },
-    async recheck() {
+    async checkRechecks() {
       if (!temporal.isConnected()) return;
       let replaced = 0;
-      for (const kind of PAYMENT_KINDS) replaced += await checkRechecks(kind, options);
-      const { collection, payout, reversal } = await requeueRechecks(db, {
-        at: new Date(),
-        clocks,
-        limit: RECHECKS_PER_PASS,
-      });
-      if (replaced + collection + payout + reversal > 0) onLost();
+      for (const kind of PAYMENT_KINDS) replaced += await checkRechecksOf(kind, options);
+      if (replaced > 0) onLost();
     },
   };
 }
@@ -107,7 +93,7 @@ async function checkBatch(kind: WorkKind, options: LateWorkOptions): Promise<Che
 }
 
 /** Resolves to how many were replaced. The rest is checked again until its run has ended. */
-async function checkRechecks(kind: PaymentKind, options: LateWorkOptions): Promise<number> {
+async function checkRechecksOf(kind: PaymentKind, options: LateWorkOptions): Promise<number> {
   const { db, clocks } = options;
   const runs = await claimRecheckRuns(db, kind, { limit: BATCH_SIZE, againMs: clocks.staleAfterMs });
   const checked = await inspectAll(runs, options);

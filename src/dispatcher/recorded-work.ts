@@ -18,7 +18,7 @@ export type RecordedWork = {
   start(): Promise<number>;
   /** Call it when Temporal took a start that this did not ask for: then it does not refuse all work. */
   noteStarted(kind: WorkKind): void;
-  /** Whether batches are full, or Temporal is away or refuses all: then nothing that is less urgent is requeued. */
+  /** Whether batches are full, or Temporal is away or refuses all: then nothing that is less urgent is started. */
   isBehind(): boolean;
 };
 

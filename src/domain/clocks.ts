@@ -72,7 +72,7 @@ export const DURATIONS = {
     demo: 10 * SECOND,
   },
   sweepTimeoutMs: {
-    meaning: 'After so long a sweep that has not ended is ended, so that the next one can run',
+    meaning: 'After so long a sweep, or a run of rechecks, that has not ended is ended, so that the next one can run',
     real: 15 * MINUTE,
     demo: 2 * MINUTE,
   },
@@ -92,6 +92,11 @@ export const DURATIONS = {
     meaning: 'How long a final payment is rechecked, at growing gaps, while the operator gives no usable status of it',
     real: 30 * DAY,
     demo: 10 * MINUTE,
+  },
+  returnCheckAgesMs: {
+    meaning: 'How long ago a payment succeeded when it is rechecked, as its money may have been returned',
+    real: [1 * HOUR, 1 * DAY, 7 * DAY],
+    demo: [20 * SECOND, 1 * MINUTE, 3 * MINUTE],
   },
   deliveryScheduleMs: {
     meaning: 'The wait before each webhook attempt',

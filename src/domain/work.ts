@@ -129,8 +129,3 @@ function longestQuietMs(work: Work, { pollScheduleMs, reconcileScheduleMs }: Che
   if (work.kind === 'delivery') return 0;
   return Math.max(...pollScheduleMs, ...reconcileScheduleMs);
 }
-
-/** When what ended at that time is rechecked first, at the ages at which it is rechecked; null: never. */
-export function firstLateCheckAt(endedAt: Date, [firstAgeMs]: readonly number[]): Date | null {
-  return firstAgeMs === undefined ? null : new Date(endedAt.getTime() + firstAgeMs);
-}

@@ -18,6 +18,7 @@ import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
 import { createLateWorkChecks } from '../dispatcher/late-work.ts';
+import { createRecheckStarts } from '../dispatcher/recheck-starts.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
 import { coverageOf, type OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
@@ -115,6 +116,7 @@ function assemble(config: Config, log: Log): Parts {
     namespace: config.temporalNamespace,
     taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
     workflowTaskTimeoutMs: clocks.workflowTaskTimeoutMs,
+    rechecksTimeoutMs: clocks.sweepTimeoutMs,
     callTimeoutMs: 5000,
     log,
   });
@@ -223,7 +225,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
 }
 
 function startDispatcherRole(parts: Parts): Stoppable {
-  const { config, log, db, temporal, sender, concurrency, starter } = parts;
+  const { config, log, db, temporal, operators, sender, concurrency, starter } = parts;
   const { settings, clocks } = config;
   const attempts = createFirstAttempts({
     db,
@@ -258,7 +260,16 @@ function startDispatcherRole(parts: Parts): Stoppable {
     },
     log,
   });
-  const dispatcher: Dispatcher = startDispatcher({ attempts, starter, checks, maintenance, tickMs: TICK_MS, log });
+  const rechecks = createRecheckStarts({ db, temporal, operators: Object.keys(operators) as OperatorId[] });
+  const dispatcher: Dispatcher = startDispatcher({
+    attempts,
+    starter,
+    checks,
+    rechecks,
+    maintenance,
+    tickMs: TICK_MS,
+    log,
+  });
   const listener = listen({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     channel: 'malipo_deliveries',

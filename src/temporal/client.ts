@@ -5,6 +5,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { OpenRun, PaymentWork, Work } from '../domain/work.ts';
 import {
   LEDGER_CHECK_WORKFLOW,
@@ -17,7 +18,7 @@ import {
 } from '../../workflows/contract.ts';
 import { connectTemporal, type TemporalConnection, type TemporalConnectionOptions } from './connection.ts';
 import { inspectRun } from './run-inspection.ts';
-import { workflowIdOf, workflowStartOf, type StartOptions } from './workflow-starts.ts';
+import { rechecksStartOf, workflowIdOf, workflowStartOf, type StartOptions } from './workflow-starts.ts';
 
 export type TemporalOptions = TemporalConnectionOptions & StartOptions;
 
@@ -30,6 +31,8 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
    * this call; `open` that one ran before; `away` that Temporal is. Throws when Temporal refuses this work.
    */
   start(work: Work): Promise<'started' | 'open' | 'away'>;
+  /** Starts the workflow that rechecks final payments of the operator; `open` says that one runs. */
+  startRechecks(operator: OperatorId): Promise<'started' | 'open' | 'away'>;
   /** Signals the payment's open workflow that the operator called back; `closed` when there is none. */
   signalCallback(payment: PaymentWork): Promise<'signalled' | 'closed' | 'away'>;
   /** The open run of the work's workflow; `closed` when there is none. */
@@ -66,21 +69,28 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
       return info !== 'away';
     },
 
-    async start(work) {
+    start: (work) => {
       const { workflowType, options: start } = workflowStartOf(work, options);
-      try {
-        return await temporal.call(async ({ workflow }) => {
+      return orOpen(
+        temporal.call(async ({ workflow }) => {
           if (work.kind === 'payout') {
             await workflow.signalWithStart(workflowType, { ...start, signal: PAYOUT_DECISION_RECORDED });
           } else {
             await workflow.start(workflowType, { ...start, workflowIdConflictPolicy: 'FAIL' });
           }
           return 'started' as const;
-        });
-      } catch (error) {
-        if (error instanceof WorkflowExecutionAlreadyStartedError) return 'open';
-        throw error;
-      }
+        }),
+      );
+    },
+
+    startRechecks: (operator) => {
+      const { workflowType, options: start } = rechecksStartOf(operator, options);
+      return orOpen(
+        temporal.call(async ({ workflow }) => {
+          await workflow.start(workflowType, start);
+          return 'started' as const;
+        }),
+      );
     },
 
     signalCallback: (payment) =>
@@ -109,6 +119,16 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
       }
     },
   };
+}
+
+// Temporal finds an open run of the workflow.
+async function orOpen<Result>(called: Promise<Result>): Promise<Result | 'open'> {
+  try {
+    return await called;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'open';
+    throw error;
+  }
 }
 
 // Temporal finds no open run of the workflow.

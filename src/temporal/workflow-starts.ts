@@ -1,6 +1,7 @@
 // How the workflow of each kind of work is started: its id, its queue, its input, and what the Temporal UI shows of it.
 import type { WorkflowStartOptions } from '@temporalio/client';
 import type { MerchantId } from '../domain/ids.ts';
+import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { isFinal } from '../domain/payments/payment.ts';
 import type { DeliveryWork, PaymentWork, Work } from '../domain/work.ts';
 import {
@@ -9,10 +10,13 @@ import {
   deliveryTaskQueue,
   operatorTaskQueue,
   PAYOUT_WORKFLOW,
+  RECHECKS_WORKFLOW,
+  rechecksWorkflowId,
   REVERSAL_WORKFLOW,
   SEARCH_ATTRIBUTES,
   type DeliveryWorkflowInput,
   type PaymentWorkflowInput,
+  type RechecksWorkflowInput,
 } from '../../workflows/contract.ts';
 import {
   collectionWorkflowId,
@@ -26,6 +30,8 @@ export type StartOptions = {
   readonly taskQueuePrefix: string;
   /** How soon a task of a worker that died is given to another. */
   readonly workflowTaskTimeoutMs: number;
+  /** An open run of rechecks keeps the next one from starting: one that cannot progress must not do so for ever. */
+  readonly rechecksTimeoutMs: number;
 };
 
 export type WorkflowStart = {
@@ -48,6 +54,27 @@ export function workflowStartOf(work: Work, options: StartOptions): WorkflowStar
   } as const;
   const own = work.kind === 'delivery' ? deliveryStart(work, options) : paymentStart(work, options);
   return { ...own, options: { ...common, ...own.options } };
+}
+
+export function rechecksStartOf(
+  operator: OperatorId,
+  { taskQueuePrefix, workflowTaskTimeoutMs, rechecksTimeoutMs }: StartOptions,
+): WorkflowStart {
+  const input: RechecksWorkflowInput = { operator };
+  return {
+    workflowType: RECHECKS_WORKFLOW,
+    options: {
+      workflowId: rechecksWorkflowId(taskQueuePrefix, operator),
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'FAIL',
+      workflowTaskTimeout: workflowTaskTimeoutMs,
+      workflowExecutionTimeout: rechecksTimeoutMs,
+      taskQueue: operatorTaskQueue(taskQueuePrefix, operator),
+      args: [input],
+      staticSummary: `rechecks at ${operator}`,
+      typedSearchAttributes: [{ key: SEARCH_ATTRIBUTES.operator, value: operator }],
+    },
+  };
 }
 
 function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): WorkflowStart {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '../../src/db/database.ts';
 import { newId, type MerchantId } from '../../src/domain/ids.ts';
+import { claimRechecks, listOperatorsToRecheck } from '../../src/db/rechecks.ts';
 import { findLatestReversal } from '../../src/db/payments/reversal.ts';
 import { withholdDeliveries } from '../../src/db/webhooks/delivery.ts';
 import { makeMerchant, tamper } from './rows.ts';
@@ -39,6 +40,16 @@ describe('with more than a hundred thousand rows', () => {
     assert.doesNotMatch(plan, /Seq Scan on reversals|Sort/, plan);
   });
 
+  it('the final payments whose recheck is due are found by an index', async () => {
+    const claim = { operator: 'mtn-momo', limit: 100, leaseMs: 1000 } as const;
+    const plan = await plansOf(async (explaining) => {
+      await listOperatorsToRecheck(explaining, ['mtn-momo']);
+      await claimRechecks(explaining, 'collection', claim);
+    });
+    assert.equal(plan.match(/using collections_recheck_due/g)?.length, 2, plan);
+    assert.doesNotMatch(plan, /Seq Scan on collections/, plan);
+  });
+
   it('what is owed to disabled endpoints is found by an index', async () => {
     const plan = await plansOf((explaining) => withholdDeliveries(explaining, 500, new Date()));
     assert.match(plan, /using deliveries_retrying/, plan);
@@ -49,6 +60,15 @@ describe('with more than a hundred thousand rows', () => {
 const ID = (prefix: string, n = 'n') => `'${prefix}_' || lpad(${n}::text, 26, '0')`;
 
 const MANY_ROWS: readonly string[] = [
+  // One in ten expired, and of a tenth of those a recheck is due.
+  `INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, amount_minor, currency, reference,
+     phone, operator, operator_reference, operator_receipt, metadata, failure_code, created_at, updated_at, prompt_deadline_at,
+     send_begun_at, check_due_at, workflow_started_at)
+   SELECT ${ID('col')}, $merchant, n::text, CASE WHEN n % 10 = 0 THEN 'expired' ELSE 'succeeded' END, 'prompted', 2, 5000, 'UGX',
+     n::text, '256772000100', 'mtn-momo', gen_random_uuid(), CASE WHEN n % 10 = 0 THEN NULL ELSE n::text END, '{}',
+     CASE WHEN n % 10 = 0 THEN 'unknown' END, now(), now(), now(), now(),
+     now() + CASE WHEN n % 100 = 0 THEN -1 ELSE 1 END * interval '1 day', now()
+   FROM generate_series(1, 20000) AS n`,
   `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, failure_code, requested_by,
      created_at, updated_at, send_deadline_at, workflow_started_at)
    SELECT ${ID('rev')}, $merchant, ${ID('col', '(n / 3)')}, 'failed', gen_random_uuid(), 'unknown', 'usr', now(), now(), now(),

@@ -5,9 +5,13 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
 import type { LedgerCheckProgress } from '../../src/queries/payments/check-ledger.ts';
 import { makeCollection, tamper } from '../db/rows.ts';
+import { availableBalance, pay, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
+import { startScriptedOperator } from '../support/scripted-operator.ts';
 import { startServerChild } from '../support/server-child.ts';
 import { startSweep } from '../support/sweeps.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
+import { useFixture } from '../support/use-fixture.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 /**
  * Generous for a slow machine, and for tries that Temporal still hands to the stopped process, each for a heartbeat time-out.
@@ -99,3 +103,39 @@ describe('housekeeping whose server', function () {
 });
 
 type Interrupt = (pending: PendingActivity | null) => boolean;
+
+describe('rechecks whose server is killed', function () {
+  this.timeout(400_000);
+  const operator = useFixture(startScriptedOperator, (stub) => stub.stop());
+  const testEnv = useTestEnvironment(() => ({
+    startsServer: false,
+    environment: {
+      MALIPO_MTN_MOMO_BASE_URL: operator.url,
+      MALIPO_PROMPT_WINDOW_MS: '400',
+      MALIPO_RECONCILE_FOR_MS: '300',
+      MALIPO_STALE_AFTER_MS: '2000',
+      MALIPO_LATE_CHECK_AGES_MS: '86400000',
+      MALIPO_OPERATOR_TIMEOUT_MS: '60000',
+      MALIPO_NOT_FOUND_GRACE_MS: '61000',
+    },
+  }));
+
+  it('are made by another one, and a payment that was paid late is recorded once', async () => {
+    const first = await testEnv.startServer();
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'expired');
+    await first.stop();
+    const before = operator.statusQueries(payment.operatorReference);
+    operator.ignoreStatusQueries(true);
+    await tamper(testEnv.db, 'UPDATE collections SET check_due_at = now()');
+    const child = await startServerChild(testEnv, { overrides: { MALIPO_ROLES: 'worker,dispatcher' } });
+    await eventually('the recheck', () => operator.statusQueries(payment.operatorReference) > before, 60_000);
+    await child.kill();
+    operator.ignoreStatusQueries(false);
+    operator.setStatus({ status: 'SUCCESSFUL' });
+    await testEnv.startServer();
+    const isPaid = async () => (await availableBalance(testEnv, payment.merchant)) === payment.amount;
+    await eventually('another server to continue', isPaid, TAKEN_OVER_WITHIN_MS);
+    assert.equal(transitionsOf(await untilAllReceived(testEnv, payment)).at(-1), 'expired > succeeded late');
+  });
+});

@@ -16,7 +16,7 @@ export type RecordedHistory = {
 };
 export type HistoryEvent = { readonly eventType: string } & Readonly<Record<string, unknown>>;
 
-/** Set to `true`, it makes the tests record every history again before they read them. */
+/** It makes the tests record histories before they read them: with `true` every one again, with `missing` new scenarios. */
 export const RECORDING = 'MALIPO_RECORD_HISTORIES';
 
 export function recordedHistories(): RecordedHistory[] {
@@ -30,10 +30,15 @@ export function recordedHistories(): RecordedHistory[] {
     });
 }
 
-/** Plays every scenario and writes its history. Removes the files of scenarios that no longer exist. */
-export async function recordHistories(): Promise<void> {
-  for (const { name } of recordedHistories()) rmSync(join(FOLDER, `${name}${EXTENSION}`));
-  for (const scenario of SCENARIOS) {
+/** Plays these scenarios and writes their histories. Removes the files of scenarios that no longer exist. */
+export async function recordHistories(which: 'every' | 'missing'): Promise<void> {
+  const names = new Set(SCENARIOS.map(({ name }) => name));
+  const kept = new Set<string>();
+  for (const { name } of recordedHistories()) {
+    if (which === 'missing' && names.has(name)) kept.add(name);
+    else rmSync(join(FOLDER, `${name}${EXTENSION}`));
+  }
+  for (const scenario of SCENARIOS.filter(({ name }) => !kept.has(name))) {
     const json = await play(scenario, historyOf);
     writeFileSync(join(FOLDER, `${scenario.name}${EXTENSION}`), json);
   }

@@ -29,9 +29,10 @@ async function alteredBundle(passage: string, replacement: string): Promise<Work
 
 describe('recorded histories', () => {
   before(async function () {
-    if (process.env[RECORDING] !== 'true') return;
+    const asked = process.env[RECORDING];
+    if (asked !== 'true' && asked !== 'missing') return;
     this.timeout(900_000);
-    await recordHistories();
+    await recordHistories(asked === 'true' ? 'every' : 'missing');
   });
 
   it('exist for every scenario, and for nothing else', () => {
@@ -111,6 +112,12 @@ describe('the replay of the histories', () => {
       'delivery-accepted-at-the-third-attempt',
       'due.dueInMs > 0',
       'false',
+    ],
+    [
+      'rechecks query no payment',
+      'rechecks-of-final-payments',
+      'await recheckBatch.executeWithOptions(',
+      'await ((..._args) => ({ rechecked: 0, withNews: 0, withoutStatus: 0, isFull: false }))(',
     ],
     ['a sweep removes nothing', 'sweep-with-nothing-wrong', 'await purgeExpiredRecords()', '0'],
   ];

@@ -1,7 +1,7 @@
 // The scenarios that have a recorded history, and how each is played.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import { ledgerCheckScheduleId, rechecksWorkflowId, reconciliationScheduleId } from '../../workflows/contract.ts';
 import { deliveryWorkflowId, recheckWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { CollectionId } from '../../src/domain/ids.ts';
 import type { CollectionState } from '../../src/domain/payments/collection.ts';
@@ -11,7 +11,7 @@ import { temporalClient } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import { callBack, decideAtSandbox, pay, switchFaults, untilState, type Payment } from '../support/payments.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
-import { PAYOUT_SCENARIOS, recheckedByCallback } from './payout-scenarios.ts';
+import { PAYOUT_SCENARIOS, recheckedByWorkflow } from './payout-scenarios.ts';
 
 type Run = { readonly workflowId: string; readonly runId?: string };
 
@@ -151,7 +151,7 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     environment: { ...NO_POLLS, MALIPO_SWEEP_EVERY_MS: '1000' },
     async play(testEnv) {
       const payment = await paidUntil(testEnv, '001', 'failed');
-      return recheckedByCallback(testEnv, payment, recheckWorkflowId(payment.id as CollectionId));
+      return recheckedByWorkflow(testEnv, payment, recheckWorkflowId(payment.id as CollectionId));
     },
   },
   {
@@ -197,6 +197,18 @@ const COLLECTION_AND_DELIVERY_SCENARIOS: readonly Scenario[] = [
     name: 'delivery-dead-lettered',
     environment: { ...NO_POLLS, MALIPO_DELIVERY_SCHEDULE_MS: '0,1000,50' },
     play: (testEnv) => deliver(testEnv, Infinity),
+  },
+  {
+    name: 'rechecks-of-final-payments',
+    environment: NO_POLLS,
+    async play(testEnv) {
+      const { id } = await paidUntil(testEnv, '001', 'failed');
+      await testEnv.db.pool.query('UPDATE collections SET check_due_at = now() WHERE id = $1', [id]);
+      const workflowId = rechecksWorkflowId(testEnv.config.settings.MALIPO_TASK_QUEUE_PREFIX, 'mtn-momo');
+      const handle = (await temporalClient()).workflow.getHandle(workflowId);
+      await eventually('the recheck', () => handle.describe().catch(() => null));
+      return { workflowId };
+    },
   },
   {
     name: 'sweep-with-nothing-wrong',

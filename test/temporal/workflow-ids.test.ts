@@ -7,7 +7,7 @@ import type { CollectionWork, PayoutWork, Work } from '../../src/domain/work.ts'
 import { workflowStartOf } from '../../src/temporal/workflow-starts.ts';
 import { ledgerCheckScheduleId, operatorTaskQueue, reconciliationScheduleId } from '../../workflows/contract.ts';
 
-const START = { taskQueuePrefix: 'malipo', workflowTaskTimeoutMs: 1000 };
+const START = { taskQueuePrefix: 'malipo', workflowTaskTimeoutMs: 1000, rechecksTimeoutMs: 60_000 };
 const LONGEST_ID = 255;
 const merchantId = newId('mer');
 

@@ -3,10 +3,10 @@ import type { Clocks } from '../clocks.ts';
 import { COLLECTION_TRANSITIONS, type Collection, type CollectionState } from './collection.ts';
 import type { CollectionTransitionInput } from './collection-progress.ts';
 import { failureOf } from './failure.ts';
-import { firstLateCheckAt } from '../work.ts';
+import { firstLateCheckAt } from './late-checks.ts';
 import { posting, type Posting, type PostingKind } from './ledger.ts';
 
-type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckAgesMs'>;
+type ChangeClocks = Pick<Clocks, 'promptWindowMs' | 'staleAfterMs' | 'lateCheckAgesMs' | 'returnCheckAgesMs'>;
 
 export type CollectionChange = {
   readonly before: Collection;
@@ -63,8 +63,9 @@ function checkDueAt({ state, updatedAt, promptExpiresAt }: Collection, clocks: C
     case 'reconciling':
       return after(updatedAt, clocks.staleAfterMs);
     case 'expired':
-      return firstLateCheckAt(updatedAt, clocks.lateCheckAgesMs);
+      return firstLateCheckAt('may_be_paid', updatedAt, clocks);
     case 'succeeded':
+      return firstLateCheckAt('may_be_returned', updatedAt, clocks);
     case 'failed':
     case 'reversed':
       return null;

@@ -7,6 +7,7 @@ import type { ReversalState } from './reversal.ts';
 type PaymentIds = { readonly collection: CollectionId; readonly payout: PayoutId; readonly reversal: ReversalId };
 
 export type PaymentKind = keyof PaymentIds;
+export const PAYMENT_KINDS = ['collection', 'payout', 'reversal'] as const satisfies readonly PaymentKind[];
 export type PaymentId = PaymentIds[PaymentKind];
 
 /** Identifies one payment. Workflows, signals and histories identify it by nothing else. */

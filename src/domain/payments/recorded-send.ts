@@ -1,6 +1,6 @@
 // What a row records of a send, and which ends of a payment it confirms.
 import type { Clocks } from '../clocks.ts';
-import { firstLateCheckAt } from '../work.ts';
+import { firstLateCheckAt } from './late-checks.ts';
 import { OPERATORS, type OperatorId } from './operator-catalogue.ts';
 import { isFinal } from './payment.ts';
 import type { PayoutState } from './payout.ts';
@@ -69,18 +69,19 @@ export function confirmsNeverAccepted(
   return isNeverAccepted(progress, decidedAtMs, notFoundGraceMs) && hasNotFoundEvidence(row, notFoundSpanMs);
 }
 
-export type SendCheckClocks = Pick<Clocks, 'staleAfterMs' | 'lateCheckAgesMs'>;
+export type SendCheckClocks = Pick<Clocks, 'staleAfterMs' | 'lateCheckAgesMs' | 'returnCheckAgesMs'>;
 
 /**
  * When a payout or refund that went to this state is checked next; null when nothing more is awaited. What failed on
- * evidence, and not by the operator's own status, may still turn out to be paid.
+ * evidence, and not by the operator's own status, may still turn out to be paid; what was paid may be returned.
  */
 export function moneyOutCheckDueAt(
   state: PayoutState | ReversalState,
   by: string,
   at: Date,
-  { staleAfterMs, lateCheckAgesMs }: SendCheckClocks,
+  clocks: SendCheckClocks,
 ): Date | null {
-  if (by === 'never_accepted') return firstLateCheckAt(at, lateCheckAgesMs);
-  return isFinal(state) ? null : new Date(at.getTime() + staleAfterMs);
+  if (!isFinal(state)) return new Date(at.getTime() + clocks.staleAfterMs);
+  if (by === 'never_accepted') return firstLateCheckAt('may_be_paid', at, clocks);
+  return firstLateCheckAt(state === 'succeeded' ? 'may_be_returned' : null, at, clocks);
 }

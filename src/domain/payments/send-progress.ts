@@ -1,6 +1,6 @@
-// How far the send of a payout or refund got, and what contradicts its outcome. Pure, because workflows replay it.
+// How far the send of a payout or refund got, and what a status says against an outcome. Pure, because workflows replay it.
 import type { AttestedStatus, OperatorStatus } from './operator-status.ts';
-import type { PaymentState } from './payment.ts';
+import { isRecheckable, type PaymentState } from './payment.ts';
 
 /** Times are Unix milliseconds. */
 export type SendProgress = {
@@ -60,4 +60,9 @@ export function contradictionIn(state: PaymentState, status: OperatorStatus): Co
   if (status.kind === 'paid_otherwise') return 'paid_otherwise';
   if (state === 'failed' && status.kind === 'paid') return 'paid_after_failed';
   return state === 'succeeded' && status.kind === 'declined' ? 'declined_after_paid' : null;
+}
+
+/** Whether the status leaves open what it was queried for. Of what expired, `pending` says that it is still not paid. */
+export function isStatusMissing(state: PaymentState, { kind }: OperatorStatus): boolean {
+  return kind === 'unknown' || kind === 'unreadable' || (kind === 'pending' && isRecheckable(state));
 }

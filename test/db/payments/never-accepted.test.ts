@@ -9,9 +9,10 @@ import {
 } from '../../../src/db/payments/payment-progress.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { getReversal } from '../../../src/queries/payments/reversal.ts';
-import { requeueRechecks } from '../../../src/operations/requeue-rechecks.ts';
+import { claimRechecks, finishRechecks } from '../../../src/db/rechecks.ts';
+import { nextRecheck } from '../../../src/domain/payments/late-checks.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { makeCollection, oneRow, TEST_CLOCKS, whileLocked } from '../rows.ts';
+import { makeCollection, oneRow, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { balanceOf, makeReversal, makeShop, queue, recordPayout, recordReversal, release } from './payout-rows.ts';
 
@@ -98,7 +99,15 @@ for (const kind of ['payout', 'reversal'] as const) {
       const ages: number[] = [];
       for (let due = await checkDueAt(); due !== null; due = await checkDueAt()) {
         ages.push(due.getTime() - failedAtMs);
-        await requeueRechecks(db, { at: due, clocks: { lateCheckAgesMs: [60_000, 90_000, 200_000] }, limit: 100 });
+        await tamper(db, `UPDATE ${kind}s SET check_due_at = now() WHERE id = $1`, [ref.id]);
+        const claimed = await claimRechecks(db, kind, { operator: 'mtn-momo', limit: 100, leaseMs: 60_000 });
+        const recheck = claimed.find(({ id }) => id === ref.id);
+        assert.ok(recheck);
+        const { dueAt } = nextRecheck(recheck, true, due, {
+          ...TEST_CLOCKS,
+          lateCheckAgesMs: [60_000, 90_000, 200_000],
+        });
+        await finishRechecks(db, kind, [{ recheck, dueAt, isNews: false }]);
       }
       assert.deepEqual(ages, [60_000, 90_000, 200_000]);
     });

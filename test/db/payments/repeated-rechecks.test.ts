@@ -1,7 +1,12 @@
 // Rechecks of a final payment of which the operator gives no useful status: at growing gaps, and with an end that is shown.
 import assert from 'node:assert/strict';
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
+import { createStatusAttestor } from '../../../activities/attestation.ts';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
+import type { KeyRing } from '../../../src/security/sealing.ts';
+import { testLog } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { callBack, makeCollection, oneRow, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
@@ -9,17 +14,28 @@ import { makePayout, makeReversal, makeShop, recordReversal } from './payout-row
 
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
+const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomBytes(32)) }];
 
 describe('a final payment of which the operator gives no status', () => {
   const db = useDatabase();
   const shop = useFixture(() => makeShop(db, 1_000_000n));
   const logged: unknown[] = [];
 
-  /** The activity that a recheck ends with when it has no status. */
-  async function scheduleRecheck(ref: PaymentRef): Promise<void> {
-    const clocks = { ...TEST_CLOCKS, staleAfterMs: 10 * MINUTE, recheckForMs: 30 * DAY };
-    const log = { error: (fields: unknown) => logged.push(fields) };
-    await createPaymentActivities({ db, clocks, log } as unknown as PaymentActivityDeps).scheduleRecheck(ref);
+  /** Rechecks what is due, with an operator that is away. */
+  async function recheck(): Promise<void> {
+    const away = () => Promise.resolve({ kind: 'unknown', reason: 'no answer' });
+    const operator = { getCollectionStatus: away, getPayoutStatus: away, getRefundStatus: away };
+    const deps = {
+      db,
+      operators: { 'mtn-momo': operator },
+      attestor: createStatusAttestor({ keyRing: KEY_RING, log: testLog }),
+      clocks: { ...TEST_CLOCKS, staleAfterMs: 10 * MINUTE, recheckForMs: 30 * DAY },
+      log: { error: (fields: unknown) => logged.push(fields) },
+    };
+    const activities = createPaymentActivities(deps as unknown as PaymentActivityDeps);
+    // As in a worker, whose heartbeats go nowhere here.
+    const context = { heartbeat: () => undefined, cancellationSignal: new AbortController().signal };
+    await asyncLocalStorage.run(context as unknown as Context, () => activities.recheckBatch('mtn-momo'));
   }
 
   const MAKE = {
@@ -35,8 +51,8 @@ describe('a final payment of which the operator gives no status', () => {
   async function gapAt(ref: PaymentRef, ageMs: number): Promise<number | null> {
     const table = `${ref.kind}s`;
     const outcome = `updated_at = now() - make_interval(secs => $2 / 1000.0)`;
-    await tamper(db, `UPDATE ${table} SET check_due_at = NULL, ${outcome} WHERE id = $1`, [ref.id, ageMs]);
-    await scheduleRecheck(ref);
+    await tamper(db, `UPDATE ${table} SET check_due_at = now(), ${outcome} WHERE id = $1`, [ref.id, ageMs]);
+    await recheck();
     const gap = 'extract(epoch FROM check_due_at - now())::float8 / 60';
     const { minutes } = await oneRow<{ minutes: number | null }>(
       db,
@@ -60,7 +76,7 @@ describe('a final payment of which the operator gives no status', () => {
       assert.deepEqual(gaps, [10, 10, 60, 1440, 1440]);
       assert.deepEqual([await ended(ref), logged], [0, []]);
       assert.equal(await gapAt(ref, 30 * DAY + MINUTE), null);
-      assert.deepEqual([await ended(ref), logged.splice(0)], [1, [{ id, merchantId }]]);
+      assert.deepEqual([await ended(ref), logged.splice(0)], [1, [{ kind, id, merchantId }]]);
     });
   }
 

@@ -1,42 +1,18 @@
 // What is late or due again: started work that is checked, rechecks of final payments, and the removal of old records.
 import assert from 'node:assert/strict';
-import type { Database } from '../../../src/db/database.ts';
 import { newId, type MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
 import { claimLate, markLost, markStuck, scheduleChecks } from '../../../src/db/work-checks.ts';
-import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
-import { createLateWorkChecks } from '../../../src/dispatcher/late-work.ts';
-import type { OpenRun, Work, WorkKind } from '../../../src/domain/work.ts';
+import { checksOf } from './late-work-checks.ts';
+import type { Work, WorkKind } from '../../../src/domain/work.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
-import { requeueRechecks } from '../../../src/operations/requeue-rechecks.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
-import { testLog } from '../../support/engines.ts';
-import { callBack, makeCollection, makeEndpoint, makeMerchant, oneRow, record, tamper } from '../rows.ts';
+import { makeCollection, makeEndpoint, makeMerchant, oneRow, record, tamper } from '../rows.ts';
 import { useDatabase, useDatabasePerCase } from '../use-database.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-const NOTHING = { collection: 0, payout: 0, reversal: 0 };
-
-/** Checks whose Temporal describes the run of each piece of work as `runOf` says. */
-function checksOf(db: Database, runOf: (work: Work) => OpenRun | 'closed', terminated: string[] = []) {
-  return createLateWorkChecks({
-    db,
-    temporal: {
-      isConnected: () => true,
-      inspect: (work) => Promise.resolve(runOf(work)),
-      terminate: (work) => {
-        terminated.push(work.id);
-        return Promise.resolve('closed');
-      },
-    },
-    startGraceMs: 0,
-    clocks: REAL_CLOCKS,
-    log: testLog,
-    onLost: () => undefined,
-  });
-}
 
 describe('started work', () => {
   const db = useDatabasePerCase();
@@ -214,127 +190,6 @@ describe('started work', () => {
     assert.deepEqual(await waiting(), [payout.id]);
     await mark(await unstarted('payout'));
     assert.deepEqual(await waiting(), []);
-  });
-});
-
-describe('the recheck of a final payment', () => {
-  const db = useDatabasePerCase();
-  let merchantId: MerchantId;
-
-  beforeEach(async () => {
-    merchantId = await makeMerchant(db);
-  });
-
-  const inMs = (ms: number) => new Date(Date.now() + ms);
-  const requeue = (at: Date, limit = 100) => requeueRechecks(db, { at, clocks: REAL_CLOCKS, limit });
-  const dueAt = async (id: string) =>
-    (await oneRow<{ check_due_at: Date | null }>(db, 'SELECT check_due_at FROM collections WHERE id = $1', [id]))
-      .check_due_at;
-  const unstarted = async () =>
-    (await claimUnstarted(db, 'collection', { limit: 100, graceMs: 0, leaseMs: 0 })).map(({ id }) => id);
-
-  it('is repeated after an expiry at growing gaps, six times in a week', async () => {
-    const { id, updatedAt: expiredAt } = await makeCollection(db, merchantId, 'expired');
-    const { lateCheckAgesMs } = REAL_CLOCKS;
-    const ages: number[] = [];
-    let due: Date | null = new Date(expiredAt.getTime() + 10 * MINUTE);
-    while (due !== null) {
-      assert.deepEqual(await requeue(due), { ...NOTHING, collection: 1 });
-      assert.deepEqual(await unstarted(), [id]);
-      ages.push(due.getTime() - expiredAt.getTime());
-      due = await dueAt(id);
-    }
-    assert.deepEqual(ages, [10 * MINUTE, 60 * MINUTE, 360 * MINUTE, DAY, 3 * DAY, 7 * DAY]);
-    assert.deepEqual(ages, lateCheckAgesMs);
-    assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
-  });
-
-  it('is done once for all ages that passed while no dispatcher ran', async () => {
-    const { id, updatedAt: expiredAt } = await makeCollection(db, merchantId, 'expired');
-    const at = new Date(expiredAt.getTime() + 2 * DAY);
-    assert.deepEqual(await requeue(at), { ...NOTHING, collection: 1 });
-    assert.equal((await dueAt(id))?.getTime(), expiredAt.getTime() + 3 * DAY);
-    assert.deepEqual(await requeue(new Date(expiredAt.getTime() + 10 * DAY)), { ...NOTHING, collection: 1 });
-    assert.equal(await dueAt(id), null);
-  });
-
-  it('is not done without a reason, and never while a payment is pending', async () => {
-    for (const state of ['initiated', 'prompted', 'reconciling', 'succeeded', 'failed'] as const) {
-      await makeCollection(db, merchantId, state);
-    }
-    assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
-  });
-
-  it('is done once after callbacks for a failed collection, however many there were', async () => {
-    const { id, operatorReference } = await makeCollection(db, merchantId, 'failed');
-    const markAllStarted = () => db.pool.query('UPDATE collections SET workflow_started_at = now()');
-    await markAllStarted();
-    const call = () => callBack(db, operatorReference);
-    // More callbacks than are stored: the collection's row records that one came.
-    for (let i = 0; i < 25; i++) await call();
-    assert.deepEqual(await requeue(inMs(1000)), { ...NOTHING, collection: 1 });
-    assert.deepEqual(await unstarted(), [id]);
-    await markAllStarted();
-    assert.deepEqual(await requeue(inMs(30 * DAY)), NOTHING);
-    // After so many callbacks a further one leads to one recheck a day at most.
-    await call();
-    assert.deepEqual(await requeue(inMs(DAY - MINUTE)), NOTHING);
-    assert.deepEqual(await requeue(inMs(DAY + MINUTE)), { ...NOTHING, collection: 1 });
-  });
-
-  it('is requeued by one of several dispatchers, in batches of at most the limit', async () => {
-    for (let i = 0; i < 5; i++) await makeCollection(db, merchantId, 'expired');
-    const counts = [];
-    for (let i = 0; i < 3; i++) counts.push((await requeue(inMs(2 * MINUTE), 2)).collection);
-    assert.deepEqual(counts, [2, 2, 1]);
-    const others = await Promise.all([1, 2, 3].map(() => requeue(inMs(2 * 60 * MINUTE))));
-    assert.equal(
-      others.reduce((sum, { collection }) => sum + collection, 0),
-      5,
-    );
-  });
-
-  /** Its recheck was started so long ago that it is checked. */
-  const makeRecheckedPayout = async () => {
-    const { id } = await makePayout(db, await makeShop(db, 10_000n), 'succeeded');
-    await db.pool.query("UPDATE payouts SET workflow_started_at = NULL, start_due_at = now() - interval '1 minute'");
-    const works = await claimUnstarted(db, 'payout', { limit: 1, graceMs: 0, leaseMs: 0 });
-    await markStarted(db, 'payout', works, { at: new Date(), checkInMs: 0 });
-    return id;
-  };
-  const stuck: OpenRun = { runId: 'stuck', taskAttempt: 3, quietSince: null };
-  const unstartedPayouts = async () => {
-    await db.pool.query('UPDATE payouts SET start_due_at = now()');
-    return (await claimUnstarted(db, 'payout', { limit: 100, graceMs: 0, leaseMs: 0 })).map(({ id }) => id);
-  };
-
-  it('is replaced when its run cannot progress, and so does not hold up all later ones', async () => {
-    const id = await makeRecheckedPayout();
-    const terminated: string[] = [];
-    await checksOf(db, () => stuck, terminated).recheck();
-    assert.deepEqual(terminated, [id]);
-    assert.deepEqual(await unstartedPayouts(), [id]);
-  });
-
-  it('is not checked any more once its run has ended', async () => {
-    await makeRecheckedPayout();
-    const terminated: string[] = [];
-    await checksOf(db, () => 'closed', terminated).recheck();
-    await tamper(db, "UPDATE payouts SET recheck_check_due_at = recheck_check_due_at - interval '1 day'");
-    await checksOf(db, () => stuck, terminated).recheck();
-    assert.deepEqual(terminated, []);
-    assert.deepEqual(await unstartedPayouts(), []);
-  });
-
-  it('is checked again until its run has ended', async () => {
-    const id = await makeRecheckedPayout();
-    const terminated: string[] = [];
-    await checksOf(db, () => ({ ...stuck, taskAttempt: 1 }), terminated).recheck();
-    await checksOf(db, () => stuck, terminated).recheck();
-    assert.deepEqual(terminated, [], 'its next check is not due');
-    await tamper(db, "UPDATE payouts SET recheck_check_due_at = recheck_check_due_at - interval '1 day'");
-    await checksOf(db, () => stuck, terminated).recheck();
-    assert.deepEqual(terminated, [id]);
   });
 });
 

@@ -6,7 +6,12 @@ import type { CollectionTransitionInput } from '../../../src/domain/payments/col
 import { FAILURE_CODES } from '../../../src/domain/payments/failure.ts';
 import { AT, collectionWith } from './collections.ts';
 
-const CLOCKS = { promptWindowMs: 1000, staleAfterMs: 100, lateCheckAgesMs: [10_000, 20_000] };
+const CLOCKS = {
+  promptWindowMs: 1000,
+  staleAfterMs: 100,
+  lateCheckAgesMs: [10_000, 20_000],
+  returnCheckAgesMs: [30_000],
+};
 const NOW = new Date(AT.getTime() + 60_000);
 const INPUTS: readonly CollectionTransitionInput[] = [
   { kind: 'prompt_accepted' },
@@ -86,9 +91,10 @@ describe('a transition input of a collection', () => {
     });
   }
 
-  it('has the sweep check the collection no more when it is paid or returned', () => {
+  it('has the collection rechecked later when it is paid, and no more when it is returned', () => {
     const paid = { kind: 'paid', operatorReceipt: '42' } as const;
-    assert.equal(changeCollection(collectionWith({ state: 'prompted' }), paid, NOW, CLOCKS)?.checkDueAt, null);
+    const prompted = collectionWith({ state: 'prompted' });
+    assert.deepEqual(changeCollection(prompted, paid, NOW, CLOCKS)?.checkDueAt, inMs(30_000));
     const returned = changeCollection(collectionWith({ state: 'succeeded' }), { kind: 'returned' }, NOW, CLOCKS);
     assert.equal(returned?.checkDueAt, null);
   });

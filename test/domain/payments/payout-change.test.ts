@@ -8,7 +8,12 @@ import { payoutWith } from './payouts.ts';
 
 const STALE_AFTER_MS = 100;
 const LATE_AFTER_MS = 10_000;
-const CLOCKS = { staleAfterMs: STALE_AFTER_MS, lateCheckAgesMs: [LATE_AFTER_MS, 20_000] };
+const RETURN_AFTER_MS = 30_000;
+const CLOCKS = {
+  staleAfterMs: STALE_AFTER_MS,
+  lateCheckAgesMs: [LATE_AFTER_MS, 20_000],
+  returnCheckAgesMs: [RETURN_AFTER_MS],
+};
 const NOW = new Date(AT.getTime() + 60_000);
 const SEND_DEADLINE = new Date(NOW.getTime() + 300_000);
 const PERSON = newId('usr');
@@ -54,8 +59,9 @@ describe('a transition input of a payout', () => {
         assert.equal(change.failedBy, to === 'failed' ? input.kind : null);
         assert.equal(change.operatorReceipt, input.kind === 'paid' ? '42' : null);
         const isPending = to === 'released' || to === 'reconciling';
-        // The operator may still turn out to have paid what it did not know.
-        const dueAfterMs = isPending ? STALE_AFTER_MS : input.kind === 'never_accepted' ? LATE_AFTER_MS : null;
+        // The operator may still turn out to have paid what it did not know, and may return what it paid.
+        const whenFinal = { never_accepted: LATE_AFTER_MS, paid: RETURN_AFTER_MS }[input.kind as string] ?? null;
+        const dueAfterMs = isPending ? STALE_AFTER_MS : whenFinal;
         assert.deepEqual(change.checkDueAt, dueAfterMs === null ? null : new Date(NOW.getTime() + dueAfterMs));
       });
     }

@@ -8,7 +8,12 @@ import { reversalWith } from './reversals.ts';
 
 const STALE_AFTER_MS = 100;
 const LATE_AFTER_MS = 10_000;
-const CLOCKS = { staleAfterMs: STALE_AFTER_MS, lateCheckAgesMs: [LATE_AFTER_MS, 20_000] };
+const RETURN_AFTER_MS = 30_000;
+const CLOCKS = {
+  staleAfterMs: STALE_AFTER_MS,
+  lateCheckAgesMs: [LATE_AFTER_MS, 20_000],
+  returnCheckAgesMs: [RETURN_AFTER_MS],
+};
 const NOW = new Date(AT.getTime() + 60_000);
 
 /** Each input, and what it writes besides the state. */
@@ -32,8 +37,8 @@ describe('a transition input of a reversal', () => {
           return;
         }
         // The operator may still turn out to have made the refund that it did not know.
-        const dueAfterMs =
-          to === 'reconciling' ? STALE_AFTER_MS : input.kind === 'never_accepted' ? LATE_AFTER_MS : null;
+        const whenFinal = { never_accepted: LATE_AFTER_MS, refunded: RETURN_AFTER_MS }[input.kind as string] ?? null;
+        const dueAfterMs = to === 'reconciling' ? STALE_AFTER_MS : whenFinal;
         assert.deepEqual(change, {
           before,
           after: { ...before, state: to, updatedAt: NOW, ...written },

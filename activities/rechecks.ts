@@ -1,0 +1,111 @@
+// The activity that rechecks final payments of one operator: it queries them, and leaves to workflows what is news.
+import { cancellationSignal } from '@temporalio/activity';
+import type { Database } from '../src/db/database.ts';
+import { claimRechecks, type ClaimedRecheck } from '../src/db/rechecks.ts';
+import { paymentClocks, type Clocks } from '../src/domain/clocks.ts';
+import { isNews, nextRecheck } from '../src/domain/payments/late-checks.ts';
+import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
+import { PAYMENT_KINDS, type PaymentKind, type PaymentRef } from '../src/domain/payments/payment.ts';
+import { isStatusMissing } from '../src/domain/payments/send-progress.ts';
+import type { Log } from '../src/log.ts';
+import { finishRechecks, type RecheckResult } from '../src/operations/payments/finish-rechecks.ts';
+import type { Operator } from '../src/operators/port.ts';
+import type { StatusAttestor } from './attestation.ts';
+import { whileHeartbeating } from './heartbeats.ts';
+import type { PaymentKinds } from './payment-kinds.ts';
+
+export type RecheckActivityDeps = {
+  readonly db: Database;
+  readonly operators: Readonly<Record<OperatorId, Operator>>;
+  readonly attestor: StatusAttestor;
+  readonly clocks: Clocks;
+  readonly log: Log;
+};
+
+export type RecheckActivities = ReturnType<typeof createRecheckActivities>;
+
+/** How many final payments were rechecked. */
+export type RecheckedBatch = {
+  readonly rechecked: number;
+  /** Of them, a workflow records what follows for so many. */
+  readonly withNews: number;
+  /** Of them, the operator gave no status of so many. */
+  readonly withoutStatus: number;
+  /** Whether there may be more that are due. */
+  readonly isFull: boolean;
+};
+
+// Of each kind, so that many of one delay no other.
+const BATCH_SIZE = 50;
+// So few at once that rechecks take little of the operator’s time from pending payments.
+const QUERIES_AT_ONCE = 10;
+
+export function createRecheckActivities(deps: RecheckActivityDeps, kinds: PaymentKinds) {
+  return {
+    /**
+     * Claims final payments of the operator whose recheck is due, fifty of each kind, and queries each once. It records no
+     * outcome: of what is news the payment’s own workflow queries the status again. If its process dies, what it has
+     * claimed is due again after `staleAfterMs`.
+     */
+    async recheckBatch(operator: OperatorId): Promise<RecheckedBatch> {
+      const batches = await whileHeartbeating(() => recheckAll(operator, deps, kinds));
+      const finished = batches.flat();
+      return {
+        rechecked: finished.length,
+        withNews: finished.filter(({ isNews }) => isNews).length,
+        withoutStatus: finished.filter(({ hasStatus }) => !hasStatus).length,
+        isFull: batches.some((batch) => batch.length >= BATCH_SIZE),
+      };
+    },
+  };
+}
+
+type Finished = RecheckResult & { readonly hasStatus: boolean };
+
+/** Resolves to what was rechecked of each kind. */
+async function recheckAll(operator: OperatorId, deps: RecheckActivityDeps, kinds: PaymentKinds): Promise<Finished[][]> {
+  const { db, clocks } = deps;
+  const all: Finished[][] = [];
+  for (const kind of PAYMENT_KINDS) {
+    const claimed = await claimRechecks(db, kind, { operator, limit: BATCH_SIZE, leaseMs: clocks.staleAfterMs });
+    const batch: Finished[] = [];
+    for (let first = 0; first < claimed.length; first += QUERIES_AT_ONCE) {
+      cancellationSignal().throwIfAborted();
+      const some = claimed.slice(first, first + QUERIES_AT_ONCE);
+      const finished = await Promise.all(some.map((payment) => recheckOne(kind, payment, deps, kinds)));
+      await finishRechecks(db, kind, finished, new Date());
+      batch.push(...finished);
+    }
+    all.push(batch);
+  }
+  return all;
+}
+
+async function recheckOne(
+  kind: PaymentKind,
+  recheck: ClaimedRecheck,
+  { operators, attestor, clocks, log }: RecheckActivityDeps,
+  kinds: PaymentKinds,
+): Promise<Finished> {
+  const { id, merchantId } = recheck;
+  const finish = (hasStatus: boolean, hasNews: boolean): Finished => {
+    const { dueAt, isGivenUp } = nextRecheck(recheck, hasStatus, new Date(), clocks);
+    // Nobody knows whether the operator contradicts the outcome.
+    if (isGivenUp)
+      log.error({ kind, id, merchantId }, 'the operator gives no status of a final payment: its rechecks end');
+    return { recheck, dueAt, isGivenUp, isNews: hasNews, hasStatus };
+  };
+  try {
+    const payment = await kinds.load({ kind, id, merchantId } as PaymentRef);
+    const { snapshot } = payment;
+    const query = { id, queriedAtMs: Date.now() };
+    const outcome = await payment.queryStatus(operators[payment.operator]);
+    const attested = attestor.attestStatus(query, outcome, payment.money);
+    const hasNews = isNews(kind, snapshot, attested, paymentClocks(clocks));
+    return finish(hasNews || !isStatusMissing(snapshot.state, attested.status), hasNews);
+  } catch (error) {
+    // One payment that cannot be rechecked holds up no other.
+    log.error({ error, kind, id, merchantId }, 'a final payment could not be rechecked');
+    return finish(false, false);
+  }
+}
