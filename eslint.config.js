@@ -64,6 +64,7 @@ export default tseslint.config(
         Buffer: 'readonly',
         URL: 'readonly',
         setTimeout: 'readonly',
+        clearTimeout: 'readonly',
         performance: 'readonly',
       },
     },

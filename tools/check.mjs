@@ -1,10 +1,13 @@
 // `npm run check`: format, lint, types, unused code, structure and unit tests. The one command a contributor must know.
-import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runProgram } from './programs.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = (name) => join(root, 'node_modules', '.bin', name);
+
+/** A step that takes longer has hung and is ended. */
+const STEP_LIMIT_MS = 30 * 60_000;
 
 /** Each with its name and command; all others need the first. */
 const STEPS = [
@@ -21,11 +24,11 @@ const STEPS = [
 ];
 
 /** Runs the steps, prints how long each took, and returns the names of those that failed. */
-export function check() {
+export async function check() {
   const failed = [];
   for (const [name, command, args] of STEPS) {
     const startedMs = performance.now();
-    const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+    const { status } = await runProgram(command, args, { cwd: root, limitMs: STEP_LIMIT_MS });
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
     console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
     if (status !== 0) failed.push(name);
@@ -35,7 +38,7 @@ export function check() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const failed = check();
+  const failed = await check();
   if (failed.length > 0) console.error(`check failed: ${failed.join(', ')}`);
   process.exit(failed.length === 0 ? 0 : 1);
 }

@@ -1,32 +1,35 @@
 // `npm test`: everything that CI runs. Prints how long each part took, and ends with "N passed, N failed".
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { check } from './check.mjs';
+import { runProgram, startProgram } from './programs.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** A run that takes longer has hung and is ended, together with the servers that it started. */
-const RUN_LIMIT_MS = 60 * 60_000;
+const MINUTE_MS = 60_000;
+/** Each kind of program has hung when it takes longer, and is ended together with what it started. */
+const LIMITS_MS = {
+  build: 60 * MINUTE_MS,
+  tests: 60 * MINUTE_MS,
+  campaign: 30 * MINUTE_MS,
+};
 /** Its payments and faults follow from the seed alone, whatever the speed of the machine. */
-const CAMPAIGN = ['--seed', '6', '--payments', '250', '--minutes', '3'];
-const CAMPAIGN_LIMIT_MS = 30 * 60_000;
+const UNDER_FAULTS = ['--seed', '146', '--payments', '250', '--minutes', '5'];
 
-const failedChecks = check();
+const failedChecks = await check();
 if (failedChecks.includes('install')) process.exit(1);
-const prepared = spawnSync(process.execPath, ['--import=tsx/esm', 'tools/prepare-temporal.ts'], {
-  cwd: root,
-  stdio: 'inherit',
-});
+const prepared = await runNode(['--import=tsx/esm', 'tools/prepare-temporal.ts']);
 if (prepared.status !== 0) failedChecks.push('Temporal server');
 // Once for all: campaigns run the processes as they are built.
-const built = spawnSync(process.execPath, ['tools/build.mjs'], { cwd: root, stdio: 'inherit' });
+const built = await runNode(['tools/build.mjs']);
 if (built.status !== 0) failedChecks.push('build');
 
 const startedMs = performance.now();
+const reports = mkdtempSync(join(tmpdir(), 'malipo-report-'));
+process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
 // Two runs at once, each with its own servers, because tests wait a lot; divided so that both take about the same time.
 const FIRST_RUN = ['faults', 'dev', 'db', 'isolation', 'operators', 'sandbox'];
 const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
@@ -50,8 +53,11 @@ const ON_PRODUCTION_SERVER = [
 ];
 runs.push(await run(ON_PRODUCTION_SERVER, { part: 'on PostgreSQL', env: { MALIPO_TEST_TEMPORAL: 'postgresql' } }));
 
-// After the tests, because it takes the whole machine.
-const campaign = await runCampaign();
+// After the tests, because each takes the whole machine.
+const campaigns = [
+  await runChaos('payments under faults', UNDER_FAULTS),
+  await runChaos('broken services, each of which the checker names', ['--prove']),
+];
 
 const lateTimers = runs.reduce((sum, each) => sum + each.lateTimers, 0);
 if (lateTimers > 0) {
@@ -67,8 +73,12 @@ for (const { result } of runs) {
 }
 console.log(`  ${'all of it'.padEnd(14)} ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s`);
 if (failedChecks.length > 0) console.log(`failed checks: ${failedChecks.join(', ')}`);
-console.log(`${campaign.isPassed ? 'ok    ' : 'FAILED'} campaign under faults (${(campaign.ms / 1000).toFixed(1)} s)`);
-let [passed, failed] = [campaign.isPassed ? 1 : 0, failedChecks.length + (campaign.isPassed ? 0 : 1)];
+let [passed, failed] = [0, failedChecks.length];
+for (const { name, isPassed, ms } of campaigns) {
+  console.log(`${isPassed ? 'ok    ' : 'FAILED'} ${name} (${(ms / 1000).toFixed(1)} s)`);
+  if (isPassed) passed += 1;
+  else failed += 1;
+}
 for (const { status, signal, result } of runs) {
   passed += result.passed;
   failed += result.failed;
@@ -80,27 +90,29 @@ for (const { status, signal, result } of runs) {
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
-/** Payments under faults and the judgement of the checker; its output is printed only when it fails. */
-async function runCampaign() {
+function runNode(args) {
+  return runProgram(process.execPath, args, { cwd: root, limitMs: LIMITS_MS.build });
+}
+
+/** Runs campaigns with these options; their output is printed only when they fail. */
+async function runChaos(name, options) {
   const startedMs = performance.now();
-  const args = ['--import=tsx/esm', 'chaos/run.ts', ...CAMPAIGN];
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-  const end = (signal) => child.kill(signal);
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, end);
-  // It stops what it started when it is asked to end.
-  setTimeout(end, CAMPAIGN_LIMIT_MS, 'SIGTERM').unref();
+  const { child, ended } = startProgram(process.execPath, ['--import=tsx/esm', 'chaos/run.ts', ...options], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    limitMs: LIMITS_MS.campaign,
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const [status] = await once(child, 'close');
-  if (status !== 0) console.log(output);
-  return { isPassed: status === 0, ms: performance.now() - startedMs };
+  const { status, signal } = await ended;
+  if (status !== 0) console.log(`${output}ended by ${signal ?? `code ${status}`}`);
+  return { name, isPassed: status === 0, ms: performance.now() - startedMs };
 }
 
 /** Runs these files in one process; resolves with its exit and its counts, under the name of `part` if that is given. */
 async function run(files, { part, env = {} } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'malipo-report-'));
-  const report = join(folder, 'report.json');
-  const mocha = spawn(
+  const report = join(reports, `${randomUUID()}.json`);
+  const { child, ended } = startProgram(
     join(root, 'node_modules', '.bin', 'mocha'),
     [
       '--reporter=test/support/parts-reporter.mjs',
@@ -112,24 +124,12 @@ async function run(files, { part, env = {} } = {}) {
       cwd: root,
       env: { ...process.env, ...env, RUST_BACKTRACE: '0' },
       stdio: ['ignore', 'inherit', 'pipe'],
-      // Its own process group: mocha's program starts another process, and a signal must reach both.
-      detached: true,
+      limitMs: LIMITS_MS.tests,
     },
   );
-  const endAll = (signal) => {
-    try {
-      process.kill(-mocha.pid, signal);
-    } catch {
-      // The processes have ended already.
-    }
-  };
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, endAll);
-  setTimeout(endAll, RUN_LIMIT_MS, 'SIGKILL').unref();
-  const late = forwardErrors(mocha.stderr);
-  const [status, signal] = await once(mocha, 'close');
-  const result = readReport(report);
-  rmSync(folder, { recursive: true, force: true });
-  return { status, signal, result, lateTimers: late.count };
+  const late = forwardErrors(child.stderr);
+  const { status, signal } = await ended;
+  return { status, signal, result: readReport(report), lateTimers: late.count };
 }
 
 function readReport(report) {

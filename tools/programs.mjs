@@ -1,0 +1,86 @@
+// The programs that our tools run, each in a process group of its own: it ends for sure, at its limit or with the tool.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** For a program to stop what it started, before it is killed with all of its group. */
+const GRACE_MS = 120_000;
+const AFTER_KILL_MS = 5000;
+const LOOK_EVERY_MS = 50;
+
+/** The groups that may run: the end of each, by the number of its first process. */
+const groups = new Map();
+let isEnding = false;
+
+for (const signal of SIGNALS) process.on(signal, () => endAll(signal));
+process.on('exit', () => {
+  for (const pid of groups.keys()) signalGroup(pid, 'SIGKILL');
+});
+
+/**
+ * Starts a program without input. After `limitMs` it is ended with its group: by SIGTERM, and by SIGKILL `graceMs` later.
+ * `ended` resolves with its exit when nothing of the group is left; once the tool is ended, it never does, so that nothing
+ * further is begun.
+ */
+export function startProgram(command, args, { limitMs, graceMs = GRACE_MS, ...options }) {
+  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], ...options, detached: true });
+  return { child, ended: untilEnded(child, limitMs, graceMs) };
+}
+
+/** Resolves as `ended` of `startProgram` does. */
+export function runProgram(command, args, options) {
+  return startProgram(command, args, options).ended;
+}
+
+async function untilEnded(child, limitMs, graceMs) {
+  let ending;
+  const end = () => (ending ??= endGroup(child.pid, graceMs));
+  if (child.pid !== undefined) groups.set(child.pid, end);
+  const timer = setTimeout(end, limitMs);
+  const exit = await once(child, 'close').then(
+    ([status, signal]) => ({ status, signal }),
+    (error) => ({ status: null, signal: null, error }),
+  );
+  clearTimeout(timer);
+  if (child.pid !== undefined) await end();
+  groups.delete(child.pid);
+  if (isEnding) await new Promise(() => undefined);
+  return exit;
+}
+
+async function endGroup(pid, graceMs) {
+  signalGroup(pid, 'SIGTERM');
+  if (await isGoneWithin(pid, graceMs)) return;
+  console.log(`process group ${pid} is killed: it has not ended ${graceMs / 1000} s after SIGTERM`);
+  signalGroup(pid, 'SIGKILL');
+  await isGoneWithin(pid, AFTER_KILL_MS);
+}
+
+async function isGoneWithin(pid, limitMs) {
+  const deadline = performance.now() + limitMs;
+  while (signalGroup(pid, 0)) {
+    if (performance.now() > deadline) return false;
+    await sleep(LOOK_EVERY_MS);
+  }
+  return true;
+}
+
+/** Whether there is such a group. */
+function signalGroup(pid, signal) {
+  try {
+    return process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+async function endAll(signal) {
+  // npm passes on a Ctrl-C that the terminal has sent to all of us already.
+  if (isEnding) return;
+  isEnding = true;
+  console.log(`ended by ${signal}`);
+  await Promise.all([...groups.values()].map((end) => end()));
+  process.exit(128 + constants.signals[signal]);
+}
