@@ -1,23 +1,34 @@
 // `npm run chaos -- --prove`: the checker finds nothing in a good run, every way to falsify it, and every broken service.
 import { BREAKAGES } from './breakages.ts';
-import { BROKEN_SERVICES } from './broken-services.ts';
+import { BROKEN_SERVICES, type BrokenService } from './broken-services.ts';
 import { violationLines } from './report.ts';
 import { runBroken, runSmall } from './small-run.ts';
 
 type Report = (line: string) => void;
 
+/** They wait more than they work. */
+const RUNS_AT_ONCE = 2;
+
 /** Whether the checker was right every time. */
 export async function proveChecker(report: Report): Promise<boolean> {
-  let isRight = await proveByEvidence(report);
-  for (const service of BROKEN_SERVICES) {
-    const { violations } = await runBroken(service, () => undefined);
-    const found = violations.find(({ rule }) => rule === service.rule);
-    report(`${found ? 'ok    ' : 'FAILED'}  a service that ${service.name} (${service.rule} ${found?.id ?? ''})`);
-    if (found) continue;
-    isRight = false;
-    report(violationLines(violations));
-  }
-  return isRight;
+  const runs = [
+    () => proveByEvidence(report),
+    ...BROKEN_SERVICES.map((service) => () => proveByService(service, report)),
+  ];
+  const results: boolean[] = [];
+  const carryOut = async (): Promise<void> => {
+    for (let run = runs.shift(); run; run = runs.shift()) results.push(await run());
+  };
+  await Promise.all(Array.from({ length: RUNS_AT_ONCE }, carryOut));
+  return results.every(Boolean);
+}
+
+async function proveByService(service: BrokenService, report: Report): Promise<boolean> {
+  const { violations } = await runBroken(service, () => undefined);
+  const found = violations.find(({ rule }) => rule === service.rule);
+  report(`${found ? 'ok    ' : 'FAILED'}  a service that ${service.name} (${service.rule} ${found?.id ?? ''})`);
+  if (!found) report(violationLines(violations));
+  return found !== undefined;
 }
 
 async function proveByEvidence(report: Report): Promise<boolean> {
