@@ -66,21 +66,17 @@ export function createClient(servers: readonly Server[], journal: LineFile): Cli
     const { action, key, subjects, path } = command;
     const body = command.body === null ? null : JSON.stringify(command.body);
     journal.append({ type: 'request', number, atMs: Date.now(), action, key, subjects, body: body ?? '', ...entry });
-    const giveUpAtMs = Date.now() + REPEAT_LIMIT_MS;
     const all = (server: Server) => ({ ...headers(server), ...(key !== null && { 'idempotency-key': key }) });
-    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    return untilAnswered(async () => {
       const response = await call('POST', path, all, body).catch((error: unknown) => {
         journal.append({ type: 'result', number, atMs: Date.now(), status: null, body: String(error) });
         return null;
       });
-      if (response) {
-        const { status, body: text } = response;
-        journal.append({ type: 'result', number, atMs: Date.now(), status, body: text });
-        if (!isToBeRepeated(response)) return { status, body: text };
-      }
-      if (Date.now() > giveUpAtMs) return null;
-      await sleep(waitMs);
-    }
+      if (!response) return null;
+      const { status, body: text } = response;
+      journal.append({ type: 'result', number, atMs: Date.now(), status, body: text });
+      return { status, body: text };
+    });
   }
 
   return {
@@ -99,12 +95,27 @@ export function createClient(servers: readonly Server[], journal: LineFile): Cli
     },
     async logIn(merchant, person) {
       const body = JSON.stringify({ email: person.email, password: PASSWORD, merchant_id: merchant.id });
-      const response = await call('POST', '/v1/console/session', fromOurPages, body);
-      if (response.status !== 201) throw new Error(`${person.email} cannot log in: ${response.body}`);
+      // A second session does no harm.
+      const response = await untilAnswered(() =>
+        call('POST', '/v1/console/session', fromOurPages, body).catch(() => null),
+      );
+      if (response?.status !== 201)
+        throw new Error(`${person.email} cannot log in: ${response?.body ?? 'no response'}`);
       cookies.set(person.id, response.cookie);
     },
     close: () => agent.destroy(),
   };
+}
+
+/** Repeats it until there is a response that counts; null when there is none within the limit. */
+async function untilAnswered<Answer extends Response>(attempt: () => Promise<Answer | null>): Promise<Answer | null> {
+  const giveUpAtMs = Date.now() + REPEAT_LIMIT_MS;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    const response = await attempt();
+    if (response && !isToBeRepeated(response)) return response;
+    if (Date.now() > giveUpAtMs) return null;
+    await sleep(waitMs);
+  }
 }
 
 function fromOurPages({ url }: Server): Record<string, string> {

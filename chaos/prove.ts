@@ -17,7 +17,13 @@ export async function proveChecker(report: Report): Promise<boolean> {
   ];
   const results: boolean[] = [];
   const carryOut = async (): Promise<void> => {
-    for (let run = runs.shift(); run; run = runs.shift()) results.push(await run());
+    for (let run = runs.shift(); run; run = runs.shift()) {
+      const isRight = await run().catch((error: unknown) => {
+        report(`FAILED  a run did not come to its end: ${error instanceof Error ? error.message : String(error)}`);
+        return false;
+      });
+      results.push(isRight);
+    }
   };
   await Promise.all(Array.from({ length: RUNS_AT_ONCE }, carryOut));
   return results.every(Boolean);
