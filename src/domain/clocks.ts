@@ -98,6 +98,11 @@ export const DURATIONS = {
     real: [1 * HOUR, 1 * DAY, 7 * DAY],
     demo: [20 * SECOND, 1 * MINUTE, 3 * MINUTE],
   },
+  recheckEveryMs: {
+    meaning: 'Shortest time between two runs of rechecks that a dispatcher starts for one operator',
+    real: 1 * MINUTE,
+    demo: 1 * SECOND,
+  },
   deliveryScheduleMs: {
     meaning: 'The wait before each webhook attempt',
     real: DELIVERY_SCHEDULE_MS,

@@ -260,7 +260,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     },
     log,
   });
-  const rechecks = createRecheckStarts({ db, temporal, operators: Object.keys(operators) as OperatorId[] });
+  const rechecks = createRecheckStarts({ db, temporal, operators: Object.keys(operators) as OperatorId[], clocks });
   const dispatcher: Dispatcher = startDispatcher({
     attempts,
     starter,
