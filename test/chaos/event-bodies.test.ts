@@ -1,40 +1,14 @@
 // What the checker of campaigns says about the approvals that an event shows.
 import assert from 'node:assert/strict';
 import { problemsWith } from '../../chaos/checker/event-bodies.ts';
-import type { ApprovalRow, PayoutRow } from '../../chaos/checker/records.ts';
+import type { ApprovalRow } from '../../chaos/checker/records.ts';
+import { AT, PAYOUT_ROW } from './payout-row.ts';
 
-const AT = new Date('2026-01-02T03:04:05.678Z');
 const APPROVALS: readonly ApprovalRow[] = ['usr_a', 'usr_b'].map((userId) => ({
   payoutId: 'pay_1',
   userId,
   approvedAt: AT,
 }));
-const ROW: PayoutRow = {
-  id: 'pay_1',
-  merchantId: 'mer_1',
-  key: 'key',
-  state: 'released',
-  version: 1,
-  amount: 5000,
-  currency: 'UGX',
-  reference: 'PAY-1',
-  phone: '256772000000',
-  operator: 'mtn-momo',
-  description: null,
-  metadata: {},
-  operatorReference: 'reference',
-  operatorReceipt: null,
-  failureCode: null,
-  createdAt: AT,
-  updatedAt: AT,
-  createdBy: 'usr_maker',
-  approvalsRequired: 2,
-  decidedBy: null,
-  rejectionReason: null,
-  expiresAt: AT,
-  sendDeadlineAt: AT,
-};
-
 function problemsWithApprovals(people: readonly string[]): string[] {
   const at = AT.toISOString();
   const object = {
@@ -64,7 +38,7 @@ function problemsWithApprovals(people: readonly string[]): string[] {
   const ids = { id: 'evt_1', merchantId: 'mer_1', paymentId: 'pay_1' };
   const event = { ...ids, type: 'payout.released', version: 1, body, createdAt: AT };
   const change = { event, state: 'released', previous: 'queued', isPrompted: false, isLast: true };
-  return problemsWith({ kind: 'payout', row: ROW, approvals: APPROVALS }, change);
+  return problemsWith({ kind: 'payout', row: PAYOUT_ROW, approvals: APPROVALS }, change);
 }
 
 describe('the approvals that an event shows', () => {
