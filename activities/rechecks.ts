@@ -3,10 +3,9 @@ import { cancellationSignal } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
 import { claimRechecks, type ClaimedRecheck } from '../src/db/rechecks.ts';
 import { paymentClocks, type Clocks } from '../src/domain/clocks.ts';
-import { isNews, nextRecheck } from '../src/domain/payments/late-checks.ts';
+import { findingIn, nextRecheck, type RecheckFinding } from '../src/domain/payments/late-checks.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import { PAYMENT_KINDS, type PaymentKind, type PaymentRef } from '../src/domain/payments/payment.ts';
-import { isStatusMissing } from '../src/domain/payments/send-progress.ts';
 import type { Log } from '../src/log.ts';
 import { finishRechecks, type RecheckResult } from '../src/operations/payments/finish-rechecks.ts';
 import type { Operator } from '../src/operators/port.ts';
@@ -36,14 +35,14 @@ export type RecheckedBatch = {
 };
 
 // Of each kind, so that many of one delay no other.
-const BATCH_SIZE = 50;
-// So few at once that rechecks take little of the operator’s time from pending payments.
-const QUERIES_AT_ONCE = 10;
+const BATCH_SIZE = 25;
+// A quarter of the connections to an operator by default, so that rechecks of one that hangs leave the most to pending payments.
+const QUERIES_AT_ONCE = 4;
 
 export function createRecheckActivities(deps: RecheckActivityDeps, kinds: PaymentKinds) {
   return {
     /**
-     * Claims final payments of the operator whose recheck is due, fifty of each kind, and queries each once. It records no
+     * Claims final payments of the operator whose recheck is due, 25 of each kind, and queries each once. It records no
      * outcome: of what is news the payment’s own workflow queries the status again. If its process dies, what it has
      * claimed is due again after `staleAfterMs`.
      */
@@ -53,18 +52,18 @@ export function createRecheckActivities(deps: RecheckActivityDeps, kinds: Paymen
       return {
         rechecked: finished.length,
         withNews: finished.filter(({ isNews }) => isNews).length,
-        withoutStatus: finished.filter(({ hasStatus }) => !hasStatus).length,
+        withoutStatus: finished.filter(({ finding }) => finding === 'no_status' || finding === 'failure').length,
         isFull: batches.some((batch) => batch.length >= BATCH_SIZE),
       };
     },
   };
 }
 
-type Finished = RecheckResult & { readonly hasStatus: boolean };
+type Finished = RecheckResult & { readonly finding: RecheckFinding };
 
 /** Resolves to what was rechecked of each kind. */
 async function recheckAll(operator: OperatorId, deps: RecheckActivityDeps, kinds: PaymentKinds): Promise<Finished[][]> {
-  const { db, clocks } = deps;
+  const { db, clocks, log } = deps;
   const all: Finished[][] = [];
   for (const kind of PAYMENT_KINDS) {
     const claimed = await claimRechecks(db, kind, { operator, limit: BATCH_SIZE, leaseMs: clocks.staleAfterMs });
@@ -73,7 +72,11 @@ async function recheckAll(operator: OperatorId, deps: RecheckActivityDeps, kinds
       cancellationSignal().throwIfAborted();
       const some = claimed.slice(first, first + QUERIES_AT_ONCE);
       const finished = await Promise.all(some.map((payment) => recheckOne(kind, payment, deps, kinds)));
-      await finishRechecks(db, kind, finished, new Date());
+      const givenUp = await finishRechecks(db, kind, finished, new Date());
+      for (const { id, merchantId } of givenUp) {
+        // Nobody knows whether the operator contradicts the outcome.
+        log.error({ kind, id, merchantId }, 'the operator gives no status of a final payment: its rechecks end');
+      }
       batch.push(...finished);
     }
     all.push(batch);
@@ -84,28 +87,29 @@ async function recheckAll(operator: OperatorId, deps: RecheckActivityDeps, kinds
 async function recheckOne(
   kind: PaymentKind,
   recheck: ClaimedRecheck,
-  { operators, attestor, clocks, log }: RecheckActivityDeps,
+  deps: RecheckActivityDeps,
   kinds: PaymentKinds,
 ): Promise<Finished> {
-  const { id, merchantId } = recheck;
-  const finish = (hasStatus: boolean, hasNews: boolean): Finished => {
-    const { dueAt, isGivenUp } = nextRecheck(recheck, hasStatus, new Date(), clocks);
-    // Nobody knows whether the operator contradicts the outcome.
-    if (isGivenUp)
-      log.error({ kind, id, merchantId }, 'the operator gives no status of a final payment: its rechecks end');
-    return { recheck, dueAt, isGivenUp, isNews: hasNews, hasStatus };
-  };
-  try {
-    const payment = await kinds.load({ kind, id, merchantId } as PaymentRef);
-    const { snapshot } = payment;
-    const query = { id, queriedAtMs: Date.now() };
-    const outcome = await payment.queryStatus(operators[payment.operator]);
-    const attested = attestor.attestStatus(query, outcome, payment.money);
-    const hasNews = isNews(kind, snapshot, attested, paymentClocks(clocks));
-    return finish(hasNews || !isStatusMissing(snapshot.state, attested.status), hasNews);
-  } catch (error) {
+  const { clocks, log } = deps;
+  const { id, merchantId, claimedAt } = recheck;
+  const finding = await find({ kind, id, merchantId } as PaymentRef, deps, kinds).catch((error: unknown): 'failure' => {
     // One payment that cannot be rechecked holds up no other.
     log.error({ error, kind, id, merchantId }, 'a final payment could not be rechecked');
-    return finish(false, false);
-  }
+    return 'failure';
+  });
+  const at = new Date(Math.max(Date.now(), claimedAt.getTime()));
+  const isNews = finding === 'transition' || finding === 'contradiction';
+  return { recheck, finding, isNews, ...nextRecheck(recheck, finding, at, clocks) };
+}
+
+async function find(
+  ref: PaymentRef,
+  { operators, attestor, clocks }: RecheckActivityDeps,
+  kinds: PaymentKinds,
+): Promise<RecheckFinding> {
+  const payment = await kinds.load(ref);
+  const query = { id: ref.id, queriedAtMs: Date.now() };
+  const outcome = await payment.queryStatus(operators[payment.operator]);
+  const attested = attestor.attestStatus(query, outcome, payment.money);
+  return findingIn(ref.kind, payment.snapshot, attested, paymentClocks(clocks));
 }

@@ -2,7 +2,7 @@
 import { condition, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { LIFECYCLES, type PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
-import { isFinal, isQueriedAfterCallback, isRecheckable, type PaymentKind } from '../src/domain/payments/payment.ts';
+import { isFinal, isQueriedAfterCallback, type PaymentKind } from '../src/domain/payments/payment.ts';
 import { contradictionIn, isStatusMissing } from '../src/domain/payments/send-progress.ts';
 import { describeWait } from './details.ts';
 import {
@@ -101,7 +101,7 @@ async function applyStatus<Kind extends PaymentKind>(
   const adds = lifecycle.notFoundStep(snapshot, attested, payment.clocks);
   if (adds !== null) snapshot = await recordNotFound(payment, snapshot, attested);
   for (;;) {
-    if (contradictionIn(snapshot.state, status) !== null) await recordDiscrepancy(payment, attested);
+    if (contradictionIn(payment.kind, snapshot.state, status) !== null) await recordDiscrepancy(payment, attested);
     const transition = lifecycle.next(snapshot, attested, payment.clocks);
     if (transition === null) break;
     const next = await recordTransition(payment, transition, attested);
@@ -109,7 +109,8 @@ async function applyStatus<Kind extends PaymentKind>(
     snapshot = next;
     if (!isMoved) break;
   }
-  if (isRecheckable(snapshot.state) && isStatusMissing(snapshot.state, status)) await scheduleRecheck(payment);
+  const isRepeated = isQueriedAfterCallback(payment.kind, snapshot.state) && isStatusMissing(snapshot.state, status);
+  if (isRepeated) await scheduleRecheck(payment);
   return snapshot;
 }
 

@@ -46,7 +46,8 @@ const CLAIM = perPaymentKind((kind, { table, joined }) =>
        recheck_claimed_until = date_trunc('milliseconds', now() + make_interval(secs => $3 / 1000.0))
      WHERE w.id IN (SELECT w.id ${finalAt(kind, '$1')} AND ${DUE_AT} <= now()
                     ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE ${joined === '' ? '' : 'OF w'} SKIP LOCKED)
-     RETURNING w.id, w.merchant_id, date_trunc('milliseconds', w.updated_at) AS ended_at, w.recheck_claimed_until AS claimed_until,
+     RETURNING w.id, w.merchant_id, date_trunc('milliseconds', now()) AS claimed_at,
+       date_trunc('milliseconds', w.updated_at) AS ended_at, w.recheck_claimed_until AS claimed_until,
        ${REASON[kind]} AS reason,
        (SELECT max(received_at) FROM operator_callbacks WHERE ${kind}_id = w.id) AS called_back_at`,
   ),
@@ -56,6 +57,8 @@ const CLAIM = perPaymentKind((kind, { table, joined }) =>
 export type ClaimedRecheck = Rechecked & {
   readonly id: PaymentId;
   readonly merchantId: MerchantId;
+  /** By the clock of the database, which may be ahead of ours: by it the recheck was due. */
+  readonly claimedAt: Date;
   readonly claimedUntil: Date;
 };
 
@@ -86,7 +89,7 @@ const FINISH = perPaymentKind((kind, { table }) =>
      FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::boolean[])
        AS s (id, ended_at, claimed_until, due_at, is_news)
      WHERE w.id = s.id AND w.recheck_claimed_until = s.claimed_until
-     RETURNING w.id`,
+     RETURNING w.id, w.check_due_at IS NULL AS is_over`,
   ),
 );
 
@@ -99,22 +102,22 @@ export type FinishedRecheck = {
 };
 
 /**
- * Ends claims, and returns whose claim it was that ended now. A payment about which the operator called back meanwhile is
- * rechecked as soon as the callback says.
+ * Ends claims, and returns the payments that are rechecked no more, unless the operator calls back. One about which it called
+ * back meanwhile is rechecked as soon as the callback says.
  */
 export async function finishRechecks(
   db: Queryable,
   kind: PaymentKind,
   finished: readonly FinishedRecheck[],
 ): Promise<PaymentId[]> {
-  const rows = await db.run<{ id: PaymentId }>(FINISH[kind], [
+  const rows = await db.run<{ id: PaymentId; isOver: boolean }>(FINISH[kind], [
     finished.map(({ recheck }) => recheck.id),
     finished.map(({ recheck }) => recheck.endedAt),
     finished.map(({ recheck }) => recheck.claimedUntil),
     finished.map(({ dueAt }) => dueAt),
     finished.map(({ isNews }) => isNews),
   ]);
-  return rows.map(({ id }) => id);
+  return rows.filter(({ isOver }) => isOver).map(({ id }) => id);
 }
 
 /** The recheck of a final payment whose run is checked; `recheckCheckDueAt` is when it is checked again. */

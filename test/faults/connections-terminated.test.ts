@@ -75,7 +75,8 @@ describe('a server whose connections are terminated by the hundred', () => {
     assert.equal(new Set(ids).size, PAYMENTS);
     const finished = eventually(
       'every payment to succeed',
-      async () => (await availableBalance(testEnv, testEnv.merchant)) === PAYMENTS * AMOUNT,
+      // The first requests may still find a connection that was terminated: 503.
+      async () => (await availableBalance(testEnv, testEnv.merchant).catch(() => null)) === PAYMENTS * AMOUNT,
       LIMIT_MS,
     );
     await Promise.race([finished, died]);

@@ -35,7 +35,8 @@ describe('work that is late', () => {
       MALIPO_RECONCILE_FOR_MS: '300',
       MALIPO_RECONCILE_SCHEDULE_MS: '100',
     },
-    sandboxTimes: { undecidedMs: 2000 },
+    // Long after it has expired, also on a slow machine.
+    sandboxTimes: { undecidedMs: 8000 },
   });
 
   it('gets a workflow again when a person terminated its run, and the payment succeeds', async () => {

@@ -73,6 +73,8 @@ describe('the recheck of many final payments', () => {
       MALIPO_RECONCILE_SCHEDULE_MS: '100',
       MALIPO_RECONCILE_FOR_MS: '300',
       MALIPO_LATE_CHECK_AGES_MS: '86400000,172800000',
+      // No claim ends before its batch, however slow the machine is.
+      MALIPO_STALE_AFTER_MS: '600000',
     },
   }));
   const makeDue = () =>

@@ -17,10 +17,3 @@ CREATE INDEX payouts_recheck_due ON payouts (operator, (coalesce(recheck_claimed
     AND coalesce(recheck_claimed_until, check_due_at) IS NOT NULL;
 CREATE INDEX reversals_recheck_due ON reversals ((coalesce(recheck_claimed_until, check_due_at)))
   WHERE state NOT IN ('requested', 'reconciling') AND coalesce(recheck_claimed_until, check_due_at) IS NOT NULL;
-
-UPDATE collections SET check_due_at = updated_at + interval '7 days'
-WHERE state = 'succeeded' AND check_due_at IS NULL AND updated_at > now() - interval '7 days';
-UPDATE payouts SET check_due_at = updated_at + interval '7 days'
-WHERE state = 'succeeded' AND check_due_at IS NULL AND updated_at > now() - interval '7 days';
-UPDATE reversals SET check_due_at = updated_at + interval '7 days'
-WHERE state = 'succeeded' AND check_due_at IS NULL AND updated_at > now() - interval '7 days';

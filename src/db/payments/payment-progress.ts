@@ -108,12 +108,18 @@ export async function resetNotFounds(
   await db.run(RESET_NOT_FOUNDS[kind], [merchantId, id, queriedAt]);
 }
 
-// Only in these states can the operator contradict the outcome or return the money.
+// Only in these states can the operator contradict the outcome, return the money, or turn out to have it.
+const RECHECKED = {
+  collection: `'succeeded', 'failed', 'expired'`,
+  payout: `'succeeded', 'failed'`,
+  reversal: `'succeeded', 'failed'`,
+} as const satisfies Record<PaymentKind, string>;
+
 function scheduleStatement(kind: PaymentKind): Statement {
   return statement(
     `${kind}_schedule_recheck`,
     `UPDATE ${TABLES[kind]} SET check_due_at = least(coalesce(check_due_at, $2), $2)
-     WHERE id = $1 AND state IN ('succeeded', 'failed')`,
+     WHERE id = $1 AND state IN (${RECHECKED[kind]})`,
   );
 }
 

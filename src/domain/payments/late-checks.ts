@@ -3,7 +3,7 @@ import type { Clocks, PaymentClocks } from '../clocks.ts';
 import { LIFECYCLES, type PaymentSnapshot } from './lifecycle.ts';
 import type { AttestedStatus } from './operator-status.ts';
 import type { PaymentKind } from './payment.ts';
-import { contradictionIn } from './send-progress.ts';
+import { contradictionIn, isStatusMissing } from './send-progress.ts';
 
 /** Why a final payment is rechecked even if nobody calls back about it: what its money may still do. */
 export type LateCheckReason = 'may_be_paid' | 'may_be_returned';
@@ -38,33 +38,42 @@ export type Rechecked = {
 
 const LONGEST_GAP_MS = 24 * 3_600_000;
 
+/** What a recheck found. `failure`: it could not be made, for a reason of ours. */
+export type RecheckFinding = 'nothing_new' | 'transition' | 'contradiction' | 'no_status' | 'failure';
+
 /**
- * When the payment is rechecked next; null when nothing more is awaited. Without a status it is rechecked after as long as
- * its outcome, or the last callback, is ago, up to a day; or at its next late check if that is earlier. `isGivenUp` says that
- * this ends, because that is `recheckForMs` ago.
+ * When the payment is rechecked next; null when nothing more is awaited. Only `nothing_new` leads to the next late check alone.
+ * Otherwise the payment is rechecked after as long as its outcome, or the last callback, is ago, up to a day, or at its next
+ * late check if that is earlier: what is news must be found again if the workflow that should record it is lost. Once that is
+ * `recheckForMs` ago, a contradiction has been recorded, and without a status the payment is given up, as `isGivenUp` says.
  */
 export function nextRecheck(
   { reason, endedAt, calledBackAt }: Rechecked,
-  hasStatus: boolean,
+  finding: RecheckFinding,
   at: Date,
   clocks: LateCheckClocks & Pick<Clocks, 'staleAfterMs' | 'recheckForMs'>,
 ): { readonly dueAt: Date | null; readonly isGivenUp: boolean } {
   const lateCheckAt = nextLateCheckAt(reason, endedAt, at, clocks);
-  if (hasStatus) return { dueAt: lateCheckAt, isGivenUp: false };
+  if (finding === 'nothing_new') return { dueAt: lateCheckAt, isGivenUp: false };
   const sinceMs = at.getTime() - Math.max(endedAt.getTime(), calledBackAt?.getTime() ?? 0);
-  if (sinceMs >= clocks.recheckForMs) return { dueAt: lateCheckAt, isGivenUp: lateCheckAt === null };
+  const mayEnd = finding === 'no_status' || finding === 'contradiction';
+  if (mayEnd && sinceMs >= clocks.recheckForMs) {
+    return { dueAt: lateCheckAt, isGivenUp: lateCheckAt === null && finding === 'no_status' };
+  }
   const gapMs = Math.min(LONGEST_GAP_MS, Math.max(clocks.staleAfterMs, sinceMs));
   const retryAt = new Date(at.getTime() + gapMs);
   return { dueAt: lateCheckAt !== null && lateCheckAt < retryAt ? lateCheckAt : retryAt, isGivenUp: false };
 }
 
-/** Whether the status of a final payment says what is not recorded: another state follows, or a discrepancy. */
-export function isNews<Kind extends PaymentKind>(
+/** What the status of a final payment says that may not be recorded: another state, a contradiction, or nothing. */
+export function findingIn<Kind extends PaymentKind>(
   kind: Kind,
   snapshot: PaymentSnapshot<Kind>,
   attested: AttestedStatus,
   clocks: PaymentClocks,
-): boolean {
-  if (contradictionIn(snapshot.state, attested.status) !== null) return true;
-  return LIFECYCLES[kind].next(snapshot, attested, clocks) !== null;
+): Exclude<RecheckFinding, 'failure'> {
+  const { state } = snapshot;
+  if (LIFECYCLES[kind].next(snapshot, attested, clocks) !== null) return 'transition';
+  if (contradictionIn(kind, state, attested.status) !== null) return 'contradiction';
+  return isStatusMissing(state, attested.status) ? 'no_status' : 'nothing_new';
 }

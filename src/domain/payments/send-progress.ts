@@ -1,6 +1,6 @@
 // How far the send of a payout or refund got, and what a status says against an outcome. Pure, because workflows replay it.
 import type { AttestedStatus, OperatorStatus } from './operator-status.ts';
-import { isRecheckable, type PaymentState } from './payment.ts';
+import { isRecheckable, type PaymentKind, type PaymentState } from './payment.ts';
 
 /** Times are Unix milliseconds. */
 export type SendProgress = {
@@ -54,12 +54,14 @@ export function notFoundStep(
 export type Contradiction =
   | 'paid_after_failed' // the merchant has the money back, and the operator paid it too
   | 'paid_otherwise' // the operator paid another amount, or in another currency, than was requested
-  | 'declined_after_paid'; // the money left the merchant's balance, and the operator did not pay it
+  | 'declined_after_paid'; // the money left the merchant's balance, and the operator did not pay it, or has it back
 
-export function contradictionIn(state: PaymentState, status: OperatorStatus): Contradiction | null {
+export function contradictionIn(kind: PaymentKind, state: PaymentState, status: OperatorStatus): Contradiction | null {
   if (status.kind === 'paid_otherwise') return 'paid_otherwise';
   if (state === 'failed' && status.kind === 'paid') return 'paid_after_failed';
-  return state === 'succeeded' && status.kind === 'declined' ? 'declined_after_paid' : null;
+  // A collection or payout that is returned has a state for that; a refund that came back to us has none.
+  const isNotPaid = status.kind === 'declined' || (status.kind === 'returned' && kind === 'reversal');
+  return state === 'succeeded' && isNotPaid ? 'declined_after_paid' : null;
 }
 
 /** Whether the status leaves open what it was queried for. Of what expired, `pending` says that it is still not paid. */

@@ -1,7 +1,7 @@
 // Ends rechecks of final payments: when each is rechecked next, and whether that ends for want of a status.
 import { recordServiceAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
-import { finishRechecks as finish, type FinishedRecheck } from '../../db/rechecks.ts';
+import { finishRechecks as finish, type ClaimedRecheck, type FinishedRecheck } from '../../db/rechecks.ts';
 import type { PaymentKind } from '../../domain/payments/payment.ts';
 
 export type RecheckResult = FinishedRecheck & {
@@ -10,7 +10,7 @@ export type RecheckResult = FinishedRecheck & {
 };
 
 /**
- * One transaction. A payment that is given up stands as it is recorded; an entry in the merchant's audit log says that
+ * One transaction, which returns the payments that are given up now. Such a payment stands as it is recorded; an entry in the merchant's audit log says that
  * nobody knows whether the operator contradicts it. A callback that still comes has it rechecked again. Repeating this
  * changes nothing.
  */
@@ -19,14 +19,15 @@ export async function finishRechecks(
   kind: PaymentKind,
   results: readonly RecheckResult[],
   at: Date,
-): Promise<void> {
-  await db.withTransaction(async (tx) => {
-    const ended = new Set(await finish(tx, kind, results));
-    for (const { recheck, isGivenUp } of results) {
+): Promise<ClaimedRecheck[]> {
+  return db.withTransaction(async (tx) => {
+    const over = new Set(await finish(tx, kind, results));
+    const givenUp = results.filter(({ recheck, isGivenUp }) => isGivenUp && over.has(recheck.id));
+    for (const { recheck } of givenUp) {
       const { id, merchantId } = recheck;
-      if (!isGivenUp || !ended.has(id)) continue;
       const act = { action: `${kind}.rechecks_ended`, subjectId: id, after: { reason: 'no_status' }, at } as const;
       await recordServiceAct(tx, merchantId, act);
     }
+    return givenUp.map(({ recheck }) => recheck);
   });
 }

@@ -22,7 +22,7 @@ export async function recordDiscrepancy(
 ): Promise<FoundDiscrepancy | null> {
   return db.withTransaction(async (tx) => {
     const payment = await findPayment(tx, ref);
-    const kind = payment && contradictionIn(payment.state, status);
+    const kind = payment && contradictionIn(ref.kind, payment.state, status);
     if (kind === null) return null;
     const operatorReceipt = 'operatorReceipt' in status ? status.operatorReceipt : null;
     const reported = 'reported' in status ? status.reported : null;

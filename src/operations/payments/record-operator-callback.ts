@@ -6,7 +6,7 @@ import { scheduleRecheck } from '../../db/payments/payment-progress.ts';
 import { findPayoutByOperatorReference } from '../../db/payments/payout.ts';
 import { findReversalByOperatorReference } from '../../db/payments/reversal.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
-import { isRecheckable } from '../../domain/payments/payment.ts';
+import { isQueriedAfterCallback } from '../../domain/payments/payment.ts';
 import type { PaymentWork } from '../../domain/work.ts';
 
 /** A real operator calls back once or a few times; further callbacks are not stored. */
@@ -35,7 +35,7 @@ export async function recordOperatorCallback(
   const payment = await findPayment(db, input);
   if (payment === null) return null;
   const callback = { ...input, payment };
-  if (!isRecheckable(payment.state)) {
+  if (!isQueriedAfterCallback(payment.kind, payment.state)) {
     const { isKept } = await insertOperatorCallback(db, callback, MOST_PER_PAYMENT);
     return { payment, isKept };
   }
@@ -51,9 +51,9 @@ export async function recordOperatorCallback(
 // has it rechecked after twice the time, so that whoever repeats callbacks costs a payment some twenty rechecks, and then
 // one a day: forged ones that used up the number that is stored do not hide the true one that follows. A payment that
 // succeeded has usually had one callback by then, which lengthens nothing. One that failed is rechecked first at once,
-// because no workflow is started for its callbacks.
+// because no workflow is started for its callbacks; for one that expired it is, and the recheck follows if that was lost.
 function recheckGapMs(state: PaymentWork['state'], storedBefore: number): number {
-  const step = state === 'succeeded' ? Math.max(0, storedBefore - 1) : storedBefore - 1;
+  const step = state === 'failed' ? storedBefore - 1 : Math.max(0, storedBefore - 1);
   return step < 0 ? 0 : Math.min(RECHECK_AFTER_MS * 2 ** step, LONGEST_RECHECK_GAP_MS);
 }
 

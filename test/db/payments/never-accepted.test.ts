@@ -103,7 +103,7 @@ for (const kind of ['payout', 'reversal'] as const) {
         const claimed = await claimRechecks(db, kind, { operator: 'mtn-momo', limit: 100, leaseMs: 60_000 });
         const recheck = claimed.find(({ id }) => id === ref.id);
         assert.ok(recheck);
-        const { dueAt } = nextRecheck(recheck, true, due, {
+        const { dueAt } = nextRecheck(recheck, 'nothing_new', due, {
           ...TEST_CLOCKS,
           lateCheckAgesMs: [60_000, 90_000, 200_000],
         });

@@ -5,12 +5,11 @@ import {
   finishRechecks,
   listOperatorsToRecheck,
   type ClaimedRecheck,
-  type FinishedRecheck,
 } from '../../../src/db/rechecks.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
 import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { MerchantId } from '../../../src/domain/ids.ts';
-import { nextRecheck } from '../../../src/domain/payments/late-checks.ts';
+import { nextRecheck, type RecheckFinding } from '../../../src/domain/payments/late-checks.ts';
 import type { PaymentKind } from '../../../src/domain/payments/payment.ts';
 import type { OpenRun } from '../../../src/domain/work.ts';
 import { callBack, makeCollection, makeMerchant, oneRow, record, tamper } from '../rows.ts';
@@ -32,21 +31,16 @@ describe('the recheck of a final payment', () => {
 
   const claim = (kind: PaymentKind = 'collection', { limit = 100, leaseMs = MINUTE } = {}) =>
     claimRechecks(db, kind, { operator: 'mtn-momo', limit, leaseMs });
-  /** Ends the rechecks as an operator that says nothing new, or nothing at all, has them end. */
-  const finish = (
-    claimed: readonly ClaimedRecheck[],
-    changes: Partial<FinishedRecheck> & { hasStatus?: boolean } = {},
-  ) => {
-    const { hasStatus = true, ...rest } = changes;
-    return finishRechecks(
+  /** Ends the rechecks, with what they found. */
+  const finish = (claimed: readonly ClaimedRecheck[], finding: RecheckFinding = 'nothing_new') =>
+    finishRechecks(
       db,
       'collection',
       claimed.map((recheck) => {
-        const { dueAt } = nextRecheck(recheck, hasStatus, new Date(), REAL_CLOCKS);
-        return { recheck, dueAt, isNews: false, ...rest };
+        const { dueAt } = nextRecheck(recheck, finding, new Date(), REAL_CLOCKS);
+        return { recheck, dueAt, isNews: finding === 'transition' };
       }),
     );
-  };
   /** Everything happened so much earlier than it did. */
   const age = async (ms: number, kind: PaymentKind = 'collection') => {
     await tamper(
@@ -164,11 +158,32 @@ describe('the recheck of a final payment', () => {
     await finish(await claim());
     assert.notEqual((await row(id)).workflow_started_at, null);
     await age(60 * MINUTE);
-    await finish(await claim(), { isNews: true });
+    await finish(await claim(), 'transition');
     const { workflow_started_at: startedAt, check_due_at: dueAt } = await row(id);
     assert.equal(startedAt, null);
-    assert.notEqual(dueAt, null, 'if the workflow finds nothing, the late checks go on');
+    const gapMs = Number(dueAt) - Date.now();
+    assert.ok(gapMs > 0 && gapMs < 80 * MINUTE, 'it is found again if no workflow records it');
     assert.deepEqual(idsOf(await claimUnstarted(db, 'collection', { limit: 100, graceMs: 0, leaseMs: 0 })), [id]);
+  });
+
+  it('is due after a callback about an expired collection, in case the workflow that it starts is lost', async () => {
+    const { id, operatorReference } = await makeCollection(db, merchantId, 'expired');
+    await tamper(db, 'UPDATE collections SET check_due_at = NULL');
+    await callBack(db, operatorReference);
+    assert.deepEqual(await claim(), [], 'the workflow comes first');
+    await age(2 * MINUTE);
+    assert.deepEqual(idsOf(await claim()), [id]);
+  });
+
+  it('finds news again until it is recorded, also after the last late check', async () => {
+    const { id } = await makeCollection(db, merchantId, 'expired');
+    await age(100 * DAY);
+    for (let i = 0; i < 3; i++) {
+      const claimed = await claim();
+      assert.deepEqual(idsOf(claimed), [id]);
+      await finish(claimed, 'transition');
+      await age(DAY);
+    }
   });
 
   it('is made once more when the operator called back meanwhile', async () => {
@@ -200,7 +215,7 @@ describe('the recheck of a final payment', () => {
     for (;;) {
       const claimed = await claim();
       assert.deepEqual(idsOf(claimed), [id]);
-      await finish(claimed, { hasStatus: false });
+      await finish(claimed, 'no_status');
       const { check_due_at: dueAt } = await row(id);
       if (dueAt === null) break;
       const gapMs = dueAt.getTime() - Date.now();

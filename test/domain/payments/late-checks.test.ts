@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { paymentClocks, REAL_CLOCKS } from '../../../src/domain/clocks.ts';
 import type { CollectionSnapshot } from '../../../src/domain/payments/collection-progress.ts';
-import { firstLateCheckAt, isNews, nextRecheck } from '../../../src/domain/payments/late-checks.ts';
+import {
+  findingIn,
+  firstLateCheckAt,
+  nextRecheck,
+  type RecheckFinding,
+} from '../../../src/domain/payments/late-checks.ts';
 import type { OperatorStatus } from '../../../src/domain/payments/operator-status.ts';
 import type { PayoutSnapshot } from '../../../src/domain/payments/payout-progress.ts';
 import { isStatusMissing } from '../../../src/domain/payments/send-progress.ts';
@@ -28,32 +33,44 @@ describe('the next recheck of a final payment', () => {
   });
 
   const paymentEndedAt = { endedAt: AT, calledBackAt: null };
-  const nextAfter = (ms: number, hasStatus: boolean, changes: Partial<Parameters<typeof nextRecheck>[0]> = {}) =>
-    nextRecheck({ ...paymentEndedAt, reason: 'may_be_paid', ...changes }, hasStatus, after(ms), CLOCKS);
+  const nextAfter = (ms: number, finding: RecheckFinding, changes: Partial<Parameters<typeof nextRecheck>[0]> = {}) =>
+    nextRecheck({ ...paymentEndedAt, reason: 'may_be_paid', ...changes }, finding, after(ms), CLOCKS);
 
   it('is at the next age once the operator gave a status', () => {
-    assert.deepEqual(nextAfter(HOUR, true), { dueAt: after(2 * HOUR), isGivenUp: false });
-    assert.deepEqual(nextAfter(3 * DAY, true), { dueAt: after(7 * DAY), isGivenUp: false });
-    assert.deepEqual(nextAfter(7 * DAY, true), { dueAt: null, isGivenUp: false });
-    assert.deepEqual(nextAfter(HOUR, true, { reason: null }), { dueAt: null, isGivenUp: false });
+    assert.deepEqual(nextAfter(HOUR, 'nothing_new'), { dueAt: after(2 * HOUR), isGivenUp: false });
+    assert.deepEqual(nextAfter(3 * DAY, 'nothing_new'), { dueAt: after(7 * DAY), isGivenUp: false });
+    assert.deepEqual(nextAfter(7 * DAY, 'nothing_new'), { dueAt: null, isGivenUp: false });
+    assert.deepEqual(nextAfter(HOUR, 'nothing_new', { reason: null }), { dueAt: null, isGivenUp: false });
   });
 
   it('is as long from now as the end is ago while there is no status, and never later than the next age', () => {
-    assert.deepEqual(nextAfter(2 * HOUR, false).dueAt, after(4 * HOUR));
-    assert.deepEqual(nextAfter(70 * MINUTE, false).dueAt, after(2 * HOUR));
-    assert.deepEqual(nextAfter(0, false, { reason: null }).dueAt, after(10 * MINUTE), 'and never at once');
-    assert.deepEqual(nextAfter(3 * DAY, false).dueAt, after(4 * DAY), 'and never more than a day later');
+    assert.deepEqual(nextAfter(2 * HOUR, 'no_status').dueAt, after(4 * HOUR));
+    assert.deepEqual(nextAfter(70 * MINUTE, 'no_status').dueAt, after(2 * HOUR));
+    assert.deepEqual(nextAfter(0, 'no_status', { reason: null }).dueAt, after(10 * MINUTE), 'and never at once');
+    assert.deepEqual(nextAfter(3 * DAY, 'no_status').dueAt, after(4 * DAY), 'and never more than a day later');
   });
 
   it('is as long from now as the last callback is ago', () => {
     const calledBackAt = after(30 * DAY);
-    const { dueAt } = nextAfter(30 * DAY + HOUR, false, { reason: null, calledBackAt });
+    const { dueAt } = nextAfter(30 * DAY + HOUR, 'no_status', { reason: null, calledBackAt });
     assert.deepEqual(dueAt, after(30 * DAY + 2 * HOUR));
   });
 
   it('is given up, and said to be, when there was no status for so long', () => {
-    assert.deepEqual(nextAfter(30 * DAY, false), { dueAt: null, isGivenUp: true });
-    assert.deepEqual(nextAfter(30 * DAY - MINUTE, false), { dueAt: after(31 * DAY - MINUTE), isGivenUp: false });
+    assert.deepEqual(nextAfter(30 * DAY, 'no_status'), { dueAt: null, isGivenUp: true });
+    assert.deepEqual(nextAfter(30 * DAY - MINUTE, 'no_status'), { dueAt: after(31 * DAY - MINUTE), isGivenUp: false });
+  });
+
+  it('follows news soon, and a transition for as long as it is not recorded', () => {
+    for (const finding of ['transition', 'contradiction'] as const) {
+      assert.deepEqual(nextAfter(8 * DAY, finding), { dueAt: after(9 * DAY), isGivenUp: false });
+    }
+    assert.deepEqual(nextAfter(90 * DAY, 'transition'), { dueAt: after(91 * DAY), isGivenUp: false });
+    assert.deepEqual(nextAfter(90 * DAY, 'contradiction'), { dueAt: null, isGivenUp: false });
+  });
+
+  it('follows a failure of ours, which ends no rechecks', () => {
+    assert.deepEqual(nextAfter(90 * DAY, 'failure'), { dueAt: after(91 * DAY), isGivenUp: false });
   });
 });
 
@@ -83,43 +100,53 @@ describe('a status of a final payment', () => {
   const declined = { kind: 'declined', failureCode: 'payer_cancelled' } as const;
 
   it('is news when the state changes, or when it contradicts what is recorded', () => {
-    const collections: readonly (readonly [CollectionSnapshot, OperatorStatus])[] = [
-      [collection('expired', 'unknown'), paid],
-      [collection('expired', 'prompt_expired'), paid],
-      [collection('expired', 'unknown'), declined],
-      [collection('succeeded'), returned],
-      [collection('succeeded'), declined],
-      [collection('failed', 'payer_cancelled'), paid],
+    const collections: readonly (readonly [CollectionSnapshot, OperatorStatus, RecheckFinding])[] = [
+      [collection('expired', 'unknown'), paid, 'transition'],
+      [collection('expired', 'prompt_expired'), paid, 'transition'],
+      [collection('expired', 'unknown'), declined, 'transition'],
+      [collection('succeeded'), returned, 'transition'],
+      [collection('succeeded'), declined, 'contradiction'],
+      [collection('failed', 'payer_cancelled'), paid, 'contradiction'],
     ];
-    for (const [snapshot, status] of collections) {
-      assert.equal(isNews('collection', snapshot, attested(status), clocks), true, `${snapshot.state} ${status.kind}`);
+    for (const [snapshot, status, finding] of collections) {
+      const found = findingIn('collection', snapshot, attested(status), clocks);
+      assert.equal(found, finding, `${snapshot.state} ${status.kind}`);
     }
-    assert.equal(isNews('payout', payout('succeeded'), attested(returned), clocks), true);
-    assert.equal(isNews('payout', payout('failed'), attested(paid), clocks), true);
+    assert.equal(findingIn('payout', payout('succeeded'), attested(returned), clocks), 'transition');
+    assert.equal(findingIn('payout', payout('failed'), attested(paid), clocks), 'contradiction');
     const otherwise = {
       kind: 'paid_otherwise',
       operatorReceipt: '42',
       reported: { amount: '1', currency: 'UGX' },
     } as const;
-    assert.equal(isNews('payout', payout('failed'), attested(otherwise), clocks), true);
+    assert.equal(findingIn('payout', payout('failed'), attested(otherwise), clocks), 'contradiction');
+    const refund = {
+      ...payout('succeeded'),
+      state: 'succeeded',
+      sendDeadlineAtMs: 0,
+      isCollectionReturned: false,
+    } as const;
+    assert.equal(findingIn('reversal', refund, attested(returned), clocks), 'contradiction');
   });
 
-  it('is no news when it says what is recorded, or nothing', () => {
-    const nothing = [{ kind: 'pending' }, { kind: 'not_found' }, { kind: 'unknown' }] as const;
-    for (const status of [...nothing, paid]) {
-      assert.equal(isNews('collection', collection('succeeded'), attested(status), clocks), false, status.kind);
-      assert.equal(isNews('payout', payout('succeeded'), attested(status), clocks), false, status.kind);
-    }
-    for (const status of nothing) {
+  it('is no news when it says what is recorded', () => {
+    for (const status of [{ kind: 'not_found' } as const, paid]) {
       assert.equal(
-        isNews('collection', collection('expired', 'unknown'), attested(status), clocks),
-        false,
+        findingIn('collection', collection('succeeded'), attested(status), clocks),
+        'nothing_new',
         status.kind,
       );
-      assert.equal(isNews('payout', payout('failed'), attested(status), clocks), false, status.kind);
+      assert.equal(findingIn('payout', payout('succeeded'), attested(status), clocks), 'nothing_new', status.kind);
     }
-    assert.equal(isNews('collection', collection('expired', 'prompt_expired'), attested(declined), clocks), false);
-    assert.equal(isNews('collection', collection('failed', 'payer_cancelled'), attested(declined), clocks), false);
+    for (const status of [{ kind: 'not_found' }, { kind: 'pending' }] as const) {
+      const expired = collection('expired', 'unknown');
+      assert.equal(findingIn('collection', expired, attested(status), clocks), 'nothing_new', status.kind);
+    }
+    assert.equal(findingIn('payout', payout('failed'), attested({ kind: 'not_found' }), clocks), 'nothing_new');
+    const explained = collection('expired', 'prompt_expired');
+    assert.equal(findingIn('collection', explained, attested(declined), clocks), 'nothing_new');
+    const failed = collection('failed', 'payer_cancelled');
+    assert.equal(findingIn('collection', failed, attested(declined), clocks), 'nothing_new');
   });
 
   it('is missing when it leaves open what it was queried for', () => {
@@ -127,5 +154,7 @@ describe('a status of a final payment', () => {
     assert.equal(isStatusMissing('succeeded', { kind: 'pending' }), true);
     assert.equal(isStatusMissing('expired', { kind: 'unknown' }), true);
     assert.equal(isStatusMissing('failed', { kind: 'not_found' }), false);
+    assert.equal(findingIn('collection', collection('succeeded'), attested({ kind: 'unknown' }), clocks), 'no_status');
+    assert.equal(findingIn('payout', payout('failed'), attested({ kind: 'unreadable' }), clocks), 'no_status');
   });
 });

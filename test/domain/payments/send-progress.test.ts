@@ -127,12 +127,15 @@ describe('the operator status of a final payment', () => {
     const found = PAYOUT_STATES.flatMap((state) =>
       STATUSES.flatMap((status) => {
         // Other money is a contradiction in every state.
-        const kind = status === PAID_OTHERWISE ? null : contradictionIn(state, status);
+        const kind = status === PAID_OTHERWISE ? null : contradictionIn('payout', state, status);
         return kind === null ? [] : [`${state} ${status.kind}: ${kind}`];
       }),
     );
     assert.deepEqual(found, ['succeeded declined: declined_after_paid', 'failed paid: paid_after_failed']);
-    for (const state of PAYOUT_STATES) assert.equal(contradictionIn(state, PAID_OTHERWISE), 'paid_otherwise');
+    // A refund that came back has no state of its own.
+    const returned = { kind: 'returned', operatorReceipt: '42' } as const;
+    assert.equal(contradictionIn('reversal', 'succeeded', returned), 'declined_after_paid');
+    for (const state of PAYOUT_STATES) assert.equal(contradictionIn('payout', state, PAID_OTHERWISE), 'paid_otherwise');
   });
 });
 
