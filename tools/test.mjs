@@ -44,9 +44,11 @@ const runs = await Promise.all([
 // Once more on Temporal's production server, whose PostgreSQL enforces what the development server's SQLite does not: a file
 // for each workflow, and the races. After the others, because many of its tests wait for what a killed server left.
 const ON_PRODUCTION_SERVER = [
-  'test/faults/killed-*.test.ts',
+  'test/faults/killed-between-steps.test.ts',
+  'test/faults/killed-during-{payout,releases,replay,requests}.test.ts',
   'test/workflows/callbacks.test.ts',
   'test/workflows/long-keys.test.ts',
+  'test/workflows/rechecks.test.ts',
   'test/workflows/sweep.test.ts',
   'test/api/payments/payout-decisions.test.ts',
   'test/api/payments/reversals.test.ts',
