@@ -21,6 +21,7 @@ import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts'
 import { withFailures } from './failures.ts';
 import { createPaymentKinds, type PaymentKinds } from './payment-kinds.ts';
 import { createRecheckActivities } from './rechecks.ts';
+import { createStatusQuery, type StatusQuery } from './status-query.ts';
 
 export type PaymentActivityDeps = {
   readonly db: Database;
@@ -35,10 +36,19 @@ export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 export function createPaymentActivities(deps: PaymentActivityDeps) {
   const kinds = createPaymentKinds(deps);
-  return { ...operatorCalls(deps, kinds), ...ownTransactions(deps, kinds), ...createRecheckActivities(deps, kinds) };
+  const queryStatus = createStatusQuery(deps, kinds);
+  return {
+    ...operatorCalls(deps, kinds, queryStatus),
+    ...ownTransactions(deps, kinds),
+    ...createRecheckActivities(deps, queryStatus),
+  };
 }
 
-function operatorCalls({ db, operators, attestor }: PaymentActivityDeps, kinds: PaymentKinds) {
+function operatorCalls(
+  { db, operators, attestor }: PaymentActivityDeps,
+  kinds: PaymentKinds,
+  queryStatus: StatusQuery,
+) {
   return {
     /**
      * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed. The
@@ -60,10 +70,7 @@ function operatorCalls({ db, operators, attestor }: PaymentActivityDeps, kinds: 
 
     /** One call: the operator status now. Other money than ours, to the unit, is `paid_otherwise`. */
     async queryStatusWithOperator(ref: PaymentRef): Promise<AttestedStatus> {
-      const payment = await withFailures(() => kinds.load(ref));
-      const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
-      const outcome = await payment.queryStatus(operators[payment.operator]);
-      return attestor.attestStatus(query, outcome, payment.money);
+      return (await queryStatus(ref)).attested;
     },
   };
 }

@@ -8,15 +8,11 @@ import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import { PAYMENT_KINDS, type PaymentKind, type PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Log } from '../src/log.ts';
 import { finishRechecks, type RecheckResult } from '../src/operations/payments/finish-rechecks.ts';
-import type { Operator } from '../src/operators/port.ts';
-import type { StatusAttestor } from './attestation.ts';
 import { whileHeartbeating } from './heartbeats.ts';
-import type { PaymentKinds } from './payment-kinds.ts';
+import type { StatusQuery } from './status-query.ts';
 
 export type RecheckActivityDeps = {
   readonly db: Database;
-  readonly operators: Readonly<Record<OperatorId, Operator>>;
-  readonly attestor: StatusAttestor;
   readonly clocks: Clocks;
   readonly log: Log;
 };
@@ -39,7 +35,7 @@ const BATCH_SIZE = 25;
 // A quarter of the connections to an operator by default, so that rechecks of one that hangs leave the most to pending payments.
 const QUERIES_AT_ONCE = 4;
 
-export function createRecheckActivities(deps: RecheckActivityDeps, kinds: PaymentKinds) {
+export function createRecheckActivities(deps: RecheckActivityDeps, queryStatus: StatusQuery) {
   return {
     /**
      * Claims final payments of the operator whose recheck is due, 25 of each kind, and queries each once. It records no
@@ -47,7 +43,7 @@ export function createRecheckActivities(deps: RecheckActivityDeps, kinds: Paymen
      * claimed is due again after `staleAfterMs`.
      */
     async recheckBatch(operator: OperatorId): Promise<RecheckedBatch> {
-      const batches = await whileHeartbeating(() => recheckAll(operator, deps, kinds));
+      const batches = await whileHeartbeating(() => recheckAll(operator, deps, queryStatus));
       const finished = batches.flat();
       return {
         rechecked: finished.length,
@@ -62,7 +58,11 @@ export function createRecheckActivities(deps: RecheckActivityDeps, kinds: Paymen
 type Finished = RecheckResult & { readonly finding: RecheckFinding };
 
 /** Resolves to what was rechecked of each kind. */
-async function recheckAll(operator: OperatorId, deps: RecheckActivityDeps, kinds: PaymentKinds): Promise<Finished[][]> {
+async function recheckAll(
+  operator: OperatorId,
+  deps: RecheckActivityDeps,
+  queryStatus: StatusQuery,
+): Promise<Finished[][]> {
   const { db, clocks, log } = deps;
   const all: Finished[][] = [];
   for (const kind of PAYMENT_KINDS) {
@@ -71,7 +71,7 @@ async function recheckAll(operator: OperatorId, deps: RecheckActivityDeps, kinds
     for (let first = 0; first < claimed.length; first += QUERIES_AT_ONCE) {
       cancellationSignal().throwIfAborted();
       const some = claimed.slice(first, first + QUERIES_AT_ONCE);
-      const finished = await Promise.all(some.map((payment) => recheckOne(kind, payment, deps, kinds)));
+      const finished = await Promise.all(some.map((payment) => recheckOne(kind, payment, deps, queryStatus)));
       const givenUp = await finishRechecks(db, kind, finished, new Date());
       for (const { id, merchantId } of givenUp) {
         // Nobody knows whether the operator contradicts the outcome.
@@ -88,28 +88,19 @@ async function recheckOne(
   kind: PaymentKind,
   recheck: ClaimedRecheck,
   deps: RecheckActivityDeps,
-  kinds: PaymentKinds,
+  queryStatus: StatusQuery,
 ): Promise<Finished> {
   const { clocks, log } = deps;
   const { id, merchantId, claimedAt } = recheck;
-  const finding = await find({ kind, id, merchantId } as PaymentRef, deps, kinds).catch((error: unknown): 'failure' => {
+  let finding: RecheckFinding = 'failure';
+  try {
+    const { snapshot, attested } = await queryStatus({ kind, id, merchantId } as PaymentRef);
+    finding = findingIn(kind, snapshot, attested, paymentClocks(clocks));
+  } catch (error) {
     // One payment that cannot be rechecked holds up no other.
     log.error({ error, kind, id, merchantId }, 'a final payment could not be rechecked');
-    return 'failure';
-  });
+  }
   const at = new Date(Math.max(Date.now(), claimedAt.getTime()));
   const isNews = finding === 'transition' || finding === 'contradiction';
   return { recheck, finding, isNews, ...nextRecheck(recheck, finding, at, clocks) };
-}
-
-async function find(
-  ref: PaymentRef,
-  { operators, attestor, clocks }: RecheckActivityDeps,
-  kinds: PaymentKinds,
-): Promise<RecheckFinding> {
-  const payment = await kinds.load(ref);
-  const query = { id: ref.id, queriedAtMs: Date.now() };
-  const outcome = await payment.queryStatus(operators[payment.operator]);
-  const attested = attestor.attestStatus(query, outcome, payment.money);
-  return findingIn(ref.kind, payment.snapshot, attested, paymentClocks(clocks));
 }

@@ -79,7 +79,7 @@ export const HOUSEKEEPING: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 8 },
 };
 
-/** A batch of status queries, ten at once. Its rechecks are due again by themselves if all tries fail. */
+/** A batch of status queries. Its rechecks are due again by themselves if all tries fail. */
 export const RECHECKING: ActivityOptions = {
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
   startToCloseTimeout: '10 minutes',

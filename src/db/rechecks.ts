@@ -31,21 +31,24 @@ export async function listOperatorsToRecheck(db: Queryable, operators: readonly 
   return rows.map(({ operator }) => operator);
 }
 
+const REASON_OF_MONEY_OUT = `CASE WHEN w.failed_by = 'never_accepted' THEN 'may_be_paid'
+  WHEN w.state = 'succeeded' THEN 'may_be_returned' END`;
+
 const REASON: Readonly<Record<PaymentKind, string>> = {
   collection: `CASE w.state WHEN 'expired' THEN 'may_be_paid' WHEN 'succeeded' THEN 'may_be_returned' END`,
-  payout: `CASE WHEN w.failed_by = 'never_accepted' THEN 'may_be_paid' WHEN w.state = 'succeeded' THEN 'may_be_returned' END`,
-  reversal: `CASE WHEN w.failed_by = 'never_accepted' THEN 'may_be_paid' WHEN w.state = 'succeeded' THEN 'may_be_returned' END`,
+  payout: REASON_OF_MONEY_OUT,
+  reversal: REASON_OF_MONEY_OUT,
 };
 
 // A callback that comes from now on sets check_due_at again. Times are in milliseconds, as the caller has them, so that they
 // can be compared.
-const CLAIM = perPaymentKind((kind, { table, joined }) =>
+const CLAIM = perPaymentKind((kind, { table }) =>
   statement(
     `${kind}_claim_rechecks`,
     `UPDATE ${table} w SET check_due_at = NULL,
        recheck_claimed_until = date_trunc('milliseconds', now() + make_interval(secs => $3 / 1000.0))
      WHERE w.id IN (SELECT w.id ${finalAt(kind, '$1')} AND ${DUE_AT} <= now()
-                    ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE ${joined === '' ? '' : 'OF w'} SKIP LOCKED)
+                    ORDER BY ${DUE_AT} LIMIT $2 FOR UPDATE OF w SKIP LOCKED)
      RETURNING w.id, w.merchant_id, date_trunc('milliseconds', now()) AS claimed_at,
        date_trunc('milliseconds', w.updated_at) AS ended_at, w.recheck_claimed_until AS claimed_until,
        ${REASON[kind]} AS reason,

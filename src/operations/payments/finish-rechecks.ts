@@ -10,9 +10,9 @@ export type RecheckResult = FinishedRecheck & {
 };
 
 /**
- * One transaction, which returns the payments that are given up now. Such a payment stands as it is recorded; an entry in the merchant's audit log says that
- * nobody knows whether the operator contradicts it. A callback that still comes has it rechecked again. Repeating this
- * changes nothing.
+ * One transaction, which returns the payments that are given up now. Such a payment stands as it is recorded; an entry in
+ * the merchant's audit log says that nobody knows whether the operator contradicts it. A callback that still comes has it
+ * rechecked again. Repeating this changes nothing.
  */
 export async function finishRechecks(
   db: Database,
