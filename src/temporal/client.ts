@@ -18,7 +18,13 @@ import {
 } from '../../workflows/contract.ts';
 import { connectTemporal, type TemporalConnection, type TemporalConnectionOptions } from './connection.ts';
 import { inspectRun } from './run-inspection.ts';
-import { rechecksStartOf, workflowIdOf, workflowStartOf, type StartOptions } from './workflow-starts.ts';
+import {
+  rechecksStartOf,
+  workflowIdOf,
+  workflowStartOf,
+  type StartOptions,
+  type WorkflowStart,
+} from './workflow-starts.ts';
 
 export type TemporalOptions = TemporalConnectionOptions & StartOptions;
 
@@ -56,6 +62,14 @@ const PING_TIMEOUT_MS = 1000;
 export function createTemporalClient(options: TemporalOptions): TemporalClient {
   const temporal = connectTemporal(options);
 
+  const startAlone = ({ workflowType, options: start }: WorkflowStart) =>
+    orOpen(
+      temporal.call(async ({ workflow }) => {
+        await workflow.start(workflowType, { ...start, workflowIdConflictPolicy: 'FAIL' });
+        return 'started' as const;
+      }),
+    );
+
   return {
     whenConnected: () => temporal.whenConnected(),
     isConnected: () => temporal.isConnected(),
@@ -71,27 +85,16 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
 
     start: (work) => {
       const { workflowType, options: start } = workflowStartOf(work, options);
+      if (work.kind !== 'payout') return startAlone({ workflowType, options: start });
       return orOpen(
         temporal.call(async ({ workflow }) => {
-          if (work.kind === 'payout') {
-            await workflow.signalWithStart(workflowType, { ...start, signal: PAYOUT_DECISION_RECORDED });
-          } else {
-            await workflow.start(workflowType, { ...start, workflowIdConflictPolicy: 'FAIL' });
-          }
+          await workflow.signalWithStart(workflowType, { ...start, signal: PAYOUT_DECISION_RECORDED });
           return 'started' as const;
         }),
       );
     },
 
-    startRechecks: (operator) => {
-      const { workflowType, options: start } = rechecksStartOf(operator, options);
-      return orOpen(
-        temporal.call(async ({ workflow }) => {
-          await workflow.start(workflowType, start);
-          return 'started' as const;
-        }),
-      );
-    },
+    startRechecks: (operator) => startAlone(rechecksStartOf(operator, options)),
 
     signalCallback: (payment) =>
       orClosed(

@@ -46,35 +46,28 @@ const WORKFLOW_TYPES = {
 } as const;
 
 export function workflowStartOf(work: Work, options: StartOptions): WorkflowStart {
-  const common = {
-    // Only one is open at a time. Once closed it may start again: that repairs a lost one and does no harm otherwise,
-    // because the row decides.
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowTaskTimeout: options.workflowTaskTimeoutMs,
-  } as const;
-  const own = work.kind === 'delivery' ? deliveryStart(work, options) : paymentStart(work, options);
-  return { ...own, options: { ...common, ...own.options } };
+  return withCommon(work.kind === 'delivery' ? deliveryStart(work, options) : paymentStart(work, options), options);
 }
 
-export function rechecksStartOf(
-  operator: OperatorId,
-  { taskQueuePrefix, workflowTaskTimeoutMs, rechecksTimeoutMs }: StartOptions,
-): WorkflowStart {
+// Only one is open at a time. Once closed it may start again: that repairs a lost one and does no harm otherwise,
+// because the rows decide.
+function withCommon(start: WorkflowStart, { workflowTaskTimeoutMs }: StartOptions): WorkflowStart {
+  const common = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowTaskTimeout: workflowTaskTimeoutMs } as const;
+  return { ...start, options: { ...common, ...start.options } };
+}
+
+export function rechecksStartOf(operator: OperatorId, options: StartOptions): WorkflowStart {
   const input: RechecksWorkflowInput = { operator };
-  return {
-    workflowType: RECHECKS_WORKFLOW,
-    options: {
-      workflowId: rechecksWorkflowId(taskQueuePrefix, operator),
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      workflowIdConflictPolicy: 'FAIL',
-      workflowTaskTimeout: workflowTaskTimeoutMs,
-      workflowExecutionTimeout: rechecksTimeoutMs,
-      taskQueue: operatorTaskQueue(taskQueuePrefix, operator),
-      args: [input],
-      staticSummary: `rechecks at ${operator}`,
-      typedSearchAttributes: [{ key: SEARCH_ATTRIBUTES.operator, value: operator }],
-    },
+  const { taskQueuePrefix, rechecksTimeoutMs } = options;
+  const own = {
+    workflowId: rechecksWorkflowId(taskQueuePrefix, operator),
+    workflowExecutionTimeout: rechecksTimeoutMs,
+    taskQueue: operatorTaskQueue(taskQueuePrefix, operator),
+    args: [input],
+    staticSummary: `rechecks at ${operator}`,
+    typedSearchAttributes: [{ key: SEARCH_ATTRIBUTES.operator, value: operator }],
   };
+  return withCommon({ workflowType: RECHECKS_WORKFLOW, options: own }, options);
 }
 
 function paymentStart(work: PaymentWork, { taskQueuePrefix }: StartOptions): WorkflowStart {
