@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream';
 import { DomainError, errorBody } from '../domain/errors.ts';
 import { newId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
+import { breakBody } from './broken-body.ts';
 import { HTTP_STATUS } from './errors.ts';
 
 const UNREADABLE = 'The request is not HTTP as we can read it. Check how it is written.';
@@ -20,36 +21,85 @@ const MESSAGES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time. Send it again, all of it at once.',
 };
 
+/** The requests of a connection: the last one that arrived, and those whose responses are under way. */
+type Connection = { last: IncomingMessage; readonly underWay: Set<ServerResponse>; isEnding: boolean };
+
 /**
  * Node refuses some requests by itself, without request id and body. Here they get both, and the connection is closed.
+ *
+ * Every request gets one response: what follows it on the connection and cannot be read changes nothing about it, and a
+ * client may end its half of the connection before the response.
  */
 export function createHttpServer(options: ServerOptions, handle: RequestListener, log: Log): Server {
+  const connections = new WeakMap<Duplex, Connection>();
   const server = createServer({ ...options, requireHostHeader: false }, (request, response) => {
-    if (lacksHost(request)) refuse(response, 'A request needs a Host header.');
-    else handle(request, response);
+    track(connections, request, response);
+    const fault = hostFault(request);
+    if (fault === null) handle(request, response);
+    else refuse(response, fault);
   });
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+  // Node's types do not know it: without it, the end of the client's half ends ours too, responses or not.
+  (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    track(connections, request, response);
     refuse(response, 'The only expectation we meet is 100-continue. Send no other Expect header.');
   });
-  server.on('clientError', (error: Error & { code?: string }, socket) => {
-    if (!socket.writable || isResponding(socket)) {
-      socket.destroy();
-      return;
-    }
-    const { status, headers, body } = refusal(MESSAGES[error.code ?? ''] ?? UNREADABLE);
-    log.debug({ error, requestId: headers['Malipo-Request-Id'] }, 'a request could not be read');
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`, () => {
-      socket.destroy();
-    });
+  const end = (socket: Duplex, error: Error & { code?: string }): void => {
+    const connection = connections.get(socket);
+    if (socket.writable && connection && isBusy(connection)) finish(connection, socket);
+    else if (socket.writable) refuseUnread(socket, error, log);
+    else socket.destroy();
+  };
+  server.on('clientError', (error, socket) => {
+    end(socket, error);
+  });
+  server.on('connect', (_request, socket) => {
+    end(socket, new Error('a request for a tunnel'));
   });
   return server;
 }
 
-function lacksHost({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
-  return httpVersionMajor === 1 && httpVersionMinor === 1 && headers.host === undefined;
+function track(connections: WeakMap<Duplex, Connection>, request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  const connection = connections.get(socket) ?? { last: request, underWay: new Set(), isEnding: false };
+  connections.set(socket, connection);
+  connection.last = request;
+  connection.underWay.add(response);
+  response.once('close', () => connection.underWay.delete(response));
 }
 
+// What cannot be read belongs to a request that has its response already or will get it, or follows such a request.
+function isBusy({ last, underWay }: Connection): boolean {
+  return !last.complete || underWay.size > 0;
+}
+
+// Closes the connection when the responses that are under way are sent. More bytes may arrive, and fail, until then.
+function finish(connection: Connection, socket: Duplex): void {
+  if (connection.isEnding) return;
+  connection.isEnding = true;
+  const { last, underWay } = connection;
+  if (!last.complete) breakBody(last);
+  const final = [...underWay].at(-1);
+  if (final && !final.headersSent) final.setHeader('Connection', 'close');
+  const close = (): void => void socket.end(() => socket.destroy());
+  if (final) final.once('close', close);
+  else close();
+}
+
+function refuseUnread(socket: Duplex, error: Error & { code?: string }, log: Log): void {
+  const { status, headers, body } = refusal(MESSAGES[error.code ?? ''] ?? UNREADABLE);
+  log.debug({ error, requestId: headers['Malipo-Request-Id'] }, 'a request could not be read');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`, () => {
+    socket.destroy();
+  });
+}
+
+function hostFault({ httpVersionMajor, httpVersionMinor, headersDistinct }: IncomingMessage): string | null {
+  const hosts = headersDistinct['host']?.length ?? 0;
+  if (hosts > 1) return 'A request has one Host header. Send no second one.';
+  return hosts === 0 && httpVersionMajor === 1 && httpVersionMinor === 1 ? 'A request needs a Host header.' : null;
+}
 function refuse(response: ServerResponse, message: string): void {
   const { status, headers, body } = refusal(message);
   response.writeHead(status, headers).end(body);
@@ -68,10 +118,4 @@ function refusal(message: string) {
     Connection: 'close',
   };
   return { status: HTTP_STATUS[error.category], headers, body };
-}
-
-// Once a response has begun, anything else we write would be read as part of it. Node keeps the response in a private
-// field.
-function isResponding(socket: Duplex & { _httpMessage?: { headersSent: boolean } | null }): boolean {
-  return socket._httpMessage?.headersSent === true;
 }

@@ -1,21 +1,28 @@
 // The HTTP server below the application: unreadable requests, too many connections, and a stop during requests.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../src/dev/ports.ts';
+import { collectionFields } from '../support/api.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { API_ONLY, assertError, startAnotherServer } from './responses.ts';
 
-/** Sends the text on a new connection and returns everything that comes back until the connection ends. */
-async function exchange(baseUrl: string, text: string): Promise<string> {
+/**
+ * Sends the text on a new connection and returns everything that comes back until the connection ends. With `isLast`,
+ * the client ends its half of the connection behind the text.
+ */
+async function exchange(baseUrl: string, text: string, { isLast = false } = {}): Promise<string> {
   const { hostname, port } = new URL(baseUrl);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   socket.write(text);
+  if (isLast) socket.end();
   const chunks: Buffer[] = [];
   for await (const chunk of socket) chunks.push(chunk as Buffer);
+  socket.destroy();
   return Buffer.concat(chunks).toString();
 }
 
@@ -25,6 +32,10 @@ function parseLastResponse(text: string) {
   const [statusLine = '', ...lines] = head.split('\r\n');
   const headers = new Headers(lines.map((line) => line.split(': ') as [string, string]));
   return { status: Number(statusLine.split(' ')[1]), headers, text: body, json: JSON.parse(body) as never };
+}
+
+function statusesIn(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.1 ([0-9]{3})/g)].map(([, status]) => Number(status));
 }
 
 describe('the HTTP server', () => {
@@ -37,8 +48,10 @@ describe('the HTTP server', () => {
     ['headers that are too large', `${HEAD}X-Long: ${'a'.repeat(20_000)}\r\n\r\n`],
     ['two Content-Length headers', `${HEAD}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
     ['a request without a Host header', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['two Host headers', `${HEAD}Host: y\r\n\r\n`],
+    ['two Host headers that are the same', `${HEAD}Host: x\r\n\r\n`],
+    ['a request for a tunnel', 'CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n'],
     ['an Expect header that it cannot meet', `${HEAD}Expect: a-miracle\r\n\r\n`],
-    ['nonsense after a valid request', `${HEAD}\r\nnonsense\r\n\r\n`],
   ];
   for (const [what, text] of unreadable) {
     it(`answers ${what} with a regular error response and closes the connection`, async () => {
@@ -47,6 +60,56 @@ describe('the HTTP server', () => {
       assert.equal(response.headers.get('connection'), 'close');
     });
   }
+
+  describe('with a request in progress', () => {
+    const FIELDS = JSON.stringify(collectionFields());
+    const creation = (body: string, framing = `Content-Length: ${body.length}`, key = testEnv.merchant.key) =>
+      `POST /v1/api/collections HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nIdempotency-Key: ${randomUUID()}\r\n` +
+      `Content-Type: application/json\r\n${framing}\r\n\r\n${body}`;
+    const CHUNKED = 'Transfer-Encoding: chunked';
+
+    it('gives that request its response when bytes follow that are not HTTP, and closes the connection', async () => {
+      const text = await exchange(testEnv.baseUrl, `${creation(FIELDS)}and more\r\n\r\n`);
+      assert.deepEqual(statusesIn(text), [202]);
+      assert.equal(parseLastResponse(text).headers.get('connection'), 'close');
+    });
+
+    it('gives every request before such bytes its response, in their order', async () => {
+      const requests = `${creation(FIELDS)}${HEAD}\r\n${creation('{}')}nonsense\r\n\r\n`;
+      assert.deepEqual(statusesIn(await exchange(testEnv.baseUrl, requests)), [202, 200, 400]);
+    });
+
+    it('refuses a body that breaks off or cannot be read, once', async () => {
+      const broken = await exchange(testEnv.baseUrl, creation(`5\r\n{"pho\r\nzz\r\n\r\n`, CHUNKED));
+      assert.deepEqual(statusesIn(broken), [400]);
+      assertError(parseLastResponse(broken), 'body_malformed');
+      const cut = creation(FIELDS, `Content-Length: ${FIELDS.length + 1}`);
+      const half = await exchange(testEnv.baseUrl, cut, { isLast: true });
+      assert.deepEqual(statusesIn(half), [400]);
+      assertError(parseLastResponse(half), 'body_malformed');
+    });
+
+    it('gives one response to a request that is refused before its body turns out unreadable', async () => {
+      const { socket, received, responded } = openConnection(Number(new URL(testEnv.baseUrl).port));
+      socket.write(creation(`5\r\n{"pho\r\n`, CHUNKED, 'no key of ours'));
+      await responded(1);
+      socket.write('zz\r\n\r\n');
+      await once(socket, 'close');
+      assert.deepEqual(statusesIn(received()), [401]);
+    });
+
+    it('gives a route that reads no body its response although the body cannot be read', async () => {
+      const text = await exchange(testEnv.baseUrl, `${HEAD}${CHUNKED}\r\n\r\nzz\r\n\r\n`);
+      assert.deepEqual(statusesIn(text), [200]);
+    });
+
+    it('gives a client that ends its half of the connection its response', async () => {
+      const text = await exchange(testEnv.baseUrl, creation(FIELDS), { isLast: true });
+      assert.deepEqual(statusesIn(text), [202]);
+      const two = await exchange(testEnv.baseUrl, `${HEAD}\r\n${creation(FIELDS)}`, { isLast: true });
+      assert.deepEqual(statusesIn(two), [200, 202]);
+    });
+  });
 
   it('accepts no more connections than its limit allows', async () => {
     const { baseUrl } = await startAnotherServer(testEnv, { MALIPO_HTTP_MAX_CONNECTIONS: '2' });

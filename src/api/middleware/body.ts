@@ -2,6 +2,7 @@
 import { bodyParser } from '@koa/bodyparser';
 import type { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
+import { refuseBrokenBody } from '../broken-body.ts';
 import type { ApiMiddleware } from '../context.ts';
 import { mediaTypeUnsupported } from '../errors.ts';
 import { parseForm, readFields } from '../form.ts';
@@ -61,6 +62,7 @@ async function readBodyAs(
   // No body at all counts as an empty one, so that the missing fields are named.
   if (ctx.is(types) === null || ctx.request.length === 0) return {};
   if (ctx.is(types) === false || !isPlain(ctx.get('Content-Encoding'))) throw mediaTypeUnsupported();
+  refuseBrokenBody(ctx.req);
   await parse(ctx, () => Promise.resolve());
   const body = readParsed();
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

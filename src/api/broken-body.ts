@@ -1,0 +1,20 @@
+// Bodies that break off or cannot be read, while their request waits for a response.
+import type { IncomingMessage } from 'node:http';
+import { DomainError } from '../domain/errors.ts';
+
+const broken = new WeakSet<IncomingMessage>();
+
+/** Makes reading this body fail with `body_malformed`, now or later. Who never reads it does not notice. */
+export function breakBody(request: IncomingMessage): void {
+  broken.add(request);
+  if (request.listenerCount('error') > 0) request.emit('error', bodyBroken());
+}
+
+/** Throws `body_malformed` if the body is known to be broken: waiting for its end would never end. */
+export function refuseBrokenBody(request: IncomingMessage): void {
+  if (broken.has(request)) throw bodyBroken();
+}
+
+function bodyBroken(): DomainError {
+  return new DomainError('body_malformed', 'The body did not arrive whole. Send the request again, all of it at once.');
+}
