@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { JournalRequest } from './checker/evidence.ts';
 import type { LineFile } from './line-file.ts';
-import { PASSWORD, type Merchant, type Person } from './merchants.ts';
+import type { Merchant, Person } from './merchants.ts';
+import { createSessions } from './person-sessions.ts';
 import type { Server } from './topology.ts';
 
 export type Response = { readonly status: number; readonly body: string };
@@ -24,6 +25,7 @@ export type Client = {
   close(): Promise<void>;
 };
 
+const SESSION = '/v1/console/session';
 const CALL_LIMIT_MS = 15_000;
 const REPEAT_LIMIT_MS = 180_000;
 const FIRST_WAIT_MS = 200;
@@ -32,8 +34,6 @@ const LONGEST_WAIT_MS = 3000;
 /** Requests go to the servers in turn, as behind a load balancer. */
 export function createClient(servers: readonly Server[], journal: LineFile): Client {
   const agent = new Agent({ connections: 64, headersTimeout: CALL_LIMIT_MS, bodyTimeout: CALL_LIMIT_MS });
-  /** The session's cookie of each person. */
-  const cookies = new Map<string, string>();
   let turn = 0;
   let lastNumber = 0;
 
@@ -56,6 +56,13 @@ export function createClient(servers: readonly Server[], journal: LineFile): Cli
     const cookie = [response.headers['set-cookie']].flat()[0]?.split(';')[0] ?? '';
     return { status: response.statusCode, body: await response.body.text(), cookie };
   }
+
+  const sessions = createSessions((bodyOf) =>
+    untilAnswered(async () => {
+      const body = await bodyOf();
+      return call('POST', SESSION, fromOurPages, body).catch(() => null);
+    }),
+  );
 
   async function send(
     entry: Pick<JournalRequest, 'merchantId' | 'userId'>,
@@ -82,27 +89,19 @@ export function createClient(servers: readonly Server[], journal: LineFile): Cli
   return {
     asMerchant: (merchant, command) =>
       send({ merchantId: merchant.id, userId: null }, command, () => ({ authorization: `Bearer ${merchant.apiKey}` })),
-    asPerson: (merchant, person, command) =>
-      send({ merchantId: merchant.id, userId: person.id }, command, (server) => ({
-        ...fromOurPages(server),
-        cookie: cookies.get(person.id) ?? '',
-      })),
+    async asPerson(merchant, person, command) {
+      const cookie = await sessions.freshCookie(merchant, person);
+      if (cookie === null) return null;
+      const entry = { merchantId: merchant.id, userId: person.id };
+      return send(entry, command, (server) => ({ ...fromOurPages(server), cookie }));
+    },
     async read(merchant, path) {
       const response = await call('GET', path, () => ({ authorization: `Bearer ${merchant.apiKey}` }), null).catch(
         () => null,
       );
       return response?.status === 200 ? (JSON.parse(response.body) as { state: string }) : null;
     },
-    async logIn(merchant, person) {
-      const body = JSON.stringify({ email: person.email, password: PASSWORD, merchant_id: merchant.id });
-      // A second session does no harm.
-      const response = await untilAnswered(() =>
-        call('POST', '/v1/console/session', fromOurPages, body).catch(() => null),
-      );
-      if (response?.status !== 201)
-        throw new Error(`${person.email} cannot log in: ${response?.body ?? 'no response'}`);
-      cookies.set(person.id, response.cookie);
-    },
+    logIn: (merchant, person) => sessions.logIn(merchant, person),
     close: () => agent.destroy(),
   };
 }

@@ -8,10 +8,11 @@ import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { hashPassword } from '../src/security/password.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
+import { generateTotpSecret } from '../src/security/totp.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import type { Endpoint } from './checker/evidence.ts';
 
-export type Person = { readonly id: UserId; readonly email: string };
+export type Person = { readonly id: UserId; readonly email: string; readonly totpSecret: string };
 export type Merchant = {
   readonly id: MerchantId;
   readonly apiKey: string;
@@ -56,8 +57,9 @@ async function seedMerchant(db: Database, options: MerchantOptions): Promise<Mer
   const id = await createMerchant(db, { name: `Chaos merchant ${index}`, currency: CURRENCY, at });
   const enrol = async (name: string, roles: readonly Role[]): Promise<Person> => {
     const email = `${name}.${index}@chaos.example`;
-    const member = { merchantId: id, email, name, passwordHash, roles, totpSecret: null, keyRing, at };
-    return { id: await enrolMember(db, member), email };
+    const totpSecret = generateTotpSecret();
+    const member = { merchantId: id, email, name, passwordHash, roles, totpSecret, keyRing, at };
+    return { id: await enrolMember(db, member), email, totpSecret };
   };
   const maker = await enrol('maker', ['maker', 'developer']);
   const approvers = [await enrol('approver-a', ['approver']), await enrol('approver-b', ['approver'])] as const;

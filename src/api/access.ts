@@ -3,7 +3,7 @@ import type { Scope } from '../domain/accounts/api-key.ts';
 import type { Role } from '../domain/accounts/member.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
 import { requireScope } from './middleware/api-key.ts';
-import { refuseOtherSites, requireLiveSession, requireRole, requireSession } from './middleware/session.ts';
+import { refuseOtherSites, requireLiveSession, requireSession, type SessionDemands } from './middleware/session.ts';
 
 /**
  * The public API: a key with this scope, or a session in a role that has it. With `rolesAfterBody`, a session must
@@ -15,10 +15,18 @@ export type PublicAccess = { readonly scope: Scope; readonly rolesAfterBody?: re
 export type RoleAccess = { readonly roles: readonly [Role, ...Role[]] };
 
 /**
- * Besides these, `session`: a session in any role; and `anyone`: for people who have no session yet, refused only to
- * the pages of other sites.
+ * Besides these, `session`: a session in any role; `ownSession`: the same, also of a person who has yet to enrol the
+ * second factor that their roles require; and `anyone`: for people who have no session yet, refused only to the pages
+ * of other sites.
  */
-export type Access = PublicAccess | RoleAccess | 'session' | 'anyone';
+export type Access = PublicAccess | RoleAccess | 'session' | 'ownSession' | 'anyone';
+
+/** What a route requires of its callers. */
+export type Requirements = {
+  readonly access: Access;
+  /** A person was verified within the last five minutes, by a log-in or step-up. Keys pass. */
+  readonly needsStepUp?: true;
+};
 
 export function isPublic(access: Access): access is PublicAccess {
   return typeof access === 'object' && 'scope' in access;
@@ -27,21 +35,32 @@ export function isPublic(access: Access): access is PublicAccess {
 /**
  * Throws `permission_denied`, and for a key what is wrong with the key; puts the caller or the session into the state.
  */
-export function requireAccess(deps: ApiDeps, access: Access): ApiMiddleware {
-  if (access === 'session') return requireSession(deps);
+export function requireAccess(deps: ApiDeps, requirements: Requirements): ApiMiddleware {
+  const { access } = requirements;
   if (access === 'anyone') return refuseOtherSites(deps);
-  return isPublic(access) ? requireScope(access.scope, deps) : requireRole(deps, access.roles);
+  const demands = demandsOf(requirements);
+  return isPublic(access) ? requireScope(access.scope, deps, demands) : requireSession(deps, demands);
 }
 
-/** A body may be under way for minutes: throws `permission_denied` when the session or the role has ended meanwhile. */
+/**
+ * A body may be under way for minutes: throws `permission_denied` when the session or the role has ended meanwhile, or
+ * the last verification is no longer fresh.
+ */
 export async function requireAccessAfterBody(
   ctx: Parameters<ApiMiddleware>[0],
   deps: ApiDeps,
-  access: Access,
+  requirements: Requirements,
 ): Promise<void> {
-  if (access === 'session') await requireLiveSession(ctx, deps);
-  else if (access !== 'anyone') {
-    const roles = isPublic(access) ? access.rolesAfterBody : access.roles;
-    if (roles) await requireLiveSession(ctx, deps, roles);
-  }
+  const { access } = requirements;
+  if (access === 'anyone') return;
+  const demands = demandsOf(requirements);
+  await requireLiveSession(ctx, deps, isPublic(access) ? { ...demands, roles: access.rolesAfterBody } : demands);
+}
+
+function demandsOf({ access, needsStepUp }: Requirements): SessionDemands {
+  return {
+    roles: typeof access === 'object' && 'roles' in access ? access.roles : undefined,
+    isOpenToEnrol: access === 'ownSession',
+    needsStepUp,
+  };
 }

@@ -68,6 +68,8 @@ export type ApiDeps = {
   >;
 };
 
+const MAX_USER_AGENT_LENGTH = 200;
+
 type Requested = { readonly state: ApiState; readonly ip: string };
 
 export function sessionOf(ctx: { state: ApiState }): Session {
@@ -83,6 +85,16 @@ export function auditOf(ctx: Requested): ActedBy {
 /** The client's address as the database keeps it; null when there is none that can be read. */
 export function addressOf(ctx: Requested): string | null {
   return plainAddress(ctx.ip);
+}
+
+/** What the client calls itself, in plain characters and not at length; null when it does not say. */
+export function userAgentOf(ctx: { get(header: string): string }): string | null {
+  const text = ctx
+    .get('User-Agent')
+    .replace(/[^\x20-\x7e]/g, '')
+    .trim()
+    .slice(0, MAX_USER_AGENT_LENGTH);
+  return text === '' ? null : text;
 }
 
 /** Method and route, by which the audit log names an act that has no name of its own. */

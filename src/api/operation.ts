@@ -38,13 +38,16 @@ const IDEMPOTENCY_ERRORS: readonly ErrorCode[] = [
   'idempotency_key_reused',
   'idempotency_key_in_flight',
 ];
+const STEP_UP_TEXT = 'In a session: within five minutes of a log-in or step-up.';
 const ERRORS_ANYWHERE: readonly ErrorCode[] = ['rate_limited', 'internal_error', 'service_unavailable'];
 
 /** The operation with everything that follows from the description: security, parameters, body, responses, errors. */
 export function operationOf(route: RouteDescription): ZodOpenApiOperationObject {
-  const { operationId, tag, summary, access, idPrefix, isIdempotent, query, body, response, waitingResponse } = route;
+  const { operationId, tag, summary, access, needsStepUp, idPrefix, isIdempotent, query, body } = route;
+  const { response, waitingResponse } = route;
   const roles = rolesOf(access);
-  const description = [accessText(access), route.description].filter((text) => text !== undefined).join(' ');
+  const texts = [accessText(access), needsStepUp && STEP_UP_TEXT, route.description];
+  const description = texts.filter((text) => text !== undefined).join(' ');
   const requestParams = {
     ...(idPrefix !== undefined && { path: pathId(idPrefix) }),
     ...(isIdempotent && { header: idempotencyKeyHeader }),
@@ -57,6 +60,7 @@ export function operationOf(route: RouteDescription): ZodOpenApiOperationObject 
     summary,
     ...(description !== '' && { description }),
     ...(roles && { 'x-roles': roles }),
+    ...(needsStepUp && { 'x-step-up': true }),
     ...(!isPublic(access) && { security: access === 'anyone' ? [] : [{ consoleSession: [] }] }),
     // The document writes out an empty list of parameters for the console, and none for the public API.
     ...((hasParameters || !isPublic(access)) && { requestParams }),

@@ -1,4 +1,5 @@
 // What the routes of a person's own session share: they compare the password again, and respond with a new cookie.
+import { sessionExpiresAt } from '../domain/accounts/session.ts';
 import type { ActedBy } from '../domain/accounts/member.ts';
 import { addressLimit, personLimit } from '../security/attempt-limit.ts';
 import { verifyPassword } from '../security/password.ts';
@@ -33,6 +34,6 @@ export async function verifyOwnPassword(
 export async function sessionResponse({ db, publicUrl, environment }: ApiDeps, token: string): Promise<RouteResponse> {
   const at = new Date();
   const session = await getOwnSession(db, token, at);
-  const setCookie = sessionCookie(publicUrl, token, session.expiresAt.getTime() - at.getTime());
+  const setCookie = sessionCookie(publicUrl, token, sessionExpiresAt(session).getTime() - at.getTime());
   return { body: sessionObject(session, environment), setCookie };
 }

@@ -9,8 +9,15 @@ import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
-import { isPublic, requireAccess, requireAccessAfterBody, type Access, type PublicAccess } from './access.ts';
-import { addressOf, auditOf, type ApiDeps, type ApiMiddleware, type Caller } from './context.ts';
+import {
+  isPublic,
+  requireAccess,
+  requireAccessAfterBody,
+  type Access,
+  type PublicAccess,
+  type Requirements,
+} from './access.ts';
+import { addressOf, auditOf, userAgentOf, type ApiDeps, type ApiMiddleware, type Caller } from './context.ts';
 import { readBody } from './middleware/body.ts';
 import { readIdempotencyKey } from './middleware/idempotency-key.ts';
 import { operationOf } from './operation.ts';
@@ -31,33 +38,33 @@ export type Route = {
 };
 
 /** What router and document need to know of a route. */
-export type RouteDescription = Pick<Route, 'method' | 'path'> & {
-  readonly operationId: string;
-  readonly tag: string;
-  readonly summary: string;
-  /** Follows the scope or the roles, which the document names by itself. */
-  readonly description?: string;
-  readonly access: Access;
-  /** The prefix of the id in the path, where the path has one. */
-  readonly idPrefix?: string;
-  /** Only lists take a query: see `pageQuery`. Every other route refuses any parameter. */
-  readonly query?: z.ZodObject;
-  /** Comes as JSON or as a form. */
-  readonly body?: z.ZodObject;
-  /** Error codes for fields of the body, where they are not the general ones. */
-  readonly bodyCodes?: CodesByParameter;
-  /** It moves money: it requires an Idempotency-Key, and its response is stored. */
-  readonly isIdempotent?: true;
-  readonly response: {
-    readonly status: 200 | 201 | 202 | 204;
-    readonly description: string;
-    readonly schema?: z.ZodType;
+export type RouteDescription = Pick<Route, 'method' | 'path'> &
+  Requirements & {
+    readonly operationId: string;
+    readonly tag: string;
+    readonly summary: string;
+    /** Follows the scope or the roles and the step-up, which the document names by itself. */
+    readonly description?: string;
+    /** The prefix of the id in the path, where the path has one. */
+    readonly idPrefix?: string;
+    /** Only lists take a query: see `pageQuery`. Every other route refuses any parameter. */
+    readonly query?: z.ZodObject;
+    /** Comes as JSON or as a form. */
+    readonly body?: z.ZodObject;
+    /** Error codes for fields of the body, where they are not the general ones. */
+    readonly bodyCodes?: CodesByParameter;
+    /** It moves money: it requires an Idempotency-Key, and its response is stored. */
+    readonly isIdempotent?: true;
+    readonly response: {
+      readonly status: 200 | 201 | 202 | 204;
+      readonly description: string;
+      readonly schema?: z.ZodType;
+    };
+    /** The 202 in place of `response` while the approval of a second person is missing. */
+    readonly waitingResponse?: { readonly description: string; readonly schema: z.ZodType };
+    /** What the handler can refuse with, besides what every route with this access, query and body can. */
+    readonly errors?: readonly ErrorCode[];
   };
-  /** The 202 in place of `response` while the approval of a second person is missing. */
-  readonly waitingResponse?: { readonly description: string; readonly schema: z.ZodType };
-  /** What the handler can refuse with, besides what every route with this access, query and body can. */
-  readonly errors?: readonly ErrorCode[];
-};
 
 type CallerOf<Who extends Access> = Who extends 'anyone'
   ? unknown
@@ -76,6 +83,8 @@ export type RouteRequest<
   readonly requestId: string;
   /** The address of the client as the database keeps it; null when there is none that can be read. */
   readonly address: string | null;
+  /** What the client calls itself; null: nothing. */
+  readonly userAgent: string | null;
   /** From the session cookie; null when there is none. */
   readonly sessionToken: string | null;
 } & ([Prefix] extends [never] ? unknown : { readonly id: string }) &
@@ -117,12 +126,12 @@ export function route<
     readonly handle: (request: RouteRequest<Who, Prefix, Query, Body, Idempotent>) => Promise<RouteResponse>;
   },
 ): Route {
-  const { method, path, access, response, handle } = description;
+  const { method, path, response, handle } = description;
   const respond: ApiMiddleware = async (ctx) => {
     const request = await readRequest(ctx, deps, description);
     send(ctx, await handle(request as Parameters<typeof handle>[0]), response.status);
   };
-  return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, access), respond] };
+  return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, description), respond] };
 }
 
 // The order decides which of several errors a request is refused with. The Idempotency-Key comes first; then the
@@ -133,7 +142,7 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
   const readQuery = () => validate(query, { ...ctx.query }, PAGE_CODES);
   const early = isPublic(access) ? undefined : readQuery();
   const fields = body && (await readBody(ctx, body));
-  if (body) await requireAccessAfterBody(ctx, deps, access);
+  if (body) await requireAccessAfterBody(ctx, deps, description);
   const { caller, session } = ctx.state;
   return {
     id: (ctx as { params?: { id?: string } }).params?.id ?? '',
@@ -142,6 +151,7 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
     idempotencyKey,
     requestId: ctx.state.requestId,
     address: addressOf(ctx),
+    userAgent: userAgentOf(ctx),
     sessionToken: readSessionToken(ctx, deps.publicUrl),
     merchantId: caller?.merchantId ?? session?.person.merchantId,
     caller,

@@ -19,6 +19,7 @@ export type MemberChangeId = Branded<'mch'>;
 export type PayoutId = Branded<'pay'>;
 export type ReversalId = Branded<'rev'>;
 export type ReplayId = Branded<'rpl'>;
+export type SessionId = Branded<'ses'>;
 
 type IdByPrefix = {
   col: CollectionId;
@@ -34,6 +35,7 @@ type IdByPrefix = {
   pay: PayoutId;
   rev: ReversalId;
   rpl: ReplayId;
+  ses: SessionId;
   req: Branded<'req'>;
 };
 type IdPrefix = keyof IdByPrefix;

@@ -22,6 +22,7 @@ export type Operation = {
   readonly tags: readonly string[];
   readonly security?: readonly object[];
   readonly 'x-roles'?: readonly string[];
+  readonly 'x-step-up'?: true;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, Response>>;
@@ -72,6 +73,7 @@ const OPERATION = named(
       ),
     },
     'x-roles': { type: 'array', items: { enum: ROLES }, minItems: 1, uniqueItems: true },
+    'x-step-up': { const: true },
     requestBody: named({ required: { type: 'boolean' }, description: TEXT, content: CONTENT }, ['content']),
     responses: {
       type: 'object',

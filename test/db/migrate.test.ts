@@ -97,6 +97,14 @@ describe('migrating a database', () => {
     ]);
   });
 
+  it('ends the sessions of before, which have no id', async () => {
+    await migrateBefore('0027-sessions.sql');
+    await query(SESSION_OF_BEFORE);
+    await migrate(url, MIGRATIONS);
+    assert.deepEqual(await query('SELECT id FROM sessions'), []);
+    assert.equal((await query('SELECT id FROM users')).length, 1);
+  });
+
   it('has a person settle which of several payments one receipt paid, and lets no other share one', async () => {
     await migrateBefore('0012-operator-receipts.sql');
     await query(PAYMENTS_OF_BEFORE);
@@ -181,6 +189,15 @@ const transferOf = (kind: string, payment: string, [debit, credit]: [string, str
 
 const MERCHANT = `mer_${'0'.repeat(26)}`;
 const [AVAILABLE, HELD, OPERATOR] = [`${MERCHANT}/available`, `${MERCHANT}/held`, 'operator/mtn-momo/UGX'];
+
+const USER = `usr_${'0'.repeat(26)}`;
+const SESSION_OF_BEFORE = `
+  INSERT INTO merchants VALUES ('${MERCHANT}', 'Shop', 'UGX', now());
+  INSERT INTO users (id, email, name, password_hash, created_at)
+    VALUES ('${USER}', 'amina@shop.example', 'Amina', '$argon2id$', now());
+  INSERT INTO members (merchant_id, user_id, roles, created_at) VALUES ('${MERCHANT}', '${USER}', '{viewer}', now());
+  INSERT INTO sessions (token_sha256, merchant_id, user_id, created_at, last_used_at, expires_at)
+    VALUES (sha256('token'), '${MERCHANT}', '${USER}', now(), now(), now() + interval '1 hour')`;
 
 // Two collections and a payout that was paid, as an earlier version posted them. The rules of then are not at issue.
 const LEDGER_OF_BEFORE = `

@@ -279,11 +279,13 @@ export const VALID_ROWS = {
     expires_at: new Date(Date.now() + 1000),
   }),
   sessions: ({ merchantId, ownerId }) => ({
+    id: newId('ses'),
     token_sha256: randomBytes(32),
     merchant_id: merchantId,
     user_id: ownerId,
     created_at: new Date(),
     last_used_at: new Date(),
+    verified_at: new Date(),
     expires_at: new Date(Date.now() + 1000),
   }),
   attempt_counters: () => ({ subject: `person/${randomUUID()}`, failures: 0, window_ends_at: new Date() }),

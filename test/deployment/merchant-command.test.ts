@@ -8,7 +8,7 @@ import { recordDiscrepancy } from '../../src/operations/payments/record-discrepa
 import { makeCollection } from '../db/rows.ts';
 import { call } from '../support/api.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
-import { addPerson, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
+import { addPerson, enrolSecondFactor, logIn, openBrowser, PASSWORD as KNOWN_PASSWORD } from '../support/people.ts';
 import { API_ONLY } from '../api/responses.ts';
 
 type Outcome = { readonly code: number; readonly out: string; readonly err: string };
@@ -45,6 +45,7 @@ describe('npm run merchant', () => {
     const credentials = { email: 'amina@duka.example', password: PASSWORD };
     const session = await browser.call('POST', '/v1/console/session', { json: credentials });
     assert.deepEqual(session.json['merchant'], { id: merchantId, name: 'Duka la Amina', currency: 'KES' });
+    await enrolSecondFactor(browser, PASSWORD);
     assert.deepEqual((await browser.call('GET', '/v1/api/balance')).json, { available: 0, held: 0, currency: 'KES' });
   });
 

@@ -6,7 +6,7 @@ import { call } from '../support/api.ts';
 import { API_SCOPES, BEHIND_A_SESSION, isRead, PATH_IDS } from './access.ts';
 import { idsOf } from './merchant-ids.ts';
 import { looksLikeId, type PublishedOperation } from './published.ts';
-import { NEED_SECOND_FACTOR, sampleOf, SAMPLES } from './samples.ts';
+import { callerOptions, sampleOf, SAMPLES } from './samples.ts';
 import { useIsolationEnvironment, type Headers, type Shop } from './tenants.ts';
 
 type Page = { readonly data: readonly { readonly id: string }[]; readonly next_cursor?: string | null };
@@ -59,9 +59,7 @@ describe('a read without an id', () => {
   async function fill(shops: readonly Shop[]): Promise<void> {
     for (const operationId of Object.keys(SAMPLES)) {
       for (const shop of shops) {
-        const { person, headers } = await isolation.logInAs(shop, 'owner', {
-          hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId),
-        });
+        const { person, headers } = await isolation.logInAs(shop, 'owner', callerOptions(operationId));
         const sample = await sampleOf(operationId, { testEnv: isolation.testEnv, shop, person });
         if (operationId.startsWith('create')) await isolation.send(operationId, sample, headers);
       }

@@ -1,7 +1,7 @@
 // Calls that another site makes a person's browser send: only our own pages may change anything.
 import assert from 'node:assert/strict';
 import { BEFORE_A_SESSION, BEHIND_A_SESSION, isRead } from './access.ts';
-import { NEED_SECOND_FACTOR, sampleOf, type Sample } from './samples.ts';
+import { callerOptions, roleFor, sampleOf, type Sample } from './samples.ts';
 import { assertLetIn, assertRefused } from './call-effects.ts';
 import { useIsolationEnvironment, type Headers, type Shop, type ConsoleSession } from './tenants.ts';
 
@@ -14,9 +14,7 @@ describe('a page of another site', () => {
 
   async function prepare(operationId: string): Promise<{ session: ConsoleSession; sample: Sample }> {
     const { testEnv } = isolation;
-    const session = await isolation.logInAs(shop, 'owner', {
-      hasSecondFactor: NEED_SECOND_FACTOR.includes(operationId),
-    });
+    const session = await isolation.logInAs(shop, roleFor(operationId), callerOptions(operationId));
     return { session, sample: await sampleOf(operationId, { testEnv, shop, person: session.person }) };
   }
 

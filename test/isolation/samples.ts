@@ -7,7 +7,7 @@ import { MAX_ENDPOINTS_PER_MERCHANT } from '../../src/domain/webhooks/endpoint.t
 import type { CollectionId, DeliveryId, EndpointId, EventId, ReplayId } from '../../src/domain/ids.ts';
 import { UNDELIVERED_STATES } from '../../src/domain/webhooks/replay.ts';
 import { continueReplay } from '../../src/operations/webhooks/continue-replay.ts';
-import { holdsOneOf, type Person, type Role } from '../../src/domain/accounts/member.ts';
+import { holdsOneOf, requiresSecondFactor, type Person, type Role } from '../../src/domain/accounts/member.ts';
 import { changeMember } from '../../src/operations/accounts/change-member.ts';
 import { createApiKey } from '../../src/operations/accounts/create-api-key.ts';
 import { createInvitation } from '../../src/operations/accounts/create-invitation.ts';
@@ -40,14 +40,19 @@ const NOTHING: MakeSample = () => ({});
 
 /** By operation: creates what the call needs, and returns the call. */
 export const SAMPLES: Readonly<Record<string, MakeSample>> = {
-  logIn: ({ person }) => ({ json: { email: person.email, password: PASSWORD, merchant_id: person.merchantId } }),
+  logIn: ({ person: { email, merchantId, totpSecret } }) => {
+    const totp = totpSecret === null ? {} : { totp: codeOf(totpSecret) };
+    return { json: { email, password: PASSWORD, merchant_id: merchantId, ...totp } };
+  },
   getSession: NOTHING,
   logOut: NOTHING,
   recoverAccount: async ({ testEnv, person }) => {
     const { token } = (await startRecovery(testEnv.db, person.email, new Date()))!;
     return { json: { token, new_password: PASSWORD } };
   },
-  stepUp: () => ({ json: { password: PASSWORD } }),
+  stepUp: ({ person }) => ({
+    json: person.totpSecret === null ? { password: PASSWORD } : { totp: codeOf(person.totpSecret) },
+  }),
   changePassword: () => ({ json: { current_password: PASSWORD, new_password: PASSWORD } }),
   startSecondFactor: () => ({ json: { password: PASSWORD } }),
   confirmSecondFactor: async (context) => ({ json: { totp: codeOf(await startEnrolment(context)) } }),
@@ -128,8 +133,28 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   getBalance: NOTHING,
 };
 
-/** Operations that succeed only for a person with a second factor. */
-export const NEED_SECOND_FACTOR: readonly string[] = ['removeSecondFactor'];
+/** Operations that succeed only for a person with a second factor, or only for one without. */
+const SECOND_FACTOR: Readonly<Record<string, boolean>> = {
+  removeSecondFactor: true,
+  startSecondFactor: false,
+  confirmSecondFactor: false,
+};
+
+/** What a person must be for the operation to succeed, besides being in a role that may call it. */
+export function callerOptions(operationId: string): { readonly hasSecondFactor?: boolean } {
+  const hasSecondFactor = SECOND_FACTOR[operationId];
+  return hasSecondFactor === undefined ? {} : { hasSecondFactor };
+}
+
+/** Whether somebody in this role is refused although they may call it: their role requires their only second factor. */
+export function keepsLastFactor(operationId: string, role: Role): boolean {
+  return operationId === 'removeSecondFactor' && requiresSecondFactor([role]);
+}
+
+/** A role in which the operation succeeds. */
+export function roleFor(operationId: string): Role {
+  return keepsLastFactor(operationId, 'owner') ? 'viewer' : 'owner';
+}
 
 /** Fails with the operation's id where there is no sample for it. */
 export async function sampleOf(operationId: string, context: SampleContext): Promise<Sample> {

@@ -1,6 +1,7 @@
 // The environment of the isolation tests: merchants with money and people, and calls of the operations by their ids.
 import { randomUUID } from 'node:crypto';
 import { insertSession } from '../../src/db/accounts/session.ts';
+import { newId } from '../../src/domain/ids.ts';
 import type { Person, Role } from '../../src/domain/accounts/member.ts';
 import { newToken } from '../../src/security/token.ts';
 import { makeCollection } from '../db/rows.ts';
@@ -67,8 +68,10 @@ async function startIsolationEnvironment(): Promise<IsolationEnvironment> {
     const expiresAt = new Date(createdAt.getTime() + SESSION_MS);
     const secondFactorAt = person.totpSecret === null ? null : createdAt;
     const { merchantId, id: userId } = person;
+    const id = newId('ses');
+    const unknown = { address: null, userAgent: null };
     await db.withTransaction((tx) =>
-      insertSession(tx, { tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt }),
+      insertSession(tx, { id, tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt, ...unknown }),
     );
     const cookie = `${published.cookieName}=${token}`;
     return { person, cookie, headers: { cookie, ...ownPages(baseUrl) } };

@@ -1,8 +1,8 @@
-// People for tests: they share one password, may have a second factor, and log in like a browser.
+// People for tests: they share one password, have a second factor where their roles require it, and log in like a browser.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { MerchantId, UserId } from '../../src/domain/ids.ts';
-import type { Role } from '../../src/domain/accounts/member.ts';
+import { requiresSecondFactor, type Role } from '../../src/domain/accounts/member.ts';
 import { hashPassword } from '../../src/security/password.ts';
 import { generateTotpSecret, totpCode, totpStepAt } from '../../src/security/totp.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
@@ -28,7 +28,7 @@ export type TestPerson = {
 
 type ServerUnderTest = Pick<TestEnvironment, 'db' | 'config' | 'baseUrl'>;
 
-/** Adds a member in these roles, with a second factor if requested. */
+/** Adds a member in these roles, with a second factor if their roles require one, or as requested. */
 export async function addPerson(
   { db, config }: ServerUnderTest,
   merchantId: MerchantId,
@@ -36,7 +36,8 @@ export async function addPerson(
   options: { readonly hasSecondFactor?: boolean; readonly email?: string } = {},
 ): Promise<TestPerson> {
   const email = options.email ?? `${roles.join('.')}.${randomBytes(5).toString('hex')}@shop.example`;
-  const totpSecret = options.hasSecondFactor === true ? generateTotpSecret() : null;
+  const { hasSecondFactor = requiresSecondFactor(roles) } = options;
+  const totpSecret = hasSecondFactor ? generateTotpSecret() : null;
   const id = await enrolMember(db, {
     merchantId,
     email,
@@ -99,8 +100,14 @@ export function cookieOf(response: ApiResponse): { name: string; value: string; 
   return { name, value, attributes };
 }
 
+/** Makes the person's one-time codes valid again, as if time had passed: a test may need more of them than time gives. */
+export async function forgetUsedCodes({ db }: Pick<ServerUnderTest, 'db'>, { id }: TestPerson): Promise<void> {
+  await db.pool.query('UPDATE users SET totp_last_step = NULL WHERE id = $1', [id]);
+}
+
 /** Logs the person in and returns their browser. */
 export async function logIn(testEnv: ServerUnderTest, person: TestPerson, stepsLater = 0): Promise<Browser> {
+  await forgetUsedCodes(testEnv, person);
   const browser = openBrowser(testEnv.baseUrl);
   const totp = person.totpSecret === null ? {} : { totp: codeOf(person.totpSecret, stepsLater) };
   const response = await browser.call('POST', '/v1/console/session', {
@@ -117,6 +124,15 @@ export async function logInAs(
   ...roles: readonly Role[]
 ): Promise<Browser> {
   return logIn(testEnv, await addPerson(testEnv, merchantId, roles));
+}
+
+/** Enrols a second factor in the session, and returns its secret. Its present code is used up. */
+export async function enrolSecondFactor(browser: Browser, password = PASSWORD): Promise<string> {
+  const path = '/v1/console/session/second-factor';
+  const secret = String((await browser.call('POST', path, { json: { password } })).json['secret']);
+  const confirmed = await browser.call('POST', `${path}/confirm`, { json: { totp: codeOf(secret) } });
+  assert.equal(confirmed.status, 200, confirmed.text);
+  return secret;
 }
 
 export type AuditRow = {

@@ -5,17 +5,17 @@ import { permissionDenied, scopesOfRoles, type Person } from '../../domain/accou
 import { authenticateApiKey } from '../../operations/accounts/authenticate-api-key.ts';
 import { addressOf, routeOf, sessionOf, type ApiDeps, type ApiMiddleware, type Caller } from '../context.ts';
 import { readSessionToken } from '../session-cookie.ts';
-import { requireSession } from './session.ts';
+import { requireSession, type SessionDemands } from './session.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
 type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl'>;
 
 /**
  * An Authorization header decides, whatever cookie comes with it; without one the session counts. A key without the
- * scope is refused with `insufficient_scope`, a session with `permission_denied`.
+ * scope is refused with `insufficient_scope`, a session without it or against the demands with `permission_denied`.
  */
-export function requireScope(scope: Scope, deps: ScopeDeps): ApiMiddleware {
-  const enterSession = requireSession(deps);
+export function requireScope(scope: Scope, deps: ScopeDeps, demands: SessionDemands): ApiMiddleware {
+  const enterSession = requireSession(deps, demands);
   return async (ctx, next) => {
     const header = ctx.get('Authorization');
     if (header === '' && readSessionToken(ctx, deps.publicUrl) !== null) {

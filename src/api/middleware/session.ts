@@ -1,10 +1,18 @@
-// Lets in people with a session and the role of the route, from our own pages; records every refusal of a person.
+// Lets in people whose session meets the demands of the route, from our own pages; records every refusal of a person.
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { holdsOneOf, permissionDenied, type Role } from '../../domain/accounts/member.ts';
+import {
+  holdsOneOf,
+  isFreshlyVerified,
+  mustEnrol,
+  permissionDenied,
+  type Person,
+  type Role,
+} from '../../domain/accounts/member.ts';
+import type { Session } from '../../domain/accounts/session.ts';
 import { authenticateSession } from '../../operations/accounts/authenticate-session.ts';
 import { recordRefusal } from '../../operations/accounts/record-refusal.ts';
-import { auditOf, routeOf, sessionOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
+import { auditOf, routeOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
 import { readSessionToken } from '../session-cookie.ts';
 
 type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl'>;
@@ -14,18 +22,30 @@ const SAFE_METHODS = new Set(['GET', 'HEAD']);
 // Only what has the form of an id goes into the audit log.
 const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,40}$/;
 
+/** What a route requires of a session, besides that it is alive. */
+export type SessionDemands = {
+  /** One of these. An owner has them all. */
+  readonly roles?: readonly Role[] | undefined;
+  /** For a person's own session: also open to somebody who has yet to enrol the second factor that their roles require. */
+  readonly isOpenToEnrol?: boolean | undefined;
+  /** The person was verified within the last five minutes. */
+  readonly needsStepUp?: boolean | undefined;
+};
+
 /**
- * Refuses with `permission_denied` a request without a live session, and one that changes something unless it comes
- * from our own pages. Every refusal of a person, here or in what follows, goes into the audit log.
+ * Refuses with `permission_denied` a request without a live session, one that changes something unless it comes from
+ * our own pages, and one whose session does not meet the demands. Every refusal of a person, here or in what follows,
+ * goes into the audit log.
  */
-export function requireSession(deps: SessionDeps): ApiMiddleware {
+export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiMiddleware {
   return async (ctx, next) => {
-    const token = readSessionToken(ctx, deps.publicUrl);
-    const session = token === null ? null : await authenticateSession(deps.db, token, new Date());
+    const at = new Date();
+    const session = await findLiveSession(ctx, deps, at);
     if (!session) throw permissionDenied('no session');
     ctx.state.session = session;
     try {
       if (!SAFE_METHODS.has(ctx.method)) requireOwnPage(ctx, deps.publicUrl);
+      requireDemands(session.person, demands, at);
       await next();
     } catch (error) {
       if (error instanceof DomainError && REFUSALS.has(error.code)) await record(ctx, deps, error);
@@ -34,29 +54,27 @@ export function requireSession(deps: SessionDeps): ApiMiddleware {
   };
 }
 
-/** Requires a session as `requireSession` does, of a person in one of these roles. An owner has them all. */
-export function requireRole(deps: SessionDeps, roles: readonly [Role, ...Role[]]): ApiMiddleware {
-  const enterSession = requireSession(deps);
-  return async (ctx, next) => {
-    await enterSession(ctx, async () => {
-      if (!holdsOneOf(sessionOf(ctx).person.roles, roles)) {
-        throw permissionDenied(`needs a role of: ${roles.join(', ')}`);
-      }
-      await next();
-    });
-  };
+/**
+ * Refuses with `permission_denied` a request whose session has ended meanwhile, or no longer meets the demands. A
+ * request without a session passes.
+ */
+export async function requireLiveSession(ctx: Context, deps: SessionDeps, demands: SessionDemands): Promise<void> {
+  if (!ctx.state.session) return;
+  const at = new Date();
+  const session = await findLiveSession(ctx, deps, at);
+  if (!session) throw permissionDenied('the session ended while the request came in');
+  requireDemands(session.person, demands, at);
+  ctx.state.session = session;
 }
 
-/**
- * Refuses with `permission_denied` a request whose session has ended meanwhile, or whose person has none of these roles
- * any more, if roles are given. A request without a session passes.
- */
-export async function requireLiveSession(ctx: Context, deps: SessionDeps, roles?: readonly Role[]): Promise<void> {
-  if (!ctx.state.session) return;
-  const session = await authenticateSession(deps.db, readSessionToken(ctx, deps.publicUrl) ?? '', new Date());
-  const isStillIn = session !== null && (!roles || holdsOneOf(session.person.roles, roles));
-  if (!isStillIn) throw permissionDenied('the session or the role ended while the request came in');
-  ctx.state.session = session;
+function findLiveSession(ctx: Context, { db, publicUrl }: SessionDeps, at: Date): Promise<Session | null> {
+  return authenticateSession(db, readSessionToken(ctx, publicUrl) ?? '', at);
+}
+
+function requireDemands(person: Person, { roles, isOpenToEnrol, needsStepUp }: SessionDemands, at: Date): void {
+  if (isOpenToEnrol !== true && mustEnrol(person)) throw permissionDenied('has yet to enrol a second factor');
+  if (roles && !holdsOneOf(person.roles, roles)) throw permissionDenied(`needs a role of: ${roles.join(', ')}`);
+  if (needsStepUp === true && !isFreshlyVerified(person, at)) throw permissionDenied('needs a step-up first');
 }
 
 /**

@@ -21,6 +21,17 @@ export async function findRoles(db: Queryable, merchantId: MerchantId, userId: U
   return row?.roles ?? [];
 }
 
+const LIST_ROLES = statement(
+  'member_list_roles',
+  `SELECT DISTINCT role FROM members m CROSS JOIN unnest(m.roles) AS role
+   WHERE m.user_id = $1 AND m.removed_at IS NULL`,
+);
+
+/** The roles that the person has now at any of their merchants. */
+export async function listRolesOf(db: Queryable, userId: UserId): Promise<readonly Role[]> {
+  return (await db.run<{ role: Role }>(LIST_ROLES, [userId])).map(({ role }) => role);
+}
+
 const SELECT = `SELECT m.user_id, u.name, u.email, m.roles, u.totp_secret_sealed IS NOT NULL AS has_second_factor,
     m.created_at
   FROM members m JOIN users u ON u.id = m.user_id

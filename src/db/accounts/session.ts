@@ -1,53 +1,55 @@
 // Rows of sessions: the digest of the token, the person, the merchant, and when the session ends.
-import type { MerchantId, UserId } from '../../domain/ids.ts';
+import type { MerchantId, SessionId, UserId } from '../../domain/ids.ts';
 import { permissionDenied, type Person } from '../../domain/accounts/member.ts';
-import type { Session } from '../../domain/accounts/session.ts';
+import { sessionEndsAt, type Session } from '../../domain/accounts/session.ts';
 import { newToken, type NewToken } from '../../security/token.ts';
 import { boundedDelete } from '../bounded-delete.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
 const INSERT = statement(
   'session_insert',
-  `INSERT INTO sessions (token_sha256, merchant_id, user_id, created_at, last_used_at, expires_at, second_factor_at)
-   VALUES ($1, $2, $3, $4, $4, $5, $6)`,
+  `INSERT INTO sessions (id, token_sha256, merchant_id, user_id, created_at, last_used_at, verified_at, expires_at,
+                         second_factor_at, address, user_agent)
+   VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, $8, $9)`,
 );
 
 export type NewSession = {
+  readonly id: SessionId;
   readonly tokenSha256: Buffer;
   readonly merchantId: MerchantId;
   readonly userId: UserId;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly secondFactorAt: Date | null;
+  readonly address: string | null;
+  readonly userAgent: string | null;
 };
 
+/** The log-in counts as the first verification of the person. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
-  const { tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt } = session;
-  await tx.run(INSERT, [tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt]);
+  const { id, tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt, address, userAgent } = session;
+  const values = [id, tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt, address, userAgent];
+  await tx.run(INSERT, values);
 }
 
 // Membership, roles and second factor are read at every request, so that a change applies from the next request on.
 const FIND = statement(
   'session_find',
-  `SELECT s.token_sha256, s.user_id, s.merchant_id, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
-          u.name, u.email, u.totp_secret_sealed IS NOT NULL AS has_second_factor, s.second_factor_at, s.created_at,
-          s.last_used_at, s.expires_at
+  `SELECT s.id, s.token_sha256, s.user_id, s.merchant_id, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
+          u.name, u.email, u.totp_secret_sealed IS NOT NULL AS has_second_factor, s.second_factor_at, s.verified_at,
+          s.created_at, s.last_used_at, s.expires_at
    FROM sessions s
      JOIN members m ON m.merchant_id = s.merchant_id AND m.user_id = s.user_id AND m.removed_at IS NULL
      JOIN users u ON u.id = s.user_id
      JOIN merchants c ON c.id = s.merchant_id
-   WHERE s.token_sha256 = $1 AND s.expires_at > $2 AND s.last_used_at > $3`,
+   WHERE s.token_sha256 = $1`,
 );
 
-/** The session with this token, if it is unexpired at `at`, was used after `usedAfter`, and its person is a member. */
-export async function findSession(
-  db: Queryable,
-  tokenSha256: Buffer,
-  at: Date,
-  usedAfter: Date,
-): Promise<Session | null> {
-  const [row] = await db.run<Omit<Session, 'person'> & Person>(FIND, [tokenSha256, at, usedAfter]);
-  return row ? toSession(row) : null;
+/** The session with this token, if it has not ended at `at` and its person is a member. */
+export async function findSession(db: Queryable, tokenSha256: Buffer, at: Date): Promise<Session | null> {
+  const [row] = await db.run<Omit<Session, 'person'> & Person>(FIND, [tokenSha256]);
+  const session = row ? toSession(row) : null;
+  return session && sessionEndsAt(session) > at ? session : null;
 }
 
 const TOUCH = statement(
@@ -61,10 +63,14 @@ export async function touchSession(db: Queryable, tokenSha256: Buffer, at: Date)
 
 const RENEW = statement(
   'session_renew',
-  `UPDATE sessions SET token_sha256 = $2, last_used_at = $3, second_factor_at = $4 WHERE token_sha256 = $1 RETURNING 1`,
+  `UPDATE sessions SET token_sha256 = $2, last_used_at = $3, second_factor_at = $4, verified_at = $3
+   WHERE token_sha256 = $1 RETURNING 1`,
 );
 
-/** Gives the session a new token; the old one is invalid then. Throws `permission_denied` when the session ended. */
+/**
+ * Gives the session a new token, after the person was verified again; the old token is invalid then. Throws
+ * `permission_denied` when the session ended.
+ */
 export async function renewSession(
   tx: Tx,
   tokenSha256: Buffer,
@@ -118,6 +124,7 @@ export const deleteEndedSessions = boundedDelete('session_delete_ended', {
 });
 
 function toSession(row: Omit<Session, 'person'> & Person): Session {
-  const { userId, merchantId, merchantCurrency, roles, hasSecondFactor, secondFactorAt, ...session } = row;
-  return { ...session, person: { userId, merchantId, merchantCurrency, roles, hasSecondFactor, secondFactorAt } };
+  const { userId, merchantId, merchantCurrency, roles, hasSecondFactor, secondFactorAt, verifiedAt, ...session } = row;
+  const verified = { hasSecondFactor, secondFactorAt, verifiedAt };
+  return { ...session, person: { userId, merchantId, merchantCurrency, roles, ...verified } };
 }

@@ -19,6 +19,8 @@ export type Person = {
   readonly hasSecondFactor: boolean;
   /** When this session last verified the second factor; null: never, or the person has none. */
   readonly secondFactorAt: Date | null;
+  /** When this session last verified the person in any way. The log-in is the first time. */
+  readonly verifiedAt: Date;
 };
 
 /** A person's membership of a merchant, as its other members see it. */
@@ -54,13 +56,15 @@ export type ActedBy = {
   readonly requestId: string;
 };
 
-/** How long a verification of the second factor counts as fresh. */
+/** How long a verification of a person, by the second factor or the password, counts as fresh. */
 export const FRESH_FOR_MS = 5 * 60_000;
 
 /** A merchant with more members than this is a mistake. */
 export const MAX_MEMBERS_PER_MERCHANT = 200;
 export const MAX_OPEN_INVITATIONS_PER_MERCHANT = 100;
 export const INVITATION_LIFE_MS = 7 * 24 * 60 * 60_000;
+
+const SECOND_FACTOR_ROLES: readonly Role[] = ['owner', 'admin', 'maker', 'approver'];
 
 const READ_SCOPES: readonly Scope[] = ['collections:read', 'payouts:read', 'balance:read'];
 const WRITE_SCOPES: readonly Scope[] = ['collections:write', 'payouts:write'];
@@ -88,10 +92,32 @@ export function mayChangeRoles(held: readonly Role[], before: readonly Role[], a
   return mayGrant(held, added) && (!isOwnerDemoted || held.includes('owner'));
 }
 
+/** Whether somebody in these roles must have a second factor: those who take part in moving money, or say who may. */
+export function requiresSecondFactor(roles: readonly Role[]): boolean {
+  return roles.some((role) => SECOND_FACTOR_ROLES.includes(role));
+}
+
+/** Whether the person may do nothing at this merchant yet but enrol the second factor that their roles require. */
+export function mustEnrol({ roles, hasSecondFactor }: Pick<Person, 'roles' | 'hasSecondFactor'>): boolean {
+  return !hasSecondFactor && requiresSecondFactor(roles);
+}
+
 /** Whether the session verified the second factor in the last five minutes. Always false without a second factor. */
 export function hasFreshSecondFactor(person: Person, now: Date): boolean {
-  if (!person.hasSecondFactor || person.secondFactorAt === null) return false;
-  const ageMs = now.getTime() - person.secondFactorAt.getTime();
+  return person.hasSecondFactor && person.secondFactorAt !== null && isFresh(person.secondFactorAt, now);
+}
+
+/**
+ * Whether the last verification is fresh enough for an act that needs a step-up: of the second factor or, of a person
+ * who neither has nor needs one, of the password.
+ */
+export function isFreshlyVerified(person: Person, now: Date): boolean {
+  if (person.hasSecondFactor) return hasFreshSecondFactor(person, now);
+  return !mustEnrol(person) && isFresh(person.verifiedAt, now);
+}
+
+function isFresh(verifiedAt: Date, now: Date): boolean {
+  const ageMs = now.getTime() - verifiedAt.getTime();
   return ageMs >= 0 && ageMs < FRESH_FOR_MS;
 }
 

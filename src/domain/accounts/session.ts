@@ -1,8 +1,10 @@
 // Sessions of people in the console: what they hold and how long they last.
-import type { Person } from './member.ts';
+import type { SessionId } from '../ids.ts';
+import { requiresSecondFactor, type Person, type Role } from './member.ts';
 
 /** A live session. The person's roles are read at each request, so they are always the current ones. */
 export type Session = {
+  readonly id: SessionId;
   readonly tokenSha256: Buffer;
   readonly person: Person;
   readonly name: string;
@@ -10,15 +12,43 @@ export type Session = {
   readonly merchantName: string;
   readonly createdAt: Date;
   readonly lastUsedAt: Date;
+  /** The latest end of a session in any roles. `sessionExpiresAt` is that of this session. */
   readonly expiresAt: Date;
 };
 
-/** A session ends after this long without use. */
-export const SESSION_IDLE_MS = 12 * 60 * 60_000;
-/** A session ends this long after it was opened, however much it is used. */
-export const SESSION_LIFE_MS = 7 * 24 * 60 * 60_000;
+export type SessionLimits = {
+  /** A session ends after this long without use. */
+  readonly idleMs: number;
+  /** A session ends this long after it was opened, however much it is used. */
+  readonly lifeMs: number;
+};
 
-/** When a session that was last used at `lastUsedAt` ends, if it is not used again. */
-export function sessionEndsAt(session: { readonly lastUsedAt: Date; readonly expiresAt: Date }): Date {
-  return new Date(Math.min(session.lastUsedAt.getTime() + SESSION_IDLE_MS, session.expiresAt.getTime()));
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const MONEY_LIMITS: SessionLimits = { idleMs: 30 * MINUTE_MS, lifeMs: 12 * HOUR_MS };
+const READER_LIMITS: SessionLimits = { idleMs: 12 * HOUR_MS, lifeMs: 7 * 24 * HOUR_MS };
+
+/** How long a session can last in any roles. */
+export const LONGEST_SESSION_MS = READER_LIMITS.lifeMs;
+
+/** The limits of a session in these roles: shorter ones for people whose roles require a second factor. */
+export function sessionLimits(roles: readonly Role[]): SessionLimits {
+  return requiresSecondFactor(roles) ? MONEY_LIMITS : READER_LIMITS;
+}
+
+type Ending = Pick<Session, 'createdAt' | 'lastUsedAt' | 'expiresAt'> & { readonly person: Pick<Person, 'roles'> };
+
+/** When the session ends however much it is used. A role that the person gets meanwhile can bring it forward. */
+export function sessionExpiresAt({ createdAt, expiresAt, person }: Ending): Date {
+  return earlier(new Date(createdAt.getTime() + sessionLimits(person.roles).lifeMs), expiresAt);
+}
+
+/** When the session ends if it is not used again. */
+export function sessionEndsAt(session: Ending): Date {
+  const { idleMs } = sessionLimits(session.person.roles);
+  return earlier(new Date(session.lastUsedAt.getTime() + idleMs), sessionExpiresAt(session));
+}
+
+function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
 }

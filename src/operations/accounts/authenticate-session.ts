@@ -1,17 +1,17 @@
 // Finds the session of a token, with its person and their current roles.
 import type { Database } from '../../db/database.ts';
 import { findSession, touchSession } from '../../db/accounts/session.ts';
-import { SESSION_IDLE_MS, type Session } from '../../domain/accounts/session.ts';
+import type { Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';
 
-// For an idle time of hours a minute is precise enough, and saves a write per request.
+// For an idle time of half an hour and more a minute is precise enough, and saves a write per request.
 const TOUCH_EVERY_MS = 60_000;
 
 /** The session, or null when the token belongs to no live session. The roles are the current ones. */
 export async function authenticateSession(db: Database, token: string, at: Date): Promise<Session | null> {
   const tokenSha256 = hashToken(token);
   if (tokenSha256 === null) return null;
-  const session = await findSession(db, tokenSha256, at, new Date(at.getTime() - SESSION_IDLE_MS));
+  const session = await findSession(db, tokenSha256, at);
   if (session && at.getTime() - session.lastUsedAt.getTime() > TOUCH_EVERY_MS) await touchSession(db, tokenSha256, at);
   return session;
 }

@@ -6,10 +6,10 @@ import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { deleteSession, insertSession } from '../../db/accounts/session.ts';
 import { findUserLocked, type User } from '../../db/accounts/user.ts';
-import type { MerchantId } from '../../domain/ids.ts';
+import { newId, type MerchantId } from '../../domain/ids.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
-import { SESSION_LIFE_MS } from '../../domain/accounts/session.ts';
+import { LONGEST_SESSION_MS } from '../../domain/accounts/session.ts';
 import { newToken } from '../../security/token.ts';
 
 export type OpenSession = PasswordAttempt & {
@@ -22,6 +22,8 @@ export type OpenSession = PasswordAttempt & {
   readonly previous: Buffer | null;
   readonly keyRing: KeyRing;
   readonly address: string | null;
+  /** What the browser calls itself; null: nothing. */
+  readonly userAgent: string | null;
   readonly requestId: string;
   readonly at: Date;
 };
@@ -51,12 +53,15 @@ export async function openSession(db: Database, input: OpenSession): Promise<{ r
     const { token, sha256 } = newToken();
     if (input.previous !== null) await deleteSession(tx, input.previous);
     await insertSession(tx, {
+      id: newId('ses', input.at.getTime()),
       tokenSha256: sha256,
       merchantId,
       userId: user.id,
       createdAt: input.at,
-      expiresAt: new Date(input.at.getTime() + SESSION_LIFE_MS),
+      expiresAt: new Date(input.at.getTime() + LONGEST_SESSION_MS),
       secondFactorAt: user.totpSecretSealed === null ? null : input.at,
+      address: input.address,
+      userAgent: input.userAgent,
     });
     await uncountAttempts(tx, input.counted, input.at);
     return { token };

@@ -1,11 +1,14 @@
 // Removes a person's own second factor.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import { listRolesOf } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { forgetSecondFactor, renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked, removeTotp } from '../../db/accounts/user.ts';
-import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { permissionDenied, requiresSecondFactor, type ActedBy } from '../../domain/accounts/member.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { UserId } from '../../domain/ids.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
 
@@ -19,7 +22,8 @@ export type RemoveSecondFactor = PasswordAttempt & {
 
 /**
  * The session's new token. No session of the person counts as verified by the factor any more. Throws
- * `permission_denied` when the password or the code is wrong, or the person has no second factor; then nothing changes.
+ * `permission_denied` when the password or the code is wrong, or the person has no second factor; and `state_conflict`
+ * when a role of theirs, at any merchant, requires one. Then nothing changes.
  */
 export async function removeSecondFactor(db: Database, input: RemoveSecondFactor): Promise<{ readonly token: string }> {
   const { by, at } = input;
@@ -27,6 +31,7 @@ export async function removeSecondFactor(db: Database, input: RemoveSecondFactor
     const user = await findUserLocked(tx, by.person.userId);
     if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
     if (!(await useTotpCode(tx, user, input.code, input))) throw permissionDenied('wrong or used one-time code');
+    await requireNoneNeeded(tx, user.id);
     await removeTotp(tx, user.id);
     await forgetSecondFactor(tx, user.id);
     const { token } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: null });
@@ -35,4 +40,12 @@ export async function removeSecondFactor(db: Database, input: RemoveSecondFactor
     await recordAct(tx, by, { action: 'second_factor.removed', subjectId: user.id, ...change, at });
     return { token };
   });
+}
+
+async function requireNoneNeeded(tx: Tx, userId: UserId): Promise<void> {
+  if (!requiresSecondFactor(await listRolesOf(tx, userId))) return;
+  throw new DomainError(
+    'state_conflict',
+    'A role of yours requires a second factor. Enrol another one before you remove this.',
+  );
 }

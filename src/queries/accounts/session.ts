@@ -8,7 +8,7 @@ import { findSession } from '../../db/accounts/session.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { holdsOneOf, permissionDenied, type Person } from '../../domain/accounts/member.ts';
 import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
-import { SESSION_IDLE_MS, type Session } from '../../domain/accounts/session.ts';
+import type { Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';
 
 export type OwnSession = Session & {
@@ -27,7 +27,7 @@ export type WaitsForYou = {
 export async function getOwnSession(db: Database, token: string, at: Date): Promise<OwnSession> {
   return db.withTransaction(async (tx) => {
     const sha256 = hashToken(token);
-    const session = sha256 && (await findSession(tx, sha256, at, new Date(at.getTime() - SESSION_IDLE_MS)));
+    const session = sha256 && (await findSession(tx, sha256, at));
     if (!session) throw permissionDenied('the session has ended');
     const merchants = await listMerchantsOf(tx, session.person.userId);
     return { ...session, merchants, waitsForYou: await countWaiting(tx, session.person, at) };

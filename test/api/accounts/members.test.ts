@@ -228,7 +228,7 @@ describe('the people of a merchant', () => {
       const refused = await accept({ token, name: 'Brian', password: 'a password of their own' });
       assertError(refused, 'permission_denied');
       await assertAudited(testEnv, refused, { action: 'invitation.accepted', outcome: 'refused', user_id: null });
-      const accepted = await accept({ token, password: PASSWORD });
+      const accepted = await accept({ token, password: PASSWORD, totp: codeOf(person.totpSecret) });
       assert.deepEqual([accepted.status, accepted.json['id'], accepted.json['name']], [201, person.id, 'The owner']);
     });
 

@@ -5,7 +5,7 @@ import { newToken } from '../../../src/security/token.ts';
 import { createMerchant } from '../../../src/operations/accounts/create-merchant.ts';
 import { decideInvitation } from '../../../src/operations/accounts/decide-invitation.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, assertAudited, logIn } from '../../support/people.ts';
+import { addPerson, assertAudited, enrolSecondFactor, logIn } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 import { createMemberClient, type LoggedInMember } from './member-client.ts';
 
@@ -188,7 +188,8 @@ describe('a second person', () => {
       const accepted = await members.accept({ token });
       assert.equal(accepted.status, 201, accepted.text);
       const person = { id: accepted.json['id'] as UserId, merchantId, email, totpSecret: null };
-      return { person, browser: await logIn(testEnv, person) };
+      const browser = await logIn(testEnv, person);
+      return { person: { ...person, totpSecret: await enrolSecondFactor(browser) }, browser };
     };
     const one = await join(first);
     const self = await members.invite(one, ['approver']);

@@ -29,12 +29,12 @@ describe('logging in', () => {
   const credentials = (person: TestPerson) => ({ email: person.email, password: PASSWORD });
 
   it('opens a session that shows the person and their roles', async () => {
-    const person = await addPerson(testEnv, testEnv.merchant.id, ['maker', 'viewer']);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['developer', 'viewer']);
     const browser = openBrowser(testEnv.baseUrl);
     const response = await browser.call('POST', SESSION, { json: credentials(person) });
     assert.equal(response.status, 201, response.text);
     assert.deepEqual((response.json['person'] as { id: string }).id, person.id);
-    assert.deepEqual(response.json['roles'], ['maker', 'viewer']);
+    assert.deepEqual(response.json['roles'], ['developer', 'viewer']);
     assert.equal(response.json['environment'], 'test');
     assert.equal(response.json['second_factor_at'], null);
     const look = await browser.call('GET', SESSION);
@@ -228,11 +228,15 @@ describe('a session', () => {
 
   it('ends after seven days, however much it is used', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
-    await testEnv.db.pool.query(
-      `UPDATE sessions SET created_at = created_at - interval '7 days', expires_at = now() + interval '2 s'`,
-    );
+    await age('created_at', '6 days 23 hours 59 minutes');
     assert.equal((await look(browser)).status, 200);
-    await testEnv.db.pool.query(`UPDATE sessions SET expires_at = now()`);
+    await age('created_at', '1 minute 1 second');
+    assertError(await look(browser), 'permission_denied');
+  });
+
+  it('never outlasts the end that was recorded when it was opened', async () => {
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
+    await testEnv.db.pool.query(`UPDATE sessions SET created_at = now() - interval '1 day', expires_at = now()`);
     assertError(await look(browser), 'permission_denied');
   });
 

@@ -157,8 +157,9 @@ describe('a queued payout', () => {
       const merchant = await fundedMerchant();
       await setPolicy(merchant, 'second_factor_required', true);
       const payout = await requestPayout(testEnv, '000', { merchant });
-      assertError(await release(await logInAs(testEnv, merchant.id, 'approver'), payout), 'permission_denied');
-      const person = await addPerson(testEnv, merchant.id, ['approver'], { hasSecondFactor: true });
+      const without = await addPerson(testEnv, merchant.id, ['approver'], { hasSecondFactor: false });
+      assertError(await release(await logIn(testEnv, without), payout), 'permission_denied');
+      const person = await addPerson(testEnv, merchant.id, ['approver']);
       assert.equal((await release(await logIn(testEnv, person), payout)).status, 200);
     });
   });

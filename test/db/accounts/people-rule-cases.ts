@@ -180,7 +180,10 @@ const SESSION_CASES: readonly RuleCase[] = [
     ['a digest of the wrong length', { token_sha256: Buffer.alloc(33) }, 'sessions_token_sha256_check'],
     ['a session of a non-member', ({ otherMemberId }) => ({ user_id: otherMemberId }), 'sessions_of_a_member'],
     ['an end before the beginning', { expires_at: new Date(0) }, 'sessions_end_after_they_begin'],
+    ['an id with a wrong prefix', { id: newId('usr') }, 'sessions_id_check'],
+    ['a browser that calls itself nothing', { user_agent: '' }, 'sessions_user_agent_check'],
   ]),
+  twoRows('one id for two sessions', 'sessions_named_once', 'sessions', { id: newId('ses') }),
   twoRows('one token for two sessions', 'sessions_pkey', 'sessions', { token_sha256: Buffer.alloc(32, 9) }),
 ];
 

@@ -49,7 +49,8 @@ export async function makeShop(db: Database, balanceMinor: bigint): Promise<Shop
 
 export async function makePerson(db: Database, merchantId: MerchantId, roles: readonly Role[]): Promise<Person> {
   const userId = await makeMember(db, merchantId, roles);
-  return { userId, merchantId, merchantCurrency: 'UGX', roles, hasSecondFactor: false, secondFactorAt: null };
+  const verified = { hasSecondFactor: false, secondFactorAt: null, verifiedAt: new Date() };
+  return { userId, merchantId, merchantCurrency: 'UGX', roles, ...verified };
 }
 
 export async function setPolicy(

@@ -5,9 +5,11 @@ import { newId } from '../../../src/domain/ids.ts';
 import {
   FRESH_FOR_MS,
   hasFreshSecondFactor,
+  isFreshlyVerified,
   holdsOneOf,
   mayChangeRoles,
   mayGrant,
+  mustEnrol,
   ROLES,
   scopesOfRoles,
   type Person,
@@ -24,6 +26,7 @@ function person(fields: Partial<Person>): Person {
     roles: ['approver'],
     hasSecondFactor: true,
     secondFactorAt: NOW,
+    verifiedAt: NOW,
     ...fields,
   };
 }
@@ -93,4 +96,25 @@ describe('a second factor', () => {
     assert.equal(hasFreshSecondFactor(person({ hasSecondFactor: false }), NOW), false);
     assert.equal(hasFreshSecondFactor(person({ secondFactorAt: at(-1) }), NOW), false);
   });
+});
+
+describe('a step-up', () => {
+  const LONG_AGO = new Date(NOW.getTime() - FRESH_FOR_MS);
+
+  it('is the second factor of those who have one, and never their password', () => {
+    const stale = person({ roles: ['viewer'], secondFactorAt: LONG_AGO, verifiedAt: NOW });
+    assert.equal(isFreshlyVerified(stale, NOW), false);
+    assert.ok(isFreshlyVerified({ ...stale, secondFactorAt: NOW, verifiedAt: LONG_AGO }, NOW));
+  });
+
+  for (const role of ROLES) {
+    const isReader = role === 'developer' || role === 'viewer';
+    it(`is ${isReader ? 'the password' : 'nothing'} of somebody in the role ${role} without a second factor`, () => {
+      const without = person({ roles: [role], hasSecondFactor: false, secondFactorAt: null });
+      assert.equal(isFreshlyVerified(without, NOW), isReader);
+      assert.equal(isFreshlyVerified({ ...without, verifiedAt: LONG_AGO }, NOW), false);
+      assert.equal(mustEnrol(without), !isReader);
+      assert.equal(mustEnrol({ ...without, hasSecondFactor: true }), false);
+    });
+  }
 });

@@ -26,6 +26,7 @@ function personWith(fields: Partial<Person> = {}): Person {
     roles: ['approver'],
     hasSecondFactor: false,
     secondFactorAt: null,
+    verifiedAt: AT,
     ...fields,
   };
 }

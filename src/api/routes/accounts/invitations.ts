@@ -156,7 +156,8 @@ function acceptRoute(deps: ApiDeps): Route {
     summary: 'Accept an invitation',
     description:
       'Makes the person a member, and does not log them in. What must be sent, and what is said of it, is the same for a ' +
-      'person who is known here and for one who is not; only that a known person’s password must be theirs.',
+      'person who is known here and for one who is not; only that a known person’s password must be theirs. Where the roles ' +
+      'require a second factor, the first log-in leads to its enrolment.',
     access: 'anyone',
     body: acceptInvitationSchema,
     response: { status: 201, description: 'The member.', schema: memberSchema },

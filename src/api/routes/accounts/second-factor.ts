@@ -29,7 +29,7 @@ function startRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Begin to enrol a second factor',
     description: 'The secret counts once a code of it was confirmed. Beginning again makes another.',
-    access: 'session',
+    access: 'ownSession',
     body: startSecondFactorSchema,
     response: { status: 201, description: 'The secret, shown this once.', schema: startedSecondFactorSchema },
     errors: ['state_conflict'],
@@ -50,7 +50,7 @@ function confirmRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Confirm the second factor with its first code',
     description: 'From now on every log-in asks for a code. The session gets a new cookie.',
-    access: 'session',
+    access: 'ownSession',
     body: confirmSecondFactorSchema,
     response: { status: 200, description: 'The session, its second factor fresh.', schema: sessionSchema },
     errors: ['state_conflict'],
@@ -71,10 +71,13 @@ function removeRoute(deps: ApiDeps): Route {
     operationId: 'removeSecondFactor',
     tag: TAG,
     summary: 'Remove your second factor',
-    description: 'Asks for the password and for a last code. The session gets a new cookie.',
-    access: 'session',
+    description:
+      'Asks for the password and for a last code. Not while a role of yours, at any merchant, requires a second factor. The ' +
+      'session gets a new cookie.',
+    access: 'ownSession',
     body: removeSecondFactorSchema,
     response: { status: 200, description: 'The session.', schema: sessionSchema },
+    errors: ['state_conflict'],
     handle: async ({ body: { password, totp: code }, session: { tokenSha256 }, by }) => {
       const attempt = await verifyOwnPassword(deps, by, password);
       const { keyRing } = deps;

@@ -41,7 +41,13 @@ function logInRoute(deps: ApiDeps): Route {
     access: 'anyone',
     body: logInSchema,
     response: { status: 201, description: 'Logged in.', schema: sessionSchema },
-    handle: async ({ body: { email, password, totp, merchant_id: merchantId }, address, requestId, sessionToken }) => {
+    handle: async ({
+      body: { email, password, totp, merchant_id: merchantId },
+      address,
+      userAgent,
+      requestId,
+      sessionToken,
+    }) => {
       const at = new Date();
       const limits = [accountLimit(email), addressLimit(address)];
       const account = await beginAuthentication(deps.db, { of: { email }, limits, at });
@@ -55,6 +61,7 @@ function logInRoute(deps: ApiDeps): Route {
         keyRing: deps.keyRing,
         counted: limits.map(({ subject }) => subject),
         address,
+        userAgent,
         requestId,
         at,
       });
@@ -71,7 +78,7 @@ function fetchRoute(deps: ApiDeps): Route {
     operationId: 'getSession',
     tag: TAG,
     summary: 'Whose session this is, and what it may do',
-    access: 'session',
+    access: 'ownSession',
     response: { status: 200, description: 'The session.', schema: sessionSchema },
     handle: async ({ sessionToken }) => {
       const session = await getOwnSession(deps.db, sessionToken ?? '', new Date());
@@ -87,7 +94,7 @@ function logOutRoute(deps: ApiDeps): Route {
     operationId: 'logOut',
     tag: TAG,
     summary: 'Log out',
-    access: 'session',
+    access: 'ownSession',
     response: { status: 204, description: 'The session is dead.' },
     handle: async ({ session: { tokenSha256 }, by }) => {
       await closeSession(deps.db, tokenSha256, by, new Date());
@@ -104,7 +111,7 @@ function stepUpRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Prove again who you are',
     description: 'By a code, or by the password of a person without a second factor. The session gets a new cookie.',
-    access: 'session',
+    access: 'ownSession',
     body: stepUpSchema,
     response: { status: 200, description: 'The session, its second factor fresh.', schema: sessionSchema },
     handle: async ({ body: { totp, password }, session: { tokenSha256 }, by }) => {
@@ -125,7 +132,8 @@ function passwordRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Change your password',
     description: 'Every other session of yours ends; this one gets a new cookie.',
-    access: 'session',
+    access: 'ownSession',
+    needsStepUp: true,
     body: changePasswordSchema,
     response: { status: 200, description: 'The session.', schema: sessionSchema },
     handle: async ({ body, session: { tokenSha256 }, by }) => {

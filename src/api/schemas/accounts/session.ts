@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SCOPES } from '../../../domain/accounts/api-key.ts';
 import { ENVIRONMENTS, type Environment } from '../../../domain/event.ts';
 import { scopesOfRoles } from '../../../domain/accounts/member.ts';
-import { sessionEndsAt } from '../../../domain/accounts/session.ts';
+import { sessionEndsAt, sessionExpiresAt } from '../../../domain/accounts/session.ts';
 import type { OwnSession } from '../../../queries/accounts/session.ts';
 import { email, givenCode, givenPassword, newPassword, shownRoles, userId } from './person.ts';
 import { time } from '../primitives.ts';
@@ -98,7 +98,7 @@ export function sessionObject(session: OwnSession, environment: Environment): z.
     second_factor_at: person.secondFactorAt?.toISOString() ?? null,
     created_at: session.createdAt.toISOString(),
     ends_at: sessionEndsAt(session).toISOString(),
-    expires_at: session.expiresAt.toISOString(),
+    expires_at: sessionExpiresAt(session).toISOString(),
     waits_for_you: {
       invitations: session.waitsForYou.invitations,
       member_changes: session.waitsForYou.memberChanges,

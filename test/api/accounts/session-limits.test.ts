@@ -1,0 +1,37 @@
+// The shorter sessions of people whose roles require a second factor.
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import assert from 'node:assert/strict';
+import { addPerson, logIn, type Browser } from '../../support/people.ts';
+import { API_ONLY, assertError } from '../responses.ts';
+
+describe('a session', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+
+  const age = (column: string, interval: string) =>
+    testEnv.db.pool.query(`UPDATE sessions SET ${column} = ${column} - interval '${interval}'`);
+  const look = (browser: Browser) => browser.call('GET', '/v1/console/session');
+
+  for (const role of ['owner', 'admin', 'maker', 'approver'] as const) {
+    it(`of somebody in the role ${role} ends after thirty minutes without use, and after twelve hours in any case`, async () => {
+      const person = await addPerson(testEnv, testEnv.merchant.id, [role]);
+      const browser = await logIn(testEnv, person);
+      await age('last_used_at', '29 minutes 50 seconds');
+      assert.equal((await look(browser)).status, 200);
+      await age('last_used_at', '30 minutes 1 second');
+      assertError(await look(browser), 'permission_denied');
+      const another = await logIn(testEnv, person);
+      await age('created_at', '12 hours 1 second');
+      assertError(await look(another), 'permission_denied');
+    });
+  }
+
+  it('has the shorter limits from the request after its person got such a role', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const browser = await logIn(testEnv, person);
+    await age('last_used_at', '31 minutes');
+    assert.equal((await look(browser)).status, 200);
+    await age('last_used_at', '31 minutes');
+    await testEnv.db.pool.query(`UPDATE members SET roles = '{viewer,maker}' WHERE user_id = $1`, [person.id]);
+    assertError(await look(browser), 'permission_denied');
+  });
+});
