@@ -1,7 +1,9 @@
 // The command line of `npm run merchant`: its help page, and how arguments become one of the staff commands.
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
 import { CURRENCIES, type Currency } from '../domain/money.ts';
+import { AuditFault, exportAuditLog, verifyAuditLogs } from './audit-commands.ts';
 import { settleOpenDiscrepancy, showDiscrepancies } from './discrepancy-commands.ts';
 import {
   approveWaitingChange,
@@ -18,6 +20,8 @@ const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --em
        npm run merchant -- discrepancies
        npm run merchant -- settle --id NUMBER --how TEXT
        npm run merchant -- quarantined
+       npm run merchant -- audit verify [--merchant ID|service] [--head POSITION:HASH]…
+       npm run merchant -- audit export --merchant ID|service [--after POSITION]
 
 create   makes a merchant and prints an invitation for each of its first owners, one or two. Who holds it becomes that
          owner: hand it to them and to nobody else. It works once, for 7 days.
@@ -33,6 +37,10 @@ settle   writes down how one of these was settled, with the operator and the mer
          ledger names it no more, and the merchant's audit log shows the words, and that the service wrote them.
 quarantined  shows the payments and deliveries of all merchants whose workflow failed so often that it is tried once an
          hour. The log and the Temporal UI say why.
+audit verify  recomputes the hash chain of one audit log, or of all, and checks the heads that were signed each day. It fails
+         when an entry was changed, removed or added by hand. --head gives a head that was kept elsewhere: the server's log has
+         one a day for each merchant.
+audit export  prints an audit log as JSON lines. Each line has the SHA-256 of the line of the entry before it.
 
 Settings are those of the server, from the environment.
 
@@ -43,6 +51,8 @@ Settings are those of the server, from the environment.
   --change ID        mch_… or inv_…, as waiting shows it
   --id NUMBER        as discrepancies shows it
   --how TEXT         1 to 500 characters, for the merchant to read
+  --head P:HASH      with --merchant: an entry's position in its log, and its hash
+  --after POSITION   only what comes after this entry
   --help             this page
 
 exit codes: 0 done, 1 it could not be done, 2 the command is not as above
@@ -62,6 +72,36 @@ function id(option: string, prefixes: string) {
 }
 
 const merchant = id('merchant', 'mer');
+
+// What concerns no merchant is in a log of its own.
+const auditedMerchant = z.union([merchant, z.literal('service')], {
+  error: (issue) =>
+    issue.input === undefined ? '--merchant is missing' : '--merchant must be an id as shown, or service',
+});
+const POSITION = '[1-9][0-9]{0,14}';
+const head = z
+  .string()
+  .regex(new RegExp(`^${POSITION}:[0-9a-f]{64}$`), {
+    error: '--head must be as the log shows it: a number, a colon, a hash',
+  })
+  .transform((text) => {
+    const [position = '', hash = ''] = text.split(':');
+    return { position: BigInt(position), hash: Buffer.from(hash, 'hex') };
+  });
+const auditVerifySchema = z
+  .strictObject({ merchant: auditedMerchant.optional(), head: z.array(head).default([]) })
+  .refine((options) => options.head.length === 0 || options.merchant !== undefined, {
+    error: '--head needs --merchant',
+  })
+  .transform(({ merchant: of = null, head: kept }) => ({ merchant: of as AuditChainName | null, head: kept }));
+const auditExportSchema = z.strictObject({
+  merchant: auditedMerchant.transform((of) => of as AuditChainName),
+  after: z
+    .string()
+    .regex(new RegExp(`^(?:0|${POSITION})$`), { error: '--after must be a number' })
+    .default('0')
+    .transform(BigInt),
+});
 
 const createSchema = z.strictObject({
   name: z
@@ -109,7 +149,13 @@ function readCommand(args: string[]): () => Promise<string> {
     if (command === 'settle') return withOptions(settleSchema, options, settleOpenDiscrepancy);
     if (command === 'quarantined') return withOptions(quarantinedSchema, options, showQuarantinedWork);
   }
-  throw new UsageError('the commands there are: create, waiting, approve, recover, discrepancies, settle, quarantined');
+  if (command === 'audit' && rest.length === 1) {
+    if (rest[0] === 'verify') return withOptions(auditVerifySchema, options, verifyAuditLogs);
+    if (rest[0] === 'export') return withOptions(auditExportSchema, options, exportAuditLog);
+  }
+  throw new UsageError(
+    'the commands there are: create, waiting, approve, recover, discrepancies, settle, quarantined, audit verify, audit export',
+  );
 }
 
 function withOptions<Options>(
@@ -137,6 +183,8 @@ function parse(args: string[]) {
     change: text,
     id: text,
     how: text,
+    head: { type: 'string', multiple: true },
+    after: text,
     help: { type: 'boolean', short: 'h' },
   } as const;
   try {
@@ -154,6 +202,10 @@ export async function runMerchantCommand(args: string[]): Promise<number> {
   } catch (error) {
     const isUsage = error instanceof UsageError;
     const text = error instanceof Error ? error.message : String(error);
+    if (error instanceof AuditFault) {
+      process.stderr.write(`${text}\n`);
+      return 1;
+    }
     process.stderr.write(
       isUsage ? `${text}\n\n${HELP}` : `nothing was done: ${text === '' ? 'the database does not answer' : text}\n`,
     );

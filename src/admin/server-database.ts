@@ -1,8 +1,9 @@
 // Opens the server's own database for one staff command.
 import { loadConfig } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
+import type { KeyRing } from '../security/sealing.ts';
 
-type Server = { readonly db: Database; readonly baseUrl: string };
+type Server = { readonly db: Database; readonly baseUrl: string; readonly keyRing: KeyRing };
 
 /**
  * Returns what `run` returns. Throws what `run` throws, or a ConfigError when the server's configuration is not usable.
@@ -18,7 +19,8 @@ export async function withServerDatabase(run: (server: Server) => Promise<string
     onIdleError: () => undefined,
   });
   try {
-    return await run({ db, baseUrl: settings.MALIPO_PUBLIC_URL.replace(/\/$/, '') });
+    const baseUrl = settings.MALIPO_PUBLIC_URL.replace(/\/$/, '');
+    return await run({ db, baseUrl, keyRing: settings.MALIPO_SECRET_KEYS });
   } finally {
     await db.close();
   }

@@ -1,6 +1,7 @@
-// Runs the loops that move recorded work: workflow starts, checks of late work, first webhook attempts, maintenance. It holds
-// no state.
+// Runs the loops that move recorded work: workflow starts, checks of late work, first webhook attempts, maintenance, audit
+// chains. It holds no state.
 import type { Log } from '../log.ts';
+import type { AuditChains } from './audit-chains.ts';
 import type { DeliveryMaintenance } from './delivery-maintenance.ts';
 import type { FirstAttempts } from './first-attempts.ts';
 import type { LateWorkChecks } from './late-work.ts';
@@ -22,6 +23,7 @@ export type DispatcherOptions = {
   readonly checks: LateWorkChecks;
   readonly rechecks: RecheckStarts;
   readonly maintenance: DeliveryMaintenance;
+  readonly auditChains: AuditChains;
   /** How often every loop runs without being woken. */
   readonly tickMs: number;
   readonly log: Log;
@@ -29,7 +31,7 @@ export type DispatcherOptions = {
 
 /** Any number of dispatchers may run on one database. */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { attempts, starter, checks, rechecks, maintenance, tickMs, log } = options;
+  const { attempts, starter, checks, rechecks, maintenance, auditChains, tickMs, log } = options;
   let isStopped = false;
   const attemptLoop = createLoop('first attempts', () => attempts.run());
   const startLoop = createLoop('starts', async () => {
@@ -44,7 +46,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     await rechecks.start();
   });
   const maintenanceLoop = createLoop('maintenance', () => maintenance.run());
-  const loops = [attemptLoop, startLoop, checkLoop, maintenanceLoop];
+  const auditLoop = createLoop('audit chains', () => auditChains.run());
+  const loops = [attemptLoop, startLoop, checkLoop, maintenanceLoop, auditLoop];
   const tick = (): void => {
     for (const loop of loops) loop.wake();
   };

@@ -13,6 +13,7 @@ import { createEndpointConcurrency, type EndpointConcurrency } from '../webhooks
 import type { Config, Role } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
 import { listen } from '../db/listener.ts';
+import { createAuditChains } from '../dispatcher/audit-chains.ts';
 import { createDeliveryMaintenance } from '../dispatcher/delivery-maintenance.ts';
 import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
@@ -267,6 +268,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     checks,
     rechecks,
     maintenance,
+    auditChains: createAuditChains({ db, ring: settings.MALIPO_SECRET_KEYS, log }),
     tickMs: TICK_MS,
     log,
   });

@@ -5,6 +5,7 @@ import type { Database } from '../../src/db/database.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../../src/domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../../src/domain/payments/reversal.ts';
+import { AUDIT_CHAIN_RULE_CASES } from './accounts/audit-chain-rule-cases.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
 import { LEDGER_RULE_CASES } from './payments/ledger-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payments/payment-rule-cases.ts';
@@ -31,6 +32,7 @@ const CASES: readonly RuleCase[] = [
   ...LEDGER_RULE_CASES,
   ...WEBHOOK_RULE_CASES,
   ...PEOPLE_RULE_CASES,
+  ...AUDIT_CHAIN_RULE_CASES,
   ...PAYOUT_RULE_CASES,
   ...PAYOUT_MONEY_RULE_CASES,
   ...REVERSAL_RULE_CASES,

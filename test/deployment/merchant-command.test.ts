@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { newId } from '../../src/domain/ids.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { linkAuditEntries } from '../../src/operations/accounts/link-audit-entries.ts';
 import { recordDiscrepancy } from '../../src/operations/payments/record-discrepancy.ts';
 import { makeCollection } from '../db/rows.ts';
 import { call } from '../support/api.ts';
@@ -54,8 +55,38 @@ describe('npm run merchant', () => {
     assert.equal(help.code, 0);
     assert.match(help.out, /^usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS/);
     assert.match(help.out, /UGX.*KES/);
-    for (const command of ['create', 'waiting', 'approve', 'recover', 'discrepancies', 'settle', 'quarantined']) {
+    for (const command of [
+      'create',
+      'waiting',
+      'approve',
+      'recover',
+      'discrepancies',
+      'settle',
+      'quarantined',
+      'audit verify',
+      'audit export',
+    ]) {
       assert.match(help.out, new RegExp(`npm run merchant -- ${command}\\b`));
+    }
+  });
+
+  it('verifies and exports the audit log, and exits with 1 when it was changed', async () => {
+    const { id: merchantId } = await testEnv.addMerchant();
+    await logIn(testEnv, await addPerson(testEnv, merchantId, ['viewer']));
+    await linkAuditEntries(testEnv.db, 1000);
+    const verified = await run(['audit', 'verify', '--merchant', merchantId]);
+    assert.deepEqual([verified.code, verified.err], [0, '']);
+    assert.match(verified.out, /^verified +1 logs, 1 entries, 0 signed heads\n$/);
+    const exported = await run(['audit', 'export', '--merchant', merchantId]);
+    const [line, ...more] = exported.out.trimEnd().split('\n');
+    const entry = JSON.parse(line!) as Record<string, unknown>;
+    assert.deepEqual([entry['action'], entry['position'], more], ['session.opened', 1, []]);
+    const kept = `1:${'0'.repeat(64)}`;
+    const changed = await run(['audit', 'verify', '--merchant', merchantId, '--head', kept]);
+    assert.equal(changed.code, 1);
+    assert.match(changed.err, /^the audit log is not as it was recorded:\n.*entry 1 is not that of the head/);
+    for (const wrong of [['audit'], ['audit', 'verify', '--head', kept], ['audit', 'export']]) {
+      assert.equal((await run(wrong)).code, 2, wrong.join(' '));
     }
   });
 

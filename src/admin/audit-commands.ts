@@ -1,0 +1,34 @@
+// The commands of `npm run merchant` about audit logs. Each returns the text that it prints.
+import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
+import { exportAudit, verifyAudit, type KeptHead } from '../queries/accounts/verify-audit.ts';
+import { withServerDatabase } from './server-database.ts';
+
+/** The audit log is not as it was recorded. */
+export class AuditFault extends Error {}
+
+/** Throws an AuditFault with all that is wrong. */
+export function verifyAuditLogs(options: {
+  readonly merchant: AuditChainName | null;
+  readonly head: readonly KeptHead[];
+}): Promise<string> {
+  return withServerDatabase(async ({ db, keyRing }) => {
+    const { merchant: chain, head: kept } = options;
+    const { chains, entries, heads, waiting, faults } = await verifyAudit(db, { chain, kept, ring: keyRing });
+    if (faults.length > 0) throw new AuditFault(`the audit log is not as it was recorded:\n${faults.join('\n')}`);
+    const waits = waiting === 0 ? '' : `; ${waiting} new ones wait for their link`;
+    return `verified    ${chains} logs, ${entries} entries, ${heads} signed heads${waits}\n`;
+  });
+}
+
+/** Writes to standard output, because a log may be larger than memory. */
+export function exportAuditLog(options: {
+  readonly merchant: AuditChainName;
+  readonly after: bigint;
+}): Promise<string> {
+  return withServerDatabase(async ({ db }) => {
+    for await (const line of exportAudit(db, options.merchant, options.after)) {
+      if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+    }
+    return '';
+  });
+}

@@ -1,0 +1,37 @@
+// Links new entries of audit logs into their hash chains and signs these once a day, and logs each head that is signed.
+import type { Database } from '../db/database.ts';
+import type { Log } from '../log.ts';
+import { linkAuditEntries, signAuditHeads, type SignAuditHeads } from '../operations/accounts/link-audit-entries.ts';
+
+export type AuditChains = {
+  /** Runs once per tick. */
+  run(): Promise<void>;
+};
+
+export type AuditChainsOptions = {
+  readonly db: Database;
+  /** Its first key signs. */
+  readonly ring: SignAuditHeads['ring'];
+  readonly log: Log;
+};
+
+const BATCH_SIZE = 500;
+// The rest waits for the next tick, so that stopping does not have to wait for all of it.
+const MAX_BATCHES_PER_TICK = 20;
+const HEADS_PER_TICK = 100;
+
+export function createAuditChains({ db, ring, log }: AuditChainsOptions): AuditChains {
+  return {
+    async run() {
+      for (let batch = 0; batch < MAX_BATCHES_PER_TICK; batch++) {
+        if ((await linkAuditEntries(db, BATCH_SIZE)) < BATCH_SIZE) break;
+      }
+      const heads = await signAuditHeads(db, { ring, at: new Date(), limit: HEADS_PER_TICK });
+      for (const { chain, position, hash, keyName } of heads) {
+        // Whoever changes the database cannot change what the log's readers have: `audit verify --head` compares it.
+        const head = `${position}:${hash.toString('hex')}`;
+        log.info({ chain, head, keyName }, 'the audit log is signed up to here');
+      }
+    },
+  };
+}

@@ -1,0 +1,84 @@
+// The hash chain of an audit log: the line that stands for an entry, in an export and when it is hashed.
+import type { MerchantId } from '../ids.ts';
+
+/** The merchant whose log it is; `service`: entries that concern no merchant. */
+export type AuditChainName = MerchantId | 'service';
+
+/** An entry as it is recorded. */
+export type RecordedAuditEntry = {
+  readonly id: bigint;
+  readonly merchantId: MerchantId | null;
+  readonly userId: string | null;
+  readonly apiKeyId: string | null;
+  readonly action: string;
+  readonly outcome: 'done' | 'refused';
+  readonly subjectId: string | null;
+  readonly before: object | null;
+  readonly after: object | null;
+  readonly address: string | null;
+  readonly requestId: string | null;
+  readonly at: Date;
+};
+
+/** An entry's place in its chain. */
+export type AuditPlace = {
+  readonly chain: AuditChainName;
+  /** From 1, without gaps. */
+  readonly position: bigint;
+  /** The hash of the line before, in lower-case hexadecimal digits; zeros before the first. */
+  readonly previous: string;
+};
+
+/** The signed end of a chain, as it was at one moment. */
+export type AuditHead = {
+  readonly chain: AuditChainName;
+  readonly position: bigint;
+  readonly hash: Buffer;
+  readonly signedAt: Date;
+  /** The name of the attestation key from which the signing key is derived. */
+  readonly keyName: string;
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: Buffer;
+  readonly signature: Buffer;
+};
+
+export const CHAIN_START: Buffer = Buffer.alloc(32);
+
+export function auditChainOf(merchantId: MerchantId | null): AuditChainName {
+  return merchantId ?? 'service';
+}
+
+/** JSON without line breaks. The same entry at the same place gives the same bytes at all times, and its hash is of those. */
+export function auditLine(entry: RecordedAuditEntry, { chain, position, previous }: AuditPlace): string {
+  return JSON.stringify({
+    type: 'entry',
+    chain,
+    position: Number(position),
+    previous,
+    id: String(entry.id),
+    at: entry.at.toISOString(),
+    user_id: entry.userId,
+    api_key_id: entry.apiKeyId,
+    action: entry.action,
+    outcome: entry.outcome,
+    subject_id: entry.subjectId,
+    before: entry.before,
+    after: entry.after,
+    address: entry.address,
+    request_id: entry.requestId,
+  });
+}
+
+/** The line of an export that follows the entry at which the chain was signed. It is no part of the chain. */
+export function auditHeadLine({ chain, position, hash, signedAt, ...signed }: AuditHead): string {
+  return JSON.stringify({
+    type: 'head',
+    chain,
+    position: Number(position),
+    hash: hash.toString('hex'),
+    signed_at: signedAt.toISOString(),
+    key: signed.keyName,
+    public_key: signed.publicKey.toString('base64url'),
+    signature: signed.signature.toString('base64url'),
+  });
+}

@@ -1,0 +1,141 @@
+// Verifies the hash chains of audit logs, and exports them as JSON lines.
+import {
+  countAuditHeads,
+  countUnlinkedEntries,
+  listAllAuditChains,
+  listAuditChains,
+  listLinkedEntries,
+  type AuditChain,
+  type LinkedAuditEntry,
+} from '../../db/accounts/audit-chain.ts';
+import type { Database, Queryable } from '../../db/database.ts';
+import {
+  auditHeadLine,
+  auditLine,
+  CHAIN_START,
+  type AuditChainName,
+  type AuditHead,
+} from '../../domain/accounts/audit-chain.ts';
+import { checkAuditHead, hashAuditLine } from '../../security/audit-signature.ts';
+import type { KeyRing } from '../../security/sealing.ts';
+
+/** The end of a chain as somebody kept it outside of the database. */
+export type KeptHead = { readonly position: bigint; readonly hash: Buffer };
+
+export type VerifyAudit = {
+  /** Null: every chain. */
+  readonly chain: AuditChainName | null;
+  readonly kept: readonly KeptHead[];
+  readonly ring: KeyRing;
+};
+
+export type AuditVerification = {
+  readonly chains: number;
+  readonly entries: number;
+  readonly heads: number;
+  /** Entries that are too new to have their link. */
+  readonly waiting: number;
+  /** What is wrong, a sentence each, at most 100; empty: every entry is as it was recorded. */
+  readonly faults: readonly string[];
+};
+
+const PAGE = 1000;
+const MOST_FAULTS = 100;
+const STATEMENT_TIMEOUT_MS = 600_000;
+
+type Walk = { entries: number; heads: number; faults: string[] };
+
+/** Recomputes every hash from the entries that have their link when this begins. */
+export async function verifyAudit(db: Database, { chain, kept, ring }: VerifyAudit): Promise<AuditVerification> {
+  return db.withLongReads({ statementTimeoutMs: STATEMENT_TIMEOUT_MS }, async (reads) => {
+    const chains = chain === null ? await listAllAuditChains(reads) : await listAuditChains(reads, [chain]);
+    const walk: Walk = { entries: 0, heads: 0, faults: [] };
+    for (const end of chains) await verifyChain(reads, end, { kept, ring, walk });
+    const { lost, waiting } = await countUnlinkedEntries(reads, chain);
+    if (lost > 0n) walk.faults.push(`${lost} entries have no link and wait for none`);
+    if (kept.length > 0 && chains.length === 0)
+      walk.faults.push('there is no such log, although a head of it was kept');
+    const faults = walk.faults.slice(0, MOST_FAULTS);
+    return { chains: chains.length, entries: walk.entries, heads: walk.heads, waiting: Number(waiting), faults };
+  });
+}
+
+type Verifying = { readonly kept: readonly KeptHead[]; readonly ring: KeyRing; readonly walk: Walk };
+
+async function verifyChain(reads: Queryable, end: AuditChain, { kept, ring, walk }: Verifying): Promise<void> {
+  const { chain } = end;
+  const fault = (text: string) => walk.faults.length < MOST_FAULTS && walk.faults.push(`${chain}: ${text}`);
+  let [position, previous, heads]: [bigint, Buffer, bigint] = [0n, CHAIN_START, 0n];
+  for await (const linked of linkedEntries(reads, chain)) {
+    // What was linked since the end was read is not verified.
+    if (linked.position > end.position) break;
+    if (linked.position !== position + 1n) fault(`entries ${position + 1n} to ${linked.position - 1n} are missing`);
+    position = linked.position;
+    const hash = hashOf(linked, chain, previous);
+    if (hash === null) fault(`entry ${position} is missing`);
+    else if (!hash.equals(linked.hash)) fault(`entry ${position} is not as it was recorded`);
+    for (const head of kept) {
+      const isOther = head.position === position && !head.hash.equals(hash ?? linked.hash);
+      if (isOther) fault(`entry ${position} is not that of the head that was kept`);
+    }
+    if (linked.head) {
+      heads += 1n;
+      const wrong = faultOf(linked.head, linked.hash, ring);
+      if (wrong !== null) fault(`the head signed at entry ${position} ${wrong}`);
+    }
+    walk.entries += 1;
+    previous = linked.hash;
+  }
+  if (position !== end.position || !previous.equals(end.hash)) {
+    fault(`it has ${end.position} entries by its own record, and ${position} were found`);
+  }
+  if ((await countAuditHeads(reads, end)) !== heads) fault('a signed head is of no entry');
+  for (const head of kept) {
+    if (head.position > position) fault(`entry ${head.position}, of the head that was kept, is missing`);
+  }
+  walk.heads += Number(heads);
+}
+
+function hashOf({ entry, position }: LinkedAuditEntry, chain: AuditChainName, previous: Buffer): Buffer | null {
+  if (entry === null) return null;
+  return hashAuditLine(auditLine(entry, { chain, position, previous: previous.toString('hex') }));
+}
+
+function faultOf(head: AuditHead, hash: Buffer, ring: KeyRing): string | null {
+  if (!head.hash.equals(hash)) return 'has another hash';
+  const verdict = checkAuditHead(head, ring);
+  if (verdict === 'invalid') return 'has a wrong signature';
+  return verdict === 'unknown_key' ? `is signed by a key that is not configured (its name was ${head.keyName})` : null;
+}
+
+/** The chain as JSON lines without line breaks, from after the entry `after`: its entries, and after an entry the head signed at it. */
+export async function* exportAudit(db: Database, chain: AuditChainName, after: bigint): AsyncGenerator<string> {
+  let previous = await hashBefore(db, chain, after);
+  for await (const { entry, position, hash, head } of linkedEntries(db, chain, after)) {
+    if (entry === null) throw new Error(`entry ${position} of ${chain} is missing`);
+    yield auditLine(entry, { chain, position, previous: previous.toString('hex') });
+    if (head) yield auditHeadLine(head);
+    previous = hash;
+  }
+}
+
+async function hashBefore(db: Queryable, chain: AuditChainName, after: bigint): Promise<Buffer> {
+  if (after === 0n) return CHAIN_START;
+  const [link] = await listLinkedEntries(db, chain, after - 1n, 1);
+  if (link?.position !== after) throw new Error(`${chain} has no entry ${after}`);
+  return link.hash;
+}
+
+async function* linkedEntries(
+  db: Queryable,
+  chain: AuditChainName,
+  after = 0n,
+): AsyncGenerator<LinkedAuditEntry, void, undefined> {
+  for (let last = after; ;) {
+    const page = await listLinkedEntries(db, chain, last, PAGE);
+    yield* page;
+    const end = page.at(-1);
+    if (end === undefined || page.length < PAGE) return;
+    last = end.position;
+  }
+}
