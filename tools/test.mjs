@@ -30,15 +30,18 @@ if (built.status !== 0) failedChecks.push('build');
 const startedMs = performance.now();
 const reports = mkdtempSync(join(tmpdir(), 'malipo-report-'));
 process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
-// Two runs at once, each with its own servers, because tests wait a lot; divided so that both take about the same time.
-const FIRST_RUN = ['faults', 'dev', 'db', 'isolation', 'operators', 'sandbox'];
+// Three runs at once, each with its own servers, because tests wait a lot; divided so that all take about the same time.
+const FIRST_RUN = ['faults', 'operators', 'sandbox'];
+const SECOND_RUN = ['cli', 'embedded', 'dev', 'db', 'isolation'];
 const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'support')
   .map((entry) => entry.name);
+const others = folders.filter((name) => ![...FIRST_RUN, ...SECOND_RUN].includes(name));
 const filesOf = (names) => names.map((name) => `test/${name}/**/*.test.ts`);
 const runs = await Promise.all([
-  run(filesOf(folders.filter((name) => FIRST_RUN.includes(name)))),
-  run([...filesOf(folders.filter((name) => !FIRST_RUN.includes(name))), 'test/*.test.ts']),
+  run(filesOf(FIRST_RUN)),
+  run(filesOf(SECOND_RUN)),
+  run([...filesOf(others), 'test/*.test.ts']),
 ]);
 
 // Once more on Temporal's production server, whose PostgreSQL enforces what the development server's SQLite does not: a file
@@ -53,10 +56,12 @@ const ON_PRODUCTION_SERVER = [
   'test/api/payments/payout-decisions.test.ts',
   'test/api/payments/reversals.test.ts',
 ];
-runs.push(await run(ON_PRODUCTION_SERVER, { part: 'on PostgreSQL', env: { MALIPO_TEST_TEMPORAL: 'postgresql' } }));
-
-// After the tests, because it takes the whole machine.
-const campaign = await runCampaign(UNDER_FAULTS);
+// The campaign runs beside it, because those tests wait even more than others.
+const [onProductionServer, campaign] = await Promise.all([
+  run(ON_PRODUCTION_SERVER, { part: 'on PostgreSQL', env: { MALIPO_TEST_TEMPORAL: 'postgresql' } }),
+  runCampaign(UNDER_FAULTS),
+]);
+runs.push(onProductionServer);
 
 const lateTimers = runs.reduce((sum, each) => sum + each.lateTimers, 0);
 if (lateTimers > 0) {
