@@ -35,6 +35,15 @@ export type WorkerSettings = {
 export type RunningWorkers = { stop(): Promise<void> };
 
 const RESTART_AFTER_MS = 1000;
+/**
+ * The longest that Node.js can wait, so never. When the SDK breaks into workflow code after its usual five seconds, because the
+ * process was frozen for so long, Node.js may abort ("async hook stack has become corrupted", nodejs/node#38503). Our
+ * workflows have no loops without a wait, so nothing needs to be broken into.
+ */
+const LONGEST_WORKFLOW_CODE_MS = 2 ** 32 - 1;
+
+/** The SDK passes it to the virtual machine of workflow code; its type leaves it out. */
+type UntypedOptions = { readonly isolateExecutionTimeout: number };
 
 /** Starts all workers. A worker that fails is created again after a second, until the workers are stopped. */
 export function runWorkers(connection: NativeConnection, settings: WorkerSettings): RunningWorkers {
@@ -140,7 +149,7 @@ function optionsFor(
   connection: NativeConnection,
   queue: Partial<WorkerOptions>,
   settings: WorkerSettings,
-): WorkerOptions {
+): WorkerOptions & UntypedOptions {
   return {
     taskQueue: '',
     connection,
@@ -148,6 +157,7 @@ function optionsFor(
     workflowBundle: settings.workflowBundle,
     shutdownGraceTime: settings.shutdownGraceMs,
     stickyQueueScheduleToStartTimeout: settings.stickyTimeoutMs,
+    isolateExecutionTimeout: LONGEST_WORKFLOW_CODE_MS,
     // The progress in a heartbeat is at most so old when another worker continues from it.
     maxHeartbeatThrottleInterval: '5s',
     // On a few cores more pollers cost the server more than they gain.

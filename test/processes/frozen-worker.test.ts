@@ -1,0 +1,28 @@
+// A worker whose process the machine holds up in the middle of workflow code: it goes on where it was.
+import assert from 'node:assert/strict';
+import { workflowBundle } from '../support/engines.ts';
+import { pay, promptsRaised, untilState } from '../support/payments.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+
+/** Longer than the five seconds after which the SDK by default breaks into workflow code. */
+const HELD_UP_MS = 5500;
+
+describe('a worker that is held up in the middle of workflow code', function () {
+  this.timeout(200_000);
+  const testEnv = useTestEnvironment({
+    environment: { MALIPO_WORKFLOW_TASK_TIMEOUT_MS: '60000', MALIPO_PROMPT_DEADLINE_MS: '60000' },
+    startsServer: false,
+  });
+
+  it('goes on, and the payment is carried out', async () => {
+    const bundle = await workflowBundle();
+    const passage = 'const sent =';
+    assert.equal(bundle.code.split(passage).length, 2, `the bundle holds once: ${passage}`);
+    const wait = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${HELD_UP_MS});`;
+    const code = bundle.code.replace(passage, () => `${wait}${passage}`);
+    await testEnv.startServer({}, { workflowBundle: { ...bundle, code } });
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'succeeded', 120_000);
+    assert.equal(await promptsRaised(testEnv, payment.phone), 1);
+  });
+});
