@@ -69,7 +69,9 @@ async function runOn(topology: Topology, client: Client, options: Options, repor
     randomOf(seed, 'payments'),
   );
   const hasDisk = topology.disk !== null;
-  const schedule = options.faults ? scheduleFaults({ durationMs, servers, hasDisk }, randomOf(seed, 'faults')) : [];
+  const schedule = options.faults
+    ? scheduleFaults({ durationMs, servers, hasDisk, longestGapMs: options.faultGap * 1000 }, randomOf(seed, 'faults'))
+    : [];
   if (options.faults && !hasDisk) report('no disk can be mounted here: it is never full in this campaign');
   for (const fault of schedule) report(`planned: ${describeFault(fault)}`);
   await prepare(topology, client, payments);

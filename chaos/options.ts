@@ -13,6 +13,8 @@ export type Options = {
   readonly areRolesSplit: boolean;
   readonly topology: EngineKind;
   readonly faults: boolean;
+  /** The longest time from one fault to the next, in seconds. */
+  readonly faultGap: number;
   /** Rows of the sandbox operator's table that no payment is of. */
   readonly except: readonly string[];
   /** Markdown with the tables of the run. */
@@ -25,10 +27,11 @@ export type Options = {
 
 /** Payments per minute, unless the options say how long it takes. */
 const PAYMENTS_PER_MINUTE = 90;
+const SHORTEST_FAULT_GAP = 2;
 
 export const USAGE = `usage: npm run chaos -- [--payments N] [--seed S] [--minutes M] [--servers K] [--split-roles]
-                       [--topology embedded|postgresql] [--no-faults] [--except ROW,…] [--report FILE]
-                       [--keep]
+                       [--topology embedded|postgresql] [--no-faults] [--fault-gap SECONDS]
+                       [--except ROW,…] [--report FILE] [--keep]
        npm run chaos -- --prove`;
 
 /** Throws an Error for a person when the arguments are not usable. */
@@ -43,6 +46,7 @@ export function readOptions(args: readonly string[]): Options {
       'split-roles': { type: 'boolean', default: false },
       topology: { type: 'string', default: 'embedded' },
       'no-faults': { type: 'boolean', default: false },
+      'fault-gap': { type: 'string', default: '10' },
       except: { type: 'string', default: '' },
       report: { type: 'string' },
       keep: { type: 'boolean', default: false },
@@ -60,11 +64,18 @@ export function readOptions(args: readonly string[]): Options {
     areRolesSplit: values['split-roles'],
     topology,
     faults: !values['no-faults'],
+    faultGap: atLeast(SHORTEST_FAULT_GAP, 'fault-gap', values['fault-gap']),
     except: values.except.split(',').filter(Boolean),
     report: values.report,
     keep: values.keep,
     prove: values.prove,
   };
+}
+
+function atLeast(least: number, name: string, text: string): number {
+  const number = positive(name, text);
+  if (number < least) throw new Error(`--${name} is ${least} or more, not ${text}`);
+  return number;
 }
 
 function positive(name: string, text: string): number {

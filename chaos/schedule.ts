@@ -69,7 +69,6 @@ const PROFILES: Readonly<Record<FaultKind, Profile>> = {
 
 const FIRST_AT_MS = 4000;
 const SHORTEST_GAP_MS = 2000;
-const LONGEST_GAP_MS = 10_000;
 /** How many may be under way at once. */
 const MOST_AT_ONCE = 2;
 
@@ -77,6 +76,8 @@ type ScheduleOptions = {
   readonly durationMs: number;
   readonly servers: number;
   readonly hasDisk: boolean;
+  /** The longest time from one fault to the next. */
+  readonly longestGapMs: number;
 };
 
 /** The same for the same seed and options; without a disk that can be filled, those faults alone are missing. */
@@ -84,9 +85,10 @@ export function scheduleFaults({ hasDisk, ...options }: ScheduleOptions, random:
   return scheduleAll(options, random).filter(({ kind }) => kind !== 'disk_full' || hasDisk);
 }
 
-function scheduleAll({ durationMs, servers }: Omit<ScheduleOptions, 'hasDisk'>, random: Random): PlannedFault[] {
+function scheduleAll(options: Omit<ScheduleOptions, 'hasDisk'>, random: Random): PlannedFault[] {
+  const { durationMs, servers, longestGapMs } = options;
   const faults: PlannedFault[] = [];
-  for (let atMs = FIRST_AT_MS; ; atMs += random.integer(SHORTEST_GAP_MS, LONGEST_GAP_MS)) {
+  for (let atMs = FIRST_AT_MS; ; atMs += random.integer(SHORTEST_GAP_MS, longestGapMs)) {
     const kind = pickByWeight(random);
     const [shortest, longest] = PROFILES[kind].durationMs;
     const fault = {
