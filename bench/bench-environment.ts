@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
+import { prepareDatabase } from '../src/processes/prepare-database.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
-import { migrate } from '../src/db/migrate.ts';
 import { startChild, type SupervisedChild } from '../src/dev/child-process.ts';
 import { freePort } from '../src/dev/ports.ts';
 import { startPostgresServer, type PostgresServer } from '../src/dev/postgres-server.ts';
@@ -45,7 +45,7 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
     port: await freePort(),
     logFile: join(folder, 'postgres.log'),
   });
-  await postgres.ensureDatabase('malipo');
+  const { ownerUrl, applicationUrl } = await postgres.ensureAccounts('malipo');
   const temporal = await startTemporalServer({
     binary,
     databaseFile: join(folder, 'temporal.db'),
@@ -54,9 +54,9 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
     namespaces: [NAMESPACE],
     logFile: join(folder, 'temporal.log'),
   });
-  await migrate(postgres.urlFor('malipo'));
+  await prepareDatabase(ownerUrl, 'test');
   await prepareTemporal({ address: temporal.address, namespace: NAMESPACE });
-  const environment = await settingsFor(postgres, temporal, options);
+  const environment = await settingsFor(applicationUrl, temporal, options);
   const startProcess = (name: 'sandbox' | 'server', ready: 'message' | { url: string }) =>
     startChild({
       name,
@@ -95,10 +95,10 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
   };
 }
 
-async function settingsFor(postgres: PostgresServer, temporal: TemporalServer, options: BenchEnvironmentOptions) {
+async function settingsFor(databaseUrl: string, temporal: TemporalServer, options: BenchEnvironmentOptions) {
   const [port, sandboxPort] = [await freePort(), await freePort()];
   return {
-    MALIPO_DATABASE_URL: postgres.urlFor('malipo'),
+    MALIPO_DATABASE_URL: databaseUrl,
     MALIPO_TEMPORAL_ADDRESS: temporal.address,
     MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,
     MALIPO_HTTP_PORT: String(port),

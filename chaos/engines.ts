@@ -1,7 +1,7 @@
 // The engines of a campaign: PostgreSQL with either of Temporal's servers, each started again when it ends.
 import { join } from 'node:path';
 import { freePort } from '../src/dev/ports.ts';
-import { startPostgresServer, type PostgresServer } from '../src/dev/postgres-server.ts';
+import { startPostgresServer, TEMPORAL, type PostgresServer } from '../src/dev/postgres-server.ts';
 import { resolveTemporalBinary, resolveTemporalPrograms } from '../src/dev/temporal-binary.ts';
 import { startTemporalOnPostgres } from '../src/dev/temporal-on-postgres.ts';
 import { startTemporalServer, type TemporalServer } from '../src/dev/temporal-server.ts';
@@ -19,6 +19,8 @@ type EngineOptions = {
   readonly report: (line: string) => void;
 };
 
+export const DATABASE = 'malipo';
+const TEMPORAL_DATABASE = 'temporal';
 const HOST = '127.0.0.1';
 /** Several servers, and each of the four parts of Temporal's production server, keep connections of their own. */
 const SETTINGS = { max_connections: '400' };
@@ -66,7 +68,8 @@ async function productionServer(
   common: ServerOptions,
 ): Promise<Start> {
   const programs = await resolveTemporalPrograms({ report, env: process.env });
-  const { host, port, adminUrl } = postgres;
-  const { username: user, password } = new URL(adminUrl);
+  const { host, port } = postgres;
+  await postgres.ensureAccounts(DATABASE, TEMPORAL_DATABASE);
+  const { username: user, password } = new URL(postgres.urlFor(TEMPORAL_DATABASE, TEMPORAL));
   return () => startTemporalOnPostgres({ ...common, programs, postgres: { host, port, user, password }, folder });
 }

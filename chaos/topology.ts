@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../src/config.ts';
-import { migrate } from '../src/db/migrate.ts';
 import { startChild, type ChildEvent, type SupervisedChild } from '../src/dev/child-process.ts';
 import { freePort } from '../src/dev/ports.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
+import { prepareDatabase } from '../src/processes/prepare-database.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
 import type { Evidence } from './checker/evidence.ts';
 import { mountDisk, type Disk } from './disk.ts';
 import type { Engine } from './engine.ts';
-import { startPostgres, startTemporal, type EngineKind } from './engines.ts';
+import { DATABASE, startPostgres, startTemporal, type EngineKind } from './engines.ts';
 import { openLineFile } from './line-file.ts';
 import { seedMerchants, type Merchant } from './merchants.ts';
 
@@ -57,7 +57,6 @@ export type TopologyOptions = {
 };
 
 const NAMESPACE = 'malipo-test';
-const DATABASE = 'malipo';
 const HOST = '127.0.0.1';
 const OTHER_ROLES = 'worker,dispatcher';
 /** As in the demonstration: a prompt expires, and a late payment arrives, within seconds. */
@@ -98,12 +97,11 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   stops.push(() => postgres.stop());
   const temporal = await startTemporal(postgres.server, { ...engineOptions, namespace: NAMESPACE });
   stops.push(() => temporal.stop());
-  await postgres.server.ensureDatabase(DATABASE);
-  const databaseUrl = postgres.server.urlFor(DATABASE);
-  await migrate(databaseUrl);
+  const { ownerUrl, applicationUrl } = await postgres.server.ensureAccounts(DATABASE);
+  await prepareDatabase(ownerUrl, 'test');
   await prepareTemporal({ address: temporal.server.address, namespace: NAMESPACE });
   const ports = { sandbox: await freePort(), receiver: await freePort() };
-  const environment = settingsOf(databaseUrl, temporal.server.address, ports.sandbox, folder);
+  const environment = settingsOf(applicationUrl, temporal.server.address, ports.sandbox, folder);
   const common = { folder, environment, report };
   const receiver = await startPart({ ...common, name: 'receiver', port: ports.receiver });
   stops.push(receiver.stop);
@@ -111,7 +109,7 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   stops.push(sandbox.stop);
   const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
   const merchants = await seedMerchants(options.merchants, {
-    url: databaseUrl,
+    url: applicationUrl,
     receiverUrl: receiver.url,
     keyRing,
   });
@@ -119,7 +117,7 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   stops.push(() => servers.stop());
   await servers.start();
   const evidence: Evidence = {
-    databaseUrl: databaseUrl,
+    databaseUrl: postgres.server.urlFor(DATABASE),
     temporalAddress: temporal.server.address,
     namespace: NAMESPACE,
     journalFile: openLineFile(join(folder, 'requests.jsonl')).path,

@@ -1,9 +1,11 @@
 // All configuration, read once at start: checked as a whole, frozen, and safe to print.
 import { createSecretKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { CLOCK_NAMES, DEMO_CLOCKS, REAL_CLOCKS, type ClockName, type Clocks } from './domain/clocks.ts';
 import { MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
 import type { KeyRing } from './security/sealing.ts';
+import { findContradictions } from './unsafe-settings.ts';
 
 /** Text that prints as `***`; `reveal()` returns it. */
 export class Secret {
@@ -40,6 +42,17 @@ const secret = z
   .string()
   .min(1)
   .transform((text) => new Secret(text));
+const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text));
+/** The content of the file that is named, which may be a private key. */
+const file = z.string().transform((path, context): Secret => {
+  try {
+    return new Secret(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    context.addIssue({ code: 'custom', message: `the file ${path} cannot be read (${code})` });
+    return z.NEVER;
+  }
+});
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const roles = z
@@ -81,6 +94,8 @@ const SETTINGS = z.object({
   MALIPO_HTTP_HOST: z.string().default('127.0.0.1'),
   MALIPO_HTTP_PORT: port.default(8080),
   MALIPO_HTTP_MAX_CONNECTIONS: count.default(5000),
+  // Everybody who reaches it may read the metrics.
+  MALIPO_METRICS_HOST: z.string().default('127.0.0.1'),
   MALIPO_METRICS_PORT: port.default(9464),
   // The origin that browsers show: a log-in from a page of another origin is refused.
   MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
@@ -89,13 +104,22 @@ const SETTINGS = z.object({
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
   MALIPO_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
   MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(2000),
-  MALIPO_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).transform((text) => new Secret(text)),
+  // Of the account with the application's rights alone. No server ever needs that of the owner.
+  MALIPO_DATABASE_URL: databaseUrl,
   MALIPO_DATABASE_POOL_SIZE: count.default(16),
   MALIPO_DATABASE_TIMEOUT_MS: milliseconds.default(10_000),
   MALIPO_TEMPORAL_ADDRESS: z
     .string()
     .regex(/^[^\s/]+:[0-9]+$/, 'must be host:port')
     .default('127.0.0.1:7233'),
+  MALIPO_TEMPORAL_TLS: flag.default(false),
+  // Without it, the certificates of well-known authorities are trusted.
+  MALIPO_TEMPORAL_TLS_CA_FILE: file.optional(),
+  MALIPO_TEMPORAL_TLS_CERTIFICATE_FILE: file.optional(),
+  MALIPO_TEMPORAL_TLS_KEY_FILE: file.optional(),
+  // The name in the server's certificate, if it is not that of the address.
+  MALIPO_TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),
+  MALIPO_TEMPORAL_API_KEY: secret.optional(),
   MALIPO_TEMPORAL_NAMESPACE: z.string().min(1).max(200).optional(),
   MALIPO_TASK_QUEUE_PREFIX: z
     .string()
@@ -143,6 +167,30 @@ export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
 /** The sandbox process's settings. It shares the operator's credentials with the server: it is the other side. */
 export function loadSandboxSettings(environment: Environment): SandboxProcessSettings {
   const parsed = SANDBOX_SETTINGS.safeParse(withoutEmpty(environment));
+  if (parsed.success) return Object.freeze(parsed.data);
+  throw unusable(describeIssues(parsed.error));
+}
+
+const MIGRATE_SETTINGS = z.object({ MALIPO_DATABASE_OWNER_URL: databaseUrl });
+
+/** What the migration needs beside the server's configuration: the account that owns the database. */
+export function loadMigrateSettings(environment: Environment): Readonly<z.infer<typeof MIGRATE_SETTINGS>> {
+  const parsed = MIGRATE_SETTINGS.safeParse(withoutEmpty(environment));
+  if (parsed.success) return Object.freeze(parsed.data);
+  throw unusable(describeIssues(parsed.error));
+}
+
+const ACCOUNTS_SETTINGS = z.object({
+  MALIPO_DATABASE_ADMIN_URL: databaseUrl,
+  MALIPO_DATABASE_OWNER_URL: databaseUrl,
+  MALIPO_DATABASE_URL: databaseUrl,
+  MALIPO_DATABASE_REPORT_URL: databaseUrl.optional(),
+  MALIPO_TEMPORAL_DATABASE_URL: databaseUrl.optional(),
+});
+
+/** The addresses by which the accounts of the database are created: each names its account, its password and its database. */
+export function loadAccountsSettings(environment: Environment): Readonly<z.infer<typeof ACCOUNTS_SETTINGS>> {
+  const parsed = ACCOUNTS_SETTINGS.safeParse(withoutEmpty(environment));
   if (parsed.success) return Object.freeze(parsed.data);
   throw unusable(describeIssues(parsed.error));
 }
@@ -196,9 +244,16 @@ const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
   MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
 };
 
+const SHAPES = {
+  server: SETTINGS.shape,
+  sandbox: SANDBOX_SETTINGS.shape,
+  migrate: MIGRATE_SETTINGS.shape,
+  accounts: ACCOUNTS_SETTINGS.shape,
+};
+
 /** A process's settings with what applies when they are not set, for the page that lists them. */
-export function describeSettings(process: 'server' | 'sandbox'): { name: string; fallback: string }[] {
-  const shape: Readonly<Record<string, z.ZodType>> = process === 'server' ? SETTINGS.shape : SANDBOX_SETTINGS.shape;
+export function describeSettings(process: keyof typeof SHAPES): { name: string; fallback: string }[] {
+  const shape: Readonly<Record<string, z.ZodType>> = SHAPES[process];
   return Object.entries(shape).map(([name, schema]) => {
     const parsed = schema.safeParse(undefined);
     if (!parsed.success) return { name, fallback: 'required' };
@@ -255,44 +310,4 @@ function loadClocks(environment: Environment, problems: string[]): Clocks {
     problems.push('MALIPO_NOT_FOUND_GRACE_MS: must be longer than MALIPO_OPERATOR_TIMEOUT_MS');
   }
   return clocks;
-}
-
-// A configuration that could lose money, or let the wrong people in, is refused at start. The checks read the raw
-// settings, so that these problems are listed together with all others.
-function findContradictions(environment: Environment): string[] {
-  const isLive = environment['MALIPO_ENVIRONMENT'] === 'live';
-  return [...findMixedEnvironments(environment, isLive), ...(isLive ? findUnsafeLiveSettings(environment) : [])];
-}
-
-// A test key must not reach real money, and a live key no sandbox, which reports payments as paid without money.
-function findMixedEnvironments(environment: Environment, isLive: boolean): string[] {
-  const problems: string[] = [];
-  const [own, other] = isLive ? ['live', 'test'] : ['test', 'live'];
-  if (environment['MALIPO_TEMPORAL_NAMESPACE'] === `malipo-${other}`) {
-    problems.push(`MALIPO_TEMPORAL_NAMESPACE: must not be that of the ${other} environment in the ${own} environment`);
-  }
-  const target = environment['MALIPO_MTN_MOMO_TARGET_ENVIRONMENT'];
-  const isKnown = target !== undefined && MTN_TARGET_ENVIRONMENTS.includes(target);
-  if (isKnown && (target === 'sandbox') === isLive) {
-    const rule = isLive ? 'must not be sandbox' : 'must be sandbox';
-    problems.push(`MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: ${rule} in the ${own} environment`);
-  }
-  return problems;
-}
-
-function findUnsafeLiveSettings(environment: Environment): string[] {
-  const problems: string[] = [];
-  if ((environment['MALIPO_CLOCKS'] ?? 'real') !== 'real') {
-    problems.push('MALIPO_CLOCKS: must be real in the live environment');
-  }
-  if (environment['MALIPO_WEBHOOK_ALLOW_LOOPBACK'] === 'true') {
-    problems.push('MALIPO_WEBHOOK_ALLOW_LOOPBACK: must be false in the live environment');
-  }
-  const callback = (environment['MALIPO_CALLBACK_URL'] ?? '') === '' ? [] : ['MALIPO_CALLBACK_URL'];
-  for (const name of ['MALIPO_PUBLIC_URL', ...callback, 'MALIPO_MTN_MOMO_BASE_URL']) {
-    if (environment[name]?.toLowerCase().startsWith('https://') !== true) {
-      problems.push(`${name}: must be https in the live environment`);
-    }
-  }
-  return problems;
 }

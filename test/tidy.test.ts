@@ -65,7 +65,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/queries',
     'src/config.ts',
     'src/temporal/setup.ts',
+    'src/temporal/transport.ts',
     'src/db/database.ts',
+    'src/db/access.ts',
+    'src/db/create-accounts.ts',
     'type src/log.ts',
   ],
   'src/admin': [
@@ -77,7 +80,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/queries',
     'src/db/database.ts',
   ],
-  'src/config.ts': ['src/domain', 'src/security'],
+  'src/config.ts': ['src/domain', 'src/security', 'src/unsafe-settings.ts'],
+  'src/unsafe-settings.ts': ['src/domain'],
   'src/log.ts': [],
   activities: [
     'src/domain',

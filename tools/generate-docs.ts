@@ -74,7 +74,7 @@ function errorsPage(): string {
 }
 
 function configPage(): string {
-  const settingsOf = (process: 'server' | 'sandbox') =>
+  const settingsOf = (process: Parameters<typeof describeSettings>[0]) =>
     describeSettings(process).map(({ name, fallback }) => [`\`${name}\``, fallback]);
   const durations = CLOCK_NAMES.map((name) => {
     const { meaning, real, demo } = DURATIONS[name];
@@ -84,6 +84,12 @@ function configPage(): string {
     'Each process reads its settings from the environment at its start and checks them as a whole. If it cannot use them, it lists every problem and ends.',
     '## The server',
     table(['setting', 'default'], settingsOf('server')),
+    '## The migration',
+    'It takes the server’s settings, and this one, which no server gets: the address of the account that owns the database.',
+    table(['setting', 'default'], settingsOf('migrate')),
+    '## The accounts of the database',
+    '`npm run accounts` creates the accounts and databases that these addresses name. The first is a superuser’s, and needed for this alone.',
+    table(['setting', 'default'], settingsOf('accounts')),
     '## Durations',
     'In milliseconds, 50 or more; a list is a schedule. `MALIPO_CLOCKS` chooses the column `real` or `demo`, and each duration can be set by itself.',
     table(['setting', 'meaning', 'real', 'demo'], durations),

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
+import { grantAccess } from './access.ts';
 
 const OWN_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
 // An arbitrary fixed number. It keeps two processes from migrating one database at the same time.
@@ -20,12 +21,12 @@ const BEFORE_ITS_MEND: Readonly<Record<string, string>> = {
 type Migration = { readonly name: string; readonly sql: string; readonly sha256: string };
 
 /**
- * Applies the files that the database does not have yet, and returns their names. Safe to run from several processes at
- * once. Throws when an applied file was altered, or when the database has a migration that this version does not know.
+ * Applies the files that the database does not have yet, grants the accounts what they may do (`access.ts`), and returns the names of
+ * the files. Takes the address of the account that owns the database. Safe to run from several processes at once. Throws when an applied file was altered, or when the database has a migration that this version does not know.
  */
-export async function migrate(databaseUrl: string, folder: string = OWN_FOLDER): Promise<string[]> {
+export async function migrate(ownerUrl: string, folder: string = OWN_FOLDER): Promise<string[]> {
   const migrations = await readMigrations(folder);
-  const client = new Client({ connectionString: databaseUrl, application_name: 'malipo-migrate' });
+  const client = new Client({ connectionString: ownerUrl, application_name: 'malipo-migrate' });
   // Without a listener, a lost connection would end the process; the statement that runs, or the next one, fails anyway.
   client.on('error', () => undefined);
   await client.connect();
@@ -39,6 +40,7 @@ export async function migrate(databaseUrl: string, folder: string = OWN_FOLDER):
     const applied = new Set(rows.map((row) => row.name));
     const missing = migrations.filter((migration) => !applied.has(migration.name));
     for (const migration of missing) await apply(client, migration);
+    await grantAccess(client);
     return missing.map((migration) => migration.name);
   } finally {
     await client.end();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { StartSettings } from '../config.ts';
 import type { Ports } from './embedded-ports.ts';
 import { keepRunning, type Engine, type KeptRunning } from './keep-running.ts';
-import { startPostgresServer, type PostgresServer } from './postgres-server.ts';
+import { startPostgresServer, type DatabaseUrls, type PostgresServer } from './postgres-server.ts';
 import type { RunRecord } from './run-record.ts';
 import { resolveTemporalBinary } from './temporal-binary.ts';
 import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
@@ -28,7 +28,7 @@ export type EngineOptions = {
 };
 
 export type Engines = {
-  readonly databaseUrl: string;
+  readonly databaseUrls: DatabaseUrls;
   readonly temporalAddress: string;
   /** Undefined with an external Temporal cluster, whose UI is elsewhere. */
   readonly temporalUiUrl: string | undefined;
@@ -42,9 +42,9 @@ export async function startEngines(options: EngineOptions): Promise<Engines> {
   // Temporal first: it may have to be built, and a database that waits meanwhile would only delay Ctrl-C.
   const temporal = await startTemporal(options);
   const postgres = await startPostgres(options);
-  await postgres.server.ensureDatabase(DATABASE);
+  const databaseUrls = await postgres.server.ensureAccounts(DATABASE);
   return {
-    databaseUrl: postgres.server.urlFor(DATABASE),
+    databaseUrls,
     temporalAddress: temporal?.server.address ?? options.settings.MALIPO_TEMPORAL_ADDRESS ?? '',
     temporalUiUrl: temporal?.server.uiUrl,
     failed: Promise.race([postgres.kept.failed, ...(temporal ? [temporal.kept.failed] : [])]),

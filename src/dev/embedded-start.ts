@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { loadConfig, loadStartSettings } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
 import { prepareTemporal } from '../temporal/setup.ts';
+import { temporalTarget } from '../temporal/transport.ts';
 import type { SupervisedChild } from './child-process.ts';
 import { prepareDataFolder } from './data-folder.ts';
 import { runDemoCollection } from './demo-collection.ts';
@@ -20,8 +21,8 @@ type StartOptions = EngineOptions & {
   readonly secrets: Environment;
   readonly prepareDatabase: PrepareDatabase;
 };
-/** Migrates the database at `url`; returns the names of the migrations that were applied. */
-type PrepareDatabase = (url: string) => Promise<readonly string[]>;
+/** Migrates the database as its owner; returns the names of the migrations that were applied. */
+type PrepareDatabase = (ownerUrl: string, environment: 'test') => Promise<readonly string[]>;
 type Started = { readonly engines: Engines; readonly children: SupervisedChild[] };
 
 const NAMESPACE = 'malipo-test';
@@ -48,7 +49,7 @@ export async function runEmbedded(environment: Environment, prepareDatabase: Pre
     const options = { ...engineOptions, secrets, prepareDatabase };
     // Says what is wrong with a setting before anything is started.
     const temporalAddress = settings.MALIPO_TEMPORAL_ADDRESS ?? `${HOST}:${ports.temporal}`;
-    loadConfig(settingsFor(options, { databaseUrl: `postgres://${HOST}:${ports.postgres}/`, temporalAddress }));
+    loadConfig(settingsFor(options, `postgres://${HOST}:${ports.postgres}/`, temporalAddress));
     hasBegun = true;
     const starting = startAll(options);
     const started = await Promise.race([starting, stopped]);
@@ -95,8 +96,8 @@ async function startAll(options: StartOptions): Promise<Started> {
   const engines = await startEngines(options);
   // Its rejection is handled once everything runs. Until then the failing start reports the same reason.
   engines.failed.catch(() => undefined);
-  const serverSettings = settingsFor(options, engines);
-  const demo = await prepare(options, serverSettings);
+  const serverSettings = settingsFor(options, engines.databaseUrls.applicationUrl, engines.temporalAddress);
+  const demo = await prepare(options, serverSettings, engines.databaseUrls.ownerUrl);
   const children: SupervisedChild[] = [];
   for (const plan of childPlans(options, serverSettings, demo)) {
     children.push(await startOwnProcess(plan, options));
@@ -129,15 +130,16 @@ async function demonstrate(
 
 function settingsFor(
   { settings, environment, secrets, ports }: StartOptions,
-  engines: Pick<Engines, 'databaseUrl' | 'temporalAddress'>,
+  databaseUrl: string,
+  temporalAddress: string,
 ) {
   return {
     ...environment,
     ...secrets,
     MALIPO_ENVIRONMENT: 'test',
     MALIPO_CLOCKS: settings.MALIPO_CLOCKS,
-    MALIPO_DATABASE_URL: engines.databaseUrl,
-    MALIPO_TEMPORAL_ADDRESS: engines.temporalAddress,
+    MALIPO_DATABASE_URL: databaseUrl,
+    MALIPO_TEMPORAL_ADDRESS: temporalAddress,
     MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,
     MALIPO_HTTP_PORT: String(ports.http),
     MALIPO_METRICS_PORT: String(ports.metrics),
@@ -151,14 +153,14 @@ function settingsFor(
 async function prepare(
   { dataDir, report, prepareDatabase, ports }: StartOptions,
   serverSettings: Environment,
+  ownerUrl: string,
 ): Promise<DemoMerchant> {
   const { settings, temporalNamespace } = loadConfig(serverSettings);
-  const url = settings.MALIPO_DATABASE_URL.reveal();
-  const applied = await prepareDatabase(url);
+  const applied = await prepareDatabase(ownerUrl, 'test');
   report(applied.length === 0 ? 'the database is up to date' : `the database is migrated (${applied.length} files)`);
-  await prepareTemporal({ address: settings.MALIPO_TEMPORAL_ADDRESS, namespace: temporalNamespace });
+  await prepareTemporal({ ...temporalTarget(settings), namespace: temporalNamespace });
   const db = openDatabase({
-    url,
+    url: settings.MALIPO_DATABASE_URL.reveal(),
     poolSize: 2,
     statementTimeoutMs: 10_000,
     connectTimeoutMs: 10_000,

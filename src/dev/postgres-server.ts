@@ -1,6 +1,9 @@
 // Runs a PostgreSQL server as a child process on a data folder of our own, which later starts reuse.
+import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError, escapeIdentifier } from 'pg';
+import { APPLICATION, REPORTS } from '../db/access.ts';
+import { createAccounts } from '../db/create-accounts.ts';
 import { requireFreePort } from './ports.ts';
 import { postgresBinariesFor } from './postgres-binaries.ts';
 import {
@@ -36,6 +39,15 @@ export type PostgresServerOptions = {
   readonly outlivesParent?: boolean;
 };
 
+/** The accounts of a service on this server. */
+export type AccountName = typeof OWNER | typeof APPLICATION | typeof REPORTS | typeof TEMPORAL;
+
+/** The addresses of one database of the service, by account. */
+export type DatabaseUrls = { readonly ownerUrl: string; readonly applicationUrl: string; readonly reportUrl: string };
+
+export const OWNER = 'malipo_owner';
+export const TEMPORAL = 'malipo_temporal';
+
 export type PostgresServer = {
   readonly host: string;
   readonly port: number;
@@ -43,9 +55,12 @@ export type PostgresServer = {
   readonly dataDir: string;
   /** postgres:// with the superuser's password, to the database `postgres`. */
   readonly adminUrl: string;
-  urlFor(database: string): string;
-  /** Creates the database unless it exists. */
+  /** Of the superuser, or of the account with the password that the server's own accounts get. */
+  urlFor(database: string, account?: AccountName): string;
+  /** Creates the database unless it exists. It belongs to the superuser. */
   ensureDatabase(name: string): Promise<void>;
+  /** Creates a database of the service with its accounts, and with that of Temporal if its data are on this server. */
+  ensureAccounts(database: string, temporalDatabase?: string): Promise<DatabaseUrls>;
   readonly pid: number;
   /** Resolves when the process has ended, for any reason. */
   readonly exited: Promise<Exit>;
@@ -89,8 +104,10 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
 }
 
 function runningServer(server: SupervisedProcess, cluster: Cluster, host: string, port: number): PostgresServer {
-  const urlFor = (database: string): string =>
-    `postgres://${SUPERUSER}:${cluster.password}@${host}:${port}/${encodeURIComponent(database)}`;
+  const urlFor = (database: string, account?: AccountName): string => {
+    const login = `${account ?? SUPERUSER}:${account ? passwordOf(account, cluster) : cluster.password}`;
+    return `postgres://${login}@${host}:${port}/${encodeURIComponent(database)}`;
+  };
   const adminUrl = urlFor('postgres');
   return {
     host,
@@ -99,12 +116,27 @@ function runningServer(server: SupervisedProcess, cluster: Cluster, host: string
     adminUrl,
     urlFor,
     ensureDatabase: (name) => ensureDatabase(adminUrl, name),
+    async ensureAccounts(database, temporalDatabase) {
+      const urls = {
+        ownerUrl: urlFor(database, OWNER),
+        applicationUrl: urlFor(database, APPLICATION),
+        reportUrl: urlFor(database, REPORTS),
+      };
+      const temporalUrl = temporalDatabase === undefined ? undefined : urlFor(temporalDatabase, TEMPORAL);
+      await createAccounts({ adminUrl, ...urls, temporalUrl });
+      return urls;
+    },
     pid: server.pid,
     exited: server.exited,
     stop: async () => {
       await server.stop(STOP.signal, STOP.limitMs);
     },
   };
+}
+
+/** The same at every start, without a file for each; from one of them neither another nor the superuser's follows. */
+function passwordOf(account: AccountName, { password }: Cluster): string {
+  return createHmac('sha256', password).update(account).digest('base64url');
 }
 
 type LaunchOptions = PostgresServerOptions & { readonly host: string };

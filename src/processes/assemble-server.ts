@@ -8,6 +8,7 @@ import { createApp } from '../api/app.ts';
 import { createHttpServer } from '../api/http-server.ts';
 import { createAddressGuard } from '../webhooks/address-guard.ts';
 import { createTemporalClient, type TemporalClient } from '../temporal/client.ts';
+import { temporalTarget } from '../temporal/transport.ts';
 import { createWebhookSender, type WebhookSender } from '../webhooks/sender.ts';
 import { createEndpointConcurrency, type EndpointConcurrency } from '../webhooks/endpoint-concurrency.ts';
 import type { Config, Role } from '../config.ts';
@@ -27,6 +28,7 @@ import { createPayments, type Payments } from '../operations/payments/create-pay
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { createMtnMomo } from '../operators/mtn-momo/mtn-momo.ts';
 import type { Operator } from '../operators/port.ts';
+import { checkDatabase } from './check-database.ts';
 import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
 import { keepTrying } from './keep-trying.ts';
 import { startMetricsListener } from './metrics-listener.ts';
@@ -67,10 +69,17 @@ const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
 const CALLBACKS_KEPT_FOR_MS = 90 * 86_400_000;
 
-/** Starts the roles that the configuration names. Works while Temporal is away: work is recorded and waits. */
+/**
+ * Starts the roles that the configuration names, as soon as the database says that it is of this environment. Works while
+ * Temporal is away: work is recorded and waits.
+ */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const { log } = options;
   const parts = assemble(config, log);
+  await checkDatabase(parts.db, config.settings.MALIPO_ENVIRONMENT, log).catch(async (error: unknown) => {
+    await close(parts);
+    throw error;
+  });
   const has = (role: Role) => config.settings.MALIPO_ROLES.includes(role);
   const running: Stoppable[] = [];
   let apiPort: number | null = null;
@@ -84,11 +93,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 
   async function stop(): Promise<void> {
     await Promise.all(running.map((part) => part.stop()));
-    await parts.starter.drain();
-    await parts.sender.close();
-    await Promise.all(Object.values(parts.operators).map((operator) => operator.close()));
-    await parts.temporal.close();
-    await parts.db.close();
+    await close(parts);
   }
 
   let stopping: Promise<void> | null = null;
@@ -99,6 +104,14 @@ export async function startServer(config: Config, options: ServerOptions): Promi
       return stopping;
     },
   };
+}
+
+async function close({ starter, sender, operators, temporal, db }: Parts): Promise<void> {
+  await starter.drain();
+  await sender.close();
+  await Promise.all(Object.values(operators).map((operator) => operator.close()));
+  await temporal.close();
+  await db.close();
 }
 
 function assemble(config: Config, log: Log): Parts {
@@ -113,7 +126,7 @@ function assemble(config: Config, log: Log): Parts {
     },
   });
   const temporal = createTemporalClient({
-    address: settings.MALIPO_TEMPORAL_ADDRESS,
+    target: temporalTarget(settings),
     namespace: config.temporalNamespace,
     taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
     workflowTaskTimeoutMs: clocks.workflowTaskTimeoutMs,
@@ -204,7 +217,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     parseCallback: { 'mtn-momo': (body) => operators['mtn-momo'].parseCallback(body) },
   });
   const metrics = await startMetricsListener({
-    host: settings.MALIPO_HTTP_HOST,
+    host: settings.MALIPO_METRICS_HOST,
     port: settings.MALIPO_METRICS_PORT,
     backlog: () => gate.backlog(),
     log,

@@ -1,13 +1,15 @@
 // Entry: prepares the database and the Temporal cluster for this version, then ends. Safe to repeat.
 import { prepareTemporal } from '../temporal/setup.ts';
-import { ConfigError, loadConfig } from '../config.ts';
+import { temporalTarget } from '../temporal/transport.ts';
+import { ConfigError, loadConfig, loadMigrateSettings } from '../config.ts';
 import { prepareDatabase } from './prepare-database.ts';
 
 try {
   const { settings, temporalNamespace } = loadConfig(process.env);
-  const applied = await prepareDatabase(settings.MALIPO_DATABASE_URL.reveal());
+  const ownerUrl = loadMigrateSettings(process.env).MALIPO_DATABASE_OWNER_URL.reveal();
+  const applied = await prepareDatabase(ownerUrl, settings.MALIPO_ENVIRONMENT);
   process.stdout.write(`database: ${applied.length === 0 ? 'up to date' : `applied ${applied.join(', ')}`}\n`);
-  await prepareTemporal({ address: settings.MALIPO_TEMPORAL_ADDRESS, namespace: temporalNamespace });
+  await prepareTemporal({ ...temporalTarget(settings), namespace: temporalNamespace });
   process.stdout.write(`Temporal: namespace ${temporalNamespace} is ready\n`);
 } catch (error) {
   const text = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);

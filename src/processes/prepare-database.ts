@@ -1,24 +1,40 @@
 // Prepares the database for this version: the schema, and the rows that the code itself needs.
-import { openDatabase } from '../db/database.ts';
+import { openDatabase, type Database } from '../db/database.ts';
+import { findDeployment, stampEnvironment } from '../db/deployment.ts';
 import { migrate } from '../db/migrate.ts';
+import type { Environment } from '../domain/event.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
+import { otherEnvironment } from './check-database.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Returns the names of the migrations that it applied. Safe to repeat and to run from several processes at once. */
-export async function prepareDatabase(url: string): Promise<string[]> {
-  const applied = await migrate(url);
+/**
+ * Takes the address of the account that owns the database. Stamps the database with the environment, once. Throws when it is stamped
+ * with the other one, before it changes anything. Returns the names of the migrations that it applied. Safe to repeat and
+ * to run from several processes at once.
+ */
+export async function prepareDatabase(ownerUrl: string, environment: Environment): Promise<string[]> {
   const db = openDatabase({
-    url,
+    url: ownerUrl,
     poolSize: 1,
     statementTimeoutMs: TIMEOUT_MS,
     connectTimeoutMs: TIMEOUT_MS,
     onIdleError: () => undefined,
   });
   try {
+    await refuseOther(db, environment);
+    const applied = await migrate(ownerUrl);
+    await stampEnvironment(db, environment, new Date());
+    await refuseOther(db, environment);
     await ensureOperatorAccounts(db);
+    return applied;
   } finally {
     await db.close();
   }
-  return applied;
+}
+
+/** Accepts a database that is not stamped yet. */
+async function refuseOther(db: Database, environment: Environment): Promise<void> {
+  const stamped = (await findDeployment(db))?.environment ?? environment;
+  if (stamped !== environment) throw otherEnvironment(environment, stamped);
 }

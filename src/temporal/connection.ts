@@ -7,6 +7,7 @@ import {
 } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Log } from '../log.ts';
+import type { TemporalTarget } from './transport.ts';
 
 export type TemporalConnection = {
   /** Resolves when the server has responded for the first time; rejects only when `close` is called before that. */
@@ -24,7 +25,7 @@ export type TemporalConnection = {
 export class CallRefusedError extends Error {}
 
 export type TemporalConnectionOptions = {
-  readonly address: string;
+  readonly target: TemporalTarget;
   readonly namespace: string;
   /** For one call to the server, including its retries. */
   readonly callTimeoutMs: number;
@@ -35,7 +36,8 @@ const RECONNECT_EVERY_MS = 1000;
 const WARN_EVERY_TRIES = 30;
 
 export function connectTemporal(options: TemporalConnectionOptions): TemporalConnection {
-  const { address, namespace, callTimeoutMs, log } = options;
+  const { target, namespace, callTimeoutMs, log } = options;
+  const { address } = target;
   let client: Client | null = null;
   let isClosing = false;
   const connected = connect();
@@ -46,7 +48,7 @@ export function connectTemporal(options: TemporalConnectionOptions): TemporalCon
     for (let attempt = 0; ; attempt++) {
       if (isClosing) throw new Error('closed before Temporal could be reached');
       try {
-        const connection = await NativeConnection.connect({ address });
+        const connection = await NativeConnection.connect(target);
         client = new Client({ connection, namespace });
         log.info({ address, namespace }, 'connected to Temporal');
         return connection;

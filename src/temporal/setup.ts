@@ -2,6 +2,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import { SearchAttributeType } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
+import type { TemporalTarget } from './transport.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contract.ts';
 
 const RETENTION_DAYS = 7;
@@ -13,8 +14,11 @@ const ALREADY_EXISTS = 6;
 const NAMESPACE_WAIT_MS = 30_000;
 
 /** Creates what is missing; safe to repeat and to run from several processes at once. */
-export async function prepareTemporal({ address, namespace }: { address: string; namespace: string }): Promise<void> {
-  const connection = await NativeConnection.connect({ address });
+export async function prepareTemporal({
+  namespace,
+  ...target
+}: TemporalTarget & { readonly namespace: string }): Promise<void> {
+  const connection = await NativeConnection.connect(target);
   try {
     await ensureNamespace(connection, namespace);
     await ensureSearchAttributes(connection, namespace);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toDomainError } from '../../src/api/errors.ts';
+import { APPLICATION } from '../../src/db/access.ts';
 import { openDatabase, statement, type Database, type Tx } from '../../src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/engines.ts';
 import { openTcpLine, type TcpLine } from '../support/tcp-line.ts';
@@ -45,6 +46,7 @@ describe('a transaction', () => {
   before(async () => {
     await db.pool.query(`
       CREATE TABLE counters (id int PRIMARY KEY, value int NOT NULL);
+      GRANT ALL ON counters TO ${APPLICATION};
       CREATE FUNCTION fail_with(code text) RETURNS void LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'on purpose' USING ERRCODE = code; END $$;`);
   });
@@ -104,6 +106,7 @@ describe('a transaction', () => {
   it('is tried four times in all when it is a single statement too', async () => {
     await db.pool.query(`
       CREATE SEQUENCE tries;
+      GRANT ALL ON SEQUENCE tries TO ${APPLICATION};
       CREATE FUNCTION count_and_fail(code text) RETURNS void LANGUAGE plpgsql AS
         $$ BEGIN PERFORM nextval('tries'); PERFORM fail_with(code); END $$;`);
     const count = statement('test_count_and_fail', 'SELECT count_and_fail($1)');

@@ -6,6 +6,7 @@ import { COLLECTION_TRANSITIONS } from '../../src/domain/payments/collection.ts'
 import { PAYOUT_TRANSITIONS } from '../../src/domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../../src/domain/payments/reversal.ts';
 import { AUDIT_CHAIN_RULE_CASES } from './accounts/audit-chain-rule-cases.ts';
+import { DEPLOYMENT_RULE_CASES } from './deployment-rule-cases.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
 import { LEDGER_RULE_CASES } from './payments/ledger-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payments/payment-rule-cases.ts';
@@ -38,6 +39,7 @@ const CASES: readonly RuleCase[] = [
   ...REVERSAL_RULE_CASES,
   ...DISCREPANCY_RULE_CASES,
   ...SEND_RULE_CASES,
+  ...DEPLOYMENT_RULE_CASES,
 ];
 
 describe('the database', () => {

@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { sessionCookieName } from '../../src/api/session-cookie.ts';
-import { loadConfig, loadSandboxSettings } from '../../src/config.ts';
+import { loadAccountsSettings, loadConfig, loadMigrateSettings, loadSandboxSettings } from '../../src/config.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 
 type Service = {
@@ -47,7 +47,16 @@ describe('docker-compose.yml', () => {
 
   it('has PostgreSQL, Temporal on PostgreSQL with its UI, Malipo and the sandbox operator', () => {
     const services = Object.keys(compose.services);
-    for (const name of ['postgres', 'temporal-schema', 'temporal', 'temporal-ui', 'migrate', 'malipo', 'sandbox']) {
+    for (const name of [
+      'postgres',
+      'accounts',
+      'temporal-schema',
+      'temporal',
+      'temporal-ui',
+      'migrate',
+      'malipo',
+      'sandbox',
+    ]) {
       assert.ok(services.includes(name), `no service ${name}`);
     }
     assert.equal(environmentOf('temporal')['DB'], 'postgres12_pgx');
@@ -56,6 +65,29 @@ describe('docker-compose.yml', () => {
   it('gives the server and the sandbox a valid configuration', () => {
     assert.equal(loadConfig(environmentOf('malipo')).temporalNamespace, 'malipo-test');
     assert.equal(loadSandboxSettings(environmentOf('sandbox')).MALIPO_SANDBOX_HOST, '0.0.0.0');
+  });
+
+  it('gives each process its own account of the database, and the superuser to the one that creates them', () => {
+    const accounts = loadAccountsSettings(environmentOf('accounts'));
+    const { MALIPO_DATABASE_OWNER_URL: owner } = loadMigrateSettings(environmentOf('migrate'));
+    const { MALIPO_DATABASE_URL: application } = loadConfig(environmentOf('malipo')).settings;
+    assert.equal(owner.reveal(), accounts.MALIPO_DATABASE_OWNER_URL.reveal());
+    assert.equal(application.reveal(), accounts.MALIPO_DATABASE_URL.reveal());
+    const temporal = new URL(accounts.MALIPO_TEMPORAL_DATABASE_URL!.reveal());
+    for (const [service, name] of [
+      ['temporal', 'POSTGRES_USER'],
+      ['temporal-schema', 'SQL_USER'],
+    ] as const)
+      assert.equal(environmentOf(service)[name], temporal.username);
+    const names = [owner, application, accounts.MALIPO_DATABASE_REPORT_URL!].map(
+      (url) => new URL(url.reveal()).username,
+    );
+    assert.deepEqual(names, ['malipo_owner', 'malipo_app', 'malipo_report']);
+    for (const [name, { environment = {} }] of Object.entries(compose.services)) {
+      const text = JSON.stringify(environment);
+      assert.equal(text.includes('${POSTGRES_PASSWORD'), ['postgres', 'accounts'].includes(name), name);
+      assert.equal(text.includes('OWNER_PASSWORD'), ['accounts', 'migrate'].includes(name), name);
+    }
   });
 
   it('lets people log in at the published address, and the sandbox call back from its container', () => {
@@ -83,7 +115,7 @@ describe('docker-compose.yml', () => {
 
   it('uses only settings that the code knows', () => {
     const config = readFileSync(join(root, 'src/config.ts'), 'utf8');
-    for (const service of ['malipo', 'migrate', 'sandbox']) {
+    for (const service of ['accounts', 'malipo', 'migrate', 'sandbox']) {
       for (const name of Object.keys(environmentOf(service))) assert.ok(config.includes(`${name}:`), name);
     }
   });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { Client as PgClient } from 'pg';
 import { freePort } from '../../src/dev/ports.ts';
-import { startPostgresServer, type PostgresServer } from '../../src/dev/postgres-server.ts';
+import { startPostgresServer, TEMPORAL, type PostgresServer } from '../../src/dev/postgres-server.ts';
 import { startOfProcess } from '../../src/dev/process-identity.ts';
 import { startTemporalOnPostgres } from '../../src/dev/temporal-on-postgres.ts';
 import type { TemporalServer } from '../../src/dev/temporal-server.ts';
@@ -31,8 +31,11 @@ describe('the production server of Temporal on PostgreSQL', () => {
     return server;
   }
 
-  async function start({ host, port, adminUrl }: PostgresServer, password?: string): Promise<TemporalServer> {
-    const { username, password: known } = new URL(adminUrl);
+  /** With an account that has no rights but on Temporal's own databases. */
+  async function start(postgres: PostgresServer, password?: string): Promise<TemporalServer> {
+    const { host, port } = postgres;
+    await postgres.ensureAccounts('malipo', 'temporal');
+    const { username, password: known } = new URL(postgres.urlFor('temporal', TEMPORAL));
     const own = folder();
     const server = await startTemporalOnPostgres({
       programs: await temporalPrograms(),

@@ -4,13 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase, type Database } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { startPostgresServer, type PostgresServer } from '../../src/dev/postgres-server.ts';
-import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { call, collectionFields, type ApiResponse } from '../support/api.ts';
-import { runFolder, temporalClient, type TestDatabase } from '../support/engines.ts';
+import { migrateAndStamp, openTestDatabase, runFolder, temporalClient, type TestDatabase } from '../support/engines.ts';
 import { eventually, startTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';
 import {
   assertLedgerIsSound,
@@ -51,21 +48,14 @@ async function startOwnPostgres(): Promise<RestartablePostgres> {
     });
   };
   await start();
-  await server!.ensureDatabase('malipo');
-  const url = server!.urlFor('malipo');
-  await migrate(url, join(findProjectRoot(), 'src/db/migrations'));
-  const db: Database = openDatabase({
-    url,
-    poolSize: 5,
-    statementTimeoutMs: 10_000,
-    connectTimeoutMs: 10_000,
-    onIdleError: () => undefined,
-  });
+  const { ownerUrl, applicationUrl } = await server!.ensureAccounts('malipo');
+  await migrateAndStamp(ownerUrl);
+  const database = openTestDatabase(applicationUrl, server!.urlFor('malipo'));
   const stop = async (): Promise<void> => {
     await server.stop();
     rmSync(fallbackDataDir, { recursive: true, force: true });
   };
-  return { url, db, start, halt: () => server.stop(), stop, drop: () => db.close() };
+  return { ...database, ownerUrl, start, halt: () => server.stop(), stop, drop: () => database.db.close() };
 }
 
 // Each test continues where the one before it ended.

@@ -1,6 +1,9 @@
 // The configuration: all problems at once, and no secret in any output.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { clockSetting, ConfigError, loadConfig, loadSandboxSettings, Secret } from '../../src/config.ts';
 import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
@@ -25,6 +28,9 @@ const SOUND: Readonly<Record<string, string>> = {
 const LIVE = {
   ...SOUND,
   MALIPO_ENVIRONMENT: 'live',
+  MALIPO_DATABASE_URL: `${SECRETS['MALIPO_DATABASE_URL']}?sslmode=verify-full`,
+  MALIPO_TEMPORAL_TLS: 'true',
+  MALIPO_TRUSTED_PROXIES: '1',
   MALIPO_PUBLIC_URL: 'https://api.malipo.example',
   MALIPO_MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com',
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
@@ -170,11 +176,82 @@ describe('the live environment', () => {
     }
   });
 
+  const open: readonly (readonly [what: string, name: string, values: readonly string[]])[] = [
+    [
+      'a connection to the database that anybody can read, or whose other end anybody can be',
+      'MALIPO_DATABASE_URL',
+      ['', '?sslmode=disable', '?sslmode=no-verify', '?sslmode=require', '?sslmode=verify-ca'].map(
+        (parameter) => `postgres://malipo:pa55-word@db.example/malipo${parameter}`,
+      ),
+    ],
+    ['a connection to Temporal without TLS', 'MALIPO_TEMPORAL_TLS', ['false', '']],
+    ['proxies that are not counted, behind which everybody has one address', 'MALIPO_TRUSTED_PROXIES', ['0', '']],
+    [
+      'metrics that listen on every network or on a public one',
+      'MALIPO_METRICS_HOST',
+      ['0.0.0.0', '::', '203.0.113.7', '2001:db8::7', '::ffff:0.0.0.0', 'metrics.example'],
+    ],
+  ];
+  for (const [what, name, values] of open) {
+    it(`refuses ${what}`, () => {
+      for (const value of values) {
+        assert.deepEqual(problemsOf({ ...LIVE, [name]: value }), [name], value);
+        if (value !== '') assert.deepEqual(problemsOf({ ...SOUND, [name]: value }), [], `${value} in a test`);
+      }
+    });
+  }
+
+  it('lets metrics listen on this machine or on a private network', () => {
+    for (const host of ['localhost', '127.0.0.1', '::1', '10.1.2.3', '192.168.7.7', '172.16.0.9', 'fd00::7'])
+      assert.deepEqual(problemsOf({ ...LIVE, MALIPO_METRICS_HOST: host }), [], host);
+  });
+
   it('refuses the default addresses of a developer’s machine', () => {
     assert.deepEqual(problemsOf({ ...LIVE, MALIPO_PUBLIC_URL: '' }), ['MALIPO_PUBLIC_URL']);
     assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: 'http://inside' }), ['MALIPO_CALLBACK_URL']);
     assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: '' }), []);
     assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: 'https://calls.malipo.example' }), []);
+  });
+});
+
+describe('the connection to an engine', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'malipo-config-'));
+  const pem = join(folder, 'some.pem');
+  writeFileSync(pem, 'a private key');
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const TLS = { ...SOUND, MALIPO_TEMPORAL_TLS: 'true' };
+
+  it('takes its certificates from files, and shows none of them', () => {
+    const config = loadConfig({
+      ...TLS,
+      MALIPO_TEMPORAL_TLS_CA_FILE: pem,
+      MALIPO_TEMPORAL_TLS_CERTIFICATE_FILE: pem,
+      MALIPO_TEMPORAL_TLS_KEY_FILE: pem,
+      MALIPO_TEMPORAL_API_KEY: 'api-key-secret',
+    });
+    assert.equal(config.settings.MALIPO_TEMPORAL_TLS_KEY_FILE?.reveal(), 'a private key');
+    assert.doesNotMatch(inspect(config, { depth: 9 }) + JSON.stringify(config), /a private key|api-key-secret/);
+  });
+
+  it('is refused when a file cannot be read', () => {
+    const missing = join(folder, 'missing.pem');
+    assert.deepEqual(problemsOf({ ...TLS, MALIPO_TEMPORAL_TLS_CA_FILE: missing }), ['MALIPO_TEMPORAL_TLS_CA_FILE']);
+    const url = `postgres://a:b@db.example/malipo?sslmode=verify-full&sslrootcert=`;
+    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_DATABASE_URL: `${url}${missing}` }), ['MALIPO_DATABASE_URL']);
+    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_DATABASE_URL: `${url}${pem}` }), []);
+  });
+
+  it('is refused with a certificate and no key, and with parts of TLS that nothing uses', () => {
+    const half = { ...TLS, MALIPO_TEMPORAL_TLS_CERTIFICATE_FILE: pem };
+    assert.deepEqual(problemsOf(half), ['MALIPO_TEMPORAL_TLS_KEY_FILE']);
+    for (const [name, value] of [
+      ['MALIPO_TEMPORAL_TLS_CA_FILE', pem],
+      ['MALIPO_TEMPORAL_TLS_SERVER_NAME', 'temporal.example'],
+      ['MALIPO_TEMPORAL_API_KEY', 'key'],
+    ] as const)
+      assert.deepEqual(problemsOf({ ...SOUND, [name]: value }), [name]);
   });
 });
 

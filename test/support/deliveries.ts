@@ -1,4 +1,5 @@
 // Webhook deliveries of a merchant as recorded in the database, and further endpoints.
+import { APPLICATION } from '../../src/db/access.ts';
 import { deliveryWorkflowId } from '../../src/temporal/workflow-ids.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { DeliveryState } from '../../src/domain/webhooks/delivery.ts';
@@ -70,7 +71,8 @@ const WATCH_WAITS = `
     RETURN NULL;
   END $$;
   CREATE TRIGGER note_wait AFTER UPDATE ON deliveries FOR EACH ROW
-    WHEN (NEW.state = 'retrying' AND NEW.attempt_count > OLD.attempt_count) EXECUTE FUNCTION note_wait()`;
+    WHEN (NEW.state = 'retrying' AND NEW.attempt_count > OLD.attempt_count) EXECUTE FUNCTION note_wait();
+  GRANT INSERT ON decided_waits TO ${APPLICATION}`;
 
 /** Records every wait that is decided from now on in the test's own database, because a row shows only the last. */
 export async function watchWaits(db: Database): Promise<void> {

@@ -13,10 +13,13 @@ import {
 import { Client as PgClient } from 'pg';
 import { z } from 'zod';
 import { prepareTemporal } from '../../src/temporal/setup.ts';
+import { APPLICATION, REPORTS } from '../../src/db/access.ts';
+import { accessToDatabase } from '../../src/db/create-accounts.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
+import { stampEnvironment } from '../../src/db/deployment.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { freePort } from '../../src/dev/ports.ts';
-import { startPostgresServer, type PostgresServer } from '../../src/dev/postgres-server.ts';
+import { OWNER, startPostgresServer, TEMPORAL, type PostgresServer } from '../../src/dev/postgres-server.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 import { resolveTemporalBinary, resolveTemporalPrograms } from '../../src/dev/temporal-binary.ts';
 import { startTemporalOnPostgres } from '../../src/dev/temporal-on-postgres.ts';
@@ -26,6 +29,7 @@ import { installRuntime } from '../../src/processes/worker.ts';
 
 export const NAMESPACE = 'malipo-test';
 const TEMPLATE = 'malipo_template';
+const TEMPORAL_DATABASE = 'temporal';
 
 const root = findProjectRoot();
 const stops: (() => Promise<void>)[] = [];
@@ -62,10 +66,21 @@ export const postgres = once(async (): Promise<PostgresServer> => {
     await server.stop();
     rmSync(`${runFolder()}-postgres`, { recursive: true, force: true });
   });
-  await server.ensureDatabase(TEMPLATE);
-  await migrate(server.urlFor(TEMPLATE), join(root, 'src/db/migrations'));
+  const { ownerUrl } = await server.ensureAccounts(
+    TEMPLATE,
+    kindOfTemporal === 'sqlite' ? undefined : TEMPORAL_DATABASE,
+  );
+  await migrateAndStamp(ownerUrl);
   return server;
 });
+
+/** As `npm run migrate` does for the test environment. */
+export async function migrateAndStamp(ownerUrl: string): Promise<void> {
+  await migrate(ownerUrl, join(root, 'src/db/migrations'));
+  const db = openDatabase({ ...LIMITS, url: ownerUrl });
+  await stampEnvironment(db, 'test', new Date());
+  await db.close();
+}
 
 export const temporalBinary = once(() =>
   resolveTemporalBinary({
@@ -101,8 +116,9 @@ async function startDevelopmentServer(): Promise<TemporalServer> {
 
 /** On the tests' own PostgreSQL, beside the databases of the service. */
 async function startProductionServer(): Promise<TemporalServer> {
-  const { host, port, adminUrl } = await postgres();
-  const { username, password } = new URL(adminUrl);
+  const server = await postgres();
+  const { host, port } = server;
+  const { username, password } = new URL(server.urlFor(TEMPORAL_DATABASE, TEMPORAL));
   return startTemporalOnPostgres({
     programs: await temporalPrograms(),
     postgres: { host, port, user: username, password },
@@ -143,36 +159,53 @@ export const workflowBundle = once((): Promise<WorkflowBundleWithSourceMap> => {
   return bundleWorkflowCode({ workflowsPath: join(root, 'workflows/index.ts'), logger: new DefaultLogger('ERROR') });
 });
 
-export type TestDatabase = { readonly url: string; readonly db: Database; readonly drop: () => Promise<void> };
+export type TestDatabase = {
+  /** Of the application's account, with which the server runs. */
+  readonly url: string;
+  /** Of the account that owns it, with which it is migrated. */
+  readonly ownerUrl: string;
+  /**
+   * Statements and transactions have the application's account too, so that a right that it lacks shows. The pool has the superuser:
+   * what a test does through it, no process of ours can do.
+   */
+  readonly db: Database;
+  readonly drop: () => Promise<void>;
+};
+
+const LIMITS = { poolSize: 20, statementTimeoutMs: 10_000, connectTimeoutMs: 10_000, onIdleError: () => undefined };
+
+export function openTestDatabase(applicationUrl: string, adminUrl: string): Pick<TestDatabase, 'url' | 'db'> {
+  const application = openDatabase({ ...LIMITS, url: applicationUrl });
+  const admin = openDatabase({ ...LIMITS, url: adminUrl });
+  const closeBoth = async (): Promise<void> => {
+    await Promise.all([application.close(), admin.close()]);
+  };
+  return { url: applicationUrl, db: { ...application, pool: admin.pool, close: closeBoth } };
+}
 
 /** Creates a separate database with the current schema, copied from a template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await postgres();
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
-  const db = openDatabase({
-    url: server.urlFor(name),
-    poolSize: 20,
-    statementTimeoutMs: 10_000,
-    connectTimeoutMs: 10_000,
-    onIdleError: () => undefined,
-  });
+  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} OWNER ${OWNER}`);
+  await administer(server, ...accessToDatabase(name, [APPLICATION, REPORTS]));
+  const database = openTestDatabase(server.urlFor(name, APPLICATION), server.urlFor(name));
   return {
-    url: server.urlFor(name),
-    db,
+    ...database,
+    ownerUrl: server.urlFor(name, OWNER),
     async drop() {
-      await db.close();
+      await database.db.close();
       // Without FORCE, so that a leaked connection fails the test that leaked it.
       await administer(server, `DROP DATABASE ${name}`);
     },
   };
 }
 
-async function administer(server: PostgresServer, sql: string): Promise<void> {
+async function administer(server: PostgresServer, ...statements: readonly string[]): Promise<void> {
   const client = new PgClient({ connectionString: server.adminUrl });
   await client.connect();
   try {
-    await client.query(sql);
+    for (const sql of statements) await client.query(sql);
   } finally {
     await client.end();
   }

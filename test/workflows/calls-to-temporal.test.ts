@@ -20,7 +20,7 @@ describe('a backlog that waits for workers', () => {
   before(async () => {
     await prepareRuntime();
     client = createTemporalClient({
-      address: (await temporal()).address,
+      target: { address: (await temporal()).address },
       namespace: NAMESPACE,
       // Nobody works on this queue.
       taskQueuePrefix: `t-${randomBytes(5).toString('hex')}`,

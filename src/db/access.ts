@@ -1,0 +1,154 @@
+// What each account of the database may do, table by table. It is granted again after the migrations of every `migrate`, so that
+// this file is what applies, also to tables and accounts that came later.
+import { escapeIdentifier, type Client } from 'pg';
+
+/** Runs the server and the staff commands. It reads every table, and is refused whatever no statement of ours needs. */
+export const APPLICATION = 'malipo_app';
+/** Reads what reports need, and no secret, password hash or digest of a token. */
+export const REPORTS = 'malipo_report';
+
+/** A lock of a row takes the right to change one of its columns; a trigger refuses the change of those named here, or it harms nothing. */
+type Right = 'INSERT' | 'UPDATE' | 'DELETE' | `UPDATE (${string})`;
+
+const APPENDED: readonly Right[] = ['INSERT'];
+const KEPT: readonly Right[] = ['INSERT', 'UPDATE'];
+const EXPIRING: readonly Right[] = ['INSERT', 'UPDATE', 'DELETE'];
+/** Tables of migrations that this list does not know: a test fails until they are in it. */
+const UNLISTED = EXPIRING;
+
+/** What the application may do beside reading. */
+export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
+  api_keys: KEPT,
+  attempt_counters: EXPIRING,
+  audit_chains: KEPT,
+  audit_entries: APPENDED,
+  audit_entries_to_link: ['INSERT', 'DELETE'],
+  audit_heads: APPENDED,
+  audit_links: APPENDED,
+  collection_transitions: [],
+  collections: KEPT,
+  deliveries: KEPT,
+  delivery_attempts: APPENDED,
+  // The owner writes it, once.
+  deployment: [],
+  discrepancies: KEPT,
+  endpoints: KEPT,
+  events: APPENDED,
+  idempotency_keys: EXPIRING,
+  invitations: KEPT,
+  // Balances change by `post_transfer` alone, which runs as the owner.
+  ledger_accounts: ['INSERT', 'UPDATE (currency)'],
+  ledger_transfers: APPENDED,
+  member_changes: KEPT,
+  members: KEPT,
+  merchants: ['INSERT', 'UPDATE (created_at)'],
+  operator_callbacks: ['INSERT', 'UPDATE (received_at)', 'DELETE'],
+  payout_approvals: APPENDED,
+  payout_transitions: [],
+  payouts: KEPT,
+  policies: KEPT,
+  policy_changes: KEPT,
+  recoveries: EXPIRING,
+  replays: KEPT,
+  reversal_transitions: [],
+  reversals: KEPT,
+  schema_migrations: [],
+  sessions: EXPIRING,
+  users: KEPT,
+};
+
+/** What the reports read: each table with the columns that they do not see. What is not named here they do not see at all. */
+export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
+  api_keys: ['key_sha256'],
+  audit_entries: [],
+  collection_transitions: [],
+  collections: [],
+  deliveries: [],
+  delivery_attempts: ['response_headers', 'response_body'],
+  deployment: [],
+  discrepancies: [],
+  endpoints: ['secret_sealed', 'previous_secret_sealed'],
+  events: [],
+  invitations: ['token_sha256', 'approval_sha256'],
+  ledger_accounts: [],
+  ledger_entries: [],
+  ledger_transfers: [],
+  member_changes: [],
+  members: [],
+  merchants: [],
+  operator_callbacks: [],
+  payout_approvals: [],
+  payout_transitions: [],
+  payouts: [],
+  policies: [],
+  policy_changes: [],
+  replays: [],
+  reversal_transitions: [],
+  reversals: [],
+  users: ['password_hash', 'totp_secret_sealed', 'totp_pending_sealed', 'totp_last_step'],
+};
+
+/** Whatever the list says, no column with such a name is shown: one that a later migration adds may hold a secret. */
+const SECRET_COLUMN = /sealed|secret|sha256|hash|digest|token|password|totp|credential|public_key|mac$/;
+
+type Relation = { readonly name: string; readonly isView: boolean; readonly columns: readonly string[] };
+
+/**
+ * Gives both accounts exactly what is written here, in one transaction; what they had before is taken away. An account that does
+ * not exist gets nothing: the next `migrate` after it was created does it. The connection must own the tables.
+ */
+export async function grantAccess(client: Client): Promise<void> {
+  const { rows: accounts } = await client.query<{ name: string }>(
+    'SELECT rolname AS name FROM pg_roles WHERE rolname = ANY($1)',
+    [[APPLICATION, REPORTS]],
+  );
+  const names = new Set(accounts.map(({ name }) => name));
+  const { rows: relations } = await client.query<Relation>(RELATIONS);
+  const { rows: triggers } = await client.query<{ name: string }>(TRIGGER_FUNCTIONS);
+  const statements = [
+    'BEGIN',
+    // Whoever may create a table of their own could hang a trigger function that runs as the owner on it, or hide a table from the
+    // functions that check it.
+    ...triggers.map(({ name }) => `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC`),
+    'REVOKE CREATE ON SCHEMA public FROM PUBLIC',
+    ...(names.has(APPLICATION) ? grantsOf(APPLICATION, relations, applicationGrants) : []),
+    ...(names.has(REPORTS) ? grantsOf(REPORTS, relations, reportGrants) : []),
+    'COMMIT',
+  ];
+  await client.query(statements.join(';\n'));
+}
+
+const RELATIONS = `
+  SELECT c.relname::text AS name, c.relkind = 'v' AS "isView", array_agg(a.attname::text ORDER BY a.attnum) AS columns
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v') GROUP BY 1, 2 ORDER BY 1`;
+const TRIGGER_FUNCTIONS = `
+  SELECT oid::regprocedure::text AS name FROM pg_proc
+  WHERE pronamespace = 'public'::regnamespace AND prorettype = 'trigger'::regtype ORDER BY 1`;
+
+type GrantsFor = (relation: Relation) => readonly string[];
+
+function grantsOf(account: string, relations: readonly Relation[], grantsFor: GrantsFor): string[] {
+  return [
+    `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${account}`,
+    `REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${account}`,
+    `GRANT USAGE ON SCHEMA public TO ${account}`,
+    ...relations.flatMap((relation) => {
+      const rights = grantsFor(relation);
+      return rights.length === 0
+        ? []
+        : `GRANT ${rights.join(', ')} ON ${escapeIdentifier(relation.name)} TO ${account}`;
+    }),
+  ];
+}
+
+function applicationGrants({ name, isView }: Relation): readonly string[] {
+  return isView ? ['SELECT'] : ['SELECT', ...(APPLICATION_RIGHTS[name] ?? UNLISTED)];
+}
+
+function reportGrants({ name, columns }: Relation): readonly string[] {
+  const hidden = REPORT_TABLES[name];
+  if (hidden === undefined) return [];
+  const shown = columns.filter((column) => !hidden.includes(column) && !SECRET_COLUMN.test(column));
+  return [`SELECT (${shown.map((column) => escapeIdentifier(column)).join(', ')})`];
+}

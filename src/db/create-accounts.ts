@@ -1,0 +1,151 @@
+// Creates the databases and the accounts that the service and Temporal log in with, each with no more rights than it needs.
+import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { APPLICATION, REPORTS } from './access.ts';
+
+export type AccountsOptions = {
+  /** Of a superuser. It is needed for this alone. */
+  readonly adminUrl: string;
+  /** The addresses that the others will use: each names its account, its password and its database. */
+  readonly ownerUrl: string;
+  readonly applicationUrl: string;
+  readonly reportUrl?: string | undefined;
+  /** Of Temporal's own account and the first of its two databases; the second one has the suffix `_visibility`. */
+  readonly temporalUrl?: string | undefined;
+};
+
+type Account = { readonly name: string; readonly password: string; readonly database: string };
+
+const TIMEOUT_MS = 30_000;
+/** Any fixed number: accounts belong to the whole server, and two processes that create one at once would disturb each other. */
+const ADVISORY_LOCK = 7_261_544_037;
+
+/**
+ * Creates what is missing, and sets password and rights of what is there. The owner then owns the database with all that is in it, so
+ * that `migrate` needs no other account; `migrate` grants the rights on the tables. Safe to repeat and to run from several
+ * processes at once. Throws when an address lacks a part, when two accounts are one, and when one of them is a superuser.
+ */
+export async function createAccounts(options: AccountsOptions): Promise<void> {
+  const { adminUrl, ownerUrl, applicationUrl, reportUrl, temporalUrl } = options;
+  const owner = accountOf(ownerUrl);
+  const application = accountOf(applicationUrl);
+  const readers = [application, ...(reportUrl === undefined ? [] : [accountOf(reportUrl)])];
+  const temporal = temporalUrl === undefined ? null : accountOf(temporalUrl);
+  const all = [owner, ...readers, ...(temporal ? [temporal] : [])];
+  checkAccounts(all, [owner, ...readers]);
+  await withClient(adminUrl, async (client) => {
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    // Otherwise the passwords would be in the server's log.
+    await client.query("SET log_statement = 'none'; SET log_min_error_statement = 'panic'");
+    for (const group of [APPLICATION, REPORTS]) await ensureRole(client, group, 'NOLOGIN');
+    for (const account of all) await ensureLogin(client, account);
+    await joinGroup(client, application, APPLICATION);
+    if (readers[1]) await joinGroup(client, readers[1], REPORTS);
+    await ensureDatabase(client, owner.database, { owner, users: readers });
+    if (temporal) {
+      for (const name of temporalDatabases(temporal))
+        await ensureDatabase(client, name, { owner: temporal, users: [] });
+    }
+  });
+  await takeOver(adminUrl, owner.database, owner);
+  if (temporal) for (const name of temporalDatabases(temporal)) await takeOver(adminUrl, name, temporal);
+}
+
+function accountOf(address: string): Account {
+  const { username, password, pathname } = new URL(address);
+  const [name, text, database] = [username, password, pathname.slice(1)].map(decodeURIComponent);
+  if (!name || !text || !database)
+    throw new Error('each address of an account needs its name, its password and its database');
+  return { name, password: text, database };
+}
+
+function checkAccounts(all: readonly Account[], ofService: readonly Account[]): void {
+  if (new Set(all.map(({ name }) => name)).size < all.length) throw new Error('each account needs a name of its own');
+  if (new Set(ofService.map(({ database }) => database)).size > 1)
+    throw new Error('owner, application and reports must have the same database');
+}
+
+function temporalDatabases({ database }: Account): readonly string[] {
+  return [database, `${database}_visibility`];
+}
+
+async function ensureRole(client: Client, name: string, attributes: string): Promise<void> {
+  const { rows } = await client.query<{ rolsuper: boolean }>('SELECT rolsuper FROM pg_roles WHERE rolname = $1', [
+    name,
+  ]);
+  if (rows[0]?.rolsuper) throw new Error(`the account ${name} is a superuser; choose another name`);
+  // A group that is there already may be an account that logs in.
+  if (rows[0] && attributes === 'NOLOGIN') return;
+  await client.query(`${rows[0] ? 'ALTER' : 'CREATE'} ROLE ${escapeIdentifier(name)} ${attributes}`);
+}
+
+async function ensureLogin(client: Client, { name, password }: Account): Promise<void> {
+  const nothingElse = 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
+  await ensureRole(client, name, `LOGIN ${nothingElse} PASSWORD ${escapeLiteral(password)}`);
+}
+
+/** An account with a name of its own, for example of a second environment on one server, has the rights of the group. */
+async function joinGroup(client: Client, { name }: Account, group: string): Promise<void> {
+  if (name !== group) await client.query(`GRANT ${escapeIdentifier(group)} TO ${escapeIdentifier(name)}`);
+}
+
+type Users = { readonly owner: Account; readonly users: readonly Account[] };
+
+async function ensureDatabase(client: Client, name: string, { owner, users }: Users): Promise<void> {
+  const [database, ownerName] = [escapeIdentifier(name), escapeIdentifier(owner.name)];
+  const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+  const isThere = rowCount === 1;
+  await client.query(
+    isThere ? `ALTER DATABASE ${database} OWNER TO ${ownerName}` : `CREATE DATABASE ${database} OWNER ${ownerName}`,
+  );
+  for (const statement of accessToDatabase(
+    name,
+    users.map((user) => user.name),
+  ))
+    await client.query(statement);
+}
+
+/** Nobody but its owner and these accounts may connect, and nobody but its owner may create anything, not even for a session. */
+export function accessToDatabase(name: string, accounts: readonly string[]): string[] {
+  const database = escapeIdentifier(name);
+  return [
+    `REVOKE ALL ON DATABASE ${database} FROM PUBLIC`,
+    ...accounts.map((account) => `GRANT CONNECT ON DATABASE ${database} TO ${escapeIdentifier(account)}`),
+  ];
+}
+
+/** Whatever an earlier version created there as another account. */
+async function takeOver(adminUrl: string, database: string, owner: Account): Promise<void> {
+  const url = new URL(adminUrl);
+  url.pathname = `/${encodeURIComponent(database)}`;
+  await withClient(url.href, async (client) => {
+    const { rows } = await client.query<{ what: string }>(FOREIGN_OBJECTS, [owner.name]);
+    const to = escapeIdentifier(owner.name);
+    for (const { what } of rows) await client.query(`ALTER ${what} OWNER TO ${to}`);
+    await client.query(`ALTER SCHEMA public OWNER TO ${to}; REVOKE CREATE ON SCHEMA public FROM PUBLIC`);
+  });
+}
+
+// The sequence of an identity column goes with its table, and what belongs to an extension with the extension.
+const FOREIGN_OBJECTS = `
+  SELECT CASE c.relkind WHEN 'v' THEN 'VIEW ' WHEN 'm' THEN 'MATERIALIZED VIEW ' WHEN 'S' THEN 'SEQUENCE ' ELSE 'TABLE ' END
+         || c.oid::regclass AS what
+  FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
+    AND c.relowner <> (SELECT oid FROM pg_roles WHERE rolname = $1)
+    AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+                    AND (d.deptype = 'e' OR (c.relkind = 'S' AND d.deptype IN ('i', 'a'))))
+  UNION ALL
+  SELECT 'ROUTINE ' || p.oid::regprocedure FROM pg_proc p
+  WHERE p.pronamespace = 'public'::regnamespace AND p.proowner <> (SELECT oid FROM pg_roles WHERE rolname = $1)
+    AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')`;
+
+async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS, query_timeout: TIMEOUT_MS });
+  // A connection that breaks rejects the statement under way; without a listener it would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,19 @@
+// Entry of `npm run accounts`: creates the accounts and databases of the service, then ends. Safe to repeat.
+import { ConfigError, loadAccountsSettings } from '../config.ts';
+import { createAccounts } from '../db/create-accounts.ts';
+
+try {
+  const settings = loadAccountsSettings(process.env);
+  await createAccounts({
+    adminUrl: settings.MALIPO_DATABASE_ADMIN_URL.reveal(),
+    ownerUrl: settings.MALIPO_DATABASE_OWNER_URL.reveal(),
+    applicationUrl: settings.MALIPO_DATABASE_URL.reveal(),
+    reportUrl: settings.MALIPO_DATABASE_REPORT_URL?.reveal(),
+    temporalUrl: settings.MALIPO_TEMPORAL_DATABASE_URL?.reveal(),
+  });
+  process.stdout.write('database: the accounts are ready\n');
+} catch (error) {
+  const text = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`accounts failed: ${text ?? ''}\n`);
+  process.exitCode = 1;
+}

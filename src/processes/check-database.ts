@@ -1,0 +1,47 @@
+// Checks before a server does anything that its database is of its own environment, and its account one without further rights.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import { findDeployment, type Deployment } from '../db/deployment.ts';
+import type { Environment } from '../domain/event.ts';
+import type { Log } from '../log.ts';
+
+const RETRY_EVERY_MS = 1000;
+/** SQLSTATE classes of what waiting does not mend: a refused log-in, a database that does not exist, a right that is missing. */
+const LASTING = /^(28|3D|42)[0-9A-Z]{3}$/;
+
+/**
+ * Resolves when the database says that it is for this environment. While it is away it is tried again: nothing can be recorded
+ * meanwhile. Throws a ConfigError when the database is for the other environment or for none, and in the live environment when
+ * the account could switch the database's rules off.
+ */
+export async function checkDatabase(db: Database, environment: Environment, log: Log): Promise<void> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      compare(await findDeployment(db), environment);
+      return;
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      if (LASTING.test(code)) throw error;
+      if (isFirst)
+        log.warn({ error }, 'the database is away; nothing starts before it says for which environment it is');
+    }
+    await sleep(RETRY_EVERY_MS);
+  }
+}
+
+export function otherEnvironment(own: Environment, stamped: Environment): ConfigError {
+  return new ConfigError(`MALIPO_ENVIRONMENT: is ${own}, and the database is for the ${stamped} environment`);
+}
+
+function compare(found: Deployment | null, environment: Environment): void {
+  const stamped = found?.environment ?? null;
+  if (stamped === null) throw new ConfigError('the database is not prepared: run `npm run migrate` first');
+  if (stamped !== environment) throw otherEnvironment(environment, stamped);
+  if (environment === 'live' && found?.mayChangeTables === true) {
+    throw new ConfigError(
+      'MALIPO_DATABASE_URL: the account may change tables; in the live environment it must be the application’s (`npm run accounts`)',
+    );
+  }
+}

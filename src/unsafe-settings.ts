@@ -1,0 +1,121 @@
+// Settings that contradict each other, or that could lose money or let the wrong people in, each with the reason in one line.
+import { accessSync, constants } from 'node:fs';
+import ipaddr from 'ipaddr.js';
+import { MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+// A configuration that could lose money, or let the wrong people in, is refused at start. The checks read the raw
+// settings, so that these problems are listed together with all others.
+export function findContradictions(environment: Environment): string[] {
+  const isLive = environment['MALIPO_ENVIRONMENT'] === 'live';
+  return [
+    ...findMixedEnvironments(environment, isLive),
+    ...findIncompleteTransport(environment),
+    ...(isLive ? [...findUnsafeLiveSettings(environment), ...findOpenLiveTransport(environment)] : []),
+  ];
+}
+
+const TEMPORAL_TLS_PARTS = [
+  'MALIPO_TEMPORAL_TLS_CA_FILE',
+  'MALIPO_TEMPORAL_TLS_CERTIFICATE_FILE',
+  'MALIPO_TEMPORAL_TLS_KEY_FILE',
+  'MALIPO_TEMPORAL_TLS_SERVER_NAME',
+  'MALIPO_TEMPORAL_API_KEY',
+] as const;
+
+// A part that is set and not used would make people believe that the connection is safe.
+function findIncompleteTransport(environment: Environment): string[] {
+  const problems: string[] = [];
+  if (environment['MALIPO_TEMPORAL_TLS'] !== 'true') {
+    for (const name of TEMPORAL_TLS_PARTS)
+      if (environment[name] !== undefined) problems.push(`${name}: needs MALIPO_TEMPORAL_TLS=true`);
+  }
+  const pair = [environment['MALIPO_TEMPORAL_TLS_CERTIFICATE_FILE'], environment['MALIPO_TEMPORAL_TLS_KEY_FILE']];
+  if (pair.filter((file) => file !== undefined).length === 1) {
+    problems.push('MALIPO_TEMPORAL_TLS_KEY_FILE: the certificate and its key are set together');
+  }
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const file = databaseParameter(environment, name);
+    if (file !== null && !isReadable(file))
+      problems.push(`MALIPO_DATABASE_URL: ${name} names a file that cannot be read`);
+  }
+  return problems;
+}
+
+// What the operators of a network between the service and its engines could read or change, or who could reach them.
+function findOpenLiveTransport(environment: Environment): string[] {
+  const problems: string[] = [];
+  if (databaseParameter(environment, 'sslmode') !== 'verify-full') {
+    problems.push('MALIPO_DATABASE_URL: must have sslmode=verify-full in the live environment');
+  }
+  if (environment['MALIPO_TEMPORAL_TLS'] !== 'true') {
+    problems.push('MALIPO_TEMPORAL_TLS: must be true in the live environment');
+  }
+  // The service speaks HTTP itself, so an https address has a proxy in front of it, and without it everybody has one address.
+  if (Number(environment['MALIPO_TRUSTED_PROXIES'] ?? 0) === 0) {
+    problems.push(
+      'MALIPO_TRUSTED_PROXIES: must count the proxies in front of an https address in the live environment',
+    );
+  }
+  if (!isPrivateHost(environment['MALIPO_METRICS_HOST'] ?? 'localhost')) {
+    problems.push('MALIPO_METRICS_HOST: must be a loopback or private address in the live environment');
+  }
+  return problems;
+}
+
+/** The parameter of the database's address; null when it has none, or when the address cannot be read. */
+function databaseParameter(environment: Environment, name: string): string | null {
+  const text = environment['MALIPO_DATABASE_URL'] ?? '';
+  return URL.canParse(text) ? (new URL(text).searchParams.getAll(name).at(-1) ?? null) : null;
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);
+
+/** A name other than that of this machine may stand for any address. */
+function isPrivateHost(host: string): boolean {
+  if (host === 'localhost') return true;
+  return ipaddr.isValid(host) && PRIVATE_RANGES.has(ipaddr.process(host).range());
+}
+
+// A test key must not reach real money, and a live key no sandbox, which reports payments as paid without money.
+function findMixedEnvironments(environment: Environment, isLive: boolean): string[] {
+  const problems: string[] = [];
+  const [own, other] = isLive ? ['live', 'test'] : ['test', 'live'];
+  if (environment['MALIPO_TEMPORAL_NAMESPACE'] === `malipo-${other}`) {
+    problems.push(`MALIPO_TEMPORAL_NAMESPACE: must not be that of the ${other} environment in the ${own} environment`);
+  }
+  const target = environment['MALIPO_MTN_MOMO_TARGET_ENVIRONMENT'];
+  const isKnown = target !== undefined && MTN_TARGET_ENVIRONMENTS.includes(target);
+  if (isKnown && (target === 'sandbox') === isLive) {
+    const rule = isLive ? 'must not be sandbox' : 'must be sandbox';
+    problems.push(`MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: ${rule} in the ${own} environment`);
+  }
+  return problems;
+}
+
+function findUnsafeLiveSettings(environment: Environment): string[] {
+  const problems: string[] = [];
+  if ((environment['MALIPO_CLOCKS'] ?? 'real') !== 'real') {
+    problems.push('MALIPO_CLOCKS: must be real in the live environment');
+  }
+  if (environment['MALIPO_WEBHOOK_ALLOW_LOOPBACK'] === 'true') {
+    problems.push('MALIPO_WEBHOOK_ALLOW_LOOPBACK: must be false in the live environment');
+  }
+  const callback = (environment['MALIPO_CALLBACK_URL'] ?? '') === '' ? [] : ['MALIPO_CALLBACK_URL'];
+  for (const name of ['MALIPO_PUBLIC_URL', ...callback, 'MALIPO_MTN_MOMO_BASE_URL']) {
+    if (environment[name]?.toLowerCase().startsWith('https://') !== true) {
+      problems.push(`${name}: must be https in the live environment`);
+    }
+  }
+  return problems;
+}

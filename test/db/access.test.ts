@@ -1,0 +1,284 @@
+// What each account of the database may do, tried as that account on a database that was migrated by its owner.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { Client, DatabaseError } from 'pg';
+import { APPLICATION, APPLICATION_RIGHTS, REPORT_TABLES, REPORTS } from '../../src/db/access.ts';
+import { createAccounts } from '../../src/db/create-accounts.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { OWNER, TEMPORAL, type AccountName } from '../../src/dev/postgres-server.ts';
+import { availableAccount } from '../../src/domain/payments/ledger.ts';
+import { postgres } from '../support/engines.ts';
+import { useFixture } from '../support/use-fixture.ts';
+import { valuesOf } from '../support/values-of.ts';
+import { makeMerchant, makeCollection } from './rows.ts';
+import { useDatabase } from './use-database.ts';
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+type Connected = { readonly client: Client };
+
+/** The code of the refusal; undefined when the database carries the statement out. It is undone in any case. */
+async function refusalOf({ client }: Connected, sql: string): Promise<string | undefined> {
+  await client.query('BEGIN');
+  try {
+    await client.query(sql);
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof DatabaseError, String(error));
+    return error.code;
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+const RIGHTS = `
+  SELECT c.relname::text AS table, acl.privilege_type AS right
+  FROM pg_class c, aclexplode(c.relacl) acl
+  WHERE c.relnamespace = 'public'::regnamespace AND acl.grantee = $1::regrole
+  UNION ALL
+  SELECT c.relname::text, acl.privilege_type || ' (' || a.attname || ')'
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid, aclexplode(a.attacl) acl
+  WHERE c.relnamespace = 'public'::regnamespace AND acl.grantee = $1::regrole`;
+
+describe('an account of the database', () => {
+  const db = useDatabase();
+
+  const connectAs = (account: AccountName) => async (): Promise<Connected> => {
+    const name = new URL(db.url).pathname.slice(1);
+    const client = new Client({ connectionString: (await postgres()).urlFor(name, account) });
+    await client.connect();
+    return { client };
+  };
+  const connectedAs = (account: AccountName) => useFixture(connectAs(account), ({ client }) => client.end());
+
+  const tables = async (): Promise<string[]> =>
+    valuesOf(
+      (
+        await db.pool.query<{ name: string }>(
+          `SELECT relname::text AS name FROM pg_class
+           WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1`,
+        )
+      ).rows,
+      'name',
+    );
+
+  describe('of the application', () => {
+    const connected = connectedAs(APPLICATION);
+
+    it('has its rights written down for every table', async () => {
+      assert.deepEqual(Object.keys(APPLICATION_RIGHTS).sort(), await tables());
+    });
+
+    it('has exactly those rights on every table', async () => {
+      const { rows } = await db.pool.query<{ table: string; right: string }>(RIGHTS, [APPLICATION]);
+      for (const table of await tables()) {
+        const granted = valuesOf(
+          rows.filter((row) => row.table === table),
+          'right',
+        );
+        assert.deepEqual(granted.sort(), ['SELECT', ...(APPLICATION_RIGHTS[table] ?? [])].sort(), table);
+      }
+    });
+
+    it('has no right that a trigger of the table refuses to everybody', async () => {
+      const { rows } = await db.pool.query<{ table: string; events: string[] }>(
+        `SELECT event_object_table AS table, array_agg(event_manipulation::text) AS events
+         FROM information_schema.triggers WHERE action_statement LIKE '%refuse_change%' GROUP BY 1`,
+      );
+      assert.notEqual(rows.length, 0);
+      for (const { table, events } of rows) {
+        const rights: readonly string[] = APPLICATION_RIGHTS[table] ?? [];
+        assert.deepEqual(
+          events.filter((event) => rights.includes(event)),
+          [],
+          table,
+        );
+      }
+    });
+
+    const REFUSED: Readonly<Record<string, string>> = {
+      'to create a table': 'CREATE TABLE mine (id int)',
+      'to create a table for its session': 'CREATE TEMPORARY TABLE payouts (id text)',
+      'to create a schema': 'CREATE SCHEMA mine',
+      'to create a function':
+        "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+      'to change a table': 'ALTER TABLE payouts DROP CONSTRAINT payouts_pkey CASCADE',
+      'to switch a trigger off': 'ALTER TABLE payouts DISABLE TRIGGER payouts_check_change',
+      'to switch all triggers off': 'ALTER TABLE payouts DISABLE TRIGGER ALL',
+      'to drop a trigger': 'DROP TRIGGER payouts_check_change ON payouts',
+      'to hang a trigger on a table': 'CREATE TRIGGER mine BEFORE INSERT ON payouts EXECUTE FUNCTION refuse_change()',
+      'to drop a table': 'DROP TABLE audit_entries',
+      'to empty a table': 'TRUNCATE audit_entries',
+      'to act as a replica, for which no trigger fires': 'SET session_replication_role = replica',
+      'to act as the owner': `SET ROLE ${OWNER}`,
+      'to act as a superuser': 'SET ROLE postgres',
+      'to give itself more attributes': `ALTER ROLE ${APPLICATION} SUPERUSER`,
+      'to change an audit entry': "UPDATE audit_entries SET action = 'x'",
+      'to remove an audit entry': 'DELETE FROM audit_entries',
+      'to change a transfer': 'UPDATE ledger_transfers SET amount_minor = 1',
+      'to change a balance': 'UPDATE ledger_accounts SET balance_minor = 1, entry_count = entry_count + 1',
+      'to add a transition': "INSERT INTO payout_transitions VALUES ('failed', 'released')",
+      'to take back an approval': 'DELETE FROM payout_approvals',
+      'to remove a payment': 'DELETE FROM collections',
+      'to call what runs as the owner': 'SELECT post_transfer()',
+      'to say which migrations were applied': "DELETE FROM schema_migrations WHERE name LIKE '0037%'",
+      'to run a program on the server': "COPY merchants TO PROGRAM 'true'",
+    };
+    for (const [what, sql] of Object.entries(REFUSED)) {
+      it(`is refused ${what}`, async () => {
+        assert.equal(await refusalOf(connected, sql), INSUFFICIENT_PRIVILEGE, sql);
+      });
+    }
+
+    it('posts a transfer, and can change no balance otherwise', async () => {
+      const merchantId = await makeMerchant(db);
+      await makeCollection(db, merchantId, 'succeeded');
+      const account = availableAccount(merchantId);
+      const { rows } = await connected.client.query('SELECT balance_minor FROM ledger_accounts WHERE id = $1', [
+        account,
+      ]);
+      assert.deepEqual(rows, [{ balance_minor: '5000' }]);
+      const sql = `UPDATE ledger_accounts SET balance_minor = 6000 WHERE id = '${account}'`;
+      assert.equal(await refusalOf(connected, sql), INSUFFICIENT_PRIVILEGE);
+    });
+
+    it('gives itself no right: PostgreSQL warns, and grants nothing', async () => {
+      await connected.client.query(`GRANT DELETE ON audit_entries TO ${APPLICATION}`);
+      assert.equal(await refusalOf(connected, 'DELETE FROM audit_entries'), INSUFFICIENT_PRIVILEGE);
+    });
+
+    it('chooses no table for a function that runs as the owner: each has a fixed search path', async () => {
+      const { rows } = await db.pool.query<{ name: string }>(
+        `SELECT proname AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef
+           AND NOT coalesce(proconfig, '{}') && '{"search_path=public, pg_temp"}'`,
+      );
+      assert.deepEqual(rows, []);
+    });
+  });
+
+  describe('of the reports', () => {
+    const connected = connectedAs(REPORTS);
+
+    it('reads what is written down for it, and nothing else', async () => {
+      for (const table of await tables()) {
+        const readable = (await refusalOf(connected, `SELECT 1 FROM ${table}`)) === undefined;
+        assert.equal(readable, table in REPORT_TABLES, table);
+      }
+    });
+
+    it('reads no column that holds a secret, a hash or a digest', async () => {
+      const { rows } = await db.pool.query<{ column: string }>(
+        `SELECT table_name || '.' || column_name AS column FROM information_schema.columns
+         WHERE table_schema = 'public' AND has_column_privilege($1, quote_ident(table_name), column_name, 'SELECT')
+           AND (data_type = 'bytea' OR column_name ~ 'sealed|secret_|sha256|hash|password|token|totp')`,
+        [REPORTS],
+      );
+      // The body of an event is what the merchant received.
+      assert.deepEqual(
+        valuesOf(rows, 'column').filter((column) => !['events.body', 'operator_callbacks.body'].includes(column)),
+        [],
+      );
+    });
+
+    it('reads a column beside the hidden ones', async () => {
+      assert.equal(await refusalOf(connected, 'SELECT id, name, email FROM users'), undefined);
+      assert.equal(await refusalOf(connected, 'SELECT password_hash FROM users'), INSUFFICIENT_PRIVILEGE);
+      assert.equal(await refusalOf(connected, 'SELECT * FROM endpoints'), INSUFFICIENT_PRIVILEGE);
+    });
+
+    it('changes nothing', async () => {
+      for (const sql of [
+        "UPDATE merchants SET name = 'x'",
+        'DELETE FROM sessions',
+        "INSERT INTO merchants (id) VALUES ('x')",
+      ])
+        assert.equal(await refusalOf(connected, sql), INSUFFICIENT_PRIVILEGE, sql);
+    });
+  });
+
+  it('of the owner is no superuser, and owns every table', async () => {
+    const { rows } = await db.pool.query(
+      `SELECT r.rolname, r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolbypassrls AS may_more
+       FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
+       WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v', 'S') GROUP BY 1, 2`,
+    );
+    assert.deepEqual(rows, [{ rolname: OWNER, may_more: false }]);
+  });
+});
+
+describe('creating the accounts of a database', () => {
+  const names: string[] = [];
+  afterEach(async () => {
+    const client = new Client({ connectionString: (await postgres()).adminUrl });
+    await client.connect();
+    for (const name of names.splice(0)) await client.query(`DROP DATABASE IF EXISTS ${name}`);
+    await client.end();
+  });
+
+  const newName = (prefix: string): string => {
+    const name = `${prefix}_${randomBytes(6).toString('hex')}`;
+    names.push(name);
+    return name;
+  };
+  const rowsAt = async (url: string, sql: string): Promise<unknown[]> => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query(sql)).rows as unknown[];
+    } finally {
+      await client.end();
+    }
+  };
+
+  it('gives what a superuser created before to the owner, who can migrate it from then on', async () => {
+    const server = await postgres();
+    const name = newName('before');
+    await server.ensureDatabase(name);
+    await migrate(server.urlFor(name));
+    const { ownerUrl } = await server.ensureAccounts(name);
+    const owners = `SELECT DISTINCT relowner::regrole::text AS owner FROM pg_class WHERE relnamespace = 'public'::regnamespace
+                    UNION SELECT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace`;
+    assert.deepEqual(await rowsAt(ownerUrl, owners), [{ owner: OWNER }]);
+    assert.deepEqual(await migrate(ownerUrl), []);
+    const count = await rowsAt(server.urlFor(name, APPLICATION), 'SELECT count(*)::int AS count FROM payouts');
+    assert.deepEqual(count, [{ count: 0 }]);
+  });
+
+  it('lets each account into its own databases alone', async () => {
+    const server = await postgres();
+    const [malipo, temporal] = [newName('malipo'), newName('temporal')];
+    names.push(`${temporal}_visibility`);
+    const { ownerUrl, applicationUrl, reportUrl } = await server.ensureAccounts(malipo, temporal);
+    for (const url of [ownerUrl, applicationUrl, reportUrl, server.urlFor(temporal, TEMPORAL)])
+      assert.equal((await rowsAt(url, 'SELECT 1')).length, 1);
+    for (const account of [OWNER, APPLICATION, REPORTS] as const)
+      await assert.rejects(rowsAt(server.urlFor(temporal, account), 'SELECT 1'), /permission denied for database/);
+    await assert.rejects(rowsAt(server.urlFor(malipo, TEMPORAL), 'SELECT 1'), /permission denied for database/);
+  });
+
+  it('lets several accounts share one role: a second environment on the server has passwords of its own', async () => {
+    const server = await postgres();
+    const [name, other] = [newName('malipo'), newName('second_app')];
+    const applicationUrl = server.urlFor(name).replace(/\/\/[^@]+@/, `//${other}:other-password@`);
+    const ownerUrl = server.urlFor(name, OWNER);
+    await createAccounts({ adminUrl: server.adminUrl, ownerUrl, applicationUrl });
+    await migrate(ownerUrl);
+    assert.deepEqual(await rowsAt(applicationUrl, 'SELECT count(*)::int AS count FROM payouts'), [{ count: 0 }]);
+    await assert.rejects(rowsAt(applicationUrl, 'DELETE FROM payouts'), /permission denied/);
+    await assert.rejects(rowsAt(server.urlFor(name, APPLICATION), 'SELECT 1'), /permission denied for database/);
+    await rowsAt(server.adminUrl, `DROP DATABASE ${name}`);
+    await rowsAt(server.adminUrl, `DROP ROLE ${other}`);
+  });
+
+  it('refuses an account that is a superuser, two accounts of one name, and an address without a password', async () => {
+    const server = await postgres();
+    const { adminUrl } = server;
+    const ownerUrl = server.urlFor('malipo', OWNER);
+    const refused = (given: { ownerUrl: string; applicationUrl: string }, message: RegExp) =>
+      assert.rejects(createAccounts({ adminUrl, ...given }), message);
+    await refused({ ownerUrl, applicationUrl: server.urlFor('malipo') }, /postgres is a superuser/);
+    await refused({ ownerUrl, applicationUrl: ownerUrl }, /a name of its own/);
+    await refused({ ownerUrl, applicationUrl: server.urlFor('other', APPLICATION) }, /the same database/);
+    await refused({ ownerUrl, applicationUrl: 'postgres://malipo_app@127.0.0.1/malipo' }, /its password/);
+  });
+});
