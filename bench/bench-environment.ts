@@ -107,6 +107,7 @@ async function settingsFor(databaseUrl: string, temporal: TemporalServer, option
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_LOG_LEVEL: 'warn',
     MALIPO_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    MALIPO_ATTESTATION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_SANDBOX_PORT: String(sandboxPort),
     MALIPO_SANDBOX_DECISION_MS: String(options.sandboxDecisionMs),

@@ -162,6 +162,7 @@ function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: n
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_LOG_LEVEL: 'info',
     MALIPO_SECRET_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
+    MALIPO_ATTESTATION_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_SANDBOX_PORT: String(sandboxPort),
     MALIPO_SANDBOX_DATA_FILE: join(folder, 'sandbox.jsonl'),

@@ -60,7 +60,7 @@ const roles = z
   .transform((text) => text.split(',').map((role) => role.trim()))
   .pipe(z.array(z.enum(ROLES)).min(1));
 
-// "name:base64 of 32 bytes", comma-separated; the first seals, all open.
+// "name:base64 of 32 bytes", comma-separated; the first seals or attests, all open or verify.
 const keyRing = z.string().transform((text, context): KeyRing => {
   const keys = text.split(',').map((entry) => {
     const [name = '', encoded = ''] = entry.trim().split(':');
@@ -134,6 +134,8 @@ const SETTINGS = z.object({
   MALIPO_DELIVERIES_PER_ENDPOINT: count.default(32),
   MALIPO_DELIVERIES_PER_MERCHANT: count.default(128),
   MALIPO_SECRET_KEYS: keyRing,
+  // What operators said and people approved. It is kept from everything that only reads sealed secrets.
+  MALIPO_ATTESTATION_KEYS: keyRing,
   MALIPO_WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
   MALIPO_MTN_MOMO_BASE_URL: z.url({ protocol: /^https?$/ }),
   // Each of MTN's is one country's: what it does not serve is refused when it is requested.

@@ -10,10 +10,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function findContradictions(environment: Environment): string[] {
   const isLive = environment['MALIPO_ENVIRONMENT'] === 'live';
   return [
+    ...findSharedKeys(environment),
     ...findMixedEnvironments(environment, isLive),
     ...findIncompleteTransport(environment),
     ...(isLive ? [...findUnsafeLiveSettings(environment), ...findOpenLiveTransport(environment)] : []),
   ];
+}
+
+// Whoever gets the key that opens stored secrets must not be able to attest a status or an approval with it.
+function findSharedKeys({ MALIPO_SECRET_KEYS: sealing = '', MALIPO_ATTESTATION_KEYS: attesting = '' }: Environment) {
+  const bytesOf = (ring: string) =>
+    ring.split(',').map((entry) => Buffer.from(entry.trim().split(':')[1] ?? '', 'base64'));
+  const sealingKeys = bytesOf(sealing);
+  const isShared = bytesOf(attesting).some((key) => key.length > 0 && sealingKeys.some((other) => other.equals(key)));
+  return isShared ? ['MALIPO_ATTESTATION_KEYS: must have no key of MALIPO_SECRET_KEYS'] : [];
 }
 
 const TEMPORAL_TLS_PARTS = [

@@ -1,4 +1,4 @@
-// Secrets that the embedded start generates once: the key for secrets at rest and the sandbox's credentials.
+// Secrets that the embedded start generates once: the keys that seal and attest, and the sandbox's credentials.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readJsonFile } from './json-file.ts';
@@ -35,6 +35,7 @@ export function demoSecrets(file: string, database: string | undefined): Record<
 function freshSecrets(): Record<string, string> {
   return {
     [SEALING_KEY]: `demo:${randomBytes(32).toString('base64')}`,
+    MALIPO_ATTESTATION_KEYS: `demo:${randomBytes(32).toString('base64')}`,
     MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
     MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: randomBytes(16).toString('hex'),
     MALIPO_MTN_MOMO_COLLECTION_API_USER: randomUUID(),

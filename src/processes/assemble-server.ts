@@ -349,8 +349,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
 
 function createActivities({ config, db, payments, operators, sender, concurrency, log }: Parts) {
   const { clocks, settings } = config;
-  const keyRing = settings.MALIPO_SECRET_KEYS;
-  const attestor = createStatusAttestor({ keyRing, log });
+  const attestor = createStatusAttestor({ keyRing: settings.MALIPO_ATTESTATION_KEYS, log });
   return {
     payments: createPaymentActivities({ db, payments, operators, attestor, clocks, log }),
     delivery: createDeliveryActivities({
@@ -364,7 +363,7 @@ function createActivities({ config, db, payments, operators, sender, concurrency
       db,
       clocks,
       callbacksKeptForMs: CALLBACKS_KEPT_FOR_MS,
-      keyRing,
+      keyRing: settings.MALIPO_SECRET_KEYS,
       log,
     }),
   };

@@ -27,6 +27,7 @@ const schema = JSON.parse(readFileSync(join(root, 'test/deployment/compose-spec.
 function filledIn(text: string): string {
   const values: Readonly<Record<string, string>> = {
     MALIPO_SECRET_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+    MALIPO_ATTESTATION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
   };
   return text.replace(/\$\{([A-Z_]+)(?::([-?])([^}]*))?\}/g, (_match, name: string, kind?: string, rest?: string) =>
     kind === '-' ? (rest ?? '') : (values[name] ?? 'value'),

@@ -74,6 +74,17 @@ describe('the secrets of the embedded start', () => {
     assert.deepEqual(demoSecrets(file, '/the/cluster'), written());
   });
 
+  it('have a key of their own that attests, which is added to the file of an older version beside its database', () => {
+    const { MALIPO_ATTESTATION_KEYS: attesting, ...older } = demoSecrets(file, undefined);
+    const key = (ring: string) => ring.slice(ring.indexOf(':') + 1);
+    assert.notEqual(key(attesting!), key(older['MALIPO_SECRET_KEYS']!));
+    writeFileSync(file, JSON.stringify(older));
+    const completed = demoSecrets(file, '/the/cluster');
+    assert.match(completed['MALIPO_ATTESTATION_KEYS']!, /^demo:.{44}$/);
+    assert.deepEqual(written(), completed);
+    assert.deepEqual(demoSecrets(file, '/the/cluster'), completed);
+  });
+
   it('are completed beside a database where what is missing is agreed between our own processes alone', () => {
     const { MALIPO_SECRET_KEYS: key } = demoSecrets(file, undefined);
     writeFileSync(file, JSON.stringify({ MALIPO_SECRET_KEYS: key }));

@@ -10,9 +10,11 @@ import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.t
 import { valuesOf } from '../support/values-of.ts';
 
 const SECRET_KEY = randomBytes(32);
+const ATTESTATION_KEY = randomBytes(32);
 const SECRETS: Readonly<Record<string, string>> = {
   MALIPO_DATABASE_URL: 'postgres://malipo:pa55-word@db.example/malipo',
   MALIPO_SECRET_KEYS: `a:${SECRET_KEY.toString('base64')}`,
+  MALIPO_ATTESTATION_KEYS: `a:${ATTESTATION_KEY.toString('base64')}`,
   MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'subscription-secret',
   MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'operator-secret',
   MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'outgoing-subscription-secret',
@@ -102,6 +104,7 @@ describe('secrets', () => {
         'operator-secret',
         'outgoing',
         SECRET_KEY.toString('base64'),
+        ATTESTATION_KEY.toString('base64'),
       ]) {
         assert.ok(!printed.includes(part), part);
       }
@@ -153,6 +156,32 @@ describe('the keys that seal stored secrets', () => {
       assert.deepEqual(problemsOf({ ...SOUND, MALIPO_SECRET_KEYS: value }), ['MALIPO_SECRET_KEYS']);
     });
   }
+});
+
+describe('the keys that attest', () => {
+  const other = randomBytes(32).toString('base64');
+
+  it('are a ring of their own, the attesting key first', () => {
+    const { MALIPO_ATTESTATION_KEYS: ring } = loadConfig({
+      ...SOUND,
+      MALIPO_ATTESTATION_KEYS: `new:${other}, old:${ATTESTATION_KEY.toString('base64')}`,
+    }).settings;
+    assert.deepEqual(valuesOf(ring, 'name'), ['new', 'old']);
+    assert.deepEqual(problemsOf({ ...SOUND, MALIPO_ATTESTATION_KEYS: 'a:AAAA' }), ['MALIPO_ATTESTATION_KEYS']);
+  });
+
+  it('are refused where one of them also seals, under whatever name and at whatever place', () => {
+    const sealing = SECRET_KEY.toString('base64');
+    for (const [secretKeys, attestationKeys] of [
+      [`a:${sealing}`, `b:${sealing}`],
+      [`new:${other},old:${sealing}`, `one:${ATTESTATION_KEY.toString('base64')}, two:${sealing}`],
+      // The same bytes, written without the padding.
+      [`a:${sealing}`, `b:${sealing.replace(/=+$/, '')}`],
+    ] as const) {
+      const environment = { ...SOUND, MALIPO_SECRET_KEYS: secretKeys, MALIPO_ATTESTATION_KEYS: attestationKeys };
+      assert.deepEqual(problemsOf(environment), ['MALIPO_ATTESTATION_KEYS']);
+    }
+  });
 });
 
 describe('the live environment', () => {

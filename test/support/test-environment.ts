@@ -200,6 +200,7 @@ async function settingsFor(databaseUrl: string, sandboxUrl: string, options: Tes
     MALIPO_PUBLIC_URL: `http://127.0.0.1:${port}`,
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    MALIPO_ATTESTATION_KEYS: `test:${randomBytes(32).toString('base64')}`,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_LOG_LEVEL: process.env['MALIPO_TEST_LOG'] ?? 'silent',
     MALIPO_MTN_MOMO_BASE_URL: sandboxUrl,
