@@ -1,5 +1,4 @@
 // What differs between collections, payouts and reversals when they are loaded, sent, queried and recorded.
-import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import { markAccepted } from '../src/db/payments/payment-progress.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
@@ -9,7 +8,7 @@ import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { Money } from '../src/domain/money.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
 import type { PaymentTransitionInput } from '../src/domain/payments/operator-status.ts';
-import type { PaymentRef } from '../src/domain/payments/payment.ts';
+import { isFinal, type PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput, PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
 import { ReceiptReused } from '../src/domain/payments/discrepancy.ts';
@@ -19,11 +18,13 @@ import type { ReversalSnapshot, ReversalTransitionInput } from '../src/domain/pa
 import { sendProgressOf } from '../src/domain/payments/recorded-send.ts';
 import type { Log } from '../src/log.ts';
 import type { Payments } from '../src/operations/payments/create-payments.ts';
+import { recordUnattestedRelease } from '../src/operations/payments/record-unattested-release.ts';
 import { recordReusedReceipt } from '../src/operations/payments/record-reused-receipt.ts';
 import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 import { getCollection } from '../src/queries/payments/collection.ts';
 import { getPayout } from '../src/queries/payments/payout.ts';
 import { getReversal } from '../src/queries/payments/reversal.ts';
+import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 
 /** A payment with what the calls to its operator need. */
 type LoadedPayment = {
@@ -33,7 +34,9 @@ type LoadedPayment = {
   readonly isSendBegun: boolean;
   /** The amount that a status of `paid` must confirm, to the unit. */
   readonly money: Money;
-  /** Whether it may be sent now. Throws `ApprovalMissing` for a payout that is released without its approvals. */
+  /** Whether its row says that it was released, and no process of ours recorded that, or not as the row is now. */
+  readonly isReleaseUnattested: boolean;
+  /** Whether it may be sent now, if its release is attested. */
   maySend(now: Date): boolean;
   send(operator: Operator): Promise<SendOutcome>;
   queryStatus(operator: Operator): Promise<StatusOutcome>;
@@ -42,13 +45,19 @@ type LoadedPayment = {
 type PaymentKindsDeps = {
   readonly db: Database;
   readonly payments: Payments;
+  readonly releases: ReleaseAttestor;
   readonly clocks: Pick<Clocks, 'notFoundSpanMs'>;
   readonly log: Log;
 };
 
 export type PaymentKinds = ReturnType<typeof createPaymentKinds>;
 
-export function createPaymentKinds({ db, payments, clocks: { notFoundSpanMs }, log }: PaymentKindsDeps) {
+export function createPaymentKinds(deps: PaymentKindsDeps) {
+  const { db, payments, log } = deps;
+  const { notFoundSpanMs } = deps.clocks;
+  const load = (ref: PaymentRef) => loadPayment(ref, deps);
+  const holdUnattested = (ref: PaymentRef, at: Date) => recordHeld(ref, at, deps);
+
   async function recordOnce(ref: PaymentRef, input: PaymentTransitionInput, at: Date): Promise<PaymentSnapshot> {
     switch (ref.kind) {
       case 'collection': {
@@ -69,19 +78,10 @@ export function createPaymentKinds({ db, payments, clocks: { notFoundSpanMs }, l
   }
 
   return {
-    async load(ref: PaymentRef): Promise<LoadedPayment> {
-      switch (ref.kind) {
-        case 'collection':
-          return loadedCollection(await getCollection(db, ref.merchantId, ref.id));
-        case 'payout':
-          return loadedPayout(await getPayout(db, ref.merchantId, ref.id), notFoundSpanMs);
-        case 'reversal': {
-          const reversal = await getReversal(db, ref.merchantId, ref.id);
-          const collection = await getCollection(db, ref.merchantId, reversal.collectionId);
-          return loadedReversal(reversal, collection, notFoundSpanMs);
-        }
-      }
-    },
+    load,
+
+    /** One transaction: shows a person that the payment was released, and not by us. True while nobody has settled that. */
+    holdUnattested,
 
     /**
      * Workflows record transitions of their own kind only: an input of another kind leads nowhere in the table. When the
@@ -95,6 +95,11 @@ export function createPaymentKinds({ db, payments, clocks: { notFoundSpanMs }, l
       at: Date,
       queriedAtMs: number | null,
     ): Promise<PaymentSnapshot> {
+      // Who released it by hand may also have cleared that it was sent: its money stays held until a person settles it.
+      if (input.kind === 'never_sent') {
+        const { snapshot, isReleaseUnattested } = await load(ref);
+        if (isReleaseUnattested && (await holdUnattested(ref, at))) return snapshot;
+      }
       try {
         return await recordOnce(ref, input, at);
       } catch (error) {
@@ -114,6 +119,30 @@ export function createPaymentKinds({ db, payments, clocks: { notFoundSpanMs }, l
   };
 }
 
+async function recordHeld(ref: PaymentRef, at: Date, { db, log }: PaymentKindsDeps): Promise<boolean> {
+  const { isNew, isOpen } = await recordUnattestedRelease(db, { ref, at });
+  const { id, merchantId } = ref;
+  log.fatal({ id, merchantId, isNew }, 'a release that this service did not record: a person must settle it');
+  return isOpen;
+}
+
+async function loadPayment(
+  ref: PaymentRef,
+  { db, releases, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
+): Promise<LoadedPayment> {
+  switch (ref.kind) {
+    case 'collection':
+      return loadedCollection(await getCollection(db, ref.merchantId, ref.id));
+    case 'payout':
+      return loadedPayout(await getPayout(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
+    case 'reversal': {
+      const reversal = await getReversal(db, ref.merchantId, ref.id);
+      const collection = await getCollection(db, ref.merchantId, reversal.collectionId);
+      return loadedReversal(reversal, collection, notFoundSpanMs);
+    }
+  }
+}
+
 function loadedCollection(collection: Collection): LoadedPayment {
   const { operatorReference } = collection;
   return {
@@ -121,6 +150,7 @@ function loadedCollection(collection: Collection): LoadedPayment {
     snapshot: collectionSnapshot(collection),
     isSendBegun: collection.sendBegunAt !== null,
     money: collection,
+    isReleaseUnattested: false,
     maySend: (now) => collection.state === 'initiated' && collection.promptDeadlineAt > now,
     send: (operator) =>
       operator.raisePrompt({
@@ -133,18 +163,17 @@ function loadedCollection(collection: Collection): LoadedPayment {
   };
 }
 
-function loadedPayout(payout: Payout, notFoundSpanMs: number): LoadedPayment {
-  const { operatorReference } = payout;
+function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs: number): LoadedPayment {
+  const { operatorReference, sendDeadlineAt, releaseAttestation } = payout;
+  const isReleased = sendDeadlineAt !== null && !isFinal(payout.state);
+  const isByOthers = () => isReleasedByOthers(payout) && releases.isReleaseAttested(payout, payout, releaseAttestation);
   return {
     operator: payout.operator,
     snapshot: payoutSnapshot(payout, notFoundSpanMs),
     isSendBegun: payout.sendBegunAt !== null,
     money: payout,
-    maySend(now) {
-      if (payout.state !== 'released' || payout.sendDeadlineAt === null || payout.sendDeadlineAt <= now) return false;
-      if (isReleasedByOthers(payout)) return true;
-      throw ApplicationFailure.nonRetryable(`payout ${payout.id} lacks the approvals it needs`, 'ApprovalMissing');
-    },
+    isReleaseUnattested: isReleased && !isByOthers(),
+    maySend: (now) => payout.state === 'released' && sendDeadlineAt !== null && sendDeadlineAt > now,
     send: (operator) =>
       operator.sendPayout({
         operatorReference,
@@ -163,6 +192,7 @@ function loadedReversal(reversal: Reversal, collection: Collection, notFoundSpan
     snapshot: reversalSnapshot(reversal, notFoundSpanMs),
     isSendBegun: reversal.sendBegunAt !== null,
     money: collection,
+    isReleaseUnattested: false,
     // A collection that the operator returned first must not be refunded too: the money would leave twice.
     maySend: (now) =>
       reversal.state === 'requested' && reversal.sendDeadlineAt > now && collection.state === 'succeeded',

@@ -1,4 +1,5 @@
 // The activities of the workflows of collections, payouts and reversals: one factory for all three.
+import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import {
   countNotFound,
@@ -17,6 +18,7 @@ import type { Log } from '../src/log.ts';
 import type { Payments } from '../src/operations/payments/create-payments.ts';
 import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy.ts';
 import type { Operator } from '../src/operators/port.ts';
+import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
 import { withFailures } from './failures.ts';
 import { createPaymentKinds, type PaymentKinds } from './payment-kinds.ts';
@@ -28,6 +30,7 @@ export type PaymentActivityDeps = {
   readonly payments: Payments;
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly attestor: StatusAttestor;
+  readonly releases: ReleaseAttestor;
   readonly clocks: Clocks;
   readonly log: Log;
 };
@@ -54,10 +57,18 @@ function operatorCalls(
      * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed. The
      * row records the first try before it begins, so that no other is taken for it, whatever becomes of this process.
      * Throws, to be retried, when it is unknown whether the operator accepted it: the reference makes that harmless.
+     * Throws `ApprovalMissing`, and shows a person, when the row says that it was released and we did not record that.
      */
     async sendWithOperator(ref: PaymentRef): Promise<SendResult> {
       const payment = await withFailures(() => kinds.load(ref));
       if (!payment.maySend(new Date())) return { kind: 'not_sent' };
+      if (payment.isReleaseUnattested) {
+        await kinds.holdUnattested(ref, new Date());
+        throw ApplicationFailure.nonRetryable(
+          `the release of ${ref.id} is not one that we recorded`,
+          'ApprovalMissing',
+        );
+      }
       const isFirstTry = !payment.isSendBegun && (await markSendBegun(db, ref, new Date()));
       const mayBegin = isFirstTry || payment.isSendBegun;
       // This process may have been stopped in between, and a call after the deadline would come after what was decided.

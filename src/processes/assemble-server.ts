@@ -26,6 +26,7 @@ import { coverageOf, type OperatorId } from '../domain/payments/operator-catalog
 import type { Log } from '../log.ts';
 import { createPayments, type Payments } from '../operations/payments/create-payments.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
+import { createReleaseAttestor, type ReleaseAttestor } from '../security/release-attestation.ts';
 import { createMtnMomo } from '../operators/mtn-momo/mtn-momo.ts';
 import type { Operator } from '../operators/port.ts';
 import { checkDatabase } from './check-database.ts';
@@ -51,6 +52,7 @@ type Parts = {
   readonly concurrency: EndpointConcurrency;
   readonly starter: WorkStarter;
   readonly payments: Payments;
+  readonly releases: ReleaseAttestor;
 };
 
 export type ServerOptions = {
@@ -152,13 +154,12 @@ function assemble(config: Config, log: Log): Parts {
     clocks,
     log,
   });
-  const payments = createPayments({
-    db,
-    environment: settings.MALIPO_ENVIRONMENT,
-    clocks,
-    coverage: coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT),
-  });
-  return { config, log, db, temporal, operators: createOperators(config), sender, concurrency, starter, payments };
+  const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
+  const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
+  const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
+  const payments = createPayments({ db, environment, clocks, coverage, releases });
+  const operators = createOperators(config);
+  return { config, log, db, temporal, operators, sender, concurrency, starter, payments, releases };
 }
 
 function createOperators({ settings, clocks }: Config): Record<OperatorId, Operator> {
@@ -347,11 +348,11 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
   };
 }
 
-function createActivities({ config, db, payments, operators, sender, concurrency, log }: Parts) {
+function createActivities({ config, db, payments, releases, operators, sender, concurrency, log }: Parts) {
   const { clocks, settings } = config;
   const attestor = createStatusAttestor({ keyRing: settings.MALIPO_ATTESTATION_KEYS, log });
   return {
-    payments: createPaymentActivities({ db, payments, operators, attestor, clocks, log }),
+    payments: createPaymentActivities({ db, payments, releases, operators, attestor, clocks, log }),
     delivery: createDeliveryActivities({
       db,
       sender,

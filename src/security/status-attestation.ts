@@ -1,13 +1,13 @@
 // Attests that a process of ours received an operator status. On its way to the database the status passes through Temporal's
 // histories, where whoever runs that server could replace it.
-import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { isMacOf, macOf, type AttestedParts } from './attestation-mac.ts';
 import type { KeyRing } from './sealing.ts';
 import type { AttestedStatus, OperatorStatus } from '../domain/payments/operator-status.ts';
 import type { PaymentId } from '../domain/payments/payment.ts';
 
 /** The status with its attestation, valid for this payment and this query alone. The ring's first key signs. */
 export function attest(id: PaymentId, status: OperatorStatus, queriedAtMs: number, ring: KeyRing): AttestedStatus {
-  return { status, queriedAtMs, attestation: macOf(id, status, queriedAtMs, ring[0].key).toString('base64url') };
+  return { status, queriedAtMs, attestation: macOf(partsOf(id, status, queriedAtMs), ring) };
 }
 
 /** Whether one of the ring's keys attested this very status of this payment. */
@@ -16,17 +16,11 @@ export function isAttested(
   { status, queriedAtMs, attestation }: AttestedStatus,
   ring: KeyRing,
 ): boolean {
-  const given = Buffer.from(attestation, 'base64url');
-  return ring.some(({ key }) => {
-    const mac = macOf(id, status, queriedAtMs, key);
-    return mac.length === given.length && timingSafeEqual(mac, given);
-  });
+  return isMacOf(partsOf(id, status, queriedAtMs), attestation, ring);
 }
 
-// The text in front keeps this use of the key apart from every other.
-function macOf(id: PaymentId, status: OperatorStatus, queriedAtMs: number, key: KeyObject): Buffer {
-  const text = JSON.stringify(['malipo: attested operator status', id, queriedAtMs, status.kind, detailOf(status)]);
-  return createHmac('sha256', key).update(text).digest();
+function partsOf(id: PaymentId, status: OperatorStatus, queriedAtMs: number): AttestedParts {
+  return ['malipo: attested operator status', id, queriedAtMs, status.kind, detailOf(status)];
 }
 
 /** Everything that the status says besides its kind. */

@@ -11,6 +11,7 @@ import type { CollectionTransitionInput } from '../../src/domain/payments/collec
 import { coverageOf } from '../../src/domain/payments/operator-catalogue.ts';
 import { idTimeMs, newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/accounts/member.ts';
+import { createReleaseAttestor } from '../../src/security/release-attestation.ts';
 import type { KeyRing } from '../../src/security/sealing.ts';
 import { createMerchant } from '../../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
@@ -127,7 +128,13 @@ export const TEST_CLOCKS: Clocks = {
 
 /** What payment operations are bound to in tests. */
 export function contextOf(db: Database, clocks: Partial<Clocks> = {}): PaymentContext {
-  return { db, environment: 'test', clocks: { ...TEST_CLOCKS, ...clocks }, coverage: coverageOf('sandbox') };
+  return {
+    db,
+    environment: 'test',
+    clocks: { ...TEST_CLOCKS, ...clocks },
+    coverage: coverageOf('sandbox'),
+    releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
+  };
 }
 
 /** Records the transition input and returns the collection after it. */

@@ -177,6 +177,7 @@ export const VALID_ROWS = {
     user_id: approverId,
     merchant_id: merchantId,
     approved_at: new Date(),
+    attestation: 'a'.repeat(43),
   }),
   reversals: ({ merchantId, approverId, refundableId }) => ({
     id: newId('rev'),

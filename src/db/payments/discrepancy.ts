@@ -1,8 +1,7 @@
 // Rows of discrepancies: an operator's status that contradicts the recorded outcome of a payment.
-import type { CollectionId } from '../../domain/ids.ts';
 import type { Discrepancy, DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
 import type { ReportedMoney } from '../../domain/payments/operator-status.ts';
-import type { PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
+import type { PaymentId, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
 import { insertAuditEntry, recordServiceAct } from '../accounts/audit.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
@@ -57,14 +56,15 @@ export async function insertDiscrepancy(tx: Tx, payment: PaymentRef, found: NewD
 }
 
 const HAS_OPEN = statement(
-  'discrepancy_has_open_of_collection',
-  'SELECT 1 FROM discrepancies WHERE collection_id = $1 AND kind = ANY($2) AND settled_at IS NULL',
+  'discrepancy_has_open',
+  `SELECT 1 FROM discrepancies
+   WHERE coalesce(collection_id, payout_id, reversal_id) = $1 AND kind = ANY($2) AND settled_at IS NULL`,
 );
 
-/** Whether the collection has a discrepancy of one of these kinds that nobody has settled yet. */
+/** Whether the payment has a discrepancy of one of these kinds that nobody has settled yet. */
 export async function hasOpenDiscrepancy(
   db: Queryable,
-  id: CollectionId,
+  id: PaymentId,
   kinds: readonly DiscrepancyKind[],
 ): Promise<boolean> {
   return (await db.run(HAS_OPEN, [id, kinds])).length > 0;

@@ -5,7 +5,7 @@ import { statement, type Queryable, type Tx } from '../database.ts';
 
 const INSERT = statement(
   'payout_approval_insert',
-  'INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at) VALUES ($1, $2, $3, $4)',
+  'INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at, attestation) VALUES ($1, $2, $3, $4, $5)',
 );
 
 export type NewApproval = {
@@ -13,22 +13,22 @@ export type NewApproval = {
   readonly userId: UserId;
   readonly merchantId: MerchantId;
   readonly at: Date;
+  readonly attestation: string;
 };
 
 export async function insertApproval(tx: Tx, approval: NewApproval): Promise<void> {
-  await tx.run(INSERT, [approval.payoutId, approval.userId, approval.merchantId, approval.at]);
+  await tx.run(INSERT, [approval.payoutId, approval.userId, approval.merchantId, approval.at, approval.attestation]);
 }
 
-const COUNT_VALID = statement(
-  'payout_approval_count_valid',
-  `SELECT count(*)::int AS count FROM payout_approvals a
-   JOIN members m ON m.merchant_id = a.merchant_id AND m.user_id = a.user_id
-   WHERE a.payout_id = $1 AND m.removed_at IS NULL AND m.roles && ARRAY['owner', 'approver']`,
+const COUNT_APPROVERS = statement(
+  'member_count_approvers',
+  `SELECT count(*)::int AS count FROM members
+   WHERE merchant_id = $1 AND user_id = ANY($2) AND removed_at IS NULL AND roles && ARRAY['owner', 'approver']`,
 );
 
-/** How many of the people who approved may still approve: a person who was removed since does not count. */
-export async function countValidApprovals(tx: Tx, payoutId: PayoutId): Promise<number> {
-  const [row] = await tx.run<{ count: number }>(COUNT_VALID, [payoutId]);
+/** How many of these people may approve now: a person who was removed does not count. */
+export async function countApprovers(tx: Tx, merchantId: MerchantId, userIds: readonly UserId[]): Promise<number> {
+  const [row] = await tx.run<{ count: number }>(COUNT_APPROVERS, [merchantId, userIds]);
   return row?.count ?? 0;
 }
 

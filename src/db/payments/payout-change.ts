@@ -60,6 +60,7 @@ const RECORD = changeStatement(
    SET state = $13, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $14, failed_by = $24,
        operator_receipt = coalesce($15, operator_receipt), check_due_at = $16, amount_reversed_minor = $17,
        decided_by = $18, rejection_reason = $19, send_deadline_at = $20, approvals_required = $21,
+       release_attestation = $25,
        workflow_started_at = CASE WHEN state = 'queued' AND $13 <> 'expired' THEN NULL
                                   ELSE coalesce(workflow_started_at, $1) END,
        start_due_at = now(), workflow_failures = 0, start_failures = 0
@@ -95,6 +96,7 @@ export async function recordPayoutChange(
     change.requiresNotAccepted,
     change.requiresNotSent,
     change.failedBy,
+    after.releaseAttestation,
   ];
   const rows = await withOwnReceipt(change.operatorReceipt, () => db.run(RECORD, values));
   return rows.length === 1;

@@ -6,8 +6,9 @@ import type { Contradiction } from './send-progress.ts';
 /**
  * `refunded_twice`: the operator returned a collection on its own, and the requested refund was paid too.
  * `receipt_reused`: the operator says that the payment was paid, with the receipt of another payment.
+ * `release_unattested`: it is released in the database, and no process of ours recorded that release.
  */
-export type DiscrepancyKind = Contradiction | 'refunded_twice' | 'receipt_reused';
+export type DiscrepancyKind = Contradiction | 'refunded_twice' | 'receipt_reused' | 'release_unattested';
 
 /** A payment cannot be recorded as paid: its receipt has paid another one. Nothing was written. */
 export class ReceiptReused extends Error {
@@ -39,6 +40,7 @@ const TEXTS: Readonly<Record<DiscrepancyKind, string>> = {
   declined_after_paid: 'it was booked as paid, and the operator says that it was not',
   refunded_twice: 'the provider gave the collection back by itself, and this refund was paid too',
   receipt_reused: 'the operator says that it was paid, with a receipt that has paid another payment',
+  release_unattested: 'its row says that it was released, and this service did not record that: it was not sent',
 };
 
 const PAID_UNREADABLE = 'the operator says that it was paid, and how much cannot be read';

@@ -9,7 +9,7 @@ import { moneyOutCheckDueAt, type SendCheckClocks } from './recorded-send.ts';
 /** What a transition of a payout is recorded from: a decision of people, or what its workflow records. */
 export type PayoutTransitionInput =
   | PayoutOutcomeInput
-  | { readonly kind: 'released'; readonly sendDeadlineAt: Date }
+  | { readonly kind: 'released'; readonly sendDeadlineAt: Date; readonly releaseAttestation: string }
   | { readonly kind: 'rejected'; readonly by: UserId; readonly reason: string }
   | { readonly kind: 'cancelled'; readonly by: UserId };
 
@@ -47,6 +47,7 @@ export function changePayout(
     decidedBy: 'by' in input ? input.by : before.decidedBy,
     rejectionReason: 'reason' in input ? input.reason : before.rejectionReason,
     sendDeadlineAt: 'sendDeadlineAt' in input ? input.sendDeadlineAt : before.sendDeadlineAt,
+    releaseAttestation: 'releaseAttestation' in input ? input.releaseAttestation : before.releaseAttestation,
     updatedAt: at,
   };
   return {

@@ -62,7 +62,12 @@ const APPROVAL_STATE: Readonly<Record<PayoutState, ApprovalState>> = {
   expired: 'expired',
 };
 
-export type Approval = { readonly userId: UserId; readonly approvedAt: Date };
+export type Approval = {
+  readonly userId: UserId;
+  readonly approvedAt: Date;
+  /** By the process that recorded it; null when no process of ours did, or one of a version that attested none. */
+  readonly attestation: string | null;
+};
 
 export type Payout = {
   readonly id: PayoutId;
@@ -98,6 +103,8 @@ export type Payout = {
   readonly expiresAt: Date;
   /** After this time it is not sent any more; null until it is released. */
   readonly sendDeadlineAt: Date | null;
+  /** By the process that recorded the release; null until then, and as for approvals. */
+  readonly releaseAttestation: string | null;
   /** When the first try to send it began, whatever it led to; null when nobody tried. */
   readonly sendBegunAt: Date | null;
   /** When the operator first confirmed that it has the payout: from then on `not_found` does not void the hold. */

@@ -119,6 +119,7 @@ async function newPayout(tx: Tx, input: CreatePayout, { clocks, coverage }: Paym
     updatedAt: at,
     expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? clocks.payoutExpiryMs)),
     sendDeadlineAt: null,
+    releaseAttestation: null,
     sendBegunAt: null,
     acceptedAt: null,
     notFoundCount: 0,

@@ -3,10 +3,12 @@ import type { Database } from '../../db/database.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import type { Coverage } from '../../domain/payments/operator-catalogue.ts';
 import type { Environment } from '../../domain/event.ts';
+import type { ReleaseAttestor } from '../../security/release-attestation.ts';
 
 export type PaymentContext = {
   readonly db: Database;
   readonly environment: Environment;
   readonly clocks: Clocks;
   readonly coverage: Coverage;
+  readonly releases: ReleaseAttestor;
 };

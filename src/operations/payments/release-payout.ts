@@ -8,7 +8,7 @@ import {
   type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
 import {
-  countValidApprovals,
+  countApprovers,
   findMemberRolesLocked,
   insertApproval,
   sumApprovedSince,
@@ -155,21 +155,22 @@ async function approve(tx: Tx, payoutId: string, input: Release, context: Contex
   // A repeat by a person whose approval is recorded already releases nothing while another approval is missing.
   const own = payout.approvals.find((approval) => approval.userId === userId);
   const isRepeat = payout.state === 'queued' && own !== undefined;
-  if (isRepeat && (await countValidApprovals(tx, payout.id)) < payout.approvalsRequired) return payout;
+  if (isRepeat && (await countApprovals(tx, payout, context)) < payout.approvalsRequired) return payout;
   const policy = await findPolicy(tx, merchantId);
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
   const approvedMinor = await sumApprovedSince(tx, merchantId, userId, since);
   const isCounted = own !== undefined && own.approvedAt > since;
   const releasedMinor = isCounted ? approvedMinor - payout.amountMinor : approvedMinor;
   checkRelease({ payout, person, policy, releasedMinor, at });
-  if (!isRepeat) await insertApproval(tx, { payoutId: payout.id, userId, merchantId, at });
+  const attestation = context.releases.attestApproval(payout, { userId, approvedAt: at });
+  if (!isRepeat) await insertApproval(tx, { payoutId: payout.id, userId, merchantId, at, attestation });
   const approved: Payout = {
     ...payout,
-    approvals: isRepeat ? payout.approvals : [...payout.approvals, { userId, approvedAt: at }],
+    approvals: isRepeat ? payout.approvals : [...payout.approvals, { userId, approvedAt: at, attestation }],
     // A policy that became stricter applies to queued payouts; one that became looser does not.
     approvalsRequired: Math.max(payout.approvalsRequired, approvalsRequired(policy, payout.amountMinor)),
   };
-  const isReleased = (await countValidApprovals(tx, payout.id)) >= approved.approvalsRequired;
+  const isReleased = (await countApprovals(tx, approved, context)) >= approved.approvalsRequired;
   const after = isReleased ? await release(tx, approved, at, context) : await waitForAnother(tx, approved, at);
   await recordAct(tx, input.by, {
     action: isReleased ? 'payout.released' : 'payout.approved',
@@ -181,10 +182,25 @@ async function approve(tx: Tx, payoutId: string, input: Release, context: Contex
   return after;
 }
 
-async function release(tx: Tx, approved: Payout, at: Date, { environment, clocks }: Context): Promise<Payout> {
+// An approval that nobody attested counts for nothing, and neither does that of a person who may approve no more.
+async function countApprovals(tx: Tx, payout: Payout, { releases }: Context): Promise<number> {
+  const attested = payout.approvals.filter((approval) => releases.isApprovalAttested(payout, approval));
+  return countApprovers(
+    tx,
+    payout.merchantId,
+    attested.map(({ userId }) => userId),
+  );
+}
+
+async function release(tx: Tx, approved: Payout, at: Date, context: Context): Promise<Payout> {
+  const { environment, clocks, releases } = context;
   const sendDeadlineAt = new Date(at.getTime() + clocks.payoutSendDeadlineMs);
+  const releaseAttestation = releases.attestRelease(approved, { ...approved, sendDeadlineAt });
   const staleAfterMs = checkBeforeDeadlineMs(clocks.payoutSendDeadlineMs);
-  const change = changePayout(approved, { kind: 'released', sendDeadlineAt }, at, { ...clocks, staleAfterMs });
+  const change = changePayout(approved, { kind: 'released', sendDeadlineAt, releaseAttestation }, at, {
+    ...clocks,
+    staleAfterMs,
+  });
   if (change === null) throw new Error(`payout ${approved.id} could not be released from ${approved.state}`);
   const isRecorded = await recordPayoutChange(tx, change, environment);
   if (!isRecorded) throw new Error(`payout ${approved.id} changed while it was locked`);

@@ -51,7 +51,9 @@ describe('a decision on a payout', () => {
     const { payout } = released;
     assert.deepEqual(payout, await getPayout(db, shop.merchantId, id));
     assert.deepEqual([payout.state, payout.version, payout.previousState], ['released', 1, 'queued']);
-    assert.deepEqual(payout.approvals, [{ userId: shop.approver.userId, approvedAt: at }]);
+    const { attestation = null } = payout.approvals[0] ?? {};
+    assert.deepEqual(payout.approvals, [{ userId: shop.approver.userId, approvedAt: at, attestation }]);
+    assert.ok(attestation !== null && payout.releaseAttestation !== null);
     assert.equal(payout.sendDeadlineAt?.getTime(), at.getTime() + 300_000);
     assert.ok(isReleasedByOthers(payout));
     assert.deepEqual(await balance(), [99_000n, 1000n]);

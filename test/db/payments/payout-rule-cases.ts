@@ -176,7 +176,6 @@ const TRANSITION_CASES: readonly RuleCase[] = illegalMoves(PAYOUT_TRANSITIONS).m
 
 const OUTCOME_CASES: readonly RuleCase[] = (
   [
-    ['a released payout without a send deadline', 'queued', 'released', '', 'payouts_send_deadline'],
     ['a failed payout without a failure code', 'released', 'failed', "failed_by = 'declined'", 'payouts_failure'],
     ['a payout that succeeded without a receipt', 'released', 'succeeded', '', 'payouts_receipt'],
     ['a rejected payout without a reason', 'queued', 'rejected', 'decided_by = created_by', 'payouts_rejection'],
@@ -228,7 +227,8 @@ const DECISION_CASES: readonly RuleCase[] = [
   ),
 ];
 
-const RELEASE = ['released', 'send_deadline_at = now()'] as const;
+const ATTESTED = `release_attestation = '${'a'.repeat(43)}'`;
+const RELEASE = ['released', `send_deadline_at = now(), ${ATTESTED}`] as const;
 
 /** The UPDATE that an owner could cause. */
 function changeMember({ merchantId }: RuleFixture, userId: string, assignments: string): Sql {
@@ -252,6 +252,40 @@ const RELEASE_CASES: readonly RuleCase[] = [
     insert(fixture, 'payout_approvals'),
     changeMember(fixture, fixture.approverId, "roles = ARRAY['maker']"),
     move(fixture.payouts.queued, ...RELEASE),
+  ]),
+];
+
+const UNATTESTED = /a release of .* has an attestation, which changes with the release alone/;
+
+const ATTESTATION_CASES: readonly RuleCase[] = [
+  ruleCase('an approval without an attestation', /an approval has an attestation/, (fixture) => [
+    insert(fixture, 'payout_approvals', { attestation: null }),
+  ]),
+  ...wrongInserts('payout_approvals', [
+    ['an attestation that is no MAC', { attestation: 'forged' }, 'payout_approvals_attestation_check'],
+  ]),
+  ruleCase('a release without an attestation', UNATTESTED, (fixture) => [
+    insert(fixture, 'payout_approvals'),
+    move(fixture.payouts.queued, 'released', 'send_deadline_at = now()'),
+  ]),
+  ruleCase('a release with an attestation that is no MAC', 'payouts_release_attestation_check', (fixture) => [
+    insert(fixture, 'payout_approvals'),
+    move(fixture.payouts.queued, 'released', "send_deadline_at = now(), release_attestation = 'forged'"),
+  ]),
+  ...[ATTESTED, 'release_attestation = NULL'].map((assignment) =>
+    ruleCase(`to set ${assignment} of a payout that is released`, UNATTESTED, ({ payouts }: RuleFixture) => [
+      update('payouts', payouts.released, assignment),
+    ]),
+  ),
+  ruleCase('to attest a release while its outcome is recorded', UNATTESTED, ({ payouts }) => [
+    move(payouts.released, 'reconciling', ATTESTED),
+  ]),
+  ruleCase('a released payout without a send deadline', 'payouts_send_deadline', (fixture) => [
+    insert(fixture, 'payout_approvals'),
+    move(fixture.payouts.queued, 'released', ATTESTED),
+  ]),
+  ruleCase('an attestation of a release that was never made', UNATTESTED, (fixture) => [
+    insert(fixture, 'payouts', { release_attestation: 'a'.repeat(43) }),
   ]),
 ];
 
@@ -337,5 +371,6 @@ export const PAYOUT_RULE_CASES: readonly RuleCase[] = [
   ...OUTCOME_CASES,
   ...DECISION_CASES,
   ...RELEASE_CASES,
+  ...ATTESTATION_CASES,
   ...APPROVAL_CASES,
 ];

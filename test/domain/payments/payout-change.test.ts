@@ -20,7 +20,10 @@ const PERSON = newId('usr');
 
 /** Each input, and what it writes besides the state. */
 const INPUTS: readonly (readonly [PayoutTransitionInput, Partial<Payout>])[] = [
-  [{ kind: 'released', sendDeadlineAt: SEND_DEADLINE }, { sendDeadlineAt: SEND_DEADLINE }],
+  [
+    { kind: 'released', sendDeadlineAt: SEND_DEADLINE, releaseAttestation: 'attested' },
+    { sendDeadlineAt: SEND_DEADLINE, releaseAttestation: 'attested' },
+  ],
   [
     { kind: 'rejected', by: PERSON, reason: 'wrong person' },
     { decidedBy: PERSON, rejectionReason: 'wrong person' },
@@ -73,7 +76,7 @@ describe('a transition input of a payout', () => {
   });
 
   it('leaves the approvals, and how many of them the payout needed', () => {
-    const approvals = [{ userId: PERSON, approvedAt: AT }];
+    const approvals = [{ userId: PERSON, approvedAt: AT, attestation: 'attested' }];
     const before = payoutWith({ state: 'released', approvals, approvalsRequired: 1, sendDeadlineAt: SEND_DEADLINE });
     const after = changePayout(before, { kind: 'paid', operatorReceipt: '42' }, NOW, CLOCKS)?.after;
     assert.deepEqual([after?.approvals, after?.approvalsRequired], [approvals, 1]);

@@ -128,8 +128,8 @@ describe('a payout as merchants see it', () => {
   it('names who approved it and when, in the order of the approvals', () => {
     const [first, second] = [newId('usr'), newId('usr')];
     const approvals = [
-      { userId: first, approvedAt: AT },
-      { userId: second, approvedAt: new Date(AT.getTime() + 1) },
+      { userId: first, approvedAt: AT, attestation: 'attested' },
+      { userId: second, approvedAt: new Date(AT.getTime() + 1), attestation: null },
     ];
     assert.deepEqual(payoutObject(payoutWith({ state: 'released', approvals })).approvals, [
       { user_id: first, approved_at: '2026-01-31T12:00:00.000Z' },

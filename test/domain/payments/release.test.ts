@@ -151,7 +151,7 @@ describe('the number of approvers', () => {
 
 describe('the approvals of a payout before it is sent', () => {
   const maker = newId('usr');
-  const approval = (userId = newId('usr')): Approval => ({ userId, approvedAt: AT });
+  const approval = (userId = newId('usr')): Approval => ({ userId, approvedAt: AT, attestation: null });
   const isReleased = (fields: Partial<Payout>) => isReleasedByOthers(payoutWith({ createdBy: maker, ...fields }));
 
   it('suffice when they are as many as the payout needs, or more', () => {

@@ -73,7 +73,7 @@ describe('an event of a payout', () => {
   });
 
   it('contains its id, type, time and previous state, with the object as the fetch route shows it', () => {
-    const approvals = [{ userId: newId('usr'), approvedAt: AT }];
+    const approvals = [{ userId: newId('usr'), approvedAt: AT, attestation: 'attested' }];
     const payout = payoutWith({ state: 'released', previousState: 'queued', approvals, sendDeadlineAt: AT });
     assert.deepEqual(JSON.parse(payoutEvent(payout, EVENT).body), {
       id: EVENT.id,

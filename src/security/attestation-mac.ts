@@ -1,0 +1,24 @@
+// The MAC of an attestation: over a JSON text whose first part says what for, so that no attestation passes for another.
+import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
+import type { KeyRing } from './sealing.ts';
+
+/** What is attested. The first part names the purpose, which keeps this use of the key apart from every other. */
+export type AttestedParts = readonly [purpose: string, ...parts: readonly unknown[]];
+
+/** The MAC as 43 characters of base64url. The ring's first key makes it. */
+export function macOf(parts: AttestedParts, [{ key }]: KeyRing): string {
+  return digestOf(parts, key).toString('base64url');
+}
+
+/** Whether one of the ring's keys made this MAC of these very parts. */
+export function isMacOf(parts: AttestedParts, mac: string, ring: KeyRing): boolean {
+  const given = Buffer.from(mac, 'base64url');
+  return ring.some(({ key }) => {
+    const digest = digestOf(parts, key);
+    return digest.length === given.length && timingSafeEqual(digest, given);
+  });
+}
+
+function digestOf(parts: AttestedParts, key: KeyObject): Buffer {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest();
+}

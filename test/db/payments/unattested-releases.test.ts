@@ -1,0 +1,110 @@
+// What the activities do with a payout whose release no process of ours attested, and which approvals count for a release.
+import assert from 'node:assert/strict';
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
+import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
+import type { Payout } from '../../../src/domain/payments/payout.ts';
+import { createPayments } from '../../../src/operations/payments/create-payments.ts';
+import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
+import { getPayout } from '../../../src/queries/payments/payout.ts';
+import { createStatusAttestor } from '../../../activities/attestation.ts';
+import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
+import { testLog } from '../../support/engines.ts';
+import { useFixture } from '../../support/use-fixture.ts';
+import { contextOf, KEY_RING, tamper, TEST_CLOCKS } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
+import { makePayout, makeShop, queue, release, setPolicy } from './payout-rows.ts';
+
+const FORGED = 'f'.repeat(43);
+
+describe('a payout whose release is not attested', () => {
+  const db = useDatabase();
+  const shop = useFixture(() => makeShop(db, 1_000_000n));
+  const fatal: unknown[] = [];
+
+  /** The activities of a worker in this environment, with an operator that must not be called. */
+  function activities(environment: 'test' | 'live' = 'test') {
+    return createPaymentActivities({
+      db,
+      payments: createPayments(contextOf(db)),
+      releases: createReleaseAttestor({ environment, keyRing: KEY_RING }),
+      attestor: createStatusAttestor({ keyRing: KEY_RING, log: testLog }),
+      operators: { 'mtn-momo': { sendPayout: () => assert.fail('it was sent') } },
+      clocks: TEST_CLOCKS,
+      log: { fatal: (fields: unknown) => fatal.push(fields) },
+    } as unknown as PaymentActivityDeps);
+  }
+
+  const refOf = ({ id, merchantId }: Payout) => ({ kind: 'payout', id, merchantId }) as const;
+  const neverSent = (payout: Payout) =>
+    activities().recordTransition({ ref: refOf(payout), transition: { kind: 'never_sent' }, attested: null });
+  const open = async ({ id }: Payout) => (await findOpenDiscrepancies(db, 100)).filter(({ subject }) => subject === id);
+
+  /** Released, and past its send deadline. */
+  async function overdue(): Promise<Payout> {
+    const { id } = await queue(db, shop, 1000n);
+    await release(db, shop.approver, id, { clocks: { payoutSendDeadlineMs: 1 } });
+    return getPayout(db, shop.merchantId, id);
+  }
+
+  it('keeps its money held past its deadline until a person settled it, and then fails as never sent', async () => {
+    const payout = await overdue();
+    await tamper(db, 'UPDATE payouts SET release_attestation = $2 WHERE id = $1', [payout.id, FORGED]);
+    assert.equal((await neverSent(payout)).state, 'released');
+    assert.equal((await neverSent(payout)).state, 'released');
+    const found = await open(payout);
+    assert.deepEqual(
+      found.map(({ kind }) => kind),
+      ['release_unattested'],
+      'once, however often it is found',
+    );
+    await settleDiscrepancy(db, { id: found[0]!.id, how: 'a test wrote it', at: new Date() });
+    assert.equal((await neverSent(payout)).state, 'failed');
+    assert.deepEqual(await open(payout), []);
+  });
+
+  it('fails as never sent at once when the release is attested', async () => {
+    const payout = await overdue();
+    assert.equal((await neverSent(payout)).state, 'failed');
+    assert.deepEqual(await open(payout), []);
+  });
+
+  it('is not sent in another environment than the one in which it was released', async () => {
+    const payout = await makePayout(db, shop, 'released');
+    fatal.length = 0;
+    await assert.rejects(activities('live').sendWithOperator(refOf(payout)), { type: 'ApprovalMissing' });
+    assert.deepEqual(fatal, [{ id: payout.id, merchantId: shop.merchantId, isNew: true }]);
+    const [found] = await open(payout);
+    await settleDiscrepancy(db, { id: found!.id, how: 'settled by the test', at: new Date() });
+  });
+
+  it('is not released by one person beside an approval that somebody wrote into the database', async () => {
+    const own = await makeShop(db, 10_000n);
+    await setPolicy(db, own.merchantId, { twoApproversAboveMinor: 100n });
+    const payout = await queue(db, own, 1000n);
+    await db.pool.query(
+      `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at, attestation)
+       VALUES ($1, $2, $3, now(), $4)`,
+      [payout.id, own.otherApprover.userId, own.merchantId, FORGED],
+    );
+    await release(db, own.approver, payout.id);
+    assert.equal((await getPayout(db, own.merchantId, payout.id)).state, 'queued');
+  });
+
+  it('counts an approval of before the attestation key was replaced, and none of another key', async () => {
+    const own = await makeShop(db, 10_000n);
+    await setPolicy(db, own.merchantId, { twoApproversAboveMinor: 100n });
+    const other = { name: 'new', key: createSecretKey(randomBytes(32)) };
+    const releaseWith = async (payout: Payout, keyRing: Parameters<typeof createReleaseAttestor>[0]['keyRing']) => {
+      const releases = createReleaseAttestor({ environment: 'test', keyRing });
+      const by = { person: own.otherApprover, address: null, requestId: 'req_test' };
+      const payments = createPayments({ ...contextOf(db), releases });
+      await payments.releasePayout({ by, payoutId: payout.id, idempotencyKey: payout.id, at: new Date() });
+      return (await getPayout(db, own.merchantId, payout.id)).state;
+    };
+    const [kept, lost] = [await queue(db, own, 1000n), await queue(db, own, 1000n)];
+    for (const { id } of [kept, lost]) await release(db, own.approver, id);
+    assert.equal(await releaseWith(kept, [other, ...KEY_RING]), 'released');
+    assert.equal(await releaseWith(lost, [other]), 'queued');
+  });
+});
