@@ -79,7 +79,7 @@ function consoleRoutes(deps: ApiDeps): Route[] {
 }
 
 function createRouter(routes: readonly Route[]): Router<ApiState> {
-  const router = new Router<ApiState>({ strict: false });
+  const router = new Router<ApiState>({ strict: true, sensitive: true });
   for (const { method, path, pipeline } of routes) {
     // `/a/{id}` is `/a/:id` to the router.
     const routerPath = path.replace(/\{([a-z_]+)\}/g, ':$1');
@@ -90,7 +90,7 @@ function createRouter(routes: readonly Route[]): Router<ApiState> {
 
 /**
  * Refuses an unknown path with 404 and a known one without this method with 405. A literal path goes before a template,
- * as OpenAPI has it: `accept` is not an id.
+ * as OpenAPI has it: `accept` is not an id. A path has one spelling: no other case, slash or escape leads to a route.
  */
 function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
   const methodsByPath = new Map<string, string[]>();
@@ -99,11 +99,13 @@ function refuseUnrouted(routes: readonly Route[]): Koa.Middleware<ApiState> {
   }
   const templates = [...methodsByPath].map(([path, methods]) => ({
     methods,
-    pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{[a-z_]+\}/g, '[^/]+')}$`, 'i'),
+    pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{[a-z_]+\}/g, '[^/]+')}$`),
   }));
   return async (ctx, next) => {
-    const path = ctx.path.replace(/(.)\/$/, '$1');
+    const { path } = ctx;
     const methods = methodsByPath.get(path) ?? templates.find(({ pattern }) => pattern.test(path))?.methods;
+    // Node would read a backslash as a slash, and drop a fragment.
+    if (/[\\#]/.test(ctx.url)) throw routeNotFound();
     if (!methods) throw routeNotFound();
     const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
     if (!methods.includes(method)) {

@@ -4,8 +4,8 @@ import { DomainError } from '../domain/errors.ts';
 
 type Fields = Record<string, unknown>;
 
-// `metadata[order]`; whatever stands between the outer brackets is the key, unchanged.
-const PAIR_NAME = /^([^[\]]+)\[(.+)\]$/s;
+// `metadata[order]`, one level deep: a name with more brackets is no name that a request has.
+const PAIR_NAME = /^([^[\]]+)\[([^[\]]+)\]$/;
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['false', false],
@@ -58,8 +58,8 @@ function isWrapper(field: unknown): field is z.ZodOptional | z.ZodNullable | z.Z
   return field instanceof z.ZodOptional || field instanceof z.ZodNullable || field instanceof z.ZodDefault;
 }
 
-// In a form a percent sign that begins no escape stands for itself; every escape must be part of a character.
-function isUtf8(form: string): boolean {
+/** Whether every escape is part of a character in UTF-8. A percent sign that begins no escape stands for itself. */
+export function isUtf8(form: string): boolean {
   try {
     decodeURIComponent(form.replace(/%(?![0-9a-f]{2})/gi, ''));
     return true;

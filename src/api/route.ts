@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { ActedBy } from '../domain/accounts/member.ts';
 import type { Session } from '../domain/accounts/session.ts';
-import type { ErrorCode } from '../domain/errors.ts';
+import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import {
   isPublic,
@@ -18,6 +18,7 @@ import {
   type Requirements,
 } from './access.ts';
 import { addressOf, auditOf, userAgentOf, type ApiDeps, type ApiMiddleware, type Caller } from './context.ts';
+import { isUtf8 } from './form.ts';
 import { readBody } from './middleware/body.ts';
 import { readIdempotencyKey } from './middleware/idempotency-key.ts';
 import { operationOf } from './operation.ts';
@@ -139,13 +140,14 @@ export function route<
 async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescription): Promise<object> {
   const { access, query = noParameters, body, bodyCodes, isIdempotent } = description;
   const idempotencyKey = isIdempotent && readIdempotencyKey(ctx);
-  const readQuery = () => validate(query, { ...ctx.query }, PAGE_CODES);
+  const readQuery = () => validate(query, queryOf(ctx), PAGE_CODES);
   const early = isPublic(access) ? undefined : readQuery();
   const fields = body && (await readBody(ctx, body));
   if (body) await requireAccessAfterBody(ctx, deps, description);
   const { caller, session } = ctx.state;
   return {
-    id: (ctx as { params?: { id?: string } }).params?.id ?? '',
+    // As it is written: an id has no second spelling in escapes.
+    id: (ctx as { captures?: string[] }).captures?.[0] ?? '',
     query: early ?? readQuery(),
     body: body && validate(body, fields, bodyCodes),
     idempotencyKey,
@@ -158,6 +160,13 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
     session,
     by: session && auditOf(ctx),
   };
+}
+
+function queryOf(ctx: Context): object {
+  if (!isUtf8(ctx.querystring)) {
+    throw new DomainError('parameter_invalid', 'The escapes in the query are not text in UTF-8.');
+  }
+  return { ...ctx.query };
 }
 
 function send(ctx: Context, response: RouteResponse, status: number): void {

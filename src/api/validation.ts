@@ -1,6 +1,7 @@
 // Checks the values of requests against their schemas, and turns everything that zod finds wrong into one error.
 import type { z } from 'zod';
 import { invalidParameters, type ErrorCode, type ParameterIssue } from '../domain/errors.ts';
+import { withoutInvisible } from '../domain/visible-text.ts';
 
 /**
  * For a parameter by name: the code for anything wrong with it, or for its range alone, in place of the general code.
@@ -9,19 +10,28 @@ export type CodesByParameter = Readonly<Record<string, { readonly any?: ErrorCod
 
 // A body of nothing but wrong names would otherwise get a response many times its size.
 const MAX_ISSUES = 100;
+const MAX_ISSUES_BYTES = 32 * 1024;
+const MAX_NAME_LENGTH = 100;
 
-/** The parsed value; throws one error that lists every issue, up to 100 of them. */
+/** The parsed value; throws one error that lists every issue, as far as 100 of them and 32 KiB go. */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   codes: CodesByParameter = {},
 ): z.output<Schema> {
-  const parsed = schema.safeParse(value, { reportInput: true });
+  const parsed = schema.safeParse(value, { reportInput: true, error: explain });
   if (parsed.success) return parsed.data;
-  const issues = withoutRepeats(parsed.error.issues.flatMap((issue) => toIssues(issue, codes)));
-  const [first, ...rest] = issues.slice(0, MAX_ISSUES);
+  const [first, ...rest] = listed(withoutRepeats(parsed.error.issues.flatMap((issue) => toIssues(issue, codes))));
   if (!first) throw new Error('zod refused a value and said nothing');
   throw invalidParameters([first, ...rest]);
+}
+
+function listed(issues: readonly ParameterIssue[]): ParameterIssue[] {
+  let bytes = 0;
+  return issues.slice(0, MAX_ISSUES).filter((issue) => {
+    bytes += Buffer.byteLength(JSON.stringify(issue));
+    return bytes <= MAX_ISSUES_BYTES;
+  });
 }
 
 /** The object without the fields that are undefined. */
@@ -56,18 +66,42 @@ function toIssues(issue: z.core.$ZodIssue, codes: CodesByParameter): ParameterIs
   const special = codes[path[0] ?? ''];
   const isRange = issue.code === 'too_small' || issue.code === 'too_big';
   const code = special?.any ?? (isRange ? special?.range : undefined) ?? 'parameter_invalid';
-  return [{ param, code, message: messageFor(param, issue) }];
+  return [{ param, code, message: messageFor(issue) }];
 }
 
-// Our schemas carry a whole sentence; zod's own messages are prefixed with the parameter.
-function messageFor(param: string, issue: z.core.$ZodIssue): string {
-  const message = (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
-  return message.endsWith('.') ? message : `${param} is not valid: ${message}.`;
+function messageFor(issue: z.core.$ZodIssue): string {
+  return (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object of fields',
+  record: 'an object of fields',
+};
+
+// In place of zod's own messages, where a schema has no sentence of ours.
+function explain(issue: z.core.$ZodRawIssue): string {
+  const name = nameOf(issue.path ?? []);
+  const kind = 'origin' in issue ? issue.origin : '';
+  const unit = kind === 'string' ? ' characters' : kind === 'array' ? ' entries' : '';
+  if (issue.code === 'invalid_type') return `${name} must be ${KINDS[issue.expected] ?? 'of another type'}.`;
+  if (issue.code === 'invalid_value') return `${name} must be one of: ${issue.values.map(String).join(', ')}.`;
+  if (issue.code === 'too_big') return `${name} must be ${issue.maximum}${unit} at the most.`;
+  if (issue.code === 'too_small') return `${name} must be ${issue.minimum}${unit} at the least.`;
+  return `${name} does not have the form that it needs. See /docs for it.`;
+}
+
+function nameOf(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? 'The body' : inOneLine(path.map(String).join('.'));
 }
 
 // Names are text of the caller: line breaks, control and invisible characters are escaped, so that a message stays on
-// one line wherever it is read.
+// one line wherever it is read; and long ones are cut.
 function inOneLine(name: string): string {
-  const escaped = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-  return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, escaped);
+  const written = withoutInvisible(name.slice(0, MAX_NAME_LENGTH + 1));
+  return written.length > MAX_NAME_LENGTH ? `${written.slice(0, MAX_NAME_LENGTH)}…` : written;
 }

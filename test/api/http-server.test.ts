@@ -9,22 +9,8 @@ import { freePort } from '../../src/dev/ports.ts';
 import { collectionFields } from '../support/api.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { exchange } from './raw-http.ts';
 import { API_ONLY, assertError, startAnotherServer } from './responses.ts';
-
-/**
- * Sends the text on a new connection and returns everything that comes back until the connection ends. With `isLast`,
- * the client ends its half of the connection behind the text.
- */
-async function exchange(baseUrl: string, text: string, { isLast = false } = {}): Promise<string> {
-  const { hostname, port } = new URL(baseUrl);
-  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
-  socket.write(text);
-  if (isLast) socket.end();
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk as Buffer);
-  socket.destroy();
-  return Buffer.concat(chunks).toString();
-}
 
 /** The last response in the text. */
 function parseLastResponse(text: string) {

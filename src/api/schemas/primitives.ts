@@ -2,14 +2,22 @@
 import { z } from 'zod';
 import { MAX_AMOUNT_MINOR } from '../../domain/money.ts';
 import { parsePhone, PHONE_FORM } from '../../domain/payments/phone.ts';
+import { hasAtMost, isVisibleLine, refusedCharacterClass } from '../../domain/visible-text.ts';
 
-/** Text on one line: no control characters, no line breaks, and at least one character that is not a space. */
+// As the document has it: in characters of the Basic Multilingual Plane. Those of the others that nobody sees are refused too.
+const VISIBLE_LINE = `^[^${refusedCharacterClass()}]*$`;
+
+/**
+ * Text on one line that shows all it holds: no control, invisible or bidirectional characters, no line breaks, and at
+ * least one character that is not a space.
+ */
 export function printable(name: string, max: number) {
   return z
-    .string({ error: `${name} must be text.` })
-    .regex(new RegExp(`^(?=.*\\S)[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]{1,${max}}$`, 'u'), {
+    .string({ error: (issue) => (issue.input === undefined ? undefined : `${name} must be text.`) })
+    .refine((text) => isVisibleLine(text, max) && /\S/.test(text), {
       error: `${name} must be 1 to ${max} printable characters.`,
-    });
+    })
+    .meta({ minLength: 1, maxLength: max, pattern: VISIBLE_LINE, allOf: [{ pattern: '\\S' }] });
 }
 
 export const amount = z
@@ -34,10 +42,14 @@ export const metadata = z
   .record(
     z
       .string()
-      .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,40}$/u, { error: 'A metadata key must be 1 to 40 printable characters.' }),
+      .refine((key) => isVisibleLine(key, 40), { error: 'A metadata key must be 1 to 40 printable characters.' })
+      .meta({ minLength: 1, maxLength: 40, pattern: VISIBLE_LINE }),
     z
       .string({ error: 'A metadata value must be text.' })
-      .regex(/^[^\0\p{Cs}]{0,500}$/u, { error: 'A metadata value must be text of at most 500 characters.' }),
+      .refine((value) => hasAtMost(value, 500) && !/[\0\p{Cs}]/u.test(value), {
+        error: 'A metadata value must be text of at most 500 characters.',
+      })
+      .meta({ maxLength: 500, pattern: '^[^\\u0000]*$' }),
     { error: 'metadata must be an object of text values.' },
   )
   .refine((pairs) => Object.keys(pairs).length <= 20, { error: 'metadata can hold at most 20 pairs.' })
