@@ -1,6 +1,10 @@
 // The OpenAPI 3.1 document, generated from the routes and the schemas that validate requests.
 import { createDocument } from 'zod-openapi';
+import { ERROR_CODES } from '../domain/errors.ts';
+import { addExamples } from './openapi-examples.ts';
+import { openApiWebhooks } from './openapi-webhooks.ts';
 import type { Route } from './route.ts';
+import { errorExample } from './schemas/error-example.ts';
 import { sessionCookieName } from './session-cookie.ts';
 
 const DESCRIPTION = `Mobile-money collections, payouts, balance and signed webhooks.
@@ -15,14 +19,16 @@ The roles \`owner\`, \`admin\`, \`maker\` and \`approver\` require a second fact
 export function openApiDocument(routes: readonly Route[], publicUrl: string) {
   const paths: Record<string, Record<string, Route['operation']>> = {};
   for (const { path, method, operation } of routes) paths[path] = { ...paths[path], [method]: operation };
-  return createDocument({
+  const document = createDocument({
     openapi: '3.1.0',
     info: { title: 'Malipo', version: '1.0.0', description: DESCRIPTION },
     servers: [{ url: publicUrl }],
     // For every operation that does not say otherwise: a key, or the session of a person whose roles have the scope.
     security: [{ apiKey: [] }, { consoleSession: [] }],
     paths,
+    webhooks: openApiWebhooks(),
     components: {
+      examples: Object.fromEntries(ERROR_CODES.map((code) => [code, { value: errorExample(code) }])),
       securitySchemes: {
         apiKey: {
           type: 'http',
@@ -40,4 +46,5 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
       },
     },
   });
+  return addExamples(document);
 }

@@ -1,11 +1,6 @@
 // What the OpenAPI document says about a route, generated from the description of the route.
 import type { z } from 'zod';
-import type {
-  ZodOpenApiHeadersObject,
-  ZodOpenApiOperationObject,
-  ZodOpenApiRequestBodyObject,
-  ZodOpenApiResponseObject,
-} from 'zod-openapi';
+import type { ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { Role } from '../domain/accounts/member.ts';
 import { errorCategory, type ErrorCode } from '../domain/errors.ts';
 import { isPublic, type Access } from './access.ts';
@@ -13,13 +8,38 @@ import { HTTP_STATUS } from './errors.ts';
 import { isPairs } from './form.ts';
 import type { RouteDescription } from './route.ts';
 import { errorSchema } from './schemas/error.ts';
-import { idempotencyKeyHeader, pathId } from './schemas/primitives.ts';
+import { consoleHeader, idempotencyKeyHeader, pathId } from './schemas/primitives.ts';
+
+type Headers = Record<
+  string,
+  { schema: { type: 'string' | 'integer'; minimum?: number; enum?: string[] }; description: string }
+>;
 
 const REQUEST_ID_HEADER = {
   'Malipo-Request-Id': { schema: { type: 'string' }, description: 'Name it when you ask for help.' },
 } as const;
 
-const STORED_RESPONSE_HEADERS: ZodOpenApiHeadersObject = {
+const RETRY_AFTER = {
+  'Retry-After': {
+    schema: { type: 'integer', minimum: 1 },
+    description: 'So many seconds later it is worth another try.',
+  },
+} as const;
+
+const SET_COOKIE = {
+  'Set-Cookie': { schema: { type: 'string' }, description: 'The session, for the browser to keep or to drop.' },
+} as const;
+
+// What the error responses of a status have, besides the id of the request.
+const ERROR_HEADERS: Readonly<Record<number, Headers>> = {
+  401: { 'WWW-Authenticate': { schema: { type: 'string' }, description: 'How to say who calls: `Bearer`.' } },
+  405: { Allow: { schema: { type: 'string' }, description: 'The methods that the path has.' } },
+  409: RETRY_AFTER,
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+};
+
+const STORED_RESPONSE_HEADERS: Headers = {
   ...REQUEST_ID_HEADER,
   'Idempotent-Replayed': { schema: { type: 'string', enum: ['true'] }, description: 'A repeated answer.' },
 };
@@ -39,18 +59,24 @@ const IDEMPOTENCY_ERRORS: readonly ErrorCode[] = [
   'idempotency_key_in_flight',
 ];
 const STEP_UP_TEXT = 'In a session: within five minutes of a log-in or step-up.';
-const ERRORS_ANYWHERE: readonly ErrorCode[] = ['rate_limited', 'internal_error', 'service_unavailable'];
+const ERRORS_ANYWHERE: readonly ErrorCode[] = [
+  'method_not_allowed',
+  'rate_limited',
+  'internal_error',
+  'service_unavailable',
+];
 
 /** The operation with everything that follows from the description: security, parameters, body, responses, errors. */
 export function operationOf(route: RouteDescription): ZodOpenApiOperationObject {
   const { operationId, tag, summary, access, needsStepUp, idPrefix, isIdempotent, query, body } = route;
   const { response, waitingResponse } = route;
   const roles = rolesOf(access);
+  const headers = headerParameters(route);
   const texts = [accessText(access), needsStepUp && STEP_UP_TEXT, route.description];
   const description = texts.filter((text) => text !== undefined).join(' ');
   const requestParams = {
     ...(idPrefix !== undefined && { path: pathId(idPrefix) }),
-    ...(isIdempotent && { header: idempotencyKeyHeader }),
+    ...(headers && { header: headers }),
     ...(query && { query }),
   };
   const hasParameters = Object.keys(requestParams).length > 0;
@@ -68,7 +94,10 @@ export function operationOf(route: RouteDescription): ZodOpenApiOperationObject 
     responses: {
       [`${response.status}`]: {
         description: response.description,
-        headers: isIdempotent ? STORED_RESPONSE_HEADERS : REQUEST_ID_HEADER,
+        headers: {
+          ...(isIdempotent ? STORED_RESPONSE_HEADERS : REQUEST_ID_HEADER),
+          ...(route.setsCookie && SET_COOKIE),
+        },
         ...(response.schema && { content: { 'application/json': { schema: response.schema } } }),
       },
       ...(waitingResponse && { '202': responseWith(waitingResponse.description, waitingResponse.schema) }),
@@ -94,11 +123,24 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, ZodO
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, statusCodes]) => [
-      String(status),
-      responseWith(statusCodes.map((code) => `\`${code}\``).join(', '), errorSchema),
-    ]),
+    [...byStatus].map(([status, statusCodes]) => [String(status), errorResponse(status, statusCodes)]),
   );
+}
+
+function errorResponse(status: number, codes: readonly ErrorCode[]): ZodOpenApiResponseObject {
+  const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+  return {
+    description: codes.map((code) => `\`${code}\``).join(', '),
+    headers: { ...REQUEST_ID_HEADER, ...ERROR_HEADERS[status] },
+    content: { 'application/json': { schema: errorSchema, examples } },
+  };
+}
+
+// A session also needs the header on the public API, where a key is enough without it.
+function headerParameters({ method, access, isIdempotent }: RouteDescription): z.ZodObject | undefined {
+  const marker = method === 'get' || access === 'anyone' ? undefined : consoleHeader(!isPublic(access));
+  if (!isIdempotent) return marker;
+  return marker ? idempotencyKeyHeader.extend(marker.shape) : idempotencyKeyHeader;
 }
 
 // In the order in which the document names them, which is not the same for lists of the public API and of the console.
@@ -130,7 +172,7 @@ function requestBodyOf(schema: z.ZodObject): ZodOpenApiRequestBodyObject {
   const pairs = Object.entries(schema.shape).filter(([, field]) => isPairs(field));
   const encoding = Object.fromEntries(pairs.map(([name]) => [name, { style: 'deepObject' as const, explode: true }]));
   return {
-    required: true,
+    required: !schema.safeParse({}).success,
     content: {
       'application/json': { schema },
       'application/x-www-form-urlencoded': { schema, ...(pairs.length > 0 && { encoding }) },

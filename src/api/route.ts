@@ -65,6 +65,8 @@ export type RouteDescription = Pick<Route, 'method' | 'path'> &
     readonly waitingResponse?: { readonly description: string; readonly schema: z.ZodType };
     /** What the handler can refuse with, besides what every route with this access, query and body can. */
     readonly errors?: readonly ErrorCode[];
+    /** The response opens, renews or ends a session in the browser. */
+    readonly setsCookie?: true;
   };
 
 type CallerOf<Who extends Access> = Who extends 'anyone'

@@ -14,7 +14,7 @@ export function isVisibleLine(text: string, max: number): boolean {
 
 /** Whether the text has no more than so many characters, where a pair of surrogates is one. */
 export function hasAtMost(text: string, max: number): boolean {
-  return text.length <= max || (text.length <= 2 * max && [...text].length <= max);
+  return text.length <= max || (text.length <= 2 * max && Array.from(text).length <= max);
 }
 
 /** The text with every character that nobody would see, or that would break the line, written as its number. */

@@ -1,15 +1,18 @@
 // Checks that our document is valid OpenAPI 3.1: structure, references, parameters and schemas.
 import assert from 'node:assert/strict';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { ROLES } from '../../src/domain/accounts/member.ts';
 
-type Content = Readonly<Record<string, { readonly schema: object }>>;
+export type Content = Readonly<
+  Record<string, { readonly schema: object; readonly example?: unknown; readonly examples?: object }>
+>;
 export type Parameter = {
   readonly in: string;
   readonly name: string;
   readonly required?: boolean;
   readonly schema: object;
+  readonly example?: unknown;
 };
 type Response = {
   readonly description: string;
@@ -24,7 +27,7 @@ export type Operation = {
   readonly 'x-roles'?: readonly string[];
   readonly 'x-step-up'?: true;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Content };
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, Response>>;
 };
 export type OpenApiDocument = {
@@ -33,7 +36,9 @@ export type OpenApiDocument = {
   readonly servers: readonly { readonly url: string }[];
   readonly security: readonly object[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: {
+    readonly examples: Readonly<Record<string, { readonly value: object }>>;
     readonly schemas: Readonly<Record<string, object>>;
     readonly securitySchemes: Readonly<Record<string, { readonly type: string; readonly scheme?: string }>>;
   };
@@ -50,7 +55,9 @@ const mapOf = (value: object) => ({ type: 'object', additionalProperties: value 
 const TEXT = { type: 'string', minLength: 1 };
 const SCHEMA = { type: ['object', 'boolean'] };
 const HEADERS = mapOf(named({ schema: SCHEMA, description: TEXT, required: { type: 'boolean' } }, ['schema']));
-const CONTENT = mapOf(named({ schema: SCHEMA, encoding: { type: 'object' }, example: {} }, ['schema']));
+const CONTENT = mapOf(
+  named({ schema: SCHEMA, encoding: { type: 'object' }, example: {}, examples: { type: 'object' } }, ['schema']),
+);
 const OPERATION = named(
   {
     operationId: TEXT,
@@ -78,7 +85,7 @@ const OPERATION = named(
     responses: {
       type: 'object',
       patternProperties: {
-        '^[1-5][0-9][0-9]$': named({ description: TEXT, headers: HEADERS, content: CONTENT }, ['description']),
+        '^[1-5]([0-9][0-9]|XX)$': named({ description: TEXT, headers: HEADERS, content: CONTENT }, ['description']),
       },
       additionalProperties: false,
       minProperties: 1,
@@ -101,7 +108,9 @@ const DOCUMENT = named(
       additionalProperties: false,
       minProperties: 1,
     },
+    webhooks: { type: 'object', additionalProperties: named({ post: OPERATION }, ['post']) },
     components: named({
+      examples: mapOf(named({ value: {} }, ['value'])),
       schemas: mapOf(SCHEMA),
       securitySchemes: {
         type: 'object',
@@ -127,6 +136,29 @@ export function operationsOf(document: OpenApiDocument): { method: string; path:
   );
 }
 
+/** The webhooks in the form of operations. */
+export function webhooksOf(document: OpenApiDocument): { method: string; path: string; operation: Operation }[] {
+  return Object.entries(document.webhooks).map(([path, { post }]) => ({ method: 'WEBHOOK', path, operation: post }));
+}
+
+const validators = new WeakMap<OpenApiDocument, { ajv: Ajv2020; known: Map<string, ValidateFunction> }>();
+
+/** What checks values against a schema of the document. Compiling is slow, so equal schemas share one. */
+export function validatorOf(document: OpenApiDocument, schema: object): ValidateFunction {
+  let entry = validators.get(document);
+  if (!entry) {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema({ $id: 'openapi', components: document.components });
+    entry = { ajv, known: new Map() };
+    validators.set(document, entry);
+  }
+  const text = JSON.stringify(schema).replaceAll('"#/', '"openapi#/');
+  const validate = entry.known.get(text) ?? entry.ajv.compile(JSON.parse(text) as object);
+  entry.known.set(text, validate);
+  return validate;
+}
+
 /** Fails unless the document is valid. */
 export function assertValidDocument(document: OpenApiDocument): void {
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
@@ -141,21 +173,17 @@ function assertReferencesResolve(document: OpenApiDocument): void {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference!);
   assert.ok(references.length > 0);
   for (const reference of references) {
-    const name = /^#\/components\/schemas\/(\w+)$/.exec(reference)?.[1];
-    assert.ok(name !== undefined && document.components.schemas[name], `${reference} leads nowhere`);
+    const [, part, name] = /^#\/components\/(schemas|examples)\/(\w+)$/.exec(reference) ?? [];
+    const parts = part === 'examples' ? document.components.examples : document.components.schemas;
+    assert.ok(name !== undefined && parts[name], `${reference} leads nowhere`);
   }
 }
 
 // OpenAPI 3.1 requires each schema to be valid JSON Schema 2020-12 by its own meta-schema.
 function assertSchemasCompile(document: OpenApiDocument): void {
-  const ajv = new Ajv2020({ strict: false });
-  addFormats.default(ajv);
-  ajv.addSchema({ $id: 'openapi', components: document.components });
-  const own = Object.keys(document.components.schemas).map((name) => ({ $ref: `openapi#/components/schemas/${name}` }));
-  const used = operationsOf(document).flatMap(({ operation }) => schemasOf(operation));
-  for (const schema of [...own, ...used]) {
-    ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object);
-  }
+  const own = Object.keys(document.components.schemas).map((name) => ({ $ref: `#/components/schemas/${name}` }));
+  const used = [...operationsOf(document), ...webhooksOf(document)].flatMap(({ operation }) => schemasOf(operation));
+  for (const schema of [...own, ...used]) validatorOf(document, schema);
 }
 
 function schemasOf({ parameters, requestBody, responses }: Operation): object[] {

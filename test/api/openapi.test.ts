@@ -4,11 +4,18 @@ import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps } from '../../src/api/context.ts';
 import { HTTP_STATUS } from '../../src/api/errors.ts';
 import { ERROR_CODES, errorCategory } from '../../src/domain/errors.ts';
+import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { call } from '../support/api.ts';
 import { openApiOf } from '../support/openapi-check.ts';
 import { API_ONLY, assertError } from './responses.ts';
-import { assertValidDocument, operationsOf, type OpenApiDocument } from './openapi-structure.ts';
+import {
+  assertValidDocument,
+  operationsOf,
+  validatorOf,
+  webhooksOf,
+  type OpenApiDocument,
+} from './openapi-structure.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -83,9 +90,9 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(routed.sort(), documented.sort());
   });
 
-  it('documents 429, 500 and 503 for every operation', () => {
+  it('documents 405, 429, 500 and 503 for every operation', () => {
     for (const { method, path, operation } of operationsOf(document)) {
-      for (const status of ['429', '500', '503']) {
+      for (const status of ['405', '429', '500', '503']) {
         assert.ok(operation.responses[status], `${method} ${path} ${status}`);
       }
     }
@@ -124,9 +131,91 @@ describe('the OpenAPI document', () => {
       }
     }
     for (const code of ERROR_CODES) {
-      // These two belong to no operation: they are returned where there is none.
-      if (code === 'route_not_found' || code === 'method_not_allowed') continue;
+      // It belongs to no operation: it is returned where there is none.
+      if (code === 'route_not_found') continue;
       assert.ok(texts.get(String(HTTP_STATUS[errorCategory(code)]))?.includes(`\`${code}\``), code);
+    }
+  });
+
+  it('documents the headers that a caller acts on', () => {
+    for (const { method, path, operation } of operationsOf(document)) {
+      const where = `${method} ${path}`;
+      const headersOf = (status: string) => Object.keys(operation.responses[status]?.headers ?? {});
+      if (operation.responses['401']) assert.ok(headersOf('401').includes('WWW-Authenticate'), where);
+      assert.ok(headersOf('405').includes('Allow'), where);
+      assert.ok(headersOf('429').includes('Retry-After'), where);
+      if (path !== '/readyz') assert.ok(headersOf('503').includes('Retry-After'), where);
+      if (where === 'POST /v1/console/session') assert.ok(headersOf('201').includes('Set-Cookie'));
+    }
+  });
+
+  it('declares the header Malipo-Console where a session needs it', () => {
+    for (const { method, path, operation } of operationsOf(document)) {
+      const header = operation.parameters?.find(({ name }) => name === 'Malipo-Console');
+      const security = operation.security ?? document.security;
+      const takesSession = security.some((scheme) => 'consoleSession' in scheme) && method !== 'GET';
+      assert.equal(header !== undefined, takesSession, `${method} ${path}`);
+      if (header) assert.equal(header.required === true, path.startsWith('/v1/console/'), `${method} ${path}`);
+    }
+  });
+
+  it('requires a body exactly where none at all is refused', () => {
+    const optional = [];
+    for (const { method, path, operation } of operationsOf(document)) {
+      const content = operation.requestBody?.content['application/json'];
+      if (!content || !path.startsWith('/v1/')) continue;
+      const isOptional = validatorOf(document, content.schema)({});
+      assert.equal(operation.requestBody.required === true, !isOptional, `${method} ${path}`);
+      if (isOptional) optional.push(operation.operationId);
+    }
+    assert.ok(optional.includes('rollApiKey') && optional.includes('rotateEndpointSecret'), optional.join());
+    assert.ok(!optional.includes('createReplay') && !optional.includes('changePolicy'), optional.join());
+  });
+
+  it('has no pattern that some clients cannot read', () => {
+    const patterns = new Set<string>();
+    JSON.stringify(document, (key, value: unknown) => {
+      if (key === 'pattern' && typeof value === 'string') patterns.add(value);
+      return value;
+    });
+    assert.ok(patterns.size > 10);
+    for (const pattern of patterns) {
+      assert.doesNotMatch(pattern, /\(\?[=!<>]|\\[pPkbB0-9]/, pattern);
+      for (const flags of ['', 'u']) assert.doesNotThrow(() => new RegExp(pattern, flags), pattern);
+    }
+  });
+
+  it('has an example of every parameter, body and response, and each one is valid', () => {
+    const all = [...operationsOf(document), ...webhooksOf(document)];
+    for (const { method, path, operation } of all) {
+      const where = `${method} ${path}`;
+      const { parameters = [], requestBody, responses } = operation;
+      for (const { schema, example, name } of parameters) assertFits(schema, example, `${where} ${name}`);
+      const contents = [requestBody?.content, ...Object.values(responses).map(({ content }) => content)];
+      for (const { schema, example, examples } of contents.flatMap((content) => Object.values(content ?? {}))) {
+        const named = Object.keys(examples ?? {}).map((name) => document.components.examples[name]?.value);
+        assert.ok(examples === undefined || named.length > 0, where);
+        for (const value of examples === undefined ? [example] : named) assertFits(schema, value, where);
+      }
+    }
+    function assertFits(schema: object, example: unknown, where: string): void {
+      assert.notEqual(example, undefined, where);
+      const validate = validatorOf(document, schema);
+      assert.ok(validate(example), `${where}: ${JSON.stringify(validate.errors)} ${JSON.stringify(example)}`);
+      assert.doesNotMatch(
+        JSON.stringify(example),
+        /"text"/,
+        `${where}: a field has no example, see openapi-examples.ts`,
+      );
+    }
+  });
+
+  it('describes the webhook of every type of event', () => {
+    assert.deepEqual(Object.keys(document.webhooks), EVENT_TYPES);
+    for (const { operation } of webhooksOf(document)) {
+      const names = operation.parameters?.map(({ name }) => name);
+      assert.deepEqual(names, ['Malipo-Signature', 'Malipo-Event-Id', 'Malipo-Delivery-Id', 'Malipo-Attempt']);
+      assert.deepEqual(Object.keys(operation.responses), ['410', '2XX']);
     }
   });
 

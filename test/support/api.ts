@@ -39,7 +39,14 @@ export async function call(
     text,
     json: (isJson ? JSON.parse(text) : {}) as ApiResponse['json'],
   };
-  await checkResponse(baseUrl, { method, path, status: response.status, body: isJson ? response.json : text });
+  const { status } = response;
+  await checkResponse(baseUrl, {
+    method,
+    path,
+    status,
+    body: isJson ? response.json : text,
+    headers: received.headers,
+  });
   return response;
 }
 

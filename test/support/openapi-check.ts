@@ -3,12 +3,24 @@ import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-type Operation = { responses: Record<string, { content?: Record<string, { schema?: object }> }> };
+type Operation = {
+  responses: Record<string, { headers?: Record<string, object>; content?: Record<string, { schema?: object }> }>;
+};
 export type OpenApi = {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, object> };
 };
+
+// What a caller acts on.
+const DOCUMENTED_HEADERS = [
+  'malipo-request-id',
+  'idempotent-replayed',
+  'retry-after',
+  'www-authenticate',
+  'allow',
+  'set-cookie',
+];
 
 const documents = new Map<string, Promise<{ document: OpenApi; ajv: Ajv2020 }>>();
 
@@ -19,7 +31,7 @@ export async function openApiOf(baseUrl: string): Promise<OpenApi> {
 /** Fails unless the document has this operation with this status and the body matches its schema. */
 export async function checkResponse(
   baseUrl: string,
-  received: { method: string; path: string; status: number; body: unknown },
+  received: { method: string; path: string; status: number; body: unknown; headers: Headers },
 ): Promise<void> {
   const { document, ajv } = await load(baseUrl);
   const pathname = new URL(received.path, baseUrl).pathname;
@@ -36,6 +48,10 @@ export async function checkResponse(
   }
   const response = operation.responses[String(received.status)];
   assert.ok(response, `${where}: the document does not name this status`);
+  const documented = Object.keys(response.headers ?? {}).map((name) => name.toLowerCase());
+  for (const name of DOCUMENTED_HEADERS.filter((header) => received.headers.has(header))) {
+    assert.ok(documented.includes(name), `${where}: the document does not name the header ${name}`);
+  }
   const schema = Object.values(response.content ?? {})[0]?.schema;
   if (schema) validate(ajv, rootedOnce(schema), received.body, where);
 }

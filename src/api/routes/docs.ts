@@ -109,7 +109,7 @@ function textRoute(options: { path: string; type: string; summary: string; text:
       summary: options.summary,
       security: [],
       responses: {
-        '200': responseWith('As text.', z.string(), options.type),
+        '200': responseWith('As text.', z.string().meta({ example: options.text().slice(0, 40) }), options.type),
         ...errorResponses([]),
       },
     },

@@ -1,6 +1,7 @@
 // The body of every error response.
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
+import { idOf } from './primitives.ts';
 
 const code = z
   .enum(ERROR_CODES as [ErrorCode, ...ErrorCode[]])
@@ -21,7 +22,7 @@ export const errorSchema = z
       code,
       message: z.string().meta({ description: 'For a person: what to do next.' }),
       param: z.string().nullable().meta({ description: 'The first parameter that is wrong.' }),
-      request_id: z.string().regex(/^req_/),
+      request_id: idOf('req'),
       errors: z.array(z.strictObject({ param: z.string(), code, message: z.string() })).meta({
         description: 'Everything that is wrong with the request.',
       }),

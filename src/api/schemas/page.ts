@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { definedFields, type CodesByParameter } from '../validation.ts';
 import { instant } from './primitives.ts';
 
+// `col_01j9z3k5m7n9p1q3r5s7t9v1w3`, written as a cursor.
+const CURSOR_EXAMPLE = 'Y29sXzAxajl6M2s1bTduOXAxcTNyNXM3dDl2MXcz';
 const LIMIT_MESSAGE = 'limit must be a whole number from 1 to 100.';
 
 /** The query of a list whose items have keys that pass `isKey`. A cursor is opaque and holds the last key of a page. */
@@ -14,9 +16,8 @@ export function pageQuery<Key extends string>(isKey: (text: string) => text is K
   return z.strictObject({
     limit: z
       .string()
-      .regex(/^[0-9]{1,9}$/, { error: LIMIT_MESSAGE })
+      .refine((text) => /^[0-9]{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 100, { error: LIMIT_MESSAGE })
       .transform(Number)
-      .refine((limit) => limit >= 1 && limit <= 100, { error: LIMIT_MESSAGE })
       .default(20)
       .meta({ description: '1 to 100.', override: { type: 'integer', minimum: 1, maximum: 100, default: 20 } }),
     cursor: z
@@ -26,7 +27,7 @@ export function pageQuery<Key extends string>(isKey: (text: string) => text is K
       })
       .transform(read)
       .optional()
-      .meta({ description: '`next_cursor` of the page before.' }),
+      .meta({ description: '`next_cursor` of the page before.', example: CURSOR_EXAMPLE }),
   });
 }
 
@@ -38,7 +39,10 @@ export function pageSchema(item: z.ZodType, id: string) {
     .strictObject({
       data: z.array(item),
       has_more: z.boolean(),
-      next_cursor: z.string().nullable().meta({ description: 'Send it as `cursor` for the next page.' }),
+      next_cursor: z
+        .string()
+        .nullable()
+        .meta({ description: 'Send it as `cursor` for the next page.', example: CURSOR_EXAMPLE }),
     })
     .meta({ id });
 }

@@ -20,6 +20,11 @@ export function printable(name: string, max: number) {
     .meta({ minLength: 1, maxLength: max, pattern: VISIBLE_LINE, allOf: [{ pattern: '\\S' }] });
 }
 
+const TIME_EXAMPLE = '2026-01-31T12:00:00.000Z';
+// Without the length of each month, which the format means anyway.
+const TIME = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$';
+const INSTANT = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$';
+
 export const amount = z
   .int({ error: amountMessage })
   .min(1, { error: amountMessage })
@@ -64,13 +69,25 @@ export const noParameters = z.strictObject({});
  */
 export function instant(name: string) {
   return z.iso
-    .datetime({ offset: true, error: `${name} must be a time as RFC 3339, for example 2026-01-31T12:00:00.000Z.` })
-    .transform((text) => new Date(Date.parse(text) + (/\.[0-9]{3}0*[1-9]/.test(text) ? 1 : 0)));
+    .datetime({ offset: true, error: `${name} must be a time as RFC 3339, for example ${TIME_EXAMPLE}.` })
+    .transform((text) => new Date(Date.parse(text) + (/\.[0-9]{3}0*[1-9]/.test(text) ? 1 : 0)))
+    .meta({ example: TIME_EXAMPLE, override: { type: 'string', format: 'date-time', pattern: INSTANT } });
 }
 
-export const time = z.iso
-  .datetime()
-  .meta({ description: 'RFC 3339, UTC, milliseconds.', example: '2026-01-31T12:00:00.000Z' });
+export const time = z.iso.datetime().meta({
+  description: 'RFC 3339, UTC, milliseconds.',
+  example: TIME_EXAMPLE,
+  override: { type: 'string', format: 'date-time', pattern: TIME },
+});
+
+/** Shows that a request with a session comes from our own pages: another site's cannot set it. */
+export function consoleHeader(isRequired: boolean) {
+  const marker = z.literal('1');
+  const description = 'Of every request with a session that changes something, with an `Origin` that is ours.';
+  return z.object({
+    'Malipo-Console': (isRequired ? marker : marker.optional()).meta({ description, example: '1' }),
+  });
+}
 
 export const idempotencyKeyHeader = z.object({
   'Idempotency-Key': z
@@ -79,6 +96,14 @@ export const idempotencyKeyHeader = z.object({
     .meta({ description: 'New for each payment, the same for each retry of it. Kept 30 days.', example: 'order-1042' }),
 });
 
+/** An id with this prefix, as responses show it. */
+export function idOf(prefix: string) {
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`))
+    .meta({ example: `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3` });
+}
+
 export function pathId(prefix: string) {
-  return z.object({ id: z.string().meta({ description: `\`${prefix}_…\`` }) });
+  return z.object({ id: idOf(prefix) });
 }

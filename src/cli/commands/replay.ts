@@ -62,14 +62,15 @@ type Waiting = { readonly context: Context; readonly giveUpAtMs: number };
 function readFilter(line: CommandLine): Record<string, unknown> {
   const entries = Object.entries({
     endpoint_id: line.text('endpoint'),
+    all: line.flag('all') ? true : null,
     states: readChoices(line, 'state', REPLAYABLE_STATES),
     created_from: readMoment(line, 'since')?.toISOString() ?? null,
     created_to: readMoment(line, 'until')?.toISOString() ?? null,
   }).filter(([, value]) => value !== null);
-  if (line.positionals.length > 0 && (entries.length > 0 || line.flag('all'))) {
+  if (line.positionals.length > 0 && entries.length > 0) {
     throw usage('name one delivery, or say which by options, not both');
   }
-  if (line.positionals.length === 0 && entries.length === 0 && !line.flag('all')) {
+  if (line.positionals.length === 0 && entries.length === 0) {
     throw usage('say which: a delivery, or --endpoint, --state, --since, --until; --all for everything undelivered');
   }
   return Object.fromEntries(entries);

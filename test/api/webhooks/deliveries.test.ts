@@ -71,7 +71,7 @@ describe('deliveries in the console', () => {
   }
 
   const replay = (id: string) => developer.browser.call('POST', `${DELIVERIES}/${id}/replay`);
-  const replayMany = (json: Fields = {}) => developer.browser.call('POST', `${DELIVERIES}/replay`, { json });
+  const replayMany = (json: Fields = { all: true }) => developer.browser.call('POST', `${DELIVERIES}/replay`, { json });
 
   it('are listed newest first, in pages, and filtered by endpoint, event, state and time, alone or together', async () => {
     const [one, other] = [await developer.register(), await developer.register()];
@@ -260,7 +260,7 @@ describe('deliveries in the console', () => {
       const by = { endpoint_id: endpoint.id };
       const anHourAgo = new Date(Date.now() - 60 * MINUTE).toISOString();
       const totals = new Map<Fields, number>([
-        [{}, 2],
+        [{ all: true }, 2],
         [{ states: ['delivered'] }, 1],
         [{ states: ['delivered', 'dead_lettered', 'withheld'], ...by }, 3],
         [{ ...by, created_from: anHourAgo }, 2],
@@ -309,6 +309,21 @@ describe('deliveries in the console', () => {
       );
     });
 
+    it('are never all of them unless the request says so', async () => {
+      await oneIn('dead_lettered');
+      const path = `${DELIVERIES}/replay`;
+      const { browser } = developer;
+      const silent = [
+        await browser.call('POST', path),
+        await browser.call('POST', path, { json: {} }),
+        await browser.call('POST', path, { form: {} }),
+        await browser.call('POST', path, { json: { all: false } }),
+      ];
+      for (const response of silent) assertError(response, 'parameter_invalid');
+      assert.deepEqual(await developer.list(REPLAYS), []);
+      assert.equal((await browser.call('POST', path, { form: { all: 'true' } })).status, 202);
+    });
+
     it('cannot be chosen with invalid filters', async () => {
       const wrong = await replayMany({ endpoint_id: 'col_1', states: ['pending'], created_from: 'x', limit: 5 });
       assertError(wrong, 'parameter_invalid');
@@ -346,7 +361,7 @@ describe('deliveries in the console', () => {
       assert.equal(rest['has_more'], false);
       const stranger = await openDeveloperSession(testEnv);
       assert.deepEqual(await stranger.list(REPLAYS), []);
-      assert.equal((await stranger.browser.call('POST', `${DELIVERIES}/replay`, { json: {} })).status, 202);
+      assert.equal((await stranger.browser.call('POST', `${DELIVERIES}/replay`, { json: { all: true } })).status, 202);
       for (const id of [replays[0], newId('rpl'), 'rpl_1']) {
         assertError(await stranger.browser.call('GET', `${REPLAYS}/${String(id)}`), 'replay_not_found');
       }

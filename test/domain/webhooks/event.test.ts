@@ -10,9 +10,25 @@ import {
 } from '../../../src/domain/event.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES, payoutObject } from '../../../src/domain/payments/payout.ts';
+import { eventBodySchema } from '../../../src/api/schemas/webhooks/event-body.ts';
+import { endpointObject, type Endpoint } from '../../../src/domain/webhooks/endpoint.ts';
 import { AT, collectionWith } from '../payments/collections.ts';
 import { payoutWith } from '../payments/payouts.ts';
 
+const ENDPOINT: Endpoint = {
+  id: newId('whe'),
+  merchantId: newId('mer'),
+  url: 'https://shop.example',
+  description: null,
+  eventTypes: null,
+  state: 'enabled',
+  disabledReason: null,
+  disabledAt: null,
+  failingSince: AT,
+  previousSecretUntil: null,
+  createdAt: AT,
+  updatedAt: AT,
+};
 const EVENT = { id: newId('evt'), at: AT, environment: 'test' } as const;
 
 describe('the types of events', () => {
@@ -89,6 +105,25 @@ describe('an event of a payout', () => {
 
   it('has no previous state for a new payout', () => {
     assert.match(payoutEvent(payoutWith(), EVENT).body, /"previous_state":null\}\}$/);
+  });
+});
+
+describe('the document', () => {
+  it('describes the body of every event as it is built', () => {
+    const failure = { failureCode: 'wrong_pin' } as const;
+    const collections = COLLECTION_STATES.filter((state) => state !== 'initiated').flatMap((state) => [
+      collectionEvent(collectionWith({ state, previousState: 'initiated' }), EVENT),
+      collectionEvent(collectionWith({ state, previousState: 'expired', promptExpiresAt: AT, ...failure }), EVENT),
+    ]);
+    const approvals = [{ userId: newId('usr'), approvedAt: AT, attestation: 'attested' }];
+    const payouts = PAYOUT_STATES.flatMap((state) => [
+      payoutEvent(payoutWith({ state }), EVENT),
+      payoutEvent(payoutWith({ state, previousState: 'queued', approvals, rejectionReason: 'late' }), EVENT),
+    ]);
+    const test = endpointTestEvent(endpointObject(ENDPOINT, { at: AT, failingLimitMs: 1000 }), EVENT);
+    const events = [...collections, ...payouts, test];
+    for (const { type, body } of events) eventBodySchema(type).parse(JSON.parse(body));
+    assert.equal(new Set(events.map(({ type }) => type)).size, EVENT_TYPES.length);
   });
 });
 

@@ -47,6 +47,7 @@ function confirmRoute(deps: ApiDeps): Route {
     method: 'post',
     path: `${PATH}/confirm`,
     operationId: 'confirmSecondFactor',
+    setsCookie: true,
     tag: TAG,
     summary: 'Confirm the second factor with its first code',
     description: 'From now on every log-in asks for a code. The session gets a new cookie.',
@@ -69,6 +70,7 @@ function removeRoute(deps: ApiDeps): Route {
     method: 'post',
     path: `${PATH}/remove`,
     operationId: 'removeSecondFactor',
+    setsCookie: true,
     tag: TAG,
     summary: 'Remove your second factor',
     description:

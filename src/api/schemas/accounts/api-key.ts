@@ -4,7 +4,7 @@ import { apiKeyState, MAX_ROLL_OVERLAP_MS, SCOPES, type ListedApiKey } from '../
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { namedPerson } from './person.ts';
-import { instant, printable, time } from '../primitives.ts';
+import { idOf, instant, printable, time } from '../primitives.ts';
 
 const MAX_KEEP_SECONDS = MAX_ROLL_OVERLAP_MS / 1000;
 const KEEP_MESSAGE = `keep_old_for must be a whole number of seconds from 0 to ${MAX_KEEP_SECONDS}.`;
@@ -38,7 +38,7 @@ export const rollApiKeySchema = z
   .meta({ id: 'RollApiKey' });
 
 const fields = {
-  id: z.string().regex(/^key_/),
+  id: idOf('key'),
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
   hint: z.string().meta({ description: 'Enough to tell keys apart.', example: 'sk_test_…a1B2' }),

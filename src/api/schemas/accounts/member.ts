@@ -4,7 +4,7 @@ import type { Invitation, Member } from '../../../domain/accounts/member.ts';
 import type { Agreement, InvitationApproval, MemberChange } from '../../../domain/accounts/member-change.ts';
 import type { ListedMember } from '../../../queries/accounts/member.ts';
 import { email, givenRoles, namedPerson, newPassword, shownRoles, userId } from './person.ts';
-import { printable, time } from '../primitives.ts';
+import { idOf, printable, time } from '../primitives.ts';
 
 const waitsFor = z.array(namedPerson).meta({ description: 'Who may approve it as things are now.' });
 const needsSecondPerson = z.boolean().meta({
@@ -13,7 +13,7 @@ const needsSecondPerson = z.boolean().meta({
 
 export const memberChangeSchema = z
   .strictObject({
-    id: z.string().regex(/^mch_/),
+    id: idOf('mch'),
     state: z.enum(['pending', 'approved', 'rejected', 'withdrawn', 'replaced']),
     member: namedPerson,
     roles_before: shownRoles.meta({
@@ -60,7 +60,7 @@ export const changeMemberSchema = z.strictObject({ roles: givenRoles }).meta({ i
 export const createInvitationSchema = z.strictObject({ email, roles: givenRoles }).meta({ id: 'CreateInvitation' });
 
 const invitationFields = {
-  id: z.string().regex(/^inv_/),
+  id: idOf('inv'),
   email: z.string(),
   roles: shownRoles,
   created_by: namedPerson.nullable().meta({ description: 'Null: by whoever runs the service.' }),

@@ -1,5 +1,6 @@
 // People on the wire: what they type, and how responses name them.
 import { z } from 'zod';
+import { idOf } from '../primitives.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../security/password.ts';
 import { ROLES } from '../../../domain/accounts/member.ts';
 
@@ -48,10 +49,7 @@ export const givenRoles = z
 
 export const shownRoles = z.array(role);
 
-export const userId = z
-  .string()
-  .regex(/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
-  .meta({ example: 'usr_01j9z3k5m7n9p1q3r5s7t9v1w3' });
+export const userId = idOf('usr');
 
 /** A person as named in records about something else. */
 export const namedPerson = z.strictObject({ id: userId, name: z.string() }).meta({ id: 'NamedPerson' });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { PolicyChange } from '../../../domain/accounts/policy.ts';
 import { namedPerson } from './person.ts';
-import { time } from '../primitives.ts';
+import { idOf, time } from '../primitives.ts';
 
 const MAX_EXPIRY_SECONDS = 30 * 24 * 60 * 60;
 
@@ -35,10 +35,10 @@ const changed = shown.partial();
 export const changePolicySchema = z
   .strictObject(changed.shape)
   .refine((changes) => Object.keys(changes).length > 0, { error: 'Name at least one field of the policy to change.' })
-  .meta({ id: 'ChangePolicy' });
+  .meta({ id: 'ChangePolicy', minProperties: 1 });
 
 const changeFields = {
-  id: z.string().regex(/^pch_/),
+  id: idOf('pch'),
   state: z.enum(['pending', 'approved', 'rejected', 'replaced']),
   changes: changed,
   proposed_by: namedPerson,

@@ -5,7 +5,7 @@ import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failur
 import { OPERATORS, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
 import { definedFields, type CodesByParameter } from '../../validation.ts';
 import { rangeOf, timeFilters } from '../page.ts';
-import { amount, metadata, phone, printable } from '../primitives.ts';
+import { amount, idOf, metadata, phone, printable } from '../primitives.ts';
 
 /** The fields of a request for a collection or a payout. */
 export const paymentFields = {
@@ -17,7 +17,9 @@ export const paymentFields = {
     .regex(/^[A-Z]{3}$/, { error: 'currency must be a code of three capital letters.' })
     .optional()
     .meta({ description: 'Your account’s currency, if given at all.', example: 'UGX' }),
-  description: printable('description', 120).optional().meta({ description: 'Shown to whoever pays or is paid.' }),
+  description: printable('description', 120)
+    .optional()
+    .meta({ description: 'Shown to whoever pays or is paid.', example: 'Two bags of maize' }),
   metadata: metadata.optional(),
 };
 
@@ -40,19 +42,38 @@ export function toPaymentRequest(body: z.output<z.ZodObject<typeof paymentFields
   };
 }
 
-export const userId = z.string().regex(/^usr_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+export const userId = idOf('usr');
+export const currency = z
+  .string()
+  .regex(/^[A-Z]{3}$/)
+  .meta({ example: 'UGX' });
+export const operatorReference = z.uuid().meta({
+  example: '0190f5fe-7c00-7a00-8000-000000000000',
+  override: { type: 'string', format: 'uuid', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' },
+});
+/** What people gave, in responses. */
+export const shownAmount = z.int().min(1).meta({ example: 5000 });
+export const shownReference = z.string().meta({ example: 'INV-1042' });
+export const shownPhone = z.string().meta({ example: '256772123456' });
+export const shownDescription = z.string().nullable().meta({ example: 'Two bags of maize' });
+export const shownMetadata = z.record(z.string(), z.string()).meta({ example: { order: '1042' } });
 export const operator = z.enum(Object.keys(OPERATORS) as [OperatorId, ...OperatorId[]]);
 export const failure = z
-  .strictObject({ code: z.enum(FAILURE_CODES as [FailureCode, ...FailureCode[]]), message: z.string() })
-  .nullable();
+  .strictObject({
+    code: z.enum(FAILURE_CODES as [FailureCode, ...FailureCode[]]),
+    message: z.string(),
+  })
+  .nullable()
+  .meta({ example: null });
 
 /** The filters that every list of payments has. */
 export const paymentFilters = {
-  reference: printable('reference', 100).optional(),
+  reference: printable('reference', 100).optional().meta({ example: 'INV-1042' }),
   phone: z
     .string()
     .regex(/^[1-9][0-9]{7,14}$/, { error: 'phone must be digits only, country code first.' })
-    .optional(),
+    .optional()
+    .meta({ example: '256772123456' }),
   ...timeFilters,
 };
 

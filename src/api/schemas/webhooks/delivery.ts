@@ -10,16 +10,16 @@ import {
 import { EVENT_TYPES, type EventType } from '../../../domain/event.ts';
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema, timeFilters } from '../page.ts';
-import { time } from '../primitives.ts';
+import { idOf, time } from '../primitives.ts';
 
 export const eventType = z.enum(EVENT_TYPES as [EventType, ...EventType[]]).meta({ id: 'EventType' });
 const deliveryState = z.enum(DELIVERY_STATES).meta({ id: 'DeliveryState' });
 
 const fields = {
-  id: z.string().regex(/^dlv_/),
-  event_id: z.string().regex(/^evt_/),
+  id: idOf('dlv'),
+  event_id: idOf('evt'),
   event_type: eventType,
-  endpoint_id: z.string().regex(/^whe_/),
+  endpoint_id: idOf('whe'),
   state: deliveryState.meta({
     description:
       '`pending`: to be sent now; `retrying`: failed, to be sent again; `delivered`: accepted; `dead_lettered`: never ' +
@@ -65,7 +65,8 @@ function idFilter<Id extends string>(name: string, prefix: string, isKey: (text:
   return z
     .string()
     .refine(isKey, { error: `${name} must be an id that begins with ${prefix}_.` })
-    .optional();
+    .optional()
+    .meta({ example: `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3` });
 }
 
 export const listDeliveriesSchema = z.strictObject({

@@ -4,7 +4,7 @@ import { ENDPOINT_STATES, MAX_SECRET_OVERLAP_MS, SHOWN_DISABLED_REASONS } from '
 import { PAYMENT_EVENT_TYPES, type PaymentEventType } from '../../../domain/event.ts';
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
-import { printable, time } from '../primitives.ts';
+import { idOf, printable, time } from '../primitives.ts';
 
 const MAX_KEEP_SECONDS = MAX_SECRET_OVERLAP_MS / 1000;
 const KEEP_MESSAGE = `keep_previous_for must be a whole number of seconds from 0 to ${MAX_KEEP_SECONDS}.`;
@@ -43,16 +43,17 @@ export function endpointSettingsSchemas(refuseUrl: RefuseUrl) {
       })
       .min(1, { error: 'event_types must name at least one type, or be null for all of them.' })
       .refine((list) => new Set(list).size === list.length, { error: 'event_types must name each type once.' })
+      .meta({ uniqueItems: true })
       .nullable()
       .optional()
-      .meta({ description: 'Null: all of them, those that are still to come too.', uniqueItems: true }),
+      .meta({ description: 'Null: all of them, those that are still to come too.' }),
   };
   return {
     create: z.strictObject(fields).meta({ id: 'CreateEndpoint' }),
     change: z
       .strictObject({ ...fields, url: fields.url.optional(), state: endpointState.optional() })
       .refine((changes) => Object.keys(changes).length > 0, { error: 'Name at least one field to change.' })
-      .meta({ id: 'ChangeEndpoint' }),
+      .meta({ id: 'ChangeEndpoint', minProperties: 1 }),
   };
 }
 
@@ -67,10 +68,9 @@ export const rotateEndpointSecretSchema = z
   })
   .meta({ id: 'RotateEndpointSecret' });
 
-export const endpointId = z
-  .string()
-  .regex(/^whe_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
-  .meta({ example: 'whe_01j9z3k5m7n9p1q3r5s7t9v1w3' });
+const WEBHOOK_SECRET_EXAMPLE = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYq';
+
+export const endpointId = idOf('whe');
 
 const fields = {
   id: endpointId,
@@ -79,13 +79,17 @@ const fields = {
   event_types: z.array(paymentEventType).nullable().meta({ description: 'What goes to it. Null: every type.' }),
   state: endpointState,
   disabled_reason: z.enum(SHOWN_DISABLED_REASONS).nullable().meta({
+    example: null,
     description:
       '`by_person`; `answered_gone`: it answered 410; `failing`: all that was sent to it failed for too long. Null: it is enabled.',
   }),
-  disabled_at: time.nullable(),
-  failing_since: time.nullable().meta({ description: 'Since then nothing was accepted that was sent to it.' }),
-  will_be_disabled_at: time.nullable().meta({ description: 'If it goes on failing until then.' }),
+  disabled_at: time.nullable().meta({ example: null }),
+  failing_since: time
+    .nullable()
+    .meta({ example: null, description: 'Since then nothing was accepted that was sent to it.' }),
+  will_be_disabled_at: time.nullable().meta({ example: null, description: 'If it goes on failing until then.' }),
   previous_secret_until: time.nullable().meta({
+    example: null,
     description: 'Until then the secret of before the last rotation signs too, after the present one.',
   }),
   created_at: time,
@@ -100,12 +104,12 @@ export const endpointWithSecretSchema = z
     secret: z
       .string()
       .regex(/^whsec_/)
-      .meta({ description: 'What its events are signed with. Shown this once.' }),
+      .meta({ description: 'What its events are signed with. Shown this once.', example: WEBHOOK_SECRET_EXAMPLE }),
   })
   .meta({ id: 'EndpointWithSecret' });
 
 export const sentTestEventSchema = z
-  .strictObject({ event_id: z.string().regex(/^evt_/), delivery_id: z.string().regex(/^dlv_/) })
+  .strictObject({ event_id: idOf('evt'), delivery_id: idOf('dlv') })
   .meta({ id: 'SentTestEvent' });
 
 export const endpointListSchema = pageSchema(endpointSchema, 'EndpointList');

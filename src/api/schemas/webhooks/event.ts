@@ -4,10 +4,10 @@ import type { ListedEvent } from '../../../domain/event.ts';
 import { isId } from '../../../domain/ids.ts';
 import { deliverySchema, eventType } from './delivery.ts';
 import { pageQuery, pageSchema, timeFilters } from '../page.ts';
-import { time } from '../primitives.ts';
+import { idOf, time } from '../primitives.ts';
 
 const fields = {
-  id: z.string().regex(/^evt_/),
+  id: idOf('evt'),
   type: eventType,
   created_at: time,
   object_id: z

@@ -10,8 +10,9 @@ import {
 } from '../../../domain/webhooks/replay.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { userId } from '../accounts/person.ts';
-import { instant, time } from '../primitives.ts';
+import { idOf, instant, time } from '../primitives.ts';
 
+const ALL_MESSAGE = 'all can only be true. Leave it out when another field narrows the choice.';
 const replayableState = z.enum(REPLAYABLE_STATES);
 
 export const createReplaySchema = z
@@ -22,7 +23,15 @@ export const createReplaySchema = z
         error: 'endpoint_id must be an id that begins with whe_.',
       })
       .optional()
-      .meta({ description: 'Without it: of all endpoints.' }),
+      .meta({ description: 'Without it: of all endpoints.', example: 'whe_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+    all: z
+      .boolean({ error: ALL_MESSAGE })
+      .refine((isAll) => isAll, { error: ALL_MESSAGE })
+      .optional()
+      .meta({
+        description: 'Says on purpose that nothing else narrows the choice: a request without any field is refused.',
+        override: { type: 'boolean', const: true },
+      }),
     states: z
       .array(replayableState, {
         error: (issue) => (issue.input === undefined ? undefined : 'states must be a list of states.'),
@@ -41,7 +50,14 @@ export const createReplaySchema = z
       .optional()
       .meta({ description: 'Deliveries that were made before then; without it, before now. RFC 3339.' }),
   })
-  .meta({ id: 'CreateReplay' });
+  .refine((filter) => Object.values(filter).some((value) => value !== undefined), {
+    error: 'Say which deliveries: by endpoint_id, states, created_from or created_to, or "all": true.',
+  })
+  .meta({
+    id: 'CreateReplay',
+    minProperties: 1,
+    example: { states: ['dead_lettered'], created_from: '2026-01-31T00:00:00.000Z' },
+  });
 
 /** The filter never chooses what is created after `at`: a replay is of the deliveries that exist. */
 export function toReplayFilter(body: z.output<typeof createReplaySchema>, at: Date): ReplayFilter {
@@ -56,8 +72,8 @@ export function toReplayFilter(body: z.output<typeof createReplaySchema>, at: Da
 
 export const replaySchema = z
   .strictObject({
-    id: z.string().regex(/^rpl_/),
-    endpoint_id: z.string().nullable().meta({ description: 'Null: of all endpoints.' }),
+    id: idOf('rpl'),
+    endpoint_id: idOf('whe').nullable().meta({ description: 'Null: of all endpoints.' }),
     states: z.array(replayableState),
     created_from: time.nullable(),
     created_to: time,

@@ -1,0 +1,46 @@
+// The bodies of webhooks as the document describes them, for each type of event.
+import { z } from 'zod';
+import { COLLECTION_STATES, type CollectionState } from '../../../domain/payments/collection.ts';
+import { ENVIRONMENTS, type EventType } from '../../../domain/event.ts';
+import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
+import { collectionSchema } from '../payments/collection.ts';
+import { payoutSchema } from '../payments/payout.ts';
+import { idOf, time } from '../primitives.ts';
+import { endpointSchema } from './endpoint.ts';
+
+const collectionData = z.strictObject({
+  object: collectionSchema.meta({ description: 'As the fetch route shows it at that moment.' }),
+  previous_state: z.enum(COLLECTION_STATES as [CollectionState, ...CollectionState[]]).nullable(),
+  late: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'The outcome came after the expiry was reported, or after the prompt window.' }),
+});
+
+const payoutData = z.strictObject({
+  object: payoutSchema.meta({ description: 'As the fetch route shows it at that moment.' }),
+  previous_state: z
+    .enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]])
+    .nullable()
+    .meta({ description: 'Null: it is new.' }),
+});
+
+const endpointTestData = z.strictObject({ object: endpointSchema });
+
+/** The body of every webhook of this type. */
+export function eventBodySchema(type: EventType): z.ZodType {
+  return z
+    .strictObject({
+      id: idOf('evt').meta({ description: 'The same at every attempt and replay.' }),
+      type: z.literal(type),
+      created_at: time,
+      environment: z.enum(ENVIRONMENTS),
+      data: dataOf(type),
+    })
+    .meta({ id: `Event_${type.replace('.', '_')}` });
+}
+
+function dataOf(type: EventType) {
+  if (type === 'endpoint.test') return endpointTestData;
+  return type.startsWith('collection.') ? collectionData : payoutData;
+}
