@@ -70,6 +70,7 @@ function errorsPage(): string {
     'Every error response has this shape. Treat a code that you do not know like its type.',
     '```json\n{"error": {"type", "code", "message", "param", "request_id", "errors": [{"param", "code", "message"}]}}\n```',
     table(['code', 'type', 'HTTP'], rows),
+    'A console route refuses every caller with `permission_denied` and never says why: with 403 where there is a valid session, with 401 where\nthere is none, which includes a log-in that fails. `GET /v1/console/session` says beforehand what a front-end needs.',
   ]);
 }
 

@@ -4,6 +4,7 @@ import Koa from 'koa';
 import { DomainError } from '../domain/errors.ts';
 import type { ApiDeps, ApiState } from './context.ts';
 import { routeNotFound } from './errors.ts';
+import type { SessionDeps } from './own-session.ts';
 import { accessLog, errorResponder, requestId } from './middleware/errors.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import type { Route } from './route.ts';
@@ -29,11 +30,16 @@ import { secondFactorRoutes } from './routes/accounts/second-factor.ts';
 import { sessionRoutes } from './routes/accounts/sessions.ts';
 
 export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] } {
-  const described = [
+  // Known once every route is described; asked for by requests alone.
+  const stepUpOperations = () =>
+    described.flatMap(({ operation: { operationId, 'x-step-up': isStepUp } }) =>
+      operationId !== undefined && isStepUp === true ? [operationId] : [],
+    );
+  const described: Route[] = [
     ...collectionRoutes(deps),
     ...payoutRoutes(deps),
     ...balanceRoutes(deps),
-    ...consoleRoutes(deps),
+    ...consoleRoutes({ ...deps, stepUpOperations }),
     ...operatorCallbackRoutes(deps),
     ...healthRoutes(deps),
   ];
@@ -59,7 +65,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   return { app, routes };
 }
 
-function consoleRoutes(deps: ApiDeps): Route[] {
+function consoleRoutes(deps: SessionDeps): Route[] {
   return [
     ...sessionRoutes(deps),
     ...recoveryRoutes(deps),

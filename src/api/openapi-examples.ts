@@ -19,6 +19,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   merchant_id: 'mer_01j9z3k5m7n9p1q3r5s7t9v1w3',
   message: 'The payer cancelled the prompt.',
   name: 'Amina',
+  needs_step_up: 'changePassword',
   new_password: 'a better horse and its battery',
   object_id: 'col_01j9z3k5m7n9p1q3r5s7t9v1w3',
   openapi: '3.1.0',

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { Role } from '../domain/accounts/member.ts';
-import { errorCategory, type ErrorCode } from '../domain/errors.ts';
+import { errorCategory, type ErrorCategory, type ErrorCode } from '../domain/errors.ts';
 import { isPublic, type Access } from './access.ts';
 import { HTTP_STATUS } from './errors.ts';
 import { isPairs } from './form.ts';
@@ -52,6 +52,9 @@ const KEY_ERRORS: readonly ErrorCode[] = [
   'api_key_revoked',
   'insufficient_scope',
 ];
+/** A code, with its category where that is not the code's own. */
+type Refusal = ErrorCode | readonly [ErrorCode, ErrorCategory];
+const NOT_AUTHENTICATED: Refusal = ['permission_denied', 'unauthenticated'];
 const IDEMPOTENCY_ERRORS: readonly ErrorCode[] = [
   'idempotency_key_missing',
   'idempotency_key_invalid',
@@ -116,10 +119,11 @@ export function responseWith(
 }
 
 /** The error responses of an operation that can be refused with these codes, one for each status. */
-export function errorResponses(codes: readonly ErrorCode[]): Record<string, ZodOpenApiResponseObject> {
+export function errorResponses(codes: readonly Refusal[]): Record<string, ZodOpenApiResponseObject> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set([...codes, ...ERRORS_ANYWHERE])) {
-    const status = HTTP_STATUS[errorCategory(code)];
+  for (const refusal of new Set([...codes, ...ERRORS_ANYWHERE])) {
+    const [code, category] = typeof refusal === 'string' ? [refusal, errorCategory(refusal)] : refusal;
+    const status = HTTP_STATUS[category];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
@@ -144,8 +148,9 @@ function headerParameters({ method, access, isIdempotent }: RouteDescription): z
 }
 
 // In the order in which the document names them, which is not the same for lists of the public API and of the console.
-function errorsOf({ access, isIdempotent, query, body, errors = [] }: RouteDescription): ErrorCode[] {
-  const codes: ErrorCode[] = isPublic(access) ? [...KEY_ERRORS, 'permission_denied'] : ['permission_denied'];
+function errorsOf({ access, isIdempotent, query, body, errors = [] }: RouteDescription): Refusal[] {
+  const codes: Refusal[] = isPublic(access) ? [...KEY_ERRORS, NOT_AUTHENTICATED] : [NOT_AUTHENTICATED];
+  if (access !== 'anyone') codes.push('permission_denied');
   if (isIdempotent) codes.push(...IDEMPOTENCY_ERRORS);
   if (body) codes.push('parameter_missing');
   if (body || (query && isPublic(access))) codes.push('parameter_invalid');

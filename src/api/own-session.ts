@@ -1,5 +1,4 @@
 // What the routes of a person's own session share: they compare the password again, and respond with a new cookie.
-import { sessionExpiresAt } from '../domain/accounts/session.ts';
 import type { ActedBy } from '../domain/accounts/member.ts';
 import { addressLimit, personLimit } from '../security/attempt-limit.ts';
 import { verifyPassword } from '../security/password.ts';
@@ -7,7 +6,7 @@ import { beginAuthentication } from '../operations/accounts/begin-authentication
 import { getOwnSession } from '../queries/accounts/session.ts';
 import type { ApiDeps } from './context.ts';
 import type { RouteResponse } from './route.ts';
-import { sessionObject } from './schemas/accounts/session.ts';
+import { sessionObject, type SessionObject } from './schemas/accounts/session.ts';
 import { sessionCookie } from './session-cookie.ts';
 
 export type OwnAttempt = {
@@ -30,10 +29,21 @@ export async function verifyOwnPassword(
   return { verifiedHash: isRight ? passwordHash : null, counted: limits.map(({ subject }) => subject) };
 }
 
+/** What the routes of a person's own session use. */
+export type SessionDeps = ApiDeps & {
+  /** The ids of the operations that need a step-up, from the descriptions of all routes. */
+  readonly stepUpOperations: () => readonly string[];
+};
+
+/** The session under this token, as its person sees it. Throws `permission_denied` when it has ended. */
+export async function ownSessionObject(deps: SessionDeps, token: string, at: Date): Promise<SessionObject> {
+  const session = await getOwnSession(deps.db, token, at);
+  return sessionObject(session, { environment: deps.environment, stepUpOperations: deps.stepUpOperations() });
+}
+
 /** The session under this token, with the cookie that gives the token to the browser. */
-export async function sessionResponse({ db, publicUrl, environment }: ApiDeps, token: string): Promise<RouteResponse> {
+export async function sessionResponse(deps: SessionDeps, token: string): Promise<RouteResponse> {
   const at = new Date();
-  const session = await getOwnSession(db, token, at);
-  const setCookie = sessionCookie(publicUrl, token, sessionExpiresAt(session).getTime() - at.getTime());
-  return { body: sessionObject(session, environment), setCookie };
+  const body = await ownSessionObject(deps, token, at);
+  return { body, setCookie: sessionCookie(deps.publicUrl, token, Date.parse(body.expires_at) - at.getTime()) };
 }

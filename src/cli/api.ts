@@ -108,9 +108,9 @@ function reasonOf(error: unknown): string {
   return error.message;
 }
 
-/** Whether the service refuses this person: not logged in, or not allowed. */
-export function isForbidden(error: unknown): error is ApiRefusal {
-  return error instanceof ApiRefusal && error.status === 403;
+/** Whether the service refuses this person: not logged in (401), or not allowed (403). */
+export function isRefusal(error: unknown): error is ApiRefusal {
+  return error instanceof ApiRefusal && (error.status === 401 || error.status === 403);
 }
 
 function cookieOf(headers: Headers): string | null {

@@ -1,6 +1,6 @@
 // Repeats a query until it succeeds: through restarts of the service, and with a new session when the current one ends.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiRefusal, isForbidden, type Api } from './api.ts';
+import { ApiRefusal, isRefusal, type Api } from './api.ts';
 import type { Context, CommandLine } from './command.ts';
 import { CliFailure } from './failure.ts';
 import { signIn, type SignedIn } from './sign-in.ts';
@@ -25,7 +25,7 @@ export function createRetryingApi(first: Api, line: CommandLine, context: Contex
         return value;
       } catch (error) {
         stop.throwIfAborted();
-        if (isForbidden(error) && !hasSignedInAgain) {
+        if (isRefusal(error) && !hasSignedInAgain) {
           const signedIn = await trySignIn(line, context);
           if (signedIn) api = signedIn.api;
           hasSignedInAgain = signedIn !== null;

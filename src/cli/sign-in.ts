@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { totpCode, totpStepAt } from '../security/totp.ts';
 import { parseResponse, sessionSchema, type SessionObject } from './responses.ts';
-import { ApiRefusal, createApi, isForbidden, type Api } from './api.ts';
+import { ApiRefusal, createApi, isRefusal, type Api } from './api.ts';
 import type { Context, Environment, CommandLine } from './command.ts';
 import { CliFailure, usage } from './failure.ts';
 
@@ -59,7 +59,7 @@ export async function signIn(line: CommandLine, context: Context): Promise<Signe
   const { current = null } = context.config.read().places[baseUrl] ?? {};
   const email = explicit?.email ?? current;
   const resumed = email === null ? null : await resume(baseUrl, email, context);
-  if (resumed) return resumed;
+  if (resumed) return requireEnrolled(resumed);
   // `npm start` writes the demo's maker, who is also a developer, to demo.env.
   const credentials = explicit ?? credentialsOf(context.environment, 'MAKER_');
   if (credentials) return signInAs(credentials, baseUrl, context);
@@ -68,7 +68,18 @@ export async function signIn(line: CommandLine, context: Context): Promise<Signe
 
 /** The same for one person: the stored session if it is valid, otherwise a new one. */
 export async function signInAs(credentials: Credentials, baseUrl: string, context: Context): Promise<SignedIn> {
-  return (await resume(baseUrl, credentials.email, context)) ?? (await logIn(credentials, baseUrl, context));
+  const resumed = await resume(baseUrl, credentials.email, context);
+  return requireEnrolled(resumed ?? (await logIn(credentials, baseUrl, context)));
+}
+
+// Until then the service responds to nothing else in this session, and its refusals do not say why.
+function requireEnrolled(signedIn: SignedIn): SignedIn {
+  const { session, origin } = signedIn;
+  if (!session.must_enrol) return signedIn;
+  throw new CliFailure(
+    'refused',
+    `${session.person.email} must enrol a second factor at ${origin} first: the roles ${session.roles.join(', ')} require one`,
+  );
 }
 
 async function resume(baseUrl: string, email: string, context: Context): Promise<SignedIn | null> {
@@ -82,7 +93,7 @@ async function resume(baseUrl: string, email: string, context: Context): Promise
   try {
     return { api, origin, session: parseResponse(sessionSchema, await api.call('GET', SESSION)) };
   } catch (error) {
-    if (!isForbidden(error)) throw error;
+    if (!isRefusal(error)) throw error;
     context.config.removeSession(baseUrl, email);
     return null;
   }
@@ -104,7 +115,7 @@ export async function logIn(credentials: Credentials, baseUrl: string, context: 
     });
     return { api, origin, session: parseResponse(sessionSchema, response) };
   } catch (error) {
-    throw isForbidden(error) ? refusedLogIn(credentials, baseUrl) : error;
+    throw isRefusal(error) ? refusedLogIn(credentials, baseUrl) : error;
   }
 }
 
@@ -115,7 +126,7 @@ async function withCode<Value>({ code }: Credentials, call: (totp: string | null
   try {
     return await call(totpCode(code.secret, step));
   } catch (error) {
-    if (!isForbidden(error)) throw error;
+    if (!isRefusal(error)) throw error;
     return call(totpCode(code.secret, step + 1));
   }
 }

@@ -79,6 +79,8 @@ type Details = {
   readonly retryAfterSeconds?: number;
   /** The reason as the audit log records it. No response contains it. */
   readonly reason?: string;
+  /** In place of the category of the code. */
+  readonly category?: ErrorCategory;
 };
 
 /** An expected error. Its message is for the caller: it says what to do next and contains no internals. */
@@ -87,6 +89,7 @@ export class DomainError extends Error {
   readonly issues: readonly ParameterIssue[];
   readonly retryAfterSeconds: number | undefined;
   readonly reason: string | undefined;
+  readonly category: ErrorCategory;
 
   constructor(code: ErrorCode, message: string, details: Details = {}) {
     super(message);
@@ -95,14 +98,11 @@ export class DomainError extends Error {
     this.issues = details.issues ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.reason = details.reason;
+    this.category = details.category ?? errorCategory(code);
   }
 
   get type(): ErrorType {
     return errorType(this.code);
-  }
-
-  get category(): ErrorCategory {
-    return errorCategory(this.code);
   }
 }
 

@@ -16,12 +16,21 @@ type ErrorBody = {
   readonly errors: readonly ErrorIssue[];
 };
 
+/** Fails unless the response refuses a caller without a valid session, or who does not get in. */
+export function assertNotAuthenticated(response: ApiResponse): ErrorBody {
+  return assertError(response, 'permission_denied', 401);
+}
+
 /** Fails unless the response is exactly this error: status, headers and body. Returns the body's `error`. */
-export function assertError(response: ApiResponse, code: ErrorCode): ErrorBody {
+export function assertError(
+  response: ApiResponse,
+  code: ErrorCode,
+  status = HTTP_STATUS[errorCategory(code)],
+): ErrorBody {
   const error = response.json.error as unknown as ErrorBody;
   const where = `${response.status} ${response.text}`;
   assert.equal(error.code, code, where);
-  assert.equal(response.status, HTTP_STATUS[errorCategory(code)], where);
+  assert.equal(response.status, status, where);
   assert.equal(error.type, errorType(code), where);
   assert.deepEqual(Object.keys(error), ['type', 'code', 'message', 'param', 'request_id', 'errors']);
   assert.match(error.message, /^\S.*\.$/, 'the message is a sentence');
@@ -30,7 +39,7 @@ export function assertError(response: ApiResponse, code: ErrorCode): ErrorBody {
   assertHeaders(response);
   assert.equal(error.request_id, response.headers.get('malipo-request-id'));
   assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
-  assert.equal(response.headers.get('www-authenticate'), response.status === 401 ? 'Bearer' : null);
+  assert.equal(response.headers.get('www-authenticate'), status === 401 ? 'Bearer' : null);
   const mustWait = code === 'idempotency_key_in_flight' || code === 'rate_limited' || code === 'service_unavailable';
   assert.match(response.headers.get('retry-after') ?? 'none', mustWait ? /^[1-9][0-9]{0,2}$/ : /^none$/, where);
   assert.equal(response.headers.has('allow'), code === 'method_not_allowed');

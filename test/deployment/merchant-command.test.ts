@@ -180,7 +180,7 @@ describe('npm run merchant', () => {
     const tryPassword = (password: string) =>
       openBrowser(testEnv.baseUrl).call('POST', '/v1/console/session', { json: { email: person.email, password } });
     assert.equal((await tryPassword(PASSWORD)).status, 201);
-    assert.equal((await tryPassword(KNOWN_PASSWORD)).status, 403);
+    assert.equal((await tryPassword(KNOWN_PASSWORD)).status, 401);
     const nobody = await run(['recover', '--email', 'nobody@shop.example']);
     assert.deepEqual([nobody.code, nobody.err], [1, 'nothing was done: nobody is known as nobody@shop.example\n']);
   });

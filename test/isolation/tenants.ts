@@ -53,7 +53,14 @@ const NOTHING_STARTS = { environment: { MALIPO_ROLES: 'api', MALIPO_TEMPORAL_ADD
 
 /** One environment for all cases of the surrounding `describe`. */
 export function useIsolationEnvironment(): IsolationEnvironment {
-  return useFixture(startIsolationEnvironment, ({ testEnv }) => testEnv.stop());
+  const environment = useFixture(startIsolationEnvironment, ({ testEnv }) => testEnv.stop());
+  // How long the tests before took must not decide whether a verification is still fresh.
+  beforeEach(() =>
+    environment.testEnv.db.pool.query(
+      `UPDATE sessions SET verified_at = now(), second_factor_at = CASE WHEN second_factor_at IS NOT NULL THEN now() END`,
+    ),
+  );
+  return environment;
 }
 
 async function startIsolationEnvironment(): Promise<IsolationEnvironment> {

@@ -5,6 +5,7 @@ import {
   holdsOneOf,
   isFreshlyVerified,
   mustEnrol,
+  notAuthenticated,
   permissionDenied,
   type Person,
   type Role,
@@ -41,7 +42,7 @@ export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiM
   return async (ctx, next) => {
     const at = new Date();
     const session = await findLiveSession(ctx, deps, at);
-    if (!session) throw permissionDenied('no session');
+    if (!session) throw notAuthenticated('no session');
     ctx.state.session = session;
     try {
       if (!SAFE_METHODS.has(ctx.method)) requireOwnPage(ctx, deps.publicUrl);
@@ -62,7 +63,7 @@ export async function requireLiveSession(ctx: Context, deps: SessionDeps, demand
   if (!ctx.state.session) return;
   const at = new Date();
   const session = await findLiveSession(ctx, deps, at);
-  if (!session) throw permissionDenied('the session ended while the request came in');
+  if (!session) throw notAuthenticated('the session ended while the request came in');
   requireDemands(session.person, demands, at);
   ctx.state.session = session;
 }
@@ -84,7 +85,7 @@ function requireDemands(person: Person, { roles, isOpenToEnrol, needsStepUp }: S
 export function refuseOtherSites({ publicUrl }: Pick<ApiDeps, 'publicUrl'>): ApiMiddleware {
   return async (ctx, next) => {
     const origin = ctx.get('Origin');
-    if (origin !== '' && origin !== new URL(publicUrl).origin) throw permissionDenied('from another site');
+    if (origin !== '' && origin !== new URL(publicUrl).origin) throw notAuthenticated('from another site');
     await next();
   };
 }

@@ -1,5 +1,5 @@
 // `malipo logout`: ends the stored sessions, at the service and on this machine.
-import { createApi, isForbidden } from '../api.ts';
+import { createApi, isRefusal } from '../api.ts';
 import type { Command } from '../command.ts';
 import { baseUrlOf } from '../sign-in.ts';
 
@@ -25,7 +25,7 @@ export const logout: Command = {
         await api.call('DELETE', '/v1/console/session');
       } catch (error) {
         // The session has ended already. After any other error it stays stored, so that logout can be repeated.
-        if (!isForbidden(error)) throw error;
+        if (!isRefusal(error)) throw error;
       }
       config.removeSession(baseUrl, email);
       if (!line.isJson) terminal.print(`${email} is logged out of ${baseUrl}`);

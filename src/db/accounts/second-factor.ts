@@ -1,8 +1,22 @@
 // The use of a one-time code: it must be correct, for a time step near now, and later than the last used step.
 import { open, type KeyRing } from '../../security/sealing.ts';
 import { matchTotpStep } from '../../security/totp.ts';
-import type { Tx } from '../database.ts';
+import type { UserId } from '../../domain/ids.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
 import { useTotpStep, type User } from './user.ts';
+
+/** What a person has enrolled as second factors. */
+export type Factors = { readonly hasTotp: boolean };
+
+const FIND_FACTORS = statement(
+  'second_factor_find',
+  'SELECT totp_secret_sealed IS NOT NULL AS has_totp FROM users WHERE id = $1',
+);
+
+export async function findFactors(db: Queryable, userId: UserId): Promise<Factors> {
+  const [row] = await db.run<Factors>(FIND_FACTORS, [userId]);
+  return row ?? { hasTotp: false };
+}
 
 /** Whether the code verifies the user's second factor. A code works once: of two simultaneous uses, one succeeds. */
 export async function useTotpCode(

@@ -1,6 +1,6 @@
 // Rows of sessions: the digest of the token, the person, the merchant, and when the session ends.
 import type { MerchantId, SessionId, UserId } from '../../domain/ids.ts';
-import { permissionDenied, type Person } from '../../domain/accounts/member.ts';
+import { notAuthenticated, type Person } from '../../domain/accounts/member.ts';
 import { sessionEndsAt, type Session } from '../../domain/accounts/session.ts';
 import { newToken, type NewToken } from '../../security/token.ts';
 import { boundedDelete } from '../bounded-delete.ts';
@@ -78,7 +78,7 @@ export async function renewSession(
 ): Promise<NewToken> {
   const renewed = newToken();
   const rows = await tx.run(RENEW, [tokenSha256, renewed.sha256, at, secondFactorAt]);
-  if (rows.length === 0) throw permissionDenied('the session has ended');
+  if (rows.length === 0) throw notAuthenticated('the session has ended');
   return renewed;
 }
 

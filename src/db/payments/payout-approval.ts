@@ -63,3 +63,23 @@ export async function findMemberRolesLocked(tx: Tx, merchantId: MerchantId, user
   const [row] = await tx.run<{ roles: Role[] }>(LOCK_MEMBER, [merchantId, userId]);
   return row?.roles ?? [];
 }
+
+const COUNT_WAITING_FOR = statement(
+  'payout_approval_count_waiting_for',
+  `SELECT count(*)::int AS count FROM (
+     SELECT 1 FROM payouts p
+     WHERE p.merchant_id = $1 AND p.state = 'queued' AND p.created_by <> $2 AND p.expires_at > $3
+       AND NOT EXISTS (SELECT 1 FROM payout_approvals a WHERE a.payout_id = p.id AND a.user_id = $2)
+     LIMIT $4) AS waiting`,
+);
+
+/** How many queued payouts wait for an approver who neither made nor approved them, counted up to `limit`. */
+export async function countPayoutsWaitingFor(
+  db: Queryable,
+  { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
+  at: Date,
+  limit: number,
+): Promise<number> {
+  const [row] = await db.run<{ count: number }>(COUNT_WAITING_FOR, [merchantId, userId, at, limit]);
+  return row?.count ?? 0;
+}

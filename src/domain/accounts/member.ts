@@ -112,8 +112,19 @@ export function hasFreshSecondFactor(person: Person, now: Date): boolean {
  * who neither has nor needs one, of the password.
  */
 export function isFreshlyVerified(person: Person, now: Date): boolean {
-  if (person.hasSecondFactor) return hasFreshSecondFactor(person, now);
-  return !mustEnrol(person) && isFresh(person.verifiedAt, now);
+  const verifiedAt = lastVerification(person);
+  return verifiedAt !== null && isFresh(verifiedAt, now);
+}
+
+/** When `isFreshlyVerified` becomes false unless the person is verified again; null: it is false already, for want of a verification. */
+export function freshUntil(person: Person): Date | null {
+  const verifiedAt = lastVerification(person);
+  return verifiedAt && new Date(verifiedAt.getTime() + FRESH_FOR_MS);
+}
+
+function lastVerification(person: Person): Date | null {
+  if (person.hasSecondFactor) return person.secondFactorAt;
+  return mustEnrol(person) ? null : person.verifiedAt;
 }
 
 function isFresh(verifiedAt: Date, now: Date): boolean {
@@ -121,11 +132,22 @@ function isFresh(verifiedAt: Date, now: Date): boolean {
   return ageMs >= 0 && ageMs < FRESH_FOR_MS;
 }
 
-/** The one error for every refusal in the console. `reason` goes to the audit log and is not shown to the caller. */
+const REFUSAL = 'You may not do this. Log in again, or ask an owner of the merchant.';
+
+/**
+ * The one error for every refusal of a person in a session. `reason` goes to the audit log and is not shown to the
+ * caller.
+ */
 export function permissionDenied(reason: string): DomainError {
-  return new DomainError('permission_denied', 'You may not do this. Log in again, or ask an owner of the merchant.', {
-    reason,
-  });
+  return new DomainError('permission_denied', REFUSAL, { reason });
+}
+
+/**
+ * The same error for a caller without a valid session, and for one who fails to get in. Only its HTTP status differs,
+ * which tells a front-end that a log-in is needed.
+ */
+export function notAuthenticated(reason: string): DomainError {
+  return new DomainError('permission_denied', REFUSAL, { reason, category: 'unauthenticated' });
 }
 
 /** One error for an unknown id, for a removed member, and for a member of another merchant. */

@@ -14,7 +14,7 @@ import { deleteSessionsOfMember } from '../../db/accounts/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
-import { invitationNotFound, permissionDenied, type Invitation, type Member } from '../../domain/accounts/member.ts';
+import { type Invitation, invitationNotFound, type Member, notAuthenticated } from '../../domain/accounts/member.ts';
 import { approvalOf, mayStillGrant } from '../../domain/accounts/member-change.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
@@ -65,7 +65,7 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
     return findMember(tx, merchantId, userId);
   });
   if (accepted) return accepted;
-  throw permissionDenied('wrong password or one-time code');
+  throw notAuthenticated('wrong password or one-time code');
 }
 
 /** The user; null when their password or one-time code is wrong. */

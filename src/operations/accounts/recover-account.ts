@@ -6,7 +6,7 @@ import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { useRecovery } from '../../db/accounts/recovery.ts';
 import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
 import { findUserLocked, removeTotp, setPassword } from '../../db/accounts/user.ts';
-import { permissionDenied } from '../../domain/accounts/member.ts';
+import { notAuthenticated } from '../../domain/accounts/member.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
 
 export type RecoverAccount = CountedAttempt & {
@@ -27,7 +27,7 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
   await db.withTransaction(async (tx) => {
     const userId = await useRecovery(tx, input.tokenSha256, at);
     const user = userId && (await findUserLocked(tx, userId));
-    if (!user) throw permissionDenied('no such recovery');
+    if (!user) throw notAuthenticated('no such recovery');
     await setPassword(tx, user.id, input.newHash);
     await removeTotp(tx, user.id);
     await deleteSessionsOfUser(tx, user.id, null);

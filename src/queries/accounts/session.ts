@@ -5,22 +5,30 @@ import { listMembers, listMerchantsOf } from '../../db/accounts/member.ts';
 import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
 import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
 import { findSession } from '../../db/accounts/session.ts';
+import { findFactors, type Factors } from '../../db/accounts/second-factor.ts';
+import { countPayoutsWaitingFor } from '../../db/payments/payout-approval.ts';
 import type { MerchantId } from '../../domain/ids.ts';
-import { holdsOneOf, permissionDenied, type Person } from '../../domain/accounts/member.ts';
+import { holdsOneOf, notAuthenticated, type Person } from '../../domain/accounts/member.ts';
 import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
 import type { Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';
 
 export type OwnSession = Session & {
+  readonly factors: Factors;
   readonly merchants: readonly { readonly id: MerchantId; readonly name: string }[];
   readonly waitsForYou: WaitsForYou;
 };
 
-/** How many proposals wait for the approval of this person as the second one. */
+/** A number of payouts that stands for itself and for any greater one. */
+export const MAX_WAITING_SHOWN = 1000;
+
+/** How much waits for the approval of this person as the second one. */
 export type WaitsForYou = {
   readonly invitations: number;
   readonly memberChanges: number;
   readonly policyChanges: number;
+  /** Counted up to `MAX_WAITING_SHOWN`. */
+  readonly payouts: number;
 };
 
 /** Throws `permission_denied` when the session has ended. */
@@ -28,13 +36,25 @@ export async function getOwnSession(db: Database, token: string, at: Date): Prom
   return db.withTransaction(async (tx) => {
     const sha256 = hashToken(token);
     const session = sha256 && (await findSession(tx, sha256, at));
-    if (!session) throw permissionDenied('the session has ended');
+    if (!session) throw notAuthenticated('the session has ended');
     const merchants = await listMerchantsOf(tx, session.person.userId);
-    return { ...session, merchants, waitsForYou: await countWaiting(tx, session.person, at) };
+    const factors = await findFactors(tx, session.person.userId);
+    return { ...session, factors, merchants, waitsForYou: await countWaiting(tx, session.person, at) };
   });
 }
 
-async function countWaiting(tx: Tx, { merchantId, userId, roles }: Person, at: Date): Promise<WaitsForYou> {
+async function countWaiting(tx: Tx, person: Person, at: Date): Promise<WaitsForYou> {
+  const payouts = holdsOneOf(person.roles, ['approver'])
+    ? await countPayoutsWaitingFor(tx, person, at, MAX_WAITING_SHOWN)
+    : 0;
+  return { ...(await countProposals(tx, person, at)), payouts };
+}
+
+async function countProposals(
+  tx: Tx,
+  { merchantId, userId, roles }: Person,
+  at: Date,
+): Promise<Omit<WaitsForYou, 'payouts'>> {
   if (!holdsOneOf(roles, ['admin'])) return { invitations: 0, memberChanges: 0, policyChanges: 0 };
   const members = await listMembers(tx, merchantId);
   const invitations = await listOpenInvitations(tx, merchantId, at);

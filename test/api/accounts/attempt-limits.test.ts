@@ -4,7 +4,7 @@ import { purgeExpiredRecords } from '../../../src/operations/purge-expired-recor
 import { call, type ApiResponse } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, auditRows, codeOf, logIn, PASSWORD } from '../../support/people.ts';
-import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
+import { API_ONLY, assertError, assertNotAuthenticated, startAnotherServer } from '../responses.ts';
 
 const SESSION = '/v1/console/session';
 const PER_ACCOUNT = 10;
@@ -26,7 +26,7 @@ describe('failed log-ins', () => {
 
   it('are limited to ten per account in fifteen minutes, from any address; then even the right password is refused', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt(person.email, 'wrong'), 'permission_denied');
+    for (let n = 0; n < PER_ACCOUNT; n++) assertNotAuthenticated(await attempt(person.email, 'wrong'));
     const refused = await attempt(person.email, PASSWORD);
     assertError(refused, 'rate_limited');
     const seconds = Number(refused.headers.get('retry-after'));
@@ -37,14 +37,14 @@ describe('failed log-ins', () => {
   });
 
   it('are counted for an unknown account as for a known one', async () => {
-    for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt('nobody@shop.example', 'x'), 'permission_denied');
+    for (let n = 0; n < PER_ACCOUNT; n++) assertNotAuthenticated(await attempt('nobody@shop.example', 'x'));
     assertError(await attempt('Nobody@shop.example', 'x'), 'rate_limited');
   });
 
   it('do not exceed the limit when they come at once', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const many = await Promise.all(Array.from({ length: 25 }, () => attempt(person.email, 'wrong')));
-    assert.equal(statuses(many).filter((status) => status === 403).length, PER_ACCOUNT);
+    assert.equal(statuses(many).filter((status) => status === 401).length, PER_ACCOUNT);
     assert.equal(statuses(many).filter((status) => status === 429).length, 15);
   });
 
@@ -52,10 +52,10 @@ describe('failed log-ins', () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const address = freshAddress();
     for (let n = 0; n < PER_ADDRESS - 1; n++) {
-      assertError(await attempt(`nobody${n}@shop.example`, 'x', address), 'permission_denied');
+      assertNotAuthenticated(await attempt(`nobody${n}@shop.example`, 'x', address));
     }
     for (let n = 0; n < 3; n++) assert.equal((await attempt(person.email, PASSWORD, address)).status, 201);
-    assertError(await attempt('one.more@shop.example', 'x', address), 'permission_denied');
+    assertNotAuthenticated(await attempt('one.more@shop.example', 'x', address));
     assertError(await attempt(person.email, PASSWORD, address), 'rate_limited');
     assert.equal((await attempt(person.email, PASSWORD)).status, 201, 'another address is free');
   });
@@ -80,7 +80,7 @@ describe('failed log-ins', () => {
 
   it('include a right password without the second factor’s code', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
-    for (let n = 0; n < PER_ACCOUNT; n++) assertError(await attempt(person.email, PASSWORD), 'permission_denied');
+    for (let n = 0; n < PER_ACCOUNT; n++) assertNotAuthenticated(await attempt(person.email, PASSWORD));
     assertError(await attempt(person.email, PASSWORD), 'rate_limited');
   });
 

@@ -2,7 +2,7 @@
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import assert from 'node:assert/strict';
 import { addPerson, logIn, type Browser } from '../../support/people.ts';
-import { API_ONLY, assertError } from '../responses.ts';
+import { API_ONLY, assertNotAuthenticated } from '../responses.ts';
 
 describe('a session', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -18,10 +18,10 @@ describe('a session', () => {
       await age('last_used_at', '29 minutes 50 seconds');
       assert.equal((await look(browser)).status, 200);
       await age('last_used_at', '30 minutes 1 second');
-      assertError(await look(browser), 'permission_denied');
+      assertNotAuthenticated(await look(browser));
       const another = await logIn(testEnv, person);
       await age('created_at', '12 hours 1 second');
-      assertError(await look(another), 'permission_denied');
+      assertNotAuthenticated(await look(another));
     });
   }
 
@@ -32,6 +32,6 @@ describe('a session', () => {
     assert.equal((await look(browser)).status, 200);
     await age('last_used_at', '31 minutes');
     await testEnv.db.pool.query(`UPDATE members SET roles = '{viewer,maker}' WHERE user_id = $1`, [person.id]);
-    assertError(await look(browser), 'permission_denied');
+    assertNotAuthenticated(await look(browser));
   });
 });

@@ -57,7 +57,7 @@ describe('a request whose body arrives slowly', () => {
     const logOut = () => approver.call('DELETE', '/v1/console/session');
     const withCookie = { ...approver };
     const outcome = await sendSlowly(withCookie, '/v1/console/payouts/release', { ids: [payout.id] }, logOut);
-    assert.equal(outcome, '403 permission_denied');
+    assert.equal(outcome, '401 permission_denied');
     assert.equal((await fetchPayout(testEnv, payout)).state, 'queued');
   });
 
@@ -76,7 +76,7 @@ describe('a request whose body arrives slowly', () => {
     assert.equal(await sendSlowly(maker, path, collectionFields({ amount: 1000 }), demote), '403 permission_denied');
     assert.equal(
       await sendSlowly(withCookie, path, collectionFields({ amount: 1000 }), logOut),
-      '403 permission_denied',
+      '401 permission_denied',
     );
     assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), balance);
   });

@@ -1,5 +1,5 @@
 // Recovery: a person with a token from the staff of the service sets a new password.
-import { permissionDenied } from '../../../domain/accounts/member.ts';
+import { notAuthenticated } from '../../../domain/accounts/member.ts';
 import { hashPassword } from '../../../security/password.ts';
 import { addressLimit } from '../../../security/attempt-limit.ts';
 import { hashToken } from '../../../security/token.ts';
@@ -30,7 +30,7 @@ export function recoveryRoutes(deps: ApiDeps): Route[] {
         // By address alone: an unknown token names no account that could be locked.
         const limits = [addressLimit(address)];
         const user = await beginAuthentication(deps.db, { of: { recoverySha256: tokenSha256 }, limits, at });
-        if (user === null || tokenSha256 === null) throw permissionDenied('no such recovery');
+        if (user === null || tokenSha256 === null) throw notAuthenticated('no such recovery');
         await recoverAccount(deps.db, {
           tokenSha256,
           newHash: await hashPassword(body.new_password),

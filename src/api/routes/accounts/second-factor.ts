@@ -3,8 +3,7 @@ import { totpUrl } from '../../../security/totp.ts';
 import { confirmSecondFactor } from '../../../operations/accounts/confirm-second-factor.ts';
 import { removeSecondFactor } from '../../../operations/accounts/remove-second-factor.ts';
 import { startSecondFactor } from '../../../operations/accounts/start-second-factor.ts';
-import type { ApiDeps } from '../../context.ts';
-import { sessionResponse, verifyOwnPassword } from '../../own-session.ts';
+import { sessionResponse, verifyOwnPassword, type SessionDeps } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';
 import {
   confirmSecondFactorSchema,
@@ -17,11 +16,11 @@ import {
 const TAG = 'Console session';
 const PATH = '/v1/console/session/second-factor';
 
-export function secondFactorRoutes(deps: ApiDeps): Route[] {
+export function secondFactorRoutes(deps: SessionDeps): Route[] {
   return [startRoute(deps), confirmRoute(deps), removeRoute(deps)];
 }
 
-function startRoute(deps: ApiDeps): Route {
+function startRoute(deps: SessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -42,7 +41,7 @@ function startRoute(deps: ApiDeps): Route {
   });
 }
 
-function confirmRoute(deps: ApiDeps): Route {
+function confirmRoute(deps: SessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/confirm`,
@@ -65,7 +64,7 @@ function confirmRoute(deps: ApiDeps): Route {
   });
 }
 
-function removeRoute(deps: ApiDeps): Route {
+function removeRoute(deps: SessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/remove`,

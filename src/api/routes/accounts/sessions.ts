@@ -1,6 +1,6 @@
 // Sessions of people: log in, fetch, step up, change the password, log out.
 import { accountLimit, addressLimit } from '../../../security/attempt-limit.ts';
-import { permissionDenied } from '../../../domain/accounts/member.ts';
+import { notAuthenticated, permissionDenied } from '../../../domain/accounts/member.ts';
 import { hashPassword, verifyPassword } from '../../../security/password.ts';
 import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
@@ -8,27 +8,19 @@ import { changePassword } from '../../../operations/accounts/change-password.ts'
 import { closeSession } from '../../../operations/accounts/close-session.ts';
 import { openSession } from '../../../operations/accounts/open-session.ts';
 import { stepUpSession } from '../../../operations/accounts/step-up-session.ts';
-import { getOwnSession } from '../../../queries/accounts/session.ts';
-import type { ApiDeps } from '../../context.ts';
-import { sessionResponse, verifyOwnPassword } from '../../own-session.ts';
+import { ownSessionObject, sessionResponse, verifyOwnPassword, type SessionDeps } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';
-import {
-  changePasswordSchema,
-  logInSchema,
-  sessionObject,
-  sessionSchema,
-  stepUpSchema,
-} from '../../schemas/accounts/session.ts';
+import { changePasswordSchema, logInSchema, sessionSchema, stepUpSchema } from '../../schemas/accounts/session.ts';
 import { clearedSessionCookie } from '../../session-cookie.ts';
 
 const TAG = 'Console session';
 const PATH = '/v1/console/session';
 
-export function sessionRoutes(deps: ApiDeps): Route[] {
+export function sessionRoutes(deps: SessionDeps): Route[] {
   return [logInRoute(deps), fetchRoute(deps), logOutRoute(deps), stepUpRoute(deps), passwordRoute(deps)];
 }
 
-function logInRoute(deps: ApiDeps): Route {
+function logInRoute(deps: SessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: PATH,
@@ -66,29 +58,27 @@ function logInRoute(deps: ApiDeps): Route {
         requestId,
         at,
       });
-      if (!opened) throw permissionDenied('log-in');
+      if (!opened) throw notAuthenticated('log-in');
       return sessionResponse(deps, opened.token);
     },
   });
 }
 
-function fetchRoute(deps: ApiDeps): Route {
+function fetchRoute(deps: SessionDeps): Route {
   return route(deps, {
     method: 'get',
     path: PATH,
     operationId: 'getSession',
     tag: TAG,
     summary: 'Whose session this is, and what it may do',
+    description: 'What a front-end needs beforehand, so that it need not guess from a refusal, which never says why.',
     access: 'ownSession',
     response: { status: 200, description: 'The session.', schema: sessionSchema },
-    handle: async ({ sessionToken }) => {
-      const session = await getOwnSession(deps.db, sessionToken ?? '', new Date());
-      return { body: sessionObject(session, deps.environment) };
-    },
+    handle: async ({ sessionToken }) => ({ body: await ownSessionObject(deps, sessionToken ?? '', new Date()) }),
   });
 }
 
-function logOutRoute(deps: ApiDeps): Route {
+function logOutRoute(deps: SessionDeps): Route {
   return route(deps, {
     method: 'delete',
     path: PATH,
@@ -105,7 +95,7 @@ function logOutRoute(deps: ApiDeps): Route {
   });
 }
 
-function stepUpRoute(deps: ApiDeps): Route {
+function stepUpRoute(deps: SessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/step-up`,
@@ -127,7 +117,7 @@ function stepUpRoute(deps: ApiDeps): Route {
   });
 }
 
-function passwordRoute(deps: ApiDeps): Route {
+function passwordRoute(deps: SessionDeps): Route {
   return route(deps, {
     method: 'post',
     path: `${PATH}/password`,

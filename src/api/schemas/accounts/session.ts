@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { SCOPES } from '../../../domain/accounts/api-key.ts';
 import { ENVIRONMENTS, type Environment } from '../../../domain/event.ts';
-import { scopesOfRoles } from '../../../domain/accounts/member.ts';
 import { sessionEndsAt, sessionExpiresAt } from '../../../domain/accounts/session.ts';
-import type { OwnSession } from '../../../queries/accounts/session.ts';
+import { freshUntil, mustEnrol, scopesOfRoles } from '../../../domain/accounts/member.ts';
+import { MAX_WAITING_SHOWN, type OwnSession } from '../../../queries/accounts/session.ts';
 import { email, givenCode, givenPassword, newPassword, shownRoles, userId } from './person.ts';
 import { time } from '../primitives.ts';
 
@@ -72,6 +72,22 @@ export const sessionSchema = z
     second_factor_at: time
       .nullable()
       .meta({ description: 'When this session last proved it. Fresh for five minutes.' }),
+    factors: z
+      .strictObject({ totp: z.boolean().meta({ description: 'One-time codes of an authenticator app.' }) })
+      .meta({ description: 'What the person has enrolled.' }),
+    must_enrol: z.boolean().meta({
+      description:
+        'A role requires a second factor, which this person has yet to enrol: until then nothing responds to the session but ' +
+        '`/v1/console/session` and what is under it.',
+    }),
+    fresh_until: time.nullable().meta({
+      description:
+        'Until then acts that need a step-up are open: five minutes after the second factor was verified, or the password of a ' +
+        'person who neither has nor needs one. Null: never verified.',
+    }),
+    needs_step_up: z
+      .array(z.string())
+      .meta({ description: 'The `operationId` of every operation that is refused after `fresh_until`.' }),
     created_at: time,
     ends_at: time.meta({ description: 'If it is not used again before.' }),
     expires_at: time.meta({ description: 'However much it is used.' }),
@@ -80,13 +96,24 @@ export const sessionSchema = z
         invitations: z.int(),
         member_changes: z.int(),
         policy_changes: z.int(),
+        payouts: z
+          .int()
+          .min(0)
+          .max(MAX_WAITING_SHOWN)
+          .meta({
+            description: `Queued, and this person may release them. ${MAX_WAITING_SHOWN} stands for more, too.`,
+          }),
       })
       .meta({ description: 'How much waits for this person’s word as a second one, at the merchant of the session.' }),
     merchants: z.array(merchant).meta({ description: 'All that the person can log in to.' }),
   })
   .meta({ id: 'Session' });
 
-export function sessionObject(session: OwnSession, environment: Environment): z.input<typeof sessionSchema> {
+export type SessionObject = z.input<typeof sessionSchema>;
+
+type Service = { readonly environment: Environment; readonly stepUpOperations: readonly string[] };
+
+export function sessionObject(session: OwnSession, { environment, stepUpOperations }: Service): SessionObject {
   const { person } = session;
   return {
     person: { id: person.userId, name: session.name, email: session.email },
@@ -96,6 +123,10 @@ export function sessionObject(session: OwnSession, environment: Environment): z.
     scopes: scopesOfRoles(person.roles),
     has_second_factor: person.hasSecondFactor,
     second_factor_at: person.secondFactorAt?.toISOString() ?? null,
+    factors: { totp: session.factors.hasTotp },
+    must_enrol: mustEnrol(person),
+    fresh_until: freshUntil(person)?.toISOString() ?? null,
+    needs_step_up: [...stepUpOperations],
     created_at: session.createdAt.toISOString(),
     ends_at: sessionEndsAt(session).toISOString(),
     expires_at: sessionExpiresAt(session).toISOString(),
@@ -103,6 +134,7 @@ export function sessionObject(session: OwnSession, environment: Environment): z.
       invitations: session.waitsForYou.invitations,
       member_changes: session.waitsForYou.memberChanges,
       policy_changes: session.waitsForYou.policyChanges,
+      payouts: session.waitsForYou.payouts,
     },
     merchants: session.merchants.map(({ id, name }) => ({ id, name })),
   };

@@ -1,0 +1,91 @@
+// What a session tells a front-end beforehand: factors, enrolment, how long a verification is fresh, what needs one, what waits.
+import assert from 'node:assert/strict';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { addPerson, codeOf, logIn, logInAs, PASSWORD, type Browser } from '../../support/people.ts';
+import { openApiOf } from '../../support/openapi-check.ts';
+import { fund, release, requestPayout } from '../../support/payouts.ts';
+import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
+import { API_ONLY } from '../responses.ts';
+
+const SESSION = '/v1/console/session';
+const FRESH_FOR_MS = 300_000;
+
+describe('the person’s own session', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+  const look = async (browser: Browser) => (await browser.call('GET', SESSION)).json;
+  const freshForMs = (
+    { fresh_until: until, ...shown }: Record<string, unknown>,
+    since: 'created_at' | 'second_factor_at',
+  ) => Date.parse(String(until)) - Date.parse(String(shown[since]));
+
+  it('says whether its person must enrol a second factor, and which ones they have', async () => {
+    const cases = [
+      { role: 'viewer', hasSecondFactor: false, mustEnrol: false },
+      { role: 'approver', hasSecondFactor: false, mustEnrol: true },
+      { role: 'approver', hasSecondFactor: true, mustEnrol: false },
+    ] as const;
+    for (const { role, hasSecondFactor, mustEnrol } of cases) {
+      const person = await addPerson(testEnv, testEnv.merchant.id, [role], { hasSecondFactor });
+      const shown = await look(await logIn(testEnv, person));
+      assert.equal((shown['factors'] as { totp: boolean }).totp, hasSecondFactor);
+      assert.deepEqual([shown['must_enrol'], shown['has_second_factor']], [mustEnrol, hasSecondFactor], role);
+    }
+  });
+
+  it('says until when the verification is fresh: five minutes after it', async () => {
+    const viewer = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    assert.equal(freshForMs(await look(await logIn(testEnv, viewer)), 'created_at'), FRESH_FOR_MS);
+    const approver = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
+    const browser = await logIn(testEnv, approver);
+    await testEnv.db.pool.query(
+      `UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour' WHERE user_id = $1`,
+      [approver.id],
+    );
+    assert.equal(freshForMs(await look(browser), 'second_factor_at'), FRESH_FOR_MS);
+    const renewed = await browser.call('POST', `${SESSION}/step-up`, {
+      json: { totp: codeOf(approver.totpSecret, 1) },
+    });
+    assert.equal(freshForMs(renewed.json, 'second_factor_at'), FRESH_FOR_MS);
+    assert.ok(Date.parse(String(renewed.json['fresh_until'])) > Date.now());
+  });
+
+  it('shows no verification to a person who has yet to enrol', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['maker'], { hasSecondFactor: false });
+    const browser = await logIn(testEnv, person);
+    assert.equal((await look(browser))['fresh_until'], null);
+    await browser.call('POST', `${SESSION}/step-up`, { json: { password: PASSWORD } });
+    assert.equal((await look(browser))['fresh_until'], null);
+  });
+
+  it('names the operations that need a step-up, those that the document marks', async () => {
+    const document = (await openApiOf(testEnv.baseUrl)) as unknown as OpenApiDocument;
+    const marked = operationsOf(document).filter(({ operation }) => operation['x-step-up'] === true);
+    const named = (await look(await logInAs(testEnv, testEnv.merchant.id, 'viewer')))['needs_step_up'] as string[];
+    assert.deepEqual([...named].sort(), marked.map(({ operation }) => operation.operationId).sort());
+    assert.ok(named.includes('changePassword') && !named.includes('stepUp'));
+  });
+
+  it('counts the payouts that wait for its person, and none that they made or approved', async () => {
+    const merchant = await testEnv.addMerchant();
+    await fund(testEnv, merchant, 50_000);
+    await testEnv.db.pool.query(
+      'INSERT INTO policies (merchant_id, two_approvers_above_minor, updated_at) VALUES ($1, 1, now())',
+      [merchant.id],
+    );
+    const waiting = async (browser: Browser) => ((await look(browser))['waits_for_you'] as { payouts: number }).payouts;
+    const [one, other, maker] = [
+      await logInAs(testEnv, merchant.id, 'approver'),
+      await logInAs(testEnv, merchant.id, 'owner'),
+      await logInAs(testEnv, merchant.id, 'maker'),
+    ];
+    const payouts = [
+      await requestPayout(testEnv, '000', { merchant, amount: 1000 }),
+      await requestPayout(testEnv, '000', { merchant, amount: 1000 }),
+    ];
+    assert.deepEqual([await waiting(one), await waiting(other), await waiting(maker)], [2, 2, 0]);
+    assert.equal((await release(one, payouts[0]!)).json['state'], 'queued', 'it needs two');
+    assert.deepEqual([await waiting(one), await waiting(other)], [1, 2]);
+    assert.equal((await release(other, payouts[0]!)).json['state'], 'released');
+    assert.deepEqual([await waiting(one), await waiting(other)], [1, 1]);
+  });
+});
