@@ -3,7 +3,7 @@ import { loadConfig } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
 import type { KeyRing } from '../security/sealing.ts';
 
-type Server = { readonly db: Database; readonly baseUrl: string; readonly keyRing: KeyRing };
+type Server = { readonly db: Database; readonly baseUrl: string; readonly attestationKeys: KeyRing };
 
 /**
  * Returns what `run` returns. Throws what `run` throws, or a ConfigError when the server's configuration is not usable.
@@ -20,7 +20,7 @@ export async function withServerDatabase(run: (server: Server) => Promise<string
   });
   try {
     const baseUrl = settings.MALIPO_PUBLIC_URL.replace(/\/$/, '');
-    return await run({ db, baseUrl, keyRing: settings.MALIPO_SECRET_KEYS });
+    return await run({ db, baseUrl, attestationKeys: settings.MALIPO_ATTESTATION_KEYS });
   } finally {
     await db.close();
   }

@@ -282,7 +282,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     checks,
     rechecks,
     maintenance,
-    auditChains: createAuditChains({ db, ring: settings.MALIPO_SECRET_KEYS, log }),
+    auditChains: createAuditChains({ db, ring: settings.MALIPO_ATTESTATION_KEYS, log }),
     tickMs: TICK_MS,
     log,
   });
