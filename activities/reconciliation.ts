@@ -18,7 +18,6 @@ import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-se
 export type ReconciliationActivityDeps = {
   readonly db: Database;
   readonly clocks: Clocks;
-  readonly callbacksKeptForMs: number;
   readonly keyRing: KeyRing;
   readonly log: Log;
 };
@@ -72,7 +71,7 @@ async function purgeAll(deps: ReconciliationActivityDeps): Promise<number> {
   for (let batch = 0; batch < MOST_BATCHES; batch++) {
     const removed = await purgeExpiredRecords(deps.db, {
       idempotencyKeysBefore: new Date(now - IDEMPOTENCY_KEPT_FOR_MS),
-      callbacksBefore: new Date(now - deps.callbacksKeptForMs),
+      callbacksBefore: new Date(now - deps.clocks.callbacksKeptForMs),
       endedBefore: new Date(now),
       limit: BATCH,
     });

@@ -56,6 +56,11 @@ export const DURATIONS = {
     demo: 200,
   },
   operatorTimeoutMs: { meaning: 'One call to an operator', real: 20 * SECOND, demo: 5 * SECOND },
+  callbacksKeptForMs: {
+    meaning: 'How long an operator’s callback is kept as it came, with the address that it came from',
+    real: 90 * DAY,
+    demo: 90 * DAY,
+  },
   payoutExpiryMs: {
     meaning: 'How long a payout waits for its release, unless the merchant’s policy says otherwise',
     real: 7 * DAY,

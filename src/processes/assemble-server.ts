@@ -69,7 +69,6 @@ const START_BATCH = 100;
 const TIMELY_SHARE = 0.8;
 const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
-const CALLBACKS_KEPT_FOR_MS = 90 * 86_400_000;
 
 /**
  * Starts the roles that the configuration names, as soon as the database says that it is of this environment. Works while
@@ -363,7 +362,6 @@ function createActivities({ config, db, payments, releases, operators, sender, c
     reconciliation: createReconciliationActivities({
       db,
       clocks,
-      callbacksKeptForMs: CALLBACKS_KEPT_FOR_MS,
       keyRing: settings.MALIPO_SECRET_KEYS,
       log,
     }),

@@ -138,11 +138,9 @@ describe('stored secrets', () => {
     async function sweep(keyRing: KeyRing): Promise<Record<string, unknown>[]> {
       let text = '';
       const destination = { write: (line: string) => void (text += line) };
-      const week = 7 * 86_400_000;
       const activities = createReconciliationActivities({
         db,
         clocks: REAL_CLOCKS,
-        callbacksKeptForMs: week,
         keyRing,
         log: createLog({ level: 'info', process: 'test', destination }),
       });
