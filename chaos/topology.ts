@@ -160,6 +160,7 @@ function settingsOf(databaseUrl: string, temporalAddress: string, sandboxPort: n
     MALIPO_TEMPORAL_NAMESPACE: NAMESPACE,
     MALIPO_METRICS_PORT: '0',
     MALIPO_RATE_LIMIT_PER_SECOND: '0',
+    MALIPO_KEY_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_LOG_LEVEL: 'info',
     MALIPO_SECRET_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
     MALIPO_ATTESTATION_KEYS: `chaos:${randomBytes(32).toString('base64')}`,

@@ -103,6 +103,10 @@ const SETTINGS = z.object({
   MALIPO_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
   MALIPO_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
+  // Of each API key and process; 0: none.
+  MALIPO_KEY_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(100),
+  // In a quarter of an hour, over all processes; 0: any number.
+  MALIPO_REFUSED_KEYS_PER_ADDRESS: z.coerce.number().int().min(0).max(1_000_000).default(100),
   MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND: z.coerce.number().int().min(0).max(1_000_000).default(2000),
   // Of the account with the application's rights alone. No server ever needs that of the owner.
   MALIPO_DATABASE_URL: databaseUrl,

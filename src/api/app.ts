@@ -8,6 +8,7 @@ import type { SessionDeps } from './own-session.ts';
 import { accessLog, errorResponder, requestId } from './middleware/errors.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import type { Route } from './route.ts';
+import { securityHeaders } from './security-headers.ts';
 import { apiKeyRoutes } from './routes/accounts/api-keys.ts';
 import { auditRoutes } from './routes/accounts/audit.ts';
 import { balanceRoutes } from './routes/payments/balance.ts';
@@ -46,19 +47,20 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   const routes = [...described, ...docsRoutes(described, deps.publicUrl)];
   const router = createRouter(routes);
 
+  const headers = securityHeaders(deps.publicUrl);
+
   const app = new Koa<ApiState>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies });
   app.on('error', (error: unknown) => {
     // Something broke while a response was being sent, usually because the caller went away.
     deps.log.debug({ error }, 'a connection broke');
   });
+  app.use(async (ctx, next) => {
+    ctx.set({ ...headers });
+    await next();
+  });
   app.use(requestId());
   app.use(accessLog(deps.log));
   app.use(errorResponder(deps.log));
-  app.use(async (ctx, next) => {
-    ctx.set('X-Content-Type-Options', 'nosniff');
-    ctx.set('Cache-Control', 'no-store');
-    await next();
-  });
   app.use(rateLimit(deps));
   app.use(refuseUnrouted(routes));
   app.use(router.routes() as Koa.Middleware<ApiState>);

@@ -9,6 +9,7 @@ import type { Currency } from '../domain/money.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { plainAddress } from '../security/attempt-limit.ts';
 import type { KeyRing } from '../security/sealing.ts';
+import type { RefusedKeys } from './middleware/refused-keys.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../operations/payments/create-payments.ts';
@@ -54,6 +55,10 @@ export type ApiDeps = {
   readonly rateLimitPerSecond: number;
   /** The same for operators' callbacks, which have a limit of their own. */
   readonly operatorRateLimitPerSecond: number;
+  /** Counts a request of this key. Throws `rate_limited`. */
+  readonly limitKey: (key: ApiKeyId) => Promise<void>;
+  /** Counts a refused key of this address. */
+  readonly refusedKeys: RefusedKeys;
   /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */
   readonly isAcceptingWork: (merchantId?: MerchantId) => boolean;
   /**

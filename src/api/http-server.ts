@@ -21,6 +21,14 @@ const MESSAGES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time. Send it again, all of it at once.',
 };
 
+export type HttpServerOptions = {
+  readonly limits: ServerOptions;
+  readonly handle: RequestListener;
+  /** Of every response that the application does not make. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly log: Log;
+};
+
 /** The requests of a connection: the last one that arrived, and those whose responses are under way. */
 type Connection = { last: IncomingMessage; readonly underWay: Set<ServerResponse>; isEnding: boolean };
 
@@ -30,24 +38,24 @@ type Connection = { last: IncomingMessage; readonly underWay: Set<ServerResponse
  * Every request gets one response: what follows it on the connection and cannot be read changes nothing about it, and a
  * client may end its half of the connection before the response.
  */
-export function createHttpServer(options: ServerOptions, handle: RequestListener, log: Log): Server {
+export function createHttpServer({ limits, handle, headers, log }: HttpServerOptions): Server {
   const connections = new WeakMap<Duplex, Connection>();
-  const server = createServer({ ...options, requireHostHeader: false }, (request, response) => {
+  const server = createServer({ ...limits, requireHostHeader: false }, (request, response) => {
     track(connections, request, response);
     const fault = hostFault(request);
     if (fault === null) handle(request, response);
-    else refuse(response, fault);
+    else refuse(response, fault, headers);
   });
   // Node's types do not know it: without it, the end of the client's half ends ours too, responses or not.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     track(connections, request, response);
-    refuse(response, 'The only expectation we meet is 100-continue. Send no other Expect header.');
+    refuse(response, 'The only expectation we meet is 100-continue. Send no other Expect header.', headers);
   });
   const end = (socket: Duplex, error: Error & { code?: string }): void => {
     const connection = connections.get(socket);
     if (socket.writable && connection && isBusy(connection)) finish(connection, socket);
-    else if (socket.writable) refuseUnread(socket, error, log);
+    else if (socket.writable) refuseUnread(socket, error, { headers, log });
     else socket.destroy();
   };
   server.on('clientError', (error, socket) => {
@@ -86,8 +94,12 @@ function finish(connection: Connection, socket: Duplex): void {
   else close();
 }
 
-function refuseUnread(socket: Duplex, error: Error & { code?: string }, log: Log): void {
-  const { status, headers, body } = refusal(MESSAGES[error.code ?? ''] ?? UNREADABLE);
+function refuseUnread(
+  socket: Duplex,
+  error: Error & { code?: string },
+  { headers: given, log }: Pick<HttpServerOptions, 'headers' | 'log'>,
+): void {
+  const { status, headers, body } = refusal(MESSAGES[error.code ?? ''] ?? UNREADABLE, given);
   log.debug({ error, requestId: headers['Malipo-Request-Id'] }, 'a request could not be read');
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`, () => {
@@ -100,21 +112,20 @@ function hostFault({ httpVersionMajor, httpVersionMinor, headersDistinct }: Inco
   if (hosts > 1) return 'A request has one Host header. Send no second one.';
   return hosts === 0 && httpVersionMajor === 1 && httpVersionMinor === 1 ? 'A request needs a Host header.' : null;
 }
-function refuse(response: ServerResponse, message: string): void {
-  const { status, headers, body } = refusal(message);
+function refuse(response: ServerResponse, message: string, given: HttpServerOptions['headers']): void {
+  const { status, headers, body } = refusal(message, given);
   response.writeHead(status, headers).end(body);
 }
 
-function refusal(message: string) {
+function refusal(message: string, given: HttpServerOptions['headers']) {
   const error = new DomainError('body_malformed', message);
   const requestId = newId('req');
   const body = JSON.stringify(errorBody(error, requestId));
-  const headers = {
+  const headers: Record<string, string> & { 'Malipo-Request-Id': string } = {
+    ...given,
     'Malipo-Request-Id': requestId,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
-    'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'no-store',
     Connection: 'close',
   };
   return { status: HTTP_STATUS[error.category], headers, body };

@@ -6,6 +6,9 @@ import { createReconciliationActivities } from '../../activities/reconciliation.
 import { createStatusAttestor } from '../../activities/attestation.ts';
 import { createApp } from '../api/app.ts';
 import { createHttpServer } from '../api/http-server.ts';
+import { createKeyLimit } from '../api/middleware/rate-limit.ts';
+import { createRefusedKeys } from '../api/middleware/refused-keys.ts';
+import { securityHeaders } from '../api/security-headers.ts';
 import { createAddressGuard } from '../webhooks/address-guard.ts';
 import { createTemporalClient, type TemporalClient } from '../temporal/client.ts';
 import { temporalTarget } from '../temporal/transport.ts';
@@ -207,6 +210,8 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     trustedProxies: settings.MALIPO_TRUSTED_PROXIES,
     rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,
     operatorRateLimitPerSecond: settings.MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND,
+    limitKey: createKeyLimit(settings.MALIPO_KEY_RATE_LIMIT_PER_SECOND),
+    refusedKeys: createRefusedKeys(db, settings.MALIPO_REFUSED_KEYS_PER_ADDRESS),
     isAcceptingWork: (merchantId) => (merchantId === undefined ? gate.isOpen() : gate.isOpenFor(merchantId)),
     offer: (payment) => {
       starter.offer(payment);
@@ -223,7 +228,12 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     log,
   });
   const handle = app.callback();
-  const server = createHttpServer(HTTP_LIMITS, (request, response) => void handle(request, response), log);
+  const server = createHttpServer({
+    limits: HTTP_LIMITS,
+    handle: (request, response) => void handle(request, response),
+    headers: securityHeaders(settings.MALIPO_PUBLIC_URL),
+    log,
+  });
   server.maxConnections = settings.MALIPO_HTTP_MAX_CONNECTIONS;
   const port = await listenOn(server, settings.MALIPO_HTTP_PORT, settings.MALIPO_HTTP_HOST, (error) => {
     log.error({ error }, 'the API could not accept a connection');

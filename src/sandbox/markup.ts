@@ -73,6 +73,7 @@ export function sendPage(ctx: Context, { title, content, refreshSeconds }: Page)
     'Cache-Control': 'no-store',
     'Referrer-Policy': 'same-origin',
     'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
   });
   ctx.body = markup`<!doctype html>
 <html lang="en">

@@ -42,6 +42,11 @@ export function addressLimit(address: string | null): AttemptLimit {
   return { subject: `address/${networkOf(address)}`, maxFailures: MAX_FAILURES_PER_ADDRESS };
 }
 
+/** For API keys that were refused; `maxFailures` is a setting, because a large merchant may have many servers there. */
+export function refusedKeyLimit(address: string | null, maxFailures: number): AttemptLimit {
+  return { subject: `refused_key/${networkOf(address)}`, maxFailures };
+}
+
 /** For how long one audit entry about a refused API key stands for all refusals of that key for the same reason. */
 export const KEY_REFUSAL_WINDOW_MS = 60 * 60_000;
 

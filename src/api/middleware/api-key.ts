@@ -8,7 +8,7 @@ import { readSessionToken } from '../session-cookie.ts';
 import { requireSession, type SessionDemands } from './session.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
-type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl'>;
+type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl' | 'limitKey' | 'refusedKeys'>;
 
 /**
  * An Authorization header decides, whatever cookie comes with it; without one the session counts. A key without the
@@ -30,8 +30,20 @@ export function requireScope(scope: Scope, deps: ScopeDeps, demands: SessionDema
   };
 }
 
-async function keyAsCaller(ctx: Context, scope: Scope, { db, environment }: ScopeDeps): Promise<Caller> {
-  const key = await authenticateApiKey(db, {
+async function keyAsCaller(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<Caller> {
+  try {
+    const { id: keyId, maker, merchantId, merchantCurrency } = await authenticate(ctx, scope, deps);
+    await deps.limitKey(keyId);
+    return { merchantId, merchantCurrency, actor: { kind: 'key', keyId, maker } };
+  } catch (error) {
+    const isRefused = error instanceof DomainError && error.type === 'authentication_error';
+    if (isRefused && error.code !== 'api_key_missing') await deps.refusedKeys?.(addressOf(ctx));
+    throw error;
+  }
+}
+
+function authenticate(ctx: Context, scope: Scope, { db, environment }: ScopeDeps) {
+  return authenticateApiKey(db, {
     text: bearerToken(ctx.get('Authorization')),
     environment,
     scope,
@@ -40,8 +52,6 @@ async function keyAsCaller(ctx: Context, scope: Scope, { db, environment }: Scop
     requestId: ctx.state.requestId,
     at: new Date(),
   });
-  const { id: keyId, maker, merchantId, merchantCurrency } = key;
-  return { merchantId, merchantCurrency, actor: { kind: 'key', keyId, maker } };
 }
 
 function personAsCaller(person: Person, scope: Scope): Caller {

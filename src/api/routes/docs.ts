@@ -26,9 +26,9 @@ const PAGE = `<!doctype html>
 const START = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, validatorUrl: null });
 `;
 
-// The page has inline styles; nothing may be loaded from, or sent to, another host.
+// Nothing may be loaded from, or sent to, another host.
 const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export function docsRoutes(routes: readonly Route[], publicUrl: string): Route[] {
   let document = '';

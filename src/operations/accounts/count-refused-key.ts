@@ -1,0 +1,20 @@
+// Counts a refused API key against the address that it came from.
+import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
+import type { Database } from '../../db/database.ts';
+import { ATTEMPT_WINDOW_MS, type AttemptLimit } from '../../security/attempt-limit.ts';
+
+/**
+ * Counts one, over all processes. Null while the limit is not reached; afterwards the end of the window, and nothing is
+ * counted. Good keys are never counted, so they cost no write.
+ */
+export async function countRefusedKey(
+  db: Database,
+  { subject, maxFailures }: AttemptLimit,
+  at: Date,
+): Promise<Date | null> {
+  const window = { at, endsAt: new Date(at.getTime() + ATTEMPT_WINDOW_MS) };
+  return db.withTransaction(async (tx) => {
+    if (await countAttempt(tx, subject, maxFailures, window)) return null;
+    return (await findWindowEnd(tx, subject)) ?? window.endsAt;
+  });
+}

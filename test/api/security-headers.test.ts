@@ -1,0 +1,74 @@
+// The headers that keep browsers from misusing a response: on every surface, whatever the response is.
+import assert from 'node:assert/strict';
+import { securityHeaders } from '../../src/api/security-headers.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { exchange } from './raw-http.ts';
+import { API_ONLY } from './responses.ts';
+
+const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+describe('every response', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+  const get = (path: string, init?: RequestInit) => fetch(new URL(path, testEnv.baseUrl), init);
+
+  function assertHeaders(headers: Headers, where: string): void {
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', where);
+    assert.equal(headers.get('x-frame-options'), 'DENY', where);
+    assert.equal(headers.get('referrer-policy'), 'no-referrer', where);
+    assert.equal(headers.get('cross-origin-opener-policy'), 'same-origin', where);
+    assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin', where);
+    assert.match(headers.get('permissions-policy') ?? '', /camera=\(\).*geolocation=\(\).*payment=\(\)/, where);
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none';/, where);
+    assert.match(policy, /frame-ancestors 'none'/, where);
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/, where);
+    assert.equal(headers.has('strict-transport-security'), false, `${where}: not behind an https URL`);
+  }
+
+  it('denies frames, foreign content, referrers and features, and is stored by nobody when it is private', async () => {
+    const key = { headers: { authorization: `Bearer ${testEnv.merchant.key}` } };
+    const requests: readonly (readonly [string, number, RequestInit?])[] = [
+      ['/v1/api/balance', 200, key],
+      ['/v1/api/balance', 401],
+      ['/v1/api/collections', 405, { method: 'DELETE' }],
+      ['/v1/api/collections/none', 404, key],
+      ['/v1/console/session', 401],
+      ['/v1/nothing', 404],
+      ['/operators/mtn-momo/callbacks', 400, { method: 'POST' }],
+      ['/v1/openapi.json', 200],
+      ['/healthz', 200],
+      ['/readyz', 200],
+    ];
+    for (const [path, status, init] of requests) {
+      const response = await get(path, init);
+      const where = `${path} ${response.status}`;
+      assert.ok(response.status === status || (path === '/v1/console/session' && response.status === 403), where);
+      assertHeaders(response.headers, where);
+      assert.equal(response.headers.get('content-security-policy'), POLICY, where);
+      assert.equal(response.headers.get('cache-control'), 'no-store', where);
+    }
+  });
+
+  it('has them on the reference page too, which runs our own scripts alone', async () => {
+    for (const path of ['/docs', '/docs/assets/swagger-ui.css', '/docs/assets/swagger-ui-bundle.js']) {
+      const { headers } = await get(path);
+      assertHeaders(headers, path);
+      assert.match(headers.get('content-security-policy') ?? '', /script-src 'self'/);
+      assert.equal(headers.get('cache-control'), 'public, max-age=3600');
+    }
+  });
+
+  it('has them when the request is not HTTP', async () => {
+    const text = await exchange(testEnv.baseUrl, 'nonsense\r\n\r\n');
+    const lines = text.split('\r\n\r\n')[0]!.split('\r\n').slice(1);
+    const headers = new Headers(lines.map((line) => line.split(': ', 2) as [string, string]));
+    assertHeaders(headers, 'not HTTP');
+    assert.equal(headers.get('cache-control'), 'no-store');
+  });
+
+  it('tells browsers to come by https alone where that is how the service is reached', () => {
+    const name = 'Strict-Transport-Security';
+    assert.equal(securityHeaders('https://api.malipo.example')[name], 'max-age=63072000; includeSubDomains');
+    assert.equal(securityHeaders('http://127.0.0.1:8080')[name], undefined);
+  });
+});
