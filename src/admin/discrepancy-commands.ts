@@ -1,4 +1,5 @@
 // The commands of `npm run merchant` about discrepancies with an operator. Each returns the text that it prints.
+import type { Staff } from '../domain/accounts/staff.ts';
 import { discrepancyText } from '../domain/payments/discrepancy.ts';
 import { listDiscrepancies } from '../queries/payments/list-discrepancies.ts';
 import { settleDiscrepancy } from '../operations/payments/settle-discrepancy.ts';
@@ -18,9 +19,14 @@ export function showDiscrepancies(): Promise<string> {
   });
 }
 
-export function settleOpenDiscrepancy({ id, how }: { readonly id: string; readonly how: string }): Promise<string> {
+export function settleOpenDiscrepancy(options: {
+  readonly id: string;
+  readonly how: string;
+  readonly staff: Staff;
+}): Promise<string> {
   return withServerDatabase(async ({ db }) => {
-    const settled = await settleDiscrepancy(db, { id, how, at: new Date() });
+    const { id, how, staff } = options;
+    const settled = await settleDiscrepancy(db, { id, how, by: staff, at: new Date() });
     if (settled === null) throw new Error(`no discrepancy ${id} is open`);
     return `settled     ${settled.subject} of ${settled.merchantId}: ${discrepancyText(settled)}\n`;
   });

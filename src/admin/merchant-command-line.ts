@@ -2,23 +2,22 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
+import { parseStaff } from '../domain/accounts/staff.ts';
 import { CURRENCIES, type Currency } from '../domain/money.ts';
 import { AuditFault, exportAuditLog, verifyAuditLogs } from './audit-commands.ts';
 import { settleOpenDiscrepancy, showDiscrepancies } from './discrepancy-commands.ts';
-import {
-  approveWaitingChange,
-  createMerchantWithOwners,
-  recoverPerson,
-  showWaitingChanges,
-} from './merchant-commands.ts';
+import { approveWaitingChange, createMerchantWithOwners, showWaitingChanges } from './merchant-commands.ts';
+import { approvePersonsRecovery, requestPersonsRecovery, showRecoveries } from './recovery-commands.ts';
 import { showQuarantinedWork } from './work-commands.ts';
 
-const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS [--email ADDRESS]
+const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS [--email ADDRESS] --staff NAME
        npm run merchant -- waiting --merchant ID
-       npm run merchant -- approve --merchant ID --change ID
-       npm run merchant -- recover --email ADDRESS
+       npm run merchant -- approve --merchant ID --change ID --staff NAME
+       npm run merchant -- recover --email ADDRESS --reason TEXT --staff NAME
+       npm run merchant -- recoveries
+       npm run merchant -- approve-recovery --recovery ID --staff NAME
        npm run merchant -- discrepancies
-       npm run merchant -- settle --id NUMBER --how TEXT
+       npm run merchant -- settle --id NUMBER --how TEXT --staff NAME
        npm run merchant -- quarantined
        npm run merchant -- audit verify [--merchant ID|service] [--head POSITION:HASH]…
        npm run merchant -- audit export --merchant ID|service [--after POSITION]
@@ -29,12 +28,16 @@ create   makes a merchant and prints an invitation for each of its first owners,
          while the second has not come in yet; an only owner can let in a second self, and then move money alone.
 waiting  shows what waits for a second owner or admin of a merchant.
 approve  agrees to one of these in the place of a second person who is gone. Make sure first, by another way than the
-         console, that it is what the merchant wants. Its audit log says that the service did it.
-recover  prints a token with which a person who lost their password or second factor sets a new password. It works once,
-         for 24 hours, and takes the second factor away and ends their sessions. Make sure first who they are.
+         console, that it is what the merchant wants. Its audit log says which of the staff did it.
+recover  requests that a person who lost their password or second factor is let in again. Make sure first who they are.
+         It opens nothing by itself: another one of the staff must approve it within 24 hours.
+recoveries  shows the requests that wait for a second one of the staff, with who made them and why.
+approve-recovery  approves one of these, for another one of the staff than the one who requested it, and prints a token
+         with which the person sets a new password. It works once, for 24 hours. Its use takes the second factor away
+         and ends their sessions. The owners of the person's merchants see all of it when they log in, and who it was.
 discrepancies  shows what operators say otherwise of payments that have ended here, of all merchants, until it is settled.
 settle   writes down how one of these was settled, with the operator and the merchant. It moves no money. The check of the
-         ledger names it no more, and the merchant's audit log shows the words, and that the service wrote them.
+         ledger names it no more, and the merchant's audit log shows the words, and which of the staff wrote them.
 quarantined  shows the payments and deliveries of all merchants whose workflow failed so often that it is tried once an
          hour. The log and the Temporal UI say why.
 audit verify  recomputes the hash chain of one audit log, or of all, and checks the heads that were signed each day. It fails
@@ -53,6 +56,9 @@ Settings are those of the server, from the environment.
   --how TEXT         1 to 500 characters, for the merchant to read
   --head P:HASH      with --merchant: an entry's position in its log, and its hash
   --after POSITION   only what comes after this entry
+  --reason TEXT      the same: how you know who the person is, and what they lost
+  --recovery ID      rcv_…, as recoveries shows it
+  --staff NAME       who you are: your own name or address here, always the same one. Every act is recorded under it
   --help             this page
 
 exit codes: 0 done, 1 it could not be done, 2 the command is not as above
@@ -103,7 +109,21 @@ const auditExportSchema = z.strictObject({
     .transform(BigInt),
 });
 
+const staff = z.string({ error: '--staff is missing' }).transform((text, context) => {
+  const name = parseStaff(text);
+  if (name !== null) return name;
+  context.addIssue({ code: 'custom', message: '--staff must be a name of 2 to 100 letters, digits and . _ @ + -' });
+  return z.NEVER;
+});
+
+function words(option: string) {
+  return z.string({ error: `--${option} is missing` }).regex(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,500}$/u, {
+    error: `--${option} must be 1 to 500 printable characters`,
+  });
+}
+
 const createSchema = z.strictObject({
+  staff,
   name: z
     .string({ error: '--name is missing' })
     .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u, { error: '--name must be 1 to 200 printable characters' }),
@@ -117,46 +137,50 @@ const createSchema = z.strictObject({
     .refine((list) => new Set(list).size === list.length, { error: '--email must name two people, not one twice' }),
 });
 const waitingSchema = z.strictObject({ merchant });
-const approveSchema = z.strictObject({ merchant, change: id('change', 'mch|inv') });
-const discrepanciesSchema = z.strictObject({});
-const quarantinedSchema = z.strictObject({});
+const approveSchema = z.strictObject({ merchant, change: id('change', 'mch|inv'), staff });
+const nothing = z.strictObject({});
 const settleSchema = z.strictObject({
   id: z
     .string({ error: '--id is missing' })
     .regex(/^[1-9][0-9]{0,17}$/, { error: '--id must be a number as discrepancies shows it' }),
-  how: z
-    .string({ error: '--how is missing' })
-    .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,500}$/u, { error: '--how must be 1 to 500 printable characters' }),
+  how: words('how'),
+  staff,
 });
 const recoverSchema = z.strictObject({
   email: z
     .array(email, { error: '--email is missing' })
     .max(1, { error: '--email can be given once' })
     .transform((list) => list[0] ?? ''),
+  reason: words('reason'),
+  staff,
 });
+const approveRecoverySchema = z.strictObject({ recovery: id('recovery', 'rcv'), staff });
 
 function readCommand(args: string[]): () => Promise<string> {
   const { values, positionals } = parse(args);
   const { help, ...options } = values;
   if (help === true) return () => Promise.resolve(HELP);
-  const [command, ...rest] = positionals;
-  if (rest.length === 0) {
-    if (command === 'create') return withOptions(createSchema, options, createMerchantWithOwners);
-    if (command === 'waiting') return withOptions(waitingSchema, options, showWaitingChanges);
-    if (command === 'approve') return withOptions(approveSchema, options, approveWaitingChange);
-    if (command === 'recover') return withOptions(recoverSchema, options, recoverPerson);
-    if (command === 'discrepancies') return withOptions(discrepanciesSchema, options, showDiscrepancies);
-    if (command === 'settle') return withOptions(settleSchema, options, settleOpenDiscrepancy);
-    if (command === 'quarantined') return withOptions(quarantinedSchema, options, showQuarantinedWork);
-  }
-  if (command === 'audit' && rest.length === 1) {
-    if (rest[0] === 'verify') return withOptions(auditVerifySchema, options, verifyAuditLogs);
-    if (rest[0] === 'export') return withOptions(auditExportSchema, options, exportAuditLog);
-  }
-  throw new UsageError(
-    'the commands there are: create, waiting, approve, recover, discrepancies, settle, quarantined, audit verify, audit export',
-  );
+  const [command = '', ...rest] = positionals;
+  const name = command === 'audit' ? `audit ${rest.shift() ?? ''}` : command;
+  const read = rest.length === 0 && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (read) return read(options);
+  throw new UsageError(`the commands there are: ${Object.keys(COMMANDS).join(', ')}`);
 }
+
+// Those that act name who of the staff does: every schema of theirs has `staff`.
+const COMMANDS: Readonly<Record<string, (options: object) => () => Promise<string>>> = {
+  create: (options) => withOptions(createSchema, options, createMerchantWithOwners),
+  waiting: (options) => withOptions(waitingSchema, options, showWaitingChanges),
+  approve: (options) => withOptions(approveSchema, options, approveWaitingChange),
+  recover: (options) => withOptions(recoverSchema, options, requestPersonsRecovery),
+  recoveries: (options) => withOptions(nothing, options, showRecoveries),
+  'approve-recovery': (options) => withOptions(approveRecoverySchema, options, approvePersonsRecovery),
+  discrepancies: (options) => withOptions(nothing, options, showDiscrepancies),
+  settle: (options) => withOptions(settleSchema, options, settleOpenDiscrepancy),
+  quarantined: (options) => withOptions(nothing, options, showQuarantinedWork),
+  'audit verify': (options) => withOptions(auditVerifySchema, options, verifyAuditLogs),
+  'audit export': (options) => withOptions(auditExportSchema, options, exportAuditLog),
+};
 
 function withOptions<Options>(
   schema: z.ZodType<Options>,
@@ -185,6 +209,9 @@ function parse(args: string[]) {
     how: text,
     head: { type: 'string', multiple: true },
     after: text,
+    reason: text,
+    recovery: text,
+    staff: text,
     help: { type: 'boolean', short: 'h' },
   } as const;
   try {

@@ -1,6 +1,7 @@
 // The commands of `npm run merchant` about merchants and people. Each returns the text that it prints.
 import { isId, type MerchantId } from '../domain/ids.ts';
 import type { Role } from '../domain/accounts/member.ts';
+import type { Staff } from '../domain/accounts/staff.ts';
 import type { Currency } from '../domain/money.ts';
 import { newToken } from '../security/token.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
@@ -8,19 +9,19 @@ import { decideInvitation } from '../operations/accounts/decide-invitation.ts';
 import { decideMemberChange } from '../operations/accounts/decide-member-change.ts';
 import { listInvitations } from '../queries/accounts/invitation.ts';
 import { listMembers } from '../queries/accounts/member.ts';
-import { startRecovery } from '../operations/accounts/start-recovery.ts';
 import { withServerDatabase } from './server-database.ts';
 
 export function createMerchantWithOwners(options: {
   readonly name: string;
   readonly currency: Currency;
   readonly email: readonly string[];
+  readonly staff: Staff;
 }): Promise<string> {
   return withServerDatabase(async ({ db, baseUrl }) => {
     const owners = options.email.map((email) => ({ email, ...newToken() }));
-    const invited = owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 }));
-    const { name, currency } = options;
-    const id = await createMerchant(db, { name, currency, owners: invited, at: new Date() });
+    const { name, currency, staff } = options;
+    const invited = { by: staff, owners: owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 })) };
+    const id = await createMerchant(db, { name, currency, invited, at: new Date() });
     const invitations = owners.map(
       ({ email, token }) => `invitation  ${token}
             for ${email}, as owner; it works once, for 7 days, and is not shown again
@@ -75,9 +76,13 @@ function rolesText(roles: readonly Role[]): string {
   return roles.join(' and ');
 }
 
-export function approveWaitingChange(options: { readonly merchant: string; readonly change: string }): Promise<string> {
+export function approveWaitingChange(options: {
+  readonly merchant: string;
+  readonly change: string;
+  readonly staff: Staff;
+}): Promise<string> {
   return withServerDatabase(async ({ db }) => {
-    const by = { serviceFor: options.merchant as MerchantId };
+    const by = { serviceFor: options.merchant as MerchantId, staff: options.staff };
     const input = { id: options.change, decision: 'approved', by, at: new Date() } as const;
     if (isId('mch', options.change)) {
       const { member, before, after } = await decideMemberChange(db, input);
@@ -91,23 +96,6 @@ export function approveWaitingChange(options: { readonly merchant: string; reado
 token       ${decided.approvalToken}
             to be sent as approval_token besides the token that they were invited with; hand it to the person
             themselves, and to nobody else. It is not shown again
-`;
-  });
-}
-
-export function recoverPerson({ email }: { readonly email: string }): Promise<string> {
-  return withServerDatabase(async ({ db, baseUrl }) => {
-    const recovery = await startRecovery(db, email, new Date());
-    if (!recovery) throw new Error(`nobody is known as ${email}`);
-    const { userId, name, merchants, token } = recovery;
-    return `person      ${userId}, ${name}
-merchants   ${merchants.length === 0 ? 'none' : merchants.join(', ')}
-recovery    ${token}
-            it works once, for 24 hours, in the place of any earlier one, and is not shown again
-
-Who holds it sets a new password with it; the second factor is gone then, and every session has ended:
-
-  curl -sS ${baseUrl}/v1/console/recovery --data-urlencode 'token=…' --data-urlencode 'new_password=…'
 `;
   });
 }

@@ -20,6 +20,7 @@ export type PayoutId = Branded<'pay'>;
 export type ReversalId = Branded<'rev'>;
 export type ReplayId = Branded<'rpl'>;
 export type SessionId = Branded<'ses'>;
+export type RecoveryId = Branded<'rcv'>;
 
 type IdByPrefix = {
   col: CollectionId;
@@ -36,6 +37,7 @@ type IdByPrefix = {
   rev: ReversalId;
   rpl: ReplayId;
   ses: SessionId;
+  rcv: RecoveryId;
   req: Branded<'req'>;
 };
 type IdPrefix = keyof IdByPrefix;

@@ -105,6 +105,19 @@ describe('migrating a database', () => {
     assert.equal((await query('SELECT id FROM users')).length, 1);
   });
 
+  it('ends the recoveries that one of the staff made alone', async () => {
+    await migrateBefore('0030-named-staff.sql');
+    await query(`INSERT INTO users (id, email, name, password_hash, created_at)
+                 VALUES ('usr_${'0'.repeat(26)}', 'a@b.example', 'A', '$argon2id$', now())`);
+    await query(`INSERT INTO recoveries (token_sha256, user_id, created_at, expires_at)
+                 SELECT decode(repeat('ab', 32), 'hex'), id, now(), now() + interval '1 day' FROM users`);
+    await migrate(url, MIGRATIONS);
+    assert.deepEqual(await query('SELECT * FROM recoveries'), []);
+    assert.deepEqual(await query('SELECT recovered_at, lost_second_factor FROM users'), [
+      { recovered_at: null, lost_second_factor: false },
+    ]);
+  });
+
   it('has a person settle which of several payments one receipt paid, and lets no other share one', async () => {
     await migrateBefore('0012-operator-receipts.sql');
     await query(PAYMENTS_OF_BEFORE);

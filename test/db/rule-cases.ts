@@ -274,10 +274,12 @@ export const VALID_ROWS = {
     expires_at: new Date(),
   }),
   recoveries: ({ ownerId }) => ({
-    token_sha256: randomBytes(32),
+    id: newId('rcv'),
     user_id: ownerId,
+    reason: 'lost the phone',
+    requested_by: 'amina',
     created_at: new Date(),
-    expires_at: new Date(Date.now() + 1000),
+    expires_at: new Date(Date.now() + 60_000),
   }),
   sessions: ({ merchantId, ownerId }) => ({
     id: newId('ses'),

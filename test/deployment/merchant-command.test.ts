@@ -16,6 +16,9 @@ type Outcome = { readonly code: number; readonly out: string; readonly err: stri
 
 const root = findProjectRoot();
 const PASSWORD = 'a password of their own';
+const BY = ['--staff', 'amina'];
+const COMMANDS =
+  'create, waiting, approve, recover, recoveries, approve-recovery, discrepancies, settle, quarantined, audit verify, audit export';
 
 describe('npm run merchant', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -31,7 +34,10 @@ describe('npm run merchant', () => {
   const merchantCount = async () => (await testEnv.db.pool.query('SELECT 1 FROM merchants')).rowCount;
 
   it('creates a merchant whose first owner accepts the invitation', async () => {
-    const made = await run(['create', '--name', 'Duka la Amina', '--currency', 'KES', '--email', 'Amina@duka.example']);
+    const made = await run([
+      ...'create --currency KES --email Amina@duka.example --staff amina --name'.split(' '),
+      'Duka la Amina',
+    ]);
     assert.equal(made.code, 0, made.err);
     const merchantId = /^merchant +(mer_[0-9a-z]{26})$/m.exec(made.out)?.[1];
     const token = /^invitation +([\w-]{43})$/m.exec(made.out)?.[1];
@@ -55,17 +61,7 @@ describe('npm run merchant', () => {
     assert.equal(help.code, 0);
     assert.match(help.out, /^usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS/);
     assert.match(help.out, /UGX.*KES/);
-    for (const command of [
-      'create',
-      'waiting',
-      'approve',
-      'recover',
-      'discrepancies',
-      'settle',
-      'quarantined',
-      'audit verify',
-      'audit export',
-    ]) {
+    for (const command of COMMANDS.split(', ')) {
       assert.match(help.out, new RegExp(`npm run merchant -- ${command}\\b`));
     }
   });
@@ -92,7 +88,7 @@ describe('npm run merchant', () => {
 
   it('creates a merchant with two owners, and warns about a single one', async () => {
     const create = (...emails: string[]) =>
-      run(['create', '--name', 'Duka', '--currency', 'KES', ...emails.flatMap((email) => ['--email', email])]);
+      run(['create', ...BY, '--name', 'Duka', '--currency', 'KES', ...emails.flatMap((email) => ['--email', email])]);
     const made = await create('amina@two.example', 'brian@two.example');
     const tokens = [...made.out.matchAll(/^invitation +([\w-]{43})$/gm)].map(([, token]) => token);
     assert.equal(tokens.length, 2, made.out + made.err);
@@ -120,7 +116,7 @@ describe('npm run merchant', () => {
     assert.equal(shown.code, 0, shown.err);
     assert.match(shown.out, new RegExp(`^${change}  The admin: admin → to be removed; proposed by The owner`, 'm'));
     assert.match(shown.out, new RegExp(`^${invitation}  carol@shop.example invited as approver; .*The admin$`, 'm'));
-    const approved = await run(['approve', '--merchant', merchantId, '--change', invitation]);
+    const approved = await run(['approve', ...BY, '--merchant', merchantId, '--change', invitation]);
     const second = /^token +([\w-]{43})$/m.exec(approved.out)?.[1];
     assert.ok(second !== undefined, approved.out + approved.err);
     const accepted = await call(testEnv.baseUrl, 'POST', '/v1/console/invitations/accept', {
@@ -128,13 +124,13 @@ describe('npm run merchant', () => {
       idempotencyKey: null,
     });
     assert.equal(accepted.status, 201, accepted.text);
-    const removed = await run(['approve', '--merchant', merchantId, '--change', change]);
+    const removed = await run(['approve', ...BY, '--merchant', merchantId, '--change', change]);
     assert.match(removed.out, /^approved +The admin \(usr_\w+\) was admin and is no member any more$/m);
-    const again = await run(['approve', '--merchant', merchantId, '--change', change]);
+    const again = await run(['approve', ...BY, '--merchant', merchantId, '--change', change]);
     assert.equal(again.code, 1);
     assert.match(again.err, /nothing was done: This proposal was decided/);
     assert.equal((await run(['waiting', '--merchant', merchantId])).out, 'nothing waits\n');
-    const elsewhere = await run(['approve', '--merchant', testEnv.merchant.id, '--change', change]);
+    const elsewhere = await run(['approve', ...BY, '--merchant', testEnv.merchant.id, '--change', change]);
     assert.match(elsewhere.err, /nothing was done: There is no such proposal/);
   });
 
@@ -149,7 +145,7 @@ describe('npm run merchant', () => {
     const text = 'it failed here, and the operator says that it was paid (its receipt: 4711)';
     const [number, ...rest] = shown.out.split('  ');
     assert.match(rest.join('  '), new RegExp(`^${id} of ${merchantId}, [^ ]+Z: ${text.replace(/[()]/g, '\\$&')}\n$`));
-    const settle = () => run(['settle', '--id', String(number), '--how', 'given back to the payer by hand']);
+    const settle = () => run(['settle', ...BY, '--id', String(number), '--how', 'given back to the payer by hand']);
     const settled = await settle();
     assert.deepEqual([settled.code, settled.out], [0, `settled     ${id} of ${merchantId}: ${text}\n`], settled.err);
     assert.deepEqual((await run(['discrepancies'])).out, 'nothing is open\n');
@@ -157,10 +153,11 @@ describe('npm run merchant', () => {
     const { json } = await owner.call('GET', '/v1/console/audit?limit=100');
     const entry = (json['data'] as Record<string, unknown>[]).find(({ action }) => String(action).endsWith('_settled'));
     assert.deepEqual(
-      [entry?.['action'], entry?.['person'], entry?.['subject_id'], entry?.['after']],
+      [entry?.['action'], entry?.['person'], entry?.['staff'], entry?.['subject_id'], entry?.['after']],
       [
         'collection.discrepancy_settled',
         null,
+        'amina',
         id,
         { kind: 'paid_after_failed', settlement: 'given back to the payer by hand' },
       ],
@@ -169,11 +166,37 @@ describe('npm run merchant', () => {
     assert.deepEqual([again.code, again.err], [1, `nothing was done: no discrepancy ${String(number)} is open\n`]);
   });
 
-  it('creates a token with which a person recovers access', async () => {
+  it('lets a person in again only when two of the staff agree, and says who they were', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const made = await run(['recover', '--email', person.email]);
+    const recover = (...args: string[]) => run(['recover', '--email', person.email, ...args]);
+    const reason = 'lost the phone; known by voice';
+    const alone = await recover('--reason', reason, '--staff', 'Amina');
+    assert.equal(alone.code, 0, alone.err);
+    assert.doesNotMatch(alone.out, /[\w-]{43}/, 'one of the staff has no token');
+    const id = /^recovery +(rcv_\w{26})$/m.exec(alone.out)?.[1];
+    assert.ok(id !== undefined, alone.out);
+    const listed = await run(['recoveries']);
+    assert.match(
+      listed.out,
+      new RegExp(`^${id}  The viewer \\(${person.email}\\), requested by amina, .*: ${reason}$`, 'm'),
+    );
+    const approve = (staff: string) => run(['approve-recovery', '--recovery', id, '--staff', staff]);
+    const same = await approve('AMINA');
+    assert.deepEqual([same.code, same.out], [1, ''], 'the same person in other letters');
+    assert.match(same.err, /nothing was done: another one of the staff/);
+    const made = await approve('brian');
     assert.equal(made.code, 0, made.err);
-    const token = /^recovery +([\w-]{43})$/m.exec(made.out)?.[1];
+    const token = /^token +([\w-]{43})$/m.exec(made.out)?.[1];
+    assert.equal((await approve('carol')).code, 1, 'there is one token');
+    const { rows } = await testEnv.db.pool.query(
+      "SELECT action, staff FROM audit_entries WHERE subject_id = $1 AND action LIKE 'recovery.%' ORDER BY id",
+      [person.id],
+    );
+    assert.deepEqual(rows, [
+      { action: 'recovery.requested', staff: 'amina' },
+      { action: 'recovery.approved', staff: 'brian' },
+    ]);
+    assert.equal((await run(['recoveries'])).out, 'nothing waits\n');
     const json = { token, new_password: PASSWORD };
     const used = await call(testEnv.baseUrl, 'POST', '/v1/console/recovery', { json, idempotencyKey: null });
     assert.equal(used.status, 204, used.text);
@@ -181,7 +204,8 @@ describe('npm run merchant', () => {
       openBrowser(testEnv.baseUrl).call('POST', '/v1/console/session', { json: { email: person.email, password } });
     assert.equal((await tryPassword(PASSWORD)).status, 201);
     assert.equal((await tryPassword(KNOWN_PASSWORD)).status, 401);
-    const nobody = await run(['recover', '--email', 'nobody@shop.example']);
+    const someone = ['--email', 'nobody@shop.example', '--reason', reason, '--staff', 'amina'];
+    const nobody = await run(['recover', ...someone]);
     assert.deepEqual([nobody.code, nobody.err], [1, 'nothing was done: nobody is known as nobody@shop.example\n']);
   });
 
@@ -203,8 +227,9 @@ describe('npm run merchant', () => {
   it('refuses an unknown command, reports all errors at once, and creates nothing', async () => {
     const before = await merchantCount();
     const cases: readonly (readonly [string[], RegExp])[] = [
-      [[], /the commands there are: create, waiting, approve, recover, discrepancies, settle, quarantined/],
-      [['remove'], /the commands there are: create, waiting, approve, recover, discrepancies, settle, quarantined/],
+      [[], new RegExp(`the commands there are: ${COMMANDS}`)],
+      [['remove'], new RegExp(`the commands there are: ${COMMANDS}`)],
+      [['toString'], /the commands there are/],
       [['create', 'another'], /the commands there are/],
       [['waiting'], /--merchant is missing/],
       [
@@ -212,13 +237,16 @@ describe('npm run merchant', () => {
         /--merchant must be an id.*\nthis command does not take --name/,
       ],
       [['approve', '--merchant', newId('mer'), '--change', newId('pch')], /--change must be an id as shown/],
-      [['recover'], /--email is missing/],
+      [['recover'], /--email is missing\n--reason is missing\n--staff is missing/],
+      [['approve-recovery', '--recovery', newId('usr')], /--recovery must be an id as shown\n--staff is missing/],
+      [['recoveries', ...BY], /this command does not take --staff/],
       [['discrepancies', '--merchant', newId('mer')], /this command does not take --merchant/],
-      [['settle'], /--id is missing\n--how is missing/],
+      [['settle'], /--id is missing\n--how is missing\n--staff is missing/],
+      [['approve', '--staff', 'Amina Kato'], /--staff must be a name of 2 to 100 letters/],
       [['settle', '--id', '0x1', '--how', ' '], /--id must be a number.*\n--how must be 1 to 500 printable/],
-      [['create'], /--name is missing\n--currency is missing\n--email is missing/],
+      [['create'], /--staff is missing\n--name is missing\n--currency is missing\n--email is missing/],
       [
-        ['create', '--name', ' ', '--currency', 'EUR', '--email', 'amina'],
+        ['create', ...BY, '--name', ' ', '--currency', 'EUR', '--email', 'amina'],
         /--name must be 1 to 200 .*\n--currency must be one of UGX, .*\n--email must be an e-mail address/,
       ],
       [['create', '--colour', 'red'], /--colour/],
@@ -233,7 +261,7 @@ describe('npm run merchant', () => {
   });
 
   it('reports errors of its settings or the database, and shows no secret', async () => {
-    const args = ['create', '--name', 'Duka', '--currency', 'KES', '--email', 'amina@duka.example'];
+    const args = ['create', ...BY, '--name', 'Duka', '--currency', 'KES', '--email', 'amina@duka.example'];
     const without = await run(args, {});
     assert.equal(without.code, 1);
     assert.match(without.err, /nothing was done: the configuration is not usable:\n[^]*MALIPO_DATABASE_URL/);

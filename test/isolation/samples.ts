@@ -16,11 +16,11 @@ import { getReplay } from '../../src/queries/webhooks/replay.ts';
 import { listEndpoints } from '../../src/queries/webhooks/endpoint.ts';
 import { proposePolicyChange } from '../../src/operations/accounts/propose-policy-change.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
-import { startRecovery } from '../../src/operations/accounts/start-recovery.ts';
 import { startSecondFactor } from '../../src/operations/accounts/start-second-factor.ts';
 import { actedBy, makeReversal, queue } from '../db/payments/payout-rows.ts';
 import { makeCollection, makeMember } from '../db/rows.ts';
 import { collectionFields } from '../support/api.ts';
+import { recoveryToken } from '../support/staff.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
 import { codeOf, PASSWORD, passwordHash, type TestPerson } from '../support/people.ts';
 import type { Shop } from './tenants.ts';
@@ -46,10 +46,9 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   },
   getSession: NOTHING,
   logOut: NOTHING,
-  recoverAccount: async ({ testEnv, person }) => {
-    const { token } = (await startRecovery(testEnv.db, person.email, new Date()))!;
-    return { json: { token, new_password: PASSWORD } };
-  },
+  recoverAccount: async ({ testEnv, person }) => ({
+    json: { token: await recoveryToken(testEnv.db, person.email), new_password: PASSWORD },
+  }),
   stepUp: ({ person }) => ({
     json: person.totpSecret === null ? { password: PASSWORD } : { totp: codeOf(person.totpSecret) },
   }),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
 import { listDiscrepancies } from '../../src/queries/payments/list-discrepancies.ts';
 import { json } from '../operators/stub-operator.ts';
+import { AMINA } from '../support/staff.ts';
 import { transitionsOf, untilAllReceived } from '../support/payments.ts';
 import { balanceOf, fund, release, requestPayout, untilPayoutState, type Payout } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
@@ -50,7 +51,7 @@ describe('a payout whose send is in doubt and that the operator does not know', 
   async function settleAll({ db }: TestEnvironment, { id }: Payout): Promise<void> {
     for (const { id: of, subject } of await listDiscrepancies(db, 100)) {
       assert.equal(subject, id);
-      await settleDiscrepancy(db, { id: of, how: 'cleared with the operator', at: new Date() });
+      await settleDiscrepancy(db, { id: of, how: 'cleared with the operator', by: AMINA, at: new Date() });
     }
   }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { listDiscrepancies } from '../../src/queries/payments/list-discrepancies.ts';
 import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
 import { json } from '../operators/stub-operator.ts';
+import { AMINA } from '../support/staff.ts';
 import { temporalClient } from '../support/engines.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import {
@@ -62,7 +63,7 @@ describe('an answer of the operator', () => {
 
   async function settle(at: TestEnvironment, payment: { readonly id: string }): Promise<void> {
     const { id } = await discrepancyOf(at, payment);
-    await settleDiscrepancy(at.db, { id, how: 'cleared with the operator', at: new Date() });
+    await settleDiscrepancy(at.db, { id, how: 'cleared with the operator', by: AMINA, at: new Date() });
   }
 
   const WRONG_ANSWERS: readonly [string, ScriptedStatus, string][] = [
@@ -157,7 +158,12 @@ describe('an answer of the operator', () => {
     // Whether the prompt has run out by then is a matter of speed.
     const states = transitionsOf(await untilAllReceived(expiringEnv, payment)).map((each) => each.replace(' late', ''));
     assert.deepEqual(states, ['initiated > prompted', 'prompted > reconciling', 'reconciling > succeeded']);
-    await settleDiscrepancy(expiringEnv.db, { id: found.id, how: 'looked into by the test', at: new Date() });
+    await settleDiscrepancy(expiringEnv.db, {
+      id: found.id,
+      how: 'looked into by the test',
+      by: AMINA,
+      at: new Date(),
+    });
   });
 
   it('is queried at the first step of the reconcile schedule once the outcome is overdue', async () => {

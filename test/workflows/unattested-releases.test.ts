@@ -1,6 +1,7 @@
 // Releases that people wrote into the database: what no process of ours attested is not sent, and its money stays held.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { AMINA } from '../support/staff.ts';
 import { findOpenDiscrepancies } from '../../src/db/payments/discrepancy.ts';
 import type { UserId } from '../../src/domain/ids.ts';
 import { settleDiscrepancy } from '../../src/operations/payments/settle-discrepancy.ts';
@@ -154,7 +155,7 @@ describe('a payout whose release was written into the database', () => {
     // What was forged is a fault of the ledger, until it is undone and settled.
     await change(payouts.get('with another amount')!, `UPDATE payouts SET amount_minor = ${AMOUNT} WHERE id = $1`);
     for (const { id } of await findOpenDiscrepancies(testEnv.db, 100)) {
-      await settleDiscrepancy(testEnv.db, { id, how: 'settled by the test', at: new Date() });
+      await settleDiscrepancy(testEnv.db, { id, how: 'settled by the test', by: AMINA, at: new Date() });
     }
   });
 });

@@ -23,7 +23,7 @@ export async function lockAuditChains(tx: Tx): Promise<boolean> {
   return row?.isOurs ?? false;
 }
 
-const ENTRY = `e.id, e.merchant_id, e.user_id, e.api_key_id, e.action, e.outcome, e.subject_id, e.before, e.after,
+const ENTRY = `e.id, e.merchant_id, e.user_id, e.api_key_id, e.staff, e.action, e.outcome, e.subject_id, e.before, e.after,
   host(e.address) AS address, e.request_id, e.created_at AS at`;
 
 const LIST_UNLINKED = statement(

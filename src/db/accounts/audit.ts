@@ -1,5 +1,6 @@
 // Rows of the audit log: who did what and was refused what, and from where. They are never changed and never removed.
 import type { ListedAuditEntry } from '../../domain/accounts/audit.ts';
+import type { Staff } from '../../domain/accounts/staff.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { isService, type Decider } from '../../domain/accounts/member-change.ts';
@@ -11,6 +12,7 @@ type AuditEntry = Act & {
   readonly merchantId: MerchantId | null;
   readonly userId?: UserId | null;
   readonly apiKeyId?: ApiKeyId | null;
+  readonly staff?: Staff | null;
   readonly outcome: 'done' | 'refused';
   readonly address?: string | null;
   readonly requestId?: string | null;
@@ -30,8 +32,8 @@ export type Act = {
 const INSERT = statement(
   'audit_entry_insert',
   `INSERT INTO audit_entries (merchant_id, user_id, api_key_id, action, outcome, subject_id, before, after, address,
-                              request_id, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+                              request_id, created_at, staff)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 );
 
 export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promise<void> {
@@ -48,6 +50,7 @@ export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promis
     address,
     requestId,
     entry.at,
+    entry.staff ?? null,
   ]);
 }
 
@@ -56,14 +59,19 @@ export async function recordAct(tx: Tx, by: ActedBy, act: Act): Promise<void> {
   await insertAuditEntry(tx, { ...act, ...actorOf(by), outcome: 'done' });
 }
 
-/** Records what the service or its staff did, for a merchant or, with null, for none in particular. */
-export async function recordServiceAct(tx: Tx, merchantId: MerchantId | null, act: Act): Promise<void> {
+/** Records what the service did by itself for a merchant. */
+export async function recordServiceAct(tx: Tx, merchantId: MerchantId, act: Act): Promise<void> {
   await insertAuditEntry(tx, { ...act, merchantId, outcome: 'done' });
+}
+
+/** Records what one of the service's staff did, for a merchant or, with null, for none in particular. */
+export async function recordStaffAct(tx: Tx, merchantId: MerchantId | null, staff: Staff, act: Act): Promise<void> {
+  await insertAuditEntry(tx, { ...act, merchantId, staff, outcome: 'done' });
 }
 
 /** Records what a person or the service's staff decided. */
 export function recordDecision(tx: Tx, decider: Decider, act: Act): Promise<void> {
-  return isService(decider) ? recordServiceAct(tx, decider.serviceFor, act) : recordAct(tx, decider, act);
+  return isService(decider) ? recordStaffAct(tx, decider.serviceFor, decider.staff, act) : recordAct(tx, decider, act);
 }
 
 /** What a person was refused. The action is the method and the route, because nothing was done that has a name. */
@@ -79,7 +87,7 @@ function actorOf({ person: { merchantId, userId }, address, requestId }: ActedBy
 
 const LIST = statement(
   'audit_entry_list',
-  `SELECT a.id::text, ${named('u')} AS user, ${named('k')} AS api_key, a.action, a.outcome, a.subject_id,
+  `SELECT a.id::text, ${named('u')} AS user, ${named('k')} AS api_key, a.staff, a.action, a.outcome, a.subject_id,
           a.before, a.after, host(a.address) AS address, a.request_id, a.created_at AS at
    FROM audit_entries a LEFT JOIN users u ON u.id = a.user_id LEFT JOIN api_keys k ON k.id = a.api_key_id
    WHERE a.merchant_id = $1 AND a.id < coalesce($2, 9223372036854775807)

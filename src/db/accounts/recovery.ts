@@ -1,25 +1,67 @@
-// Rows of recoveries: the digest of a one-time token with which a person sets a new password.
-import type { UserId } from '../../domain/ids.ts';
+// Rows of recoveries: requested by one of the staff, approved by another one, and used once by the person with a token.
+import type { RecoveryNotice, RecoveryRequest } from '../../domain/accounts/recovery.ts';
+import type { Staff } from '../../domain/accounts/staff.ts';
+import type { MerchantId, RecoveryId, UserId } from '../../domain/ids.ts';
 import { boundedDelete } from '../bounded-delete.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { named } from './named.ts';
 
-const PUT = statement(
-  'recovery_put',
-  `INSERT INTO recoveries (token_sha256, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4)
-   ON CONFLICT (user_id) DO UPDATE SET token_sha256 = excluded.token_sha256, created_at = excluded.created_at,
-     expires_at = excluded.expires_at`,
+const DELETE_OF_USER = statement('recovery_delete_of_user', 'DELETE FROM recoveries WHERE user_id = $1');
+const INSERT = statement(
+  'recovery_insert',
+  `INSERT INTO recoveries (id, user_id, reason, requested_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
-export type NewRecovery = {
-  readonly tokenSha256: Buffer;
+export type NewRecovery = Pick<RecoveryRequest, 'id' | 'reason' | 'requestedBy' | 'createdAt' | 'expiresAt'> & {
   readonly userId: UserId;
-  readonly createdAt: Date;
+};
+
+/** Stores the person's one recovery. An earlier one is gone, and its token is invalid. Lock the user before. */
+export async function replaceRecovery(tx: Tx, recovery: NewRecovery): Promise<void> {
+  const { id, userId, reason, requestedBy, createdAt, expiresAt } = recovery;
+  await tx.run(DELETE_OF_USER, [userId]);
+  await tx.run(INSERT, [id, userId, reason, requestedBy, createdAt, expiresAt]);
+}
+
+const SELECT_REQUEST = `SELECT r.id, ${named('u')} AS person, u.email, r.reason, r.requested_by, r.created_at, r.expires_at
+  FROM recoveries r JOIN users u ON u.id = r.user_id
+  WHERE r.approved_at IS NULL`;
+
+const LIST_REQUESTS = statement(
+  'recovery_list_requests',
+  `${SELECT_REQUEST} AND r.expires_at > $1 ORDER BY r.id LIMIT $2`,
+);
+
+/** The recoveries that wait for an approval, oldest first, at most `limit`. */
+export async function listRecoveryRequests(db: Queryable, at: Date, limit: number): Promise<RecoveryRequest[]> {
+  return db.run<RecoveryRequest>(LIST_REQUESTS, [at, limit]);
+}
+
+const FIND_REQUEST_LOCKED = statement(
+  'recovery_find_request_locked',
+  `${SELECT_REQUEST} AND r.id = $1 AND r.expires_at > $2 FOR UPDATE OF r`,
+);
+
+/** The recovery if it waits for an approval, locked: until this transaction ends nobody else approves or replaces it. */
+export async function findRecoveryRequestLocked(tx: Tx, id: RecoveryId, at: Date): Promise<RecoveryRequest | null> {
+  return findOne<RecoveryRequest>(tx, FIND_REQUEST_LOCKED, [id, at]);
+}
+
+const APPROVE = statement(
+  'recovery_approve',
+  'UPDATE recoveries SET approved_by = $2, approved_at = $3, token_sha256 = $4, expires_at = $5 WHERE id = $1',
+);
+
+export type RecoveryApproval = {
+  readonly by: Staff;
+  readonly at: Date;
+  readonly tokenSha256: Buffer;
   readonly expiresAt: Date;
 };
 
-/** Stores the person's one recovery. It replaces an earlier one, whose token is invalid from then on. */
-export async function putRecovery(tx: Tx, { tokenSha256, userId, createdAt, expiresAt }: NewRecovery): Promise<void> {
-  await tx.run(PUT, [tokenSha256, userId, createdAt, expiresAt]);
+/** Gives the recovery its token. The database refuses the person who requested it. */
+export async function approveRecovery(tx: Tx, id: RecoveryId, approval: RecoveryApproval): Promise<void> {
+  await tx.run(APPROVE, [id, approval.by, approval.at, approval.tokenSha256, approval.expiresAt]);
 }
 
 const FIND = statement('recovery_find', 'SELECT user_id FROM recoveries WHERE token_sha256 = $1 AND expires_at > $2');
@@ -43,6 +85,32 @@ export async function useRecovery(tx: Tx, tokenSha256: Buffer, at: Date): Promis
 
 export const deleteEndedRecoveries = boundedDelete('recovery_delete_ended', {
   table: 'recoveries',
-  key: 'token_sha256',
+  key: 'id',
   isOver: 'expires_at <= $1',
 });
+
+// The audit log is what is told: it is never changed.
+const LIST_NOTICES = statement(
+  'recovery_list_notices',
+  `SELECT split_part(a.action, '.', 2) AS step, ${named('u')} AS person, a.staff, a.created_at AS at
+   FROM audit_entries a JOIN users u ON u.id = a.subject_id
+   WHERE a.merchant_id = $1 AND a.action LIKE 'recovery.%' AND a.outcome = 'done' AND a.created_at > $2
+     AND a.subject_id = coalesce($3, a.subject_id)
+   ORDER BY a.id DESC LIMIT $4`,
+);
+
+export type NoticesWanted = {
+  readonly since: Date;
+  /** Null: about anybody of the merchant. */
+  readonly about: UserId | null;
+  readonly limit: number;
+};
+
+/** What happened to accounts of the merchant's people by recovery, newest first. */
+export async function listRecoveryNotices(
+  db: Queryable,
+  merchantId: MerchantId,
+  { since, about, limit }: NoticesWanted,
+): Promise<RecoveryNotice[]> {
+  return db.run<RecoveryNotice>(LIST_NOTICES, [merchantId, since, about, limit]);
+}

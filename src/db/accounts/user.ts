@@ -74,13 +74,28 @@ export async function setPendingTotp(tx: Tx, id: UserId, sealed: string): Promis
 
 const CONFIRM_TOTP = statement(
   'user_confirm_totp',
-  `UPDATE users SET totp_secret_sealed = totp_pending_sealed, totp_pending_sealed = NULL, totp_last_step = $2
+  `UPDATE users SET totp_secret_sealed = totp_pending_sealed, totp_pending_sealed = NULL, totp_last_step = $2,
+     lost_second_factor = false
    WHERE id = $1`,
 );
 
 /** Makes the pending secret the second factor, and uses up the step whose code confirmed it. */
 export async function confirmTotp(tx: Tx, id: UserId, step: number): Promise<void> {
   await tx.run(CONFIRM_TOTP, [id, step]);
+}
+
+const MARK_RECOVERED = statement(
+  'user_mark_recovered',
+  `UPDATE users SET recovered_at = greatest(recovered_at, $2), lost_second_factor = lost_second_factor OR totp_secret_sealed IS NOT NULL
+   WHERE id = $1`,
+);
+
+/**
+ * Notes that the account was recovered. A person who has a second factor then must enrol another one before anything
+ * else: call it before the factor is removed.
+ */
+export async function markRecovered(tx: Tx, id: UserId, at: Date): Promise<void> {
+  await tx.run(MARK_RECOVERED, [id, at]);
 }
 
 const REMOVE_TOTP = statement(

@@ -1,8 +1,9 @@
 // Rows of discrepancies: an operator's status that contradicts the recorded outcome of a payment.
+import type { Staff } from '../../domain/accounts/staff.ts';
 import type { Discrepancy, DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
 import type { ReportedMoney } from '../../domain/payments/operator-status.ts';
 import type { PaymentId, PaymentKind, PaymentRef } from '../../domain/payments/payment.ts';
-import { insertAuditEntry, recordServiceAct } from '../accounts/audit.ts';
+import { insertAuditEntry, recordStaffAct } from '../accounts/audit.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
 export type NewDiscrepancy = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'foundAt'> & {
@@ -90,15 +91,23 @@ const SETTLE = statement(
                               WHEN payout_id IS NOT NULL THEN 'payout' ELSE 'reversal' END AS noun`,
 );
 
-export type SettleDiscrepancy = { readonly id: string; readonly how: string; readonly at: Date };
+export type SettleDiscrepancy = {
+  readonly id: string;
+  readonly how: string;
+  readonly by: Staff;
+  readonly at: Date;
+};
 
-/** Records how a person settled it, with an entry in the audit log; null when no discrepancy with this id is open. */
-export async function markDiscrepancySettled(tx: Tx, { id, how, at }: SettleDiscrepancy): Promise<Discrepancy | null> {
+/** Records how one of the staff settled it, with an entry in the audit log; null when no such discrepancy is open. */
+export async function markDiscrepancySettled(
+  tx: Tx,
+  { id, how, by, at }: SettleDiscrepancy,
+): Promise<Discrepancy | null> {
   const [row] = await tx.run<Discrepancy & { noun: PaymentKind }>(SETTLE, [id, at, how]);
   if (!row) return null;
   const { noun, ...settled } = row;
   const action = `${noun}.discrepancy_settled`;
   const after = { kind: settled.kind, settlement: how };
-  await recordServiceAct(tx, settled.merchantId, { action, subjectId: settled.subject, after, at });
+  await recordStaffAct(tx, settled.merchantId, by, { action, subjectId: settled.subject, after, at });
   return settled;
 }

@@ -10,6 +10,7 @@ export type RecordedAuditEntry = {
   readonly merchantId: MerchantId | null;
   readonly userId: string | null;
   readonly apiKeyId: string | null;
+  readonly staff: string | null;
   readonly action: string;
   readonly outcome: 'done' | 'refused';
   readonly subjectId: string | null;
@@ -59,6 +60,7 @@ export function auditLine(entry: RecordedAuditEntry, { chain, position, previous
     at: entry.at.toISOString(),
     user_id: entry.userId,
     api_key_id: entry.apiKeyId,
+    staff: entry.staff,
     action: entry.action,
     outcome: entry.outcome,
     subject_id: entry.subjectId,

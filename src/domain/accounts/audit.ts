@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { ApiKeyId } from '../ids.ts';
 import type { NamedPerson } from './member.ts';
+import type { Staff } from './staff.ts';
 
 /** The errors that the audit log records as a refusal of a person. */
 export const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['permission_denied', 'approval_self']);
@@ -12,6 +13,8 @@ export type ListedAuditEntry = {
   readonly id: string;
   readonly user: NamedPerson | null;
   readonly apiKey: { readonly id: ApiKeyId; readonly name: string } | null;
+  /** Who of the service's staff acted; null with neither user nor API key: the service by itself. */
+  readonly staff: Staff | null;
   readonly action: string;
   readonly outcome: 'done' | 'refused';
   readonly subjectId: string | null;

@@ -12,6 +12,7 @@ import {
   type Role,
 } from './member.ts';
 import type { Proposal } from './proposal.ts';
+import type { Staff } from './staff.ts';
 
 export type MemberChangeState = 'pending' | 'approved' | 'rejected' | 'withdrawn' | 'replaced';
 
@@ -25,7 +26,7 @@ export type MemberChange = Proposal<MemberChangeId, MemberChangeState> & {
 };
 
 /** Who decides: a person in a session, or the service's staff for a merchant whose second person is no longer there. */
-export type Decider = ActedBy | { readonly serviceFor: MerchantId };
+export type Decider = ActedBy | { readonly serviceFor: MerchantId; readonly staff: Staff };
 
 /** The second person's approval that a change needs. */
 export type Agreement = {

@@ -1,44 +1,57 @@
 // Creates a merchant with its ledger accounts, and invites its first owners.
-import { recordServiceAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import { recordStaffAct } from '../../db/accounts/audit.ts';
+import type { Database, Tx } from '../../db/database.ts';
 import { insertInvitation } from '../../db/accounts/invitation.ts';
 import { ensureOperatorAccount } from '../../db/payments/ledger.ts';
 import { insertMerchant } from '../../db/accounts/merchant.ts';
 import { newId, type MerchantId } from '../../domain/ids.ts';
 import { INVITATION_LIFE_MS } from '../../domain/accounts/member.ts';
+import type { Staff } from '../../domain/accounts/staff.ts';
 import type { Currency } from '../../domain/money.ts';
 import { OPERATORS } from '../../domain/payments/operator-catalogue.ts';
 
 export type CreateMerchant = {
   readonly name: string;
   readonly currency: Currency;
-  /** The owners to invite; without any, the merchant has no members yet. With two, neither can move money alone. */
-  readonly owners?: readonly { readonly email: string; readonly tokenSha256: Buffer }[];
+  /** The owners whom one of the staff invites; without any, the merchant has no members yet. Two cannot move money alone. */
+  readonly invited?: {
+    readonly by: Staff;
+    readonly owners: readonly { readonly email: string; readonly tokenSha256: Buffer }[];
+  };
   readonly at: Date;
 };
 
 /** The new merchant's id. The merchant has an available and a held account, and each operator one in its currency. */
 export async function createMerchant(db: Database, input: CreateMerchant): Promise<MerchantId> {
-  const { name, currency, owners = [], at } = input;
+  const { name, currency, invited, at } = input;
   const id = newId('mer', at.getTime());
   await db.withTransaction(async (tx) => {
     await insertMerchant(tx, { id, name, currency, createdAt: at });
     for (const operator of Object.keys(OPERATORS)) await ensureOperatorAccount(tx, operator, currency);
-    for (const { email, tokenSha256 } of owners) {
-      const invitation = {
-        id: newId('inv', at.getTime()),
-        merchantId: id,
-        email,
-        roles: ['owner'],
-        tokenSha256,
-        createdBy: null,
-        createdAt: at,
-        expiresAt: new Date(at.getTime() + INVITATION_LIFE_MS),
-      } as const;
-      await insertInvitation(tx, invitation);
-      const after = { email, roles: invitation.roles };
-      await recordServiceAct(tx, id, { action: 'invitation.created', subjectId: invitation.id, after, at });
-    }
+    if (invited) await inviteOwners(tx, id, invited, at);
   });
   return id;
+}
+
+async function inviteOwners(
+  tx: Tx,
+  merchantId: MerchantId,
+  { by, owners }: NonNullable<CreateMerchant['invited']>,
+  at: Date,
+): Promise<void> {
+  for (const { email, tokenSha256 } of owners) {
+    const invitation = {
+      id: newId('inv', at.getTime()),
+      merchantId,
+      email,
+      roles: ['owner'],
+      tokenSha256,
+      createdBy: null,
+      createdAt: at,
+      expiresAt: new Date(at.getTime() + INVITATION_LIFE_MS),
+    } as const;
+    await insertInvitation(tx, invitation);
+    const after = { email, roles: invitation.roles };
+    await recordStaffAct(tx, merchantId, by, { action: 'invitation.created', subjectId: invitation.id, after, at });
+  }
 }

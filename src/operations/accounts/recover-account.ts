@@ -3,9 +3,9 @@ import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import { useRecovery } from '../../db/accounts/recovery.ts';
+import { findRecovery, useRecovery } from '../../db/accounts/recovery.ts';
 import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
-import { findUserLocked, removeTotp, setPassword } from '../../db/accounts/user.ts';
+import { findUserLocked, markRecovered, removeTotp, setPassword } from '../../db/accounts/user.ts';
 import { notAuthenticated } from '../../domain/accounts/member.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
 
@@ -18,17 +18,19 @@ export type RecoverAccount = CountedAttempt & {
 };
 
 /**
- * Gives the person the new password, removes their second factor, and ends their sessions at every merchant. The token
- * is used up: of two people who present it at the same moment, only one succeeds. Every merchant of the person gets an
+ * Gives the person the new password, removes their second factor, and ends their sessions at every merchant. A person
+ * who had a second factor must enrol another one before anything else. The token is used up: of two people who present it at the same moment, only one succeeds. Every merchant of the person gets an
  * audit entry. Throws `permission_denied`; then nothing changes.
  */
 export async function recoverAccount(db: Database, input: RecoverAccount): Promise<void> {
   const { at } = input;
   await db.withTransaction(async (tx) => {
-    const userId = await useRecovery(tx, input.tokenSha256, at);
+    // The user before the recovery, as a request locks them: otherwise the two could deadlock.
+    const userId = await findRecovery(tx, input.tokenSha256, at);
     const user = userId && (await findUserLocked(tx, userId));
-    if (!user) throw notAuthenticated('no such recovery');
+    if (!user || !(await useRecovery(tx, input.tokenSha256, at))) throw notAuthenticated('no such recovery');
     await setPassword(tx, user.id, input.newHash);
+    await markRecovered(tx, user.id, at);
     await removeTotp(tx, user.id);
     await deleteSessionsOfUser(tx, user.id, null);
     await uncountAttempts(tx, input.counted, at);

@@ -4,12 +4,14 @@ import { listOpenInvitations } from '../../db/accounts/invitation.ts';
 import { listMembers, listMerchantsOf } from '../../db/accounts/member.ts';
 import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
 import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
+import { listRecoveryNotices } from '../../db/accounts/recovery.ts';
 import { findSession } from '../../db/accounts/session.ts';
 import { findFactors, type Factors } from '../../db/accounts/second-factor.ts';
 import { countPayoutsWaitingFor } from '../../db/payments/payout-approval.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { holdsOneOf, notAuthenticated, type Person } from '../../domain/accounts/member.ts';
 import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
+import { MAX_RECOVERY_NOTICES, RECOVERY_NOTICE_MS, type RecoveryNotice } from '../../domain/accounts/recovery.ts';
 import type { Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';
 
@@ -17,6 +19,8 @@ export type OwnSession = Session & {
   readonly factors: Factors;
   readonly merchants: readonly { readonly id: MerchantId; readonly name: string }[];
   readonly waitsForYou: WaitsForYou;
+  /** Recoveries of the last week, newest first: of anybody for owners and admins, for others of themselves. */
+  readonly recoveries: readonly RecoveryNotice[];
 };
 
 /** A number of payouts that stands for itself and for any greater one. */
@@ -37,9 +41,15 @@ export async function getOwnSession(db: Database, token: string, at: Date): Prom
     const sha256 = hashToken(token);
     const session = sha256 && (await findSession(tx, sha256, at));
     if (!session) throw notAuthenticated('the session has ended');
-    const merchants = await listMerchantsOf(tx, session.person.userId);
-    const factors = await findFactors(tx, session.person.userId);
-    return { ...session, factors, merchants, waitsForYou: await countWaiting(tx, session.person, at) };
+    const { person } = session;
+    const merchants = await listMerchantsOf(tx, person.userId);
+    const factors = await findFactors(tx, person.userId);
+    const recoveries = await listRecoveryNotices(tx, person.merchantId, {
+      since: new Date(at.getTime() - RECOVERY_NOTICE_MS),
+      about: holdsOneOf(person.roles, ['admin']) ? null : person.userId,
+      limit: MAX_RECOVERY_NOTICES,
+    });
+    return { ...session, factors, merchants, waitsForYou: await countWaiting(tx, person, at), recoveries };
   });
 }
 

@@ -1,6 +1,7 @@
 // Changes of members that two people must agree to: roles that move money, and the roles of owners and admins.
 import assert from 'node:assert/strict';
 import { decideMemberChange } from '../../../src/operations/accounts/decide-member-change.ts';
+import { AMINA } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, auditRows } from '../../support/people.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
@@ -219,8 +220,8 @@ describe('a change of a member’s roles', () => {
     const { merchantId, one, two } = await members.twoOwners();
     const removal = (await members.remove(one, two.person.id)).json['id'];
     const input = { id: String(removal), decision: 'approved', at: new Date() } as const;
-    const by = { serviceFor: merchantId };
-    const elsewhere = { serviceFor: testEnv.merchant.id };
+    const by = { serviceFor: merchantId, staff: AMINA };
+    const elsewhere = { serviceFor: testEnv.merchant.id, staff: AMINA };
     await assert.rejects(decideMemberChange(testEnv.db, { ...input, by: elsewhere }), /There is no such proposal/);
     const decided = await decideMemberChange(testEnv.db, { ...input, by });
     assert.deepEqual([decided.state, decided.decidedBy], ['approved', null]);

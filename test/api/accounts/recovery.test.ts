@@ -1,11 +1,23 @@
-// Recovery of an account: by a token from the service staff, once, within 24 hours, and never by people of a merchant.
+// Recovery of an account: two of the service's staff make the token, which works once, and the merchant's people are told.
 import assert from 'node:assert/strict';
 import { newToken } from '../../../src/security/token.ts';
+import type { Staff } from '../../../src/domain/accounts/staff.ts';
+import { approveRecovery } from '../../../src/operations/accounts/approve-recovery.ts';
+import { requestRecovery } from '../../../src/operations/accounts/request-recovery.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
-import { startRecovery } from '../../../src/operations/accounts/start-recovery.ts';
 import { call } from '../../support/api.ts';
+import { AMINA, BRIAN, recoveryToken } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, auditRows, codeOf, logIn, openBrowser, PASSWORD, type TestPerson } from '../../support/people.ts';
+import {
+  addPerson,
+  auditRows,
+  codeOf,
+  logIn,
+  openBrowser,
+  PASSWORD,
+  type Browser,
+  type TestPerson,
+} from '../../support/people.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 
 const RECOVERY = '/v1/console/recovery';
@@ -16,7 +28,9 @@ describe('a recovery', () => {
   const testEnv = useTestEnvironment(API_ONLY);
   beforeEach(() => testEnv.db.pool.query('DELETE FROM attempt_counters'));
 
-  const start = async (person: TestPerson) => (await startRecovery(testEnv.db, person.email, new Date()))!;
+  const start = async ({ email }: TestPerson, at = new Date()) => ({
+    token: await recoveryToken(testEnv.db, email, at),
+  });
   const use = (token: unknown, password: unknown = NEW_PASSWORD, headers: Record<string, string> = {}) =>
     call(testEnv.baseUrl, 'POST', RECOVERY, { json: { token, new_password: password }, headers, idempotencyKey: null });
   const tryLogIn = ({ email }: TestPerson, password: string) =>
@@ -41,21 +55,66 @@ describe('a recovery', () => {
     await addPerson(testEnv, other.id, ['viewer'], { email: person.email });
     const { token } = await start(person);
     const used = await use(token);
-    const { rows } = await testEnv.db.pool.query<{ merchant_id: string; action: string; user_id: string | null }>(
-      'SELECT merchant_id, action, user_id FROM audit_entries WHERE subject_id = $1 ORDER BY id',
-      [person.id],
-    );
+    const { rows } = await testEnv.db.pool.query<{
+      merchant_id: string;
+      action: string;
+      user_id: string | null;
+      staff: string;
+    }>('SELECT merchant_id, action, user_id, staff FROM audit_entries WHERE subject_id = $1 ORDER BY id', [person.id]);
     const expected = [
-      ['recovery.started', null],
-      ['recovery.used', person.id],
+      ['recovery.requested', null, 'amina'],
+      ['recovery.approved', null, 'brian'],
+      ['recovery.used', person.id, null],
     ];
     for (const id of [testEnv.merchant.id, other.id]) {
       const own = rows.filter(({ merchant_id: merchantId }) => merchantId === id);
-      const actors = own.map(({ action, user_id: userId }) => [action, userId]);
+      const actors = own.map(({ action, user_id: userId, staff }) => [action, userId, staff]);
       assert.deepEqual(actors, expected);
     }
     const changes = (await auditRows(testEnv, used)).map(({ before, after }) => [before, after]);
     assert.deepEqual(changes, Array(2).fill([{ has_second_factor: true }, { has_second_factor: false }]));
+  });
+
+  it('has a token only from another one of the staff than the one who requested it, and one', async () => {
+    const { email } = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const { db } = testEnv;
+    const at = new Date();
+    const request = async () => (await requestRecovery(db, { email, reason: 'lost it', by: AMINA, at }))!.id;
+    const [replaced, id] = [await request(), await request()];
+    const refused = (by: Staff, of = id, when = at) =>
+      assert.rejects(approveRecovery(db, { id: of, by, at: when }), { code: 'state_conflict' });
+    await refused(AMINA);
+    await refused(BRIAN, replaced);
+    await refused(BRIAN, id, new Date(at.getTime() + 24 * 60 * 60_000));
+    const both = [BRIAN, BRIAN].map((by) => approveRecovery(db, { id, by, at }));
+    const made = (await Promise.allSettled(both)).filter(({ status }) => status === 'fulfilled');
+    assert.equal(made.length, 1);
+    await refused(BRIAN);
+  });
+
+  it('is told to the owners and admins of the merchant, and to the person, when they look', async () => {
+    const { id: merchantId } = await testEnv.addMerchant();
+    const people = { owner: ['owner'], admin: ['admin'], developer: ['developer'], person: ['viewer'] } as const;
+    const person = await addPerson(testEnv, merchantId, people.person);
+    const noticesOf = async (browser: Browser) =>
+      ((await browser.call('GET', SESSION)).json['notices'] as Record<string, unknown>[]).map(
+        ({ kind, step, person: whose, staff }) => [kind, step, (whose as { id: string }).id, staff],
+      );
+    const own = await logIn(testEnv, person);
+    const token = await recoveryToken(testEnv.db, person.email);
+    const agreed = [
+      ['recovery', 'approved', person.id, 'brian'],
+      ['recovery', 'requested', person.id, 'amina'],
+    ];
+    assert.deepEqual(await noticesOf(own), agreed);
+    assert.equal((await use(token)).status, 204);
+    for (const roles of [people.owner, people.admin]) {
+      const browser = await logIn(testEnv, await addPerson(testEnv, merchantId, roles));
+      assert.deepEqual(await noticesOf(browser), [['recovery', 'used', person.id, null], ...agreed]);
+    }
+    assert.deepEqual(await noticesOf(await logIn(testEnv, await addPerson(testEnv, merchantId, people.developer))), []);
+    const elsewhere = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
+    assert.deepEqual(await noticesOf(elsewhere), []);
   });
 
   it('works once, even for two calls at once', async () => {
@@ -72,7 +131,7 @@ describe('a recovery', () => {
     const second = await start(person);
     assertNotAuthenticated(await use(first.token));
     const startedAt = new Date(Date.now() - 24 * 60 * 60_000);
-    const late = (await startRecovery(testEnv.db, person.email, startedAt))!;
+    const late = await start(person, startedAt);
     assertNotAuthenticated(await use(second.token));
     assertNotAuthenticated(await use(late.token));
     assert.equal((await tryLogIn(person, PASSWORD)).status, 201, 'nothing was changed');

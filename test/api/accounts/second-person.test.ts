@@ -4,6 +4,7 @@ import type { UserId } from '../../../src/domain/ids.ts';
 import { newToken } from '../../../src/security/token.ts';
 import { createMerchant } from '../../../src/operations/accounts/create-merchant.ts';
 import { decideInvitation } from '../../../src/operations/accounts/decide-invitation.ts';
+import { AMINA } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, enrolSecondFactor, logIn } from '../../support/people.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
@@ -110,7 +111,12 @@ describe('a second person', () => {
       members.assertWaits(invited);
       const { id, token } = invited.json;
       assertError(await members.decide(admin, id, 'approve'), 'permission_denied');
-      const input = { id: String(id), decision: 'approved', by: { serviceFor: merchantId }, at: new Date() } as const;
+      const input = {
+        id: String(id),
+        decision: 'approved',
+        by: { serviceFor: merchantId, staff: AMINA },
+        at: new Date(),
+      } as const;
       const decided = await decideInvitation(testEnv.db, input);
       assert.ok(decided.kind === 'approved');
       const { data } = (await owner.browser.call('GET', '/v1/console/audit?limit=1')).json as unknown as {
@@ -180,7 +186,7 @@ describe('a second person', () => {
     const owners = [members.newEmail(), members.newEmail()].map((email) => ({ email, ...newToken() }));
     const [first, other] = owners as [(typeof owners)[0], (typeof owners)[0]];
     const invited = owners.map(({ email, sha256 }) => ({ email, tokenSha256: sha256 }));
-    const input = { name: 'Duka', currency: 'UGX', owners: invited, at: new Date() } as const;
+    const input = { name: 'Duka', currency: 'UGX', invited: { by: AMINA, owners: invited }, at: new Date() } as const;
     const merchantId = await createMerchant(testEnv.db, input);
     const join = async ({ email, token }: typeof first): Promise<LoggedInMember> => {
       const accepted = await members.accept({ token });

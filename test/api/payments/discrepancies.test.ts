@@ -10,6 +10,7 @@ import type { AttestedStatus, OperatorStatus } from '../../../src/domain/payment
 import { OPERATOR_CALLED_BACK } from '../../../workflows/contract.ts';
 import { recheckWorkflowId } from '../../../src/temporal/workflow-ids.ts';
 import { json } from '../../operators/stub-operator.ts';
+import { AMINA } from '../../support/staff.ts';
 import { temporalClient } from '../../support/engines.ts';
 import {
   eventually,
@@ -154,7 +155,7 @@ describe('an operator that contradicts a final payment', () => {
     await untilPayoutState(testEnv, payout, 'succeeded');
     assert.deepEqual(await balanceOf(testEnv, merchant), [10_000, 0]);
     for (const { id } of await listDiscrepancies(testEnv.db, 10)) {
-      await settleDiscrepancy(testEnv.db, { id, how: 'looked into by the test', at: new Date() });
+      await settleDiscrepancy(testEnv.db, { id, how: 'looked into by the test', by: AMINA, at: new Date() });
     }
   });
 

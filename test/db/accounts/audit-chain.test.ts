@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey, createSecretKey, randomBytes, verify } from 'node:crypto';
 import { Client } from 'pg';
-import { recordServiceAct } from '../../../src/db/accounts/audit.ts';
+import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
 import { listAllAuditChains } from '../../../src/db/accounts/audit-chain.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { createAuditChains } from '../../../src/dispatcher/audit-chains.ts';
@@ -15,6 +15,7 @@ import { hashAuditLine, signAuditHead } from '../../../src/security/audit-signat
 import type { KeyRing } from '../../../src/security/sealing.ts';
 import { postgres } from '../../support/engines.ts';
 import { makeMerchant } from '../rows.ts';
+import { AMINA } from '../../support/staff.ts';
 import { useDatabasePerCase } from '../use-database.ts';
 
 const RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
@@ -34,7 +35,7 @@ describe('the hash chain of an audit log', () => {
   });
 
   const record = (action: string, of: MerchantId | null = merchantId, after: object | null = { amount: 5 }) =>
-    db.withTransaction((tx) => recordServiceAct(tx, of, { action, subjectId: null, after, at: MONDAY }));
+    db.withTransaction((tx) => recordStaffAct(tx, of, AMINA, { action, subjectId: null, after, at: MONDAY }));
   const link = () => linkAuditEntries(db, LIMIT);
   const sign = (at: Date, ring = RING) => signAuditHeads(db, { ring, at, limit: LIMIT });
   const faults = async (kept: readonly KeptHead[] = [], ring = RING) =>
@@ -94,7 +95,7 @@ describe('the hash chain of an audit log', () => {
 
   it('has an entry whose transaction commits after a later one was linked', async () => {
     await db.withTransaction(async (tx) => {
-      await recordServiceAct(tx, merchantId, { action: 'late.done', subjectId: null, at: MONDAY });
+      await recordStaffAct(tx, merchantId, AMINA, { action: 'late.done', subjectId: null, at: MONDAY });
       await recordLinked('early.done');
     });
     assert.equal((await verifyAudit(db, { chain: merchantId, kept: [], ring: RING })).waiting, 1);
@@ -171,6 +172,11 @@ describe('the hash chain of an audit log', () => {
         'changed who an entry names',
         `UPDATE audit_entries SET request_id = 'req_1' WHERE action = 'd.done'`,
         /entry 4 is not as it was recorded/,
+      ],
+      [
+        'changed who of the staff acted',
+        `UPDATE audit_entries SET staff = 'brian' WHERE action = 'a.done'`,
+        /entry 1 is not as it was recorded/,
       ],
       ['removed an entry', `DELETE FROM audit_entries WHERE action = 'b.done'`, /entry 2 is missing/],
       [

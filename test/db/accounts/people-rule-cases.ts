@@ -1,5 +1,6 @@
 // Invalid rows of users, members, sessions, invitations, policies and the audit log, each with the rule that refuses it.
 import { newId } from '../../../src/domain/ids.ts';
+import { RECOVERY_RULE_CASES } from './recovery-rule-cases.ts';
 import {
   insert,
   insertRow,
@@ -157,22 +158,6 @@ const MEMBER_CHANGE_CASES: readonly RuleCase[] = [
     return [insert(fixture, 'member_changes', id), insert(fixture, 'member_changes', { ...id, ...decided })];
   }),
   twoRows('two pending proposals by one person about one member', 'member_changes_one_pending', 'member_changes'),
-];
-
-const RECOVERY_CASES: readonly RuleCase[] = [
-  ...wrongInserts('recoveries', [
-    ['a digest of the wrong length', { token_sha256: Buffer.alloc(33) }, 'recoveries_token_sha256_check'],
-    ['a recovery of an unknown user', () => ({ user_id: newId('usr') }), 'recoveries_user_id_fkey'],
-    ['an end before the beginning', { expires_at: new Date(0) }, 'recoveries_end_after_they_begin'],
-  ]),
-  twoRows('two recoveries of one user', 'recoveries_user_id_key', 'recoveries'),
-  ruleCase('one token for two users', 'recoveries_pkey', (fixture) => {
-    const token = { token_sha256: Buffer.alloc(32, 7) };
-    return [
-      insert(fixture, 'recoveries', token),
-      insert(fixture, 'recoveries', { ...token, user_id: fixture.approverId }),
-    ];
-  }),
 ];
 
 const SESSION_CASES: readonly RuleCase[] = [
@@ -333,6 +318,8 @@ const AUDIT_CASES: readonly RuleCase[] = [
     ['an unknown API key', () => ({ api_key_id: newId('key') }), 'audit_entries_api_key_id_fkey'],
     ['an empty action', { action: '' }, 'audit_entries_action_check'],
     ['an unknown outcome', { outcome: 'maybe' }, 'audit_entries_outcome_check'],
+    ['one of the staff by no name', { user_id: null, staff: 'Amina' }, 'audit_entries_staff_form'],
+    ['a person and one of the staff', { staff: 'amina' }, 'audit_entries_one_actor'],
     ['a subject id that is too long', { subject_id: 'x'.repeat(301) }, 'audit_entries_subject_id_check'],
   ]),
   ...refusedChanges('audit_entries', ['UPDATE', 'DELETE', 'TRUNCATE'], 'action'),
@@ -343,7 +330,7 @@ export const PEOPLE_RULE_CASES: readonly RuleCase[] = [
   ...MEMBER_CASES,
   ...INVITATION_CASES,
   ...MEMBER_CHANGE_CASES,
-  ...RECOVERY_CASES,
+  ...RECOVERY_RULE_CASES,
   ...SESSION_CASES,
   ...COUNTER_CASES,
   ...POLICY_CASES,

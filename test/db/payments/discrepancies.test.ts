@@ -14,6 +14,7 @@ import { settleDiscrepancy } from '../../../src/operations/payments/settle-discr
 import { balanceOf, confirmRefund, makePayout, makeReversal, makeShop, recordReversal } from './payout-rows.ts';
 import { makeCollection, record, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabasePerCase } from '../use-database.ts';
+import { AMINA } from '../../support/staff.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
 
@@ -66,7 +67,8 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const [open] = await listDiscrepancies(db, 10);
     const { merchantId } = shop;
     assert.deepEqual([open?.merchantId, open?.subject, open?.kind], [merchantId, payout.id, 'paid_after_failed']);
-    const settle = (id: string) => settleDiscrepancy(db, { id, how: 'the payee sent it back', at: new Date() });
+    const settle = (id: string) =>
+      settleDiscrepancy(db, { id, how: 'the payee sent it back', by: AMINA, at: new Date() });
     assert.equal(await settle(String(BigInt(open!.id) + 1n)), null);
     assert.equal((await checkLedger(db)).length, 1);
     // When several people settle it at once, one of them does, and one entry is recorded.
@@ -103,7 +105,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     assert.deepEqual([fault?.subject, others], [collection.id, []]);
     assert.deepEqual([await balance(), await getCollection(db, merchantId, collection.id)], [before, collection]);
     const [open] = await listDiscrepancies(db, 10);
-    await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer manually', at: new Date() });
+    await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer manually', by: AMINA, at: new Date() });
     const { items } = await listAuditEntries(db, merchantId, null, 1);
     assert.deepEqual([items[0]?.action, items[0]?.subjectId], ['collection.discrepancy_settled', collection.id]);
   });
@@ -180,7 +182,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     };
     const settleAll = async () => {
       for (const { id } of await listDiscrepancies(db, 10)) {
-        await settleDiscrepancy(db, { id, how: 'cleared with the operator', at: new Date() });
+        await settleDiscrepancy(db, { id, how: 'cleared with the operator', by: AMINA, at: new Date() });
       }
     };
     assert.deepEqual(await openAfter(otherwise('1')), [['1', '4711']]);
@@ -232,7 +234,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const undecided = { kind: 'undecided', queriedAtMs: Date.now() } as const;
     assert.equal((await record(db, collection, undecided)).state, 'reconciling');
     const [open] = await listDiscrepancies(db, 10);
-    await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer manually', at: new Date() });
+    await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer manually', by: AMINA, at: new Date() });
     assert.equal((await record(db, collection, undecided, new Date(Date.now() + 1))).failureCode, 'unknown');
   });
 

@@ -1,6 +1,7 @@
 // What the activities do with a payout whose release no process of ours attested, and which approvals count for a release.
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
+import { AMINA } from '../../support/staff.ts';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
@@ -58,7 +59,7 @@ describe('a payout whose release is not attested', () => {
       ['release_unattested'],
       'once, however often it is found',
     );
-    await settleDiscrepancy(db, { id: found[0]!.id, how: 'a test wrote it', at: new Date() });
+    await settleDiscrepancy(db, { id: found[0]!.id, how: 'a test wrote it', by: AMINA, at: new Date() });
     assert.equal((await neverSent(payout)).state, 'failed');
     assert.deepEqual(await open(payout), []);
   });
@@ -75,7 +76,7 @@ describe('a payout whose release is not attested', () => {
     await assert.rejects(activities('live').sendWithOperator(refOf(payout)), { type: 'ApprovalMissing' });
     assert.deepEqual(fatal, [{ id: payout.id, merchantId: shop.merchantId, isNew: true }]);
     const [found] = await open(payout);
-    await settleDiscrepancy(db, { id: found!.id, how: 'settled by the test', at: new Date() });
+    await settleDiscrepancy(db, { id: found!.id, how: 'settled by the test', by: AMINA, at: new Date() });
   });
 
   it('is not released by one person beside an approval that somebody wrote into the database', async () => {

@@ -18,9 +18,9 @@ export function recoveryRoutes(deps: ApiDeps): Route[] {
       tag: 'Console session',
       summary: 'Set a new password with a recovery token',
       description:
-        'Whoever runs the service hands the token to a person who lost their password or second factor; it works once, within ' +
-        '24 hours. The second factor is gone and every session of the person has ended: they log in, and enrol another one. ' +
-        'Nobody at a merchant can make such a token.',
+        'Two of the staff of the service agree to hand the token to a person who lost their password or second factor; it ' +
+        'works once, within 24 hours. The second factor is gone and every session of the person has ended: they log in, and ' +
+        'enrol another one before anything else. Nobody at a merchant can make such a token.',
       access: 'anyone',
       body: recoverSchema,
       response: { status: 204, description: 'The new password counts.' },

@@ -5,7 +5,8 @@ import { ENVIRONMENTS, type Environment } from '../../../domain/event.ts';
 import { sessionEndsAt, sessionExpiresAt } from '../../../domain/accounts/session.ts';
 import { freshUntil, mustEnrol, scopesOfRoles } from '../../../domain/accounts/member.ts';
 import { MAX_WAITING_SHOWN, type OwnSession } from '../../../queries/accounts/session.ts';
-import { email, givenCode, givenPassword, newPassword, shownRoles, userId } from './person.ts';
+import { email, givenCode, givenPassword, namedPerson, newPassword, shownRoles, userId } from './person.ts';
+import { RECOVERY_STEPS } from '../../../domain/accounts/recovery.ts';
 import { time } from '../primitives.ts';
 
 export const logInSchema = z
@@ -105,6 +106,21 @@ export const sessionSchema = z
           }),
       })
       .meta({ description: 'How much waits for this person’s word as a second one, at the merchant of the session.' }),
+    notices: z
+      .array(
+        z.strictObject({
+          kind: z.literal('recovery'),
+          step: z.enum(RECOVERY_STEPS),
+          person: namedPerson.meta({ description: 'Whose account it is.' }),
+          staff: z.string().nullable().meta({ description: 'Who of the service’s staff; null of the use.' }),
+          at: time,
+        }),
+      )
+      .meta({
+        description:
+          'Accounts that the service’s staff let somebody in to again in the last seven days, newest first: to owners and ' +
+          'admins of anybody at the merchant, to others their own. An account that was not lost was taken: tell them.',
+      }),
     merchants: z.array(merchant).meta({ description: 'All that the person can log in to.' }),
   })
   .meta({ id: 'Session' });
@@ -136,6 +152,13 @@ export function sessionObject(session: OwnSession, { environment, stepUpOperatio
       policy_changes: session.waitsForYou.policyChanges,
       payouts: session.waitsForYou.payouts,
     },
+    notices: session.recoveries.map(({ step, person: whose, staff, at }) => ({
+      kind: 'recovery' as const,
+      step,
+      person: whose,
+      staff,
+      at: at.toISOString(),
+    })),
     merchants: session.merchants.map(({ id, name }) => ({ id, name })),
   };
 }

@@ -1,0 +1,47 @@
+// Requests the recovery of a person who lost their password or second factor, in the name of one of the staff.
+import { recordStaffAct } from '../../db/accounts/audit.ts';
+import type { Database } from '../../db/database.ts';
+import { listMerchantsOf } from '../../db/accounts/member.ts';
+import { replaceRecovery } from '../../db/accounts/recovery.ts';
+import { findUserByEmail, findUserLocked } from '../../db/accounts/user.ts';
+import type { Staff } from '../../domain/accounts/staff.ts';
+import { newId, type RecoveryId, type UserId } from '../../domain/ids.ts';
+import { RECOVERY_LIFE_MS } from '../../domain/accounts/recovery.ts';
+
+export type RequestRecovery = {
+  readonly email: string;
+  /** For the second one of the staff, and for the people of the person's merchants, who read it in their audit logs. */
+  readonly reason: string;
+  readonly by: Staff;
+  readonly at: Date;
+};
+
+export type RequestedRecovery = {
+  readonly id: RecoveryId;
+  readonly userId: UserId;
+  readonly name: string;
+  /** The names of the merchants whose audit logs record it. */
+  readonly merchants: readonly string[];
+};
+
+/**
+ * The recovery, which opens nothing until another one of the staff approves it, within 24 hours. An earlier recovery of
+ * the same person is gone, with its token if it has one. Null when no user has this e-mail.
+ */
+export async function requestRecovery(db: Database, input: RequestRecovery): Promise<RequestedRecovery | null> {
+  const { email, reason, by, at } = input;
+  return db.withTransaction(async (tx) => {
+    const found = await findUserByEmail(tx, email);
+    const user = found && (await findUserLocked(tx, found.id));
+    if (!user) return null;
+    const id = newId('rcv', at.getTime());
+    const expiresAt = new Date(at.getTime() + RECOVERY_LIFE_MS);
+    await replaceRecovery(tx, { id, userId: user.id, reason, requestedBy: by, createdAt: at, expiresAt });
+    const merchants = await listMerchantsOf(tx, user.id);
+    const after = { reason, expires_at: expiresAt };
+    const act = { action: 'recovery.requested', subjectId: user.id, after, at };
+    for (const merchant of merchants) await recordStaffAct(tx, merchant.id, by, act);
+    if (merchants.length === 0) await recordStaffAct(tx, null, by, act);
+    return { id, userId: user.id, name: user.name, merchants: merchants.map(({ name }) => name) };
+  });
+}
