@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts';
 import type { Environment } from '../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../domain/ids.ts';
 import type { ActedBy, Person } from '../domain/accounts/member.ts';
+import type { ServiceLimits } from '../domain/accounts/policy.ts';
 import type { Currency } from '../domain/money.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { plainAddress } from '../security/attempt-limit.ts';
@@ -46,6 +47,8 @@ export type ApiDeps = {
   readonly refuseUrl: (url: string) => string | null;
   /** An endpoint is disabled when everything sent to it has failed for so long. */
   readonly endpointFailingLimitMs: number;
+  /** What applies where a merchant's policy says nothing. */
+  readonly serviceLimits: ServiceLimits;
   /** Seals and opens people's second factors, and seals endpoints' secrets. */
   readonly keyRing: KeyRing;
   readonly log: Log;

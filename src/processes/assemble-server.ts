@@ -204,6 +204,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     publicUrl: settings.MALIPO_PUBLIC_URL,
     payments,
     endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,
+    serviceLimits: { payoutExpiryMs: config.clocks.payoutExpiryMs },
     refuseUrl: (url) => guard.refuseUrl(url),
     keyRing: settings.MALIPO_SECRET_KEYS,
     log,

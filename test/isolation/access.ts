@@ -55,7 +55,7 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   listReplays: ANY,
   getReplay: ANY,
   getPolicy: ANY,
-  proposePolicyChange: PEOPLE,
+  changePolicy: PEOPLE,
   approvePolicyChange: PEOPLE,
   rejectPolicyChange: PEOPLE,
   listAuditEntries: ANY,

@@ -14,7 +14,7 @@ import { createInvitation } from '../../src/operations/accounts/create-invitatio
 import { createReplay } from '../../src/operations/webhooks/create-replay.ts';
 import { getReplay } from '../../src/queries/webhooks/replay.ts';
 import { listEndpoints } from '../../src/queries/webhooks/endpoint.ts';
-import { proposePolicyChange } from '../../src/operations/accounts/propose-policy-change.ts';
+import { changePolicy } from '../../src/operations/accounts/change-policy.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { startSecondFactor } from '../../src/operations/accounts/start-second-factor.ts';
 import { actedBy, makeReversal, queue } from '../db/payments/payout-rows.ts';
@@ -118,7 +118,7 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   getReplay: async (context) => ({ id: await addReplay(context) }),
 
   getPolicy: NOTHING,
-  proposePolicyChange: () => ({ json: { payout_expires_after_seconds: 86_400 } }),
+  changePolicy: () => ({ json: { payout_expires_after_seconds: 86_400 } }),
   approvePolicyChange: async (context) => ({ id: await proposePolicy(context) }),
   rejectPolicyChange: async (context) => ({ id: await proposePolicy(context) }),
   listAuditEntries: NOTHING,
@@ -234,10 +234,21 @@ async function proposerFor({ testEnv, shop, person }: SampleContext): Promise<Pe
   return holdsOneOf(roles, ['admin']) ? { ...shop.owner, userId: person.id, roles } : shop.owner;
 }
 
-/** Made by the owner, so that the caller is a second person. Only one per person may wait: each must be decided. */
+let longerSeconds = 1_000_000;
+
+/**
+ * Made by the owner, so that the caller is a second person. Only one per person may wait: each must be decided. Each is
+ * looser than what applies, so that it waits.
+ */
 async function proposePolicy({ testEnv, shop }: SampleContext): Promise<string> {
-  const input = { changes: { approver_daily_limit: 5_000_000 }, by: actedBy(shop.owner), at: new Date() };
-  return (await proposePolicyChange(testEnv.db, input)).change.id;
+  const changed = await changePolicy(testEnv.db, {
+    changes: { payout_expires_after_seconds: ++longerSeconds },
+    serviceLimits: testEnv.config.clocks,
+    by: actedBy(shop.owner),
+    at: new Date(),
+  });
+  if (changed.kind !== 'waiting') throw new Error('a looser policy was not proposed but changed');
+  return changed.change.id;
 }
 
 async function startEnrolment({ testEnv, shop, person }: SampleContext): Promise<string> {

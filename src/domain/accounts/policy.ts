@@ -57,6 +57,30 @@ export function changedPolicy(policy: Policy, changes: Partial<PolicyObject>): P
   };
 }
 
+/** What applies where a policy says null. */
+export type ServiceLimits = { readonly payoutExpiryMs: number };
+
+// One line per rule, and the compiler asks for each: how strict a policy is in it. The higher value is the stricter one.
+const STRICTNESS: Readonly<Record<keyof Policy, (policy: Policy, limits: ServiceLimits) => number | bigint>> = {
+  secondFactorRequired: ({ secondFactorRequired }) => (secondFactorRequired ? 1 : 0),
+  twoApproversAboveMinor: ({ twoApproversAboveMinor }) => strictnessOf(twoApproversAboveMinor),
+  approverDailyLimitMinor: ({ approverDailyLimitMinor }) => strictnessOf(approverDailyLimitMinor),
+  payoutExpiresAfterMs: ({ payoutExpiresAfterMs }, { payoutExpiryMs }) => -(payoutExpiresAfterMs ?? payoutExpiryMs),
+};
+
+/**
+ * Whether any rule of `after` is looser than that of `before`. Then the change needs a second person, also if other rules
+ * become stricter with it.
+ */
+export function isLooser(before: Policy, after: Policy, limits: ServiceLimits): boolean {
+  return Object.values(STRICTNESS).some((strictness) => strictness(after, limits) < strictness(before, limits));
+}
+
+/** Of an amount that must not be exceeded; null: none. */
+function strictnessOf(limitMinor: bigint | null): number | bigint {
+  return limitMinor === null ? -Infinity : -limitMinor;
+}
+
 function toNumber(amountMinor: bigint | null): number | null {
   return amountMinor === null ? null : Number(amountMinor);
 }

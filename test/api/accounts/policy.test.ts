@@ -1,4 +1,4 @@
-// The payout policy of a merchant: one person proposes a change, another one decides, and only then it changes.
+// The payout policy of a merchant: one person makes it stricter; to make it looser, a second one must agree.
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/ids.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
@@ -13,6 +13,13 @@ const DEFAULTS = {
   approver_daily_limit: null,
   payout_expires_after_seconds: null,
 };
+/** Most tests begin with a strict one, which they make looser. */
+const STRICT = {
+  second_factor_required: true,
+  two_approvers_above: 0,
+  approver_daily_limit: 1,
+  payout_expires_after_seconds: 60,
+};
 
 describe('the policy', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -26,7 +33,9 @@ describe('the policy', () => {
   };
   const twoAdmins = async () => {
     const { id } = await testEnv.addMerchant();
-    return [await logInAs(testEnv, id, 'owner'), await logInAs(testEnv, id, 'admin'), id] as const;
+    const owner = await logInAs(testEnv, id, 'owner');
+    assert.equal((await propose(owner, STRICT)).status, 200);
+    return [owner, await logInAs(testEnv, id, 'admin'), id] as const;
   };
 
   it('has its defaults until it is changed, and every role may read it', async () => {
@@ -34,44 +43,80 @@ describe('the policy', () => {
     assert.deepEqual(await read(viewer), { policy: DEFAULTS, pending: [] });
   });
 
-  it('is changed when one person proposes and another one approves', async () => {
+  it('becomes stricter by the word of one person, at once', async () => {
+    const [one, two, merchantId] = await twoAdmins();
+    await decide(two, (await propose(one, DEFAULTS)).json['id'], 'approve');
+    const waiting = (await propose(one, { payout_expires_after_seconds: 2_000_000 })).json['id'];
+    const changed = await propose(one, { second_factor_required: true, approver_daily_limit: 500 });
+    const after = { ...DEFAULTS, second_factor_required: true, approver_daily_limit: 500 };
+    assert.deepEqual([changed.status, changed.json], [200, after]);
+    const entries = (await auditRows(testEnv, changed)).map((row) => [
+      row.action,
+      row.subject_id,
+      row.before,
+      row.after,
+    ]);
+    assert.deepEqual(entries, [
+      ['policy.changed', merchantId, DEFAULTS, after],
+      ['policy_change.replaced', waiting, null, { replaced_by: null }],
+    ]);
+    assert.deepEqual(await read(two), { policy: after, pending: [] });
+    const mixed = await propose(two, { approver_daily_limit: 400, second_factor_required: false });
+    assert.equal(mixed.status, 202, 'one rule is looser');
+    assert.deepEqual((await read(two)).policy, after);
+  });
+
+  it('is changed at once where nothing becomes looser, and nothing is decided meanwhile', async () => {
     const [one, two] = await twoAdmins();
-    const proposed = await propose(one, { second_factor_required: true, two_approvers_above: 500_000 });
+    const looser = (await propose(one, { approver_daily_limit: 10 })).json['id'];
+    // Equal to what applies now, and stricter than what applies after the approval: never looser than either.
+    const [approved, same] = await Promise.all([
+      decide(two, looser, 'approve'),
+      propose(two, { approver_daily_limit: 1 }),
+    ]);
+    assert.deepEqual([approved.status, same.status], [200, 200]);
+    const { policy } = await read(one);
+    assert.ok([1, 10].includes(Number(policy['approver_daily_limit'])));
+  });
+
+  it('becomes looser when one person proposes and another one approves', async () => {
+    const [one, two] = await twoAdmins();
+    const proposed = await propose(one, { second_factor_required: false, two_approvers_above: 500_000 });
     assert.equal(proposed.status, 202, proposed.text);
     assert.deepEqual([proposed.json['state'], proposed.json['needs_second_person']], ['pending', false]);
-    await assertAudited(testEnv, proposed, { action: 'policy_change.proposed', before: DEFAULTS });
+    await assertAudited(testEnv, proposed, { action: 'policy_change.proposed', before: STRICT });
     const { policy, pending } = await read(two);
-    assert.deepEqual(policy, DEFAULTS, 'not before it is approved');
+    assert.deepEqual(policy, STRICT, 'not before it is approved');
     assert.deepEqual(valuesOf(pending, 'id'), [proposed.json['id']]);
     const approved = await decide(two, proposed.json['id'], 'approve');
     assert.deepEqual([approved.status, approved.json['state']], [200, 'approved']);
-    const after = { ...DEFAULTS, second_factor_required: true, two_approvers_above: 500_000 };
-    await assertAudited(testEnv, approved, { action: 'policy_change.approved', before: DEFAULTS, after });
+    const after = { ...STRICT, second_factor_required: false, two_approvers_above: 500_000 };
+    await assertAudited(testEnv, approved, { action: 'policy_change.approved', before: STRICT, after });
     assert.deepEqual(await read(one), { policy: after, pending: [] });
   });
 
   it('is not changed by the proposal of a person who may no longer propose', async () => {
     const [one, two, merchantId] = await twoAdmins();
     const proposer = await addPerson(testEnv, merchantId, ['admin']);
-    const { id } = (await propose(await logIn(testEnv, proposer), { approver_daily_limit: 1 })).json;
+    const { id } = (await propose(await logIn(testEnv, proposer), { approver_daily_limit: 2 })).json;
     await testEnv.db.pool.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [proposer.id]);
     assertError(await decide(two, id, 'approve'), 'state_conflict');
-    assert.deepEqual((await read(one)).policy, DEFAULTS);
+    assert.deepEqual((await read(one)).policy, STRICT);
   });
 
   it('stays as it was after a rejection', async () => {
     const [one, two] = await twoAdmins();
-    const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
+    const { id } = (await propose(one, { approver_daily_limit: 2 })).json;
     const rejected = await decide(two, id, 'reject');
     assert.deepEqual([rejected.status, rejected.json['state']], [200, 'rejected']);
-    await assertAudited(testEnv, rejected, { action: 'policy_change.rejected', before: { approver_daily_limit: 1 } });
-    assert.deepEqual(await read(one), { policy: DEFAULTS, pending: [] });
+    await assertAudited(testEnv, rejected, { action: 'policy_change.rejected', before: { approver_daily_limit: 2 } });
+    assert.deepEqual(await read(one), { policy: STRICT, pending: [] });
     assertError(await decide(two, id, 'approve'), 'state_conflict');
   });
 
   it('is never decided by the person who proposed the change', async () => {
     const [one, two, merchantId] = await twoAdmins();
-    const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
+    const { id } = (await propose(one, { approver_daily_limit: 2 })).json;
     for (const verb of ['approve', 'reject'] as const) {
       const refused = await decide(one, id, verb);
       assertError(refused, 'permission_denied');
@@ -88,7 +133,7 @@ describe('the policy', () => {
   it('waits for a second person where there is none, and reports it', async () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const owner = await logInAs(testEnv, merchantId, 'owner');
-    const { id, needs_second_person: needs } = (await propose(owner, { second_factor_required: true })).json;
+    const { id, needs_second_person: needs } = (await propose(owner, { payout_expires_after_seconds: 2_000_000 })).json;
     assert.equal(needs, true);
     assertError(await decide(owner, id, 'approve'), 'permission_denied');
     assert.equal((await decide(await logInAs(testEnv, merchantId, 'admin'), id, 'approve')).status, 200);
@@ -97,11 +142,12 @@ describe('the policy', () => {
   it('is decided once when two people decide at the same time', async () => {
     const [one, two, merchantId] = await twoAdmins();
     const three = await logInAs(testEnv, merchantId, 'admin');
+    let limit = 1;
     for (const verbs of [
       ['approve', 'approve'],
       ['approve', 'reject'],
     ] as const) {
-      const { id } = (await propose(one, { approver_daily_limit: 7 })).json;
+      const { id } = (await propose(one, { approver_daily_limit: ++limit })).json;
       const responses = await Promise.all([decide(two, id, verbs[0]), decide(three, id, verbs[1])]);
       assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 409]);
     }
@@ -114,13 +160,13 @@ describe('the policy', () => {
     const responses = await Promise.all([decide(two, first, 'approve'), decide(one, second, 'approve')]);
     assert.deepEqual(valuesOf(responses, 'status'), [200, 200]);
     const { policy } = await read(one);
-    assert.deepEqual(policy, { ...DEFAULTS, approver_daily_limit: 7, two_approvers_above: 9 });
+    assert.deepEqual(policy, { ...STRICT, approver_daily_limit: 7, two_approvers_above: 9 });
   });
 
   it('has at most one waiting proposal per person, the latest', async () => {
     const [one, two] = await twoAdmins();
-    const first = (await propose(one, { approver_daily_limit: 1 })).json['id'];
-    const next = await propose(one, { approver_daily_limit: 2 });
+    const first = (await propose(one, { approver_daily_limit: 2 })).json['id'];
+    const next = await propose(one, { approver_daily_limit: 3 });
     const second = next.json['id'];
     const replaced = (await auditRows(testEnv, next)).find(({ action }) => action === 'policy_change.replaced');
     assert.deepEqual([replaced?.subject_id, replaced?.after], [first, { replaced_by: second }]);
@@ -130,29 +176,28 @@ describe('the policy', () => {
 
   it('is not changed by an expired proposal', async () => {
     const [one, two] = await twoAdmins();
-    const { id } = (await propose(one, { approver_daily_limit: 1 })).json;
+    const { id } = (await propose(one, { approver_daily_limit: 2 })).json;
     await testEnv.db.pool.query('UPDATE policy_changes SET expires_at = now() WHERE id = $1', [id]);
     assert.deepEqual((await read(two)).pending, []);
     assertError(await decide(two, id, 'approve'), 'state_conflict');
   });
 
   it('cannot be approved by a person who has just lost the role', async () => {
-    const { id: merchantId } = await testEnv.addMerchant();
-    const owner = await logInAs(testEnv, merchantId, 'owner');
+    const [owner, , merchantId] = await twoAdmins();
     const person = await addPerson(testEnv, merchantId, ['admin']);
     const admin = await logIn(testEnv, person);
-    const { id } = (await propose(owner, { approver_daily_limit: 1 })).json;
+    const { id } = (await propose(owner, { approver_daily_limit: 2 })).json;
     await testEnv.db.pool.query("UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
     assertError(await decide(admin, id, 'approve'), 'permission_denied');
   });
 
   it('accepts forms, in which an empty field is null', async () => {
     const [one, two] = await twoAdmins();
-    const form = { second_factor_required: 'true', two_approvers_above: '', payout_expires_after_seconds: '3600' };
+    const form = { second_factor_required: 'false', two_approvers_above: '', payout_expires_after_seconds: '3600' };
     const proposed = await one.call('PATCH', POLICY, { form });
     assert.equal(proposed.status, 202, proposed.text);
     assert.deepEqual(proposed.json['changes'], {
-      second_factor_required: true,
+      second_factor_required: false,
       two_approvers_above: null,
       payout_expires_after_seconds: 3600,
     });
@@ -177,7 +222,7 @@ describe('the policy', () => {
 
   it('returns the same error for a proposal of another merchant as for an unknown one', async () => {
     const [one] = await twoAdmins();
-    const { id: foreign } = (await propose(one, { approver_daily_limit: 1 })).json;
+    const { id: foreign } = (await propose(one, { approver_daily_limit: 2 })).json;
     const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     for (const id of [foreign, newId('pch'), 'pch_1']) {
       assertError(await decide(owner, id, 'approve'), 'policy_change_not_found');

@@ -1,6 +1,12 @@
-// Policies: how changes apply to them.
+// Policies: how changes apply to them, and which of two is looser.
 import assert from 'node:assert/strict';
-import { changedPolicy, DEFAULT_POLICY, policyObject } from '../../../src/domain/accounts/policy.ts';
+import {
+  changedPolicy,
+  DEFAULT_POLICY,
+  isLooser,
+  policyObject,
+  type Policy,
+} from '../../../src/domain/accounts/policy.ts';
 
 describe('a policy', () => {
   it('changes in the named fields and in no other', () => {
@@ -14,5 +20,40 @@ describe('a policy', () => {
     });
     assert.deepEqual(changedPolicy(second, {}), second);
     assert.equal(changedPolicy(second, { second_factor_required: false }).secondFactorRequired, false);
+  });
+
+  const limits = { payoutExpiryMs: 7000 };
+  /** Of each rule its values from the loosest to the strictest. */
+  const VALUES: { readonly [Rule in keyof Policy]: readonly Policy[Rule][] } = {
+    secondFactorRequired: [false, true],
+    twoApproversAboveMinor: [null, 9_007_199_254_740_991n, 5n, 0n],
+    approverDailyLimitMinor: [null, 9_007_199_254_740_991n, 5n, 1n],
+    payoutExpiresAfterMs: [7001, null, 6999, 1000],
+  };
+
+  for (const [rule, values] of Object.entries(VALUES)) {
+    it(`is looser with a looser ${rule}, and not with the same or a stricter one`, () => {
+      for (const [from, before] of values.entries()) {
+        for (const [to, after] of values.entries()) {
+          const [one, other] = [before, after].map((value): Policy => ({ ...DEFAULT_POLICY, [rule]: value }));
+          assert.equal(isLooser(one!, other!, limits), to < from, `${before} to ${after}`);
+        }
+      }
+    });
+  }
+
+  it('is looser with one looser rule, whatever becomes stricter with it', () => {
+    const strict: Policy = { ...DEFAULT_POLICY, approverDailyLimitMinor: 5n };
+    assert.equal(
+      isLooser(strict, { ...strict, approverDailyLimitMinor: 6n, secondFactorRequired: true }, limits),
+      true,
+    );
+    assert.equal(isLooser(strict, strict, limits), false);
+  });
+
+  it('takes null for what the service itself applies', () => {
+    const sevenSeconds: Policy = { ...DEFAULT_POLICY, payoutExpiresAfterMs: 7000 };
+    assert.equal(isLooser(DEFAULT_POLICY, sevenSeconds, limits), false);
+    assert.equal(isLooser(sevenSeconds, DEFAULT_POLICY, limits), false);
   });
 });

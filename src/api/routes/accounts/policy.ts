@@ -1,7 +1,7 @@
-// A merchant's policy: read it, propose a change, decide on one.
+// A merchant's policy: read it, change it or propose a change, decide on one.
 import { policyObject } from '../../../domain/accounts/policy.ts';
 import { decidePolicyChange } from '../../../operations/accounts/decide-policy-change.ts';
-import { proposePolicyChange } from '../../../operations/accounts/propose-policy-change.ts';
+import { changePolicy } from '../../../operations/accounts/change-policy.ts';
 import { getPolicy } from '../../../queries/accounts/policy.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
@@ -10,6 +10,7 @@ import {
   policyChangeObject,
   policyChangeSchema,
   policySchema,
+  policyValuesSchema,
   proposedPolicyChangeSchema,
 } from '../../schemas/accounts/policy.ts';
 import { definedFields } from '../../validation.ts';
@@ -19,7 +20,7 @@ const PATH = '/v1/console/policy';
 const ROLES = ['admin'] as const;
 
 export function policyRoutes(deps: ApiDeps): Route[] {
-  return [readRoute(deps), proposeRoute(deps), decideRoute('approve', deps), decideRoute('reject', deps)];
+  return [readRoute(deps), changeRoute(deps), decideRoute('approve', deps), decideRoute('reject', deps)];
 }
 
 function readRoute(deps: ApiDeps): Route {
@@ -38,23 +39,26 @@ function readRoute(deps: ApiDeps): Route {
   });
 }
 
-function proposeRoute(deps: ApiDeps): Route {
+function changeRoute(deps: ApiDeps): Route {
   return route(deps, {
     method: 'patch',
     path: PATH,
-    operationId: 'proposePolicyChange',
+    operationId: 'changePolicy',
     tag: TAG,
-    summary: 'Propose a change of the policy',
+    summary: 'Change the policy, or propose it',
     description:
-      'It counts once a second owner or admin approved it, within 7 days. A proposal of yours that waits is replaced. In a ' +
-      'form an empty field is null.',
+      'What makes no rule looser counts at once. What makes any rule looser waits until a second owner or admin approved ' +
+      'it, within 7 days. A proposal of yours that waits is replaced in either case. In a form an empty field is null.',
     access: { roles: ROLES },
     body: changePolicySchema,
-    response: { status: 202, description: 'Proposed; the policy is as it was.', schema: proposedPolicyChangeSchema },
+    response: { status: 200, description: 'The policy, which is in force.', schema: policyValuesSchema },
+    waitingResponse: { description: 'Proposed; the policy is as it was.', schema: proposedPolicyChangeSchema },
     handle: async ({ body, by }) => {
-      const input = { changes: definedFields(body), by, at: new Date() };
-      const { change, hasSecondPerson } = await proposePolicyChange(deps.db, input);
-      return { body: { ...policyChangeObject(change), needs_second_person: !hasSecondPerson } };
+      const { serviceLimits } = deps;
+      const changed = await changePolicy(deps.db, { changes: definedFields(body), serviceLimits, by, at: new Date() });
+      if (changed.kind === 'changed') return { body: policyObject(changed.policy) };
+      const { change, hasSecondPerson } = changed;
+      return { status: 202, body: { ...policyChangeObject(change), needs_second_person: !hasSecondPerson } };
     },
   });
 }

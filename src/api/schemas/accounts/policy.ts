@@ -30,6 +30,7 @@ const fields = {
 };
 
 const shown = z.strictObject(fields);
+export const policyValuesSchema = shown.meta({ id: 'PolicyValues' });
 const changed = shown.partial();
 
 export const changePolicySchema = z

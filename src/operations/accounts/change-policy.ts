@@ -1,0 +1,84 @@
+// Changes a merchant's policy: at once if it only becomes stricter, or by a proposal that a second person decides.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import { findRoles, listMembers, lockMembers } from '../../db/accounts/member.ts';
+import { findPolicyChange, insertPolicyChange, replacePendingPolicyChange } from '../../db/accounts/policy-change.ts';
+import { findPolicy, putPolicy } from '../../db/accounts/policy.ts';
+import { newId } from '../../domain/ids.ts';
+import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import {
+  changedPolicy,
+  isLooser,
+  policyObject,
+  type Policy,
+  type PolicyChange,
+  type PolicyObject,
+  type ServiceLimits,
+} from '../../domain/accounts/policy.ts';
+import { PROPOSAL_LIFE_MS } from '../../domain/accounts/proposal.ts';
+
+export type ChangePolicy = {
+  readonly changes: Partial<PolicyObject>;
+  /** What applies where the policy is null. */
+  readonly serviceLimits: ServiceLimits;
+  readonly by: ActedBy;
+  readonly at: Date;
+};
+
+export type ChangedPolicy =
+  | { readonly kind: 'changed'; readonly policy: Policy }
+  | { readonly kind: 'waiting'; readonly change: PolicyChange; readonly hasSecondPerson: boolean };
+
+/**
+ * A change that makes no rule looser applies at once. Any other one waits: the policy stays as it was, and the result
+ * says whether the merchant has another person who can approve it. A pending proposal by the same person is replaced in
+ * either case. Throws `permission_denied`.
+ */
+export async function changePolicy(db: Database, input: ChangePolicy): Promise<ChangedPolicy> {
+  const { merchantId, userId } = input.by.person;
+  return db.withTransaction(async (tx) => {
+    // Otherwise a change that becomes effective meanwhile could make this one looser than it was when it was compared.
+    await lockMembers(tx, merchantId);
+    if (!holdsOneOf(await findRoles(tx, merchantId, userId), ['admin'])) throw permissionDenied('no longer an admin');
+    const before = await findPolicy(tx, merchantId);
+    const after = changedPolicy(before, input.changes);
+    return isLooser(before, after, input.serviceLimits)
+      ? propose(tx, before, input)
+      : apply(tx, { before, after }, input);
+  });
+}
+
+async function apply(
+  tx: Tx,
+  { before, after }: { readonly before: Policy; readonly after: Policy },
+  { by, at }: ChangePolicy,
+): Promise<ChangedPolicy> {
+  const { merchantId, userId } = by.person;
+  const replaced = await replacePendingPolicyChange(tx, merchantId, userId, at);
+  await putPolicy(tx, merchantId, after, at);
+  const values = { before: policyObject(before), after: policyObject(after) };
+  await recordAct(tx, by, { action: 'policy.changed', subjectId: merchantId, ...values, at });
+  if (replaced !== null) {
+    const next = { replaced_by: null };
+    await recordAct(tx, by, { action: 'policy_change.replaced', subjectId: replaced, after: next, at });
+  }
+  return { kind: 'changed', policy: after };
+}
+
+async function propose(tx: Tx, policy: Policy, { changes, by, at }: ChangePolicy): Promise<ChangedPolicy> {
+  const { merchantId, userId } = by.person;
+  const id = newId('pch', at.getTime());
+  const replaced = await replacePendingPolicyChange(tx, merchantId, userId, at);
+  const expiresAt = new Date(at.getTime() + PROPOSAL_LIFE_MS);
+  await insertPolicyChange(tx, { id, merchantId, changes, proposedBy: userId, createdAt: at, expiresAt });
+  const before = policyObject(policy);
+  await recordAct(tx, by, { action: 'policy_change.proposed', subjectId: id, before, after: changes, at });
+  if (replaced !== null) {
+    const next = { replaced_by: id };
+    await recordAct(tx, by, { action: 'policy_change.replaced', subjectId: replaced, after: next, at });
+  }
+  const change = await findPolicyChange(tx, merchantId, id);
+  if (!change) throw new Error(`proposal ${id} is not there after it was made`);
+  const others = (await listMembers(tx, merchantId)).filter((member) => member.userId !== userId);
+  return { kind: 'waiting', change, hasSecondPerson: others.some(({ roles }) => holdsOneOf(roles, ['admin'])) };
+}
