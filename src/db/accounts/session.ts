@@ -36,7 +36,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<void> 
 const FIND = statement(
   'session_find',
   `SELECT s.id, s.token_sha256, s.user_id, s.merchant_id, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
-          u.name, u.email, u.totp_secret_sealed IS NOT NULL AS has_second_factor, s.second_factor_at, s.verified_at,
+          u.name, u.email, u.totp_secret_sealed IS NOT NULL AS has_second_factor, u.lost_second_factor, s.second_factor_at, s.verified_at,
           s.created_at, s.last_used_at, s.expires_at
    FROM sessions s
      JOIN members m ON m.merchant_id = s.merchant_id AND m.user_id = s.user_id AND m.removed_at IS NULL
@@ -124,7 +124,8 @@ export const deleteEndedSessions = boundedDelete('session_delete_ended', {
 });
 
 function toSession(row: Omit<Session, 'person'> & Person): Session {
-  const { userId, merchantId, merchantCurrency, roles, hasSecondFactor, secondFactorAt, verifiedAt, ...session } = row;
-  const verified = { hasSecondFactor, secondFactorAt, verifiedAt };
+  const { userId, merchantId, merchantCurrency, roles, ...others } = row;
+  const { hasSecondFactor, lostSecondFactor, secondFactorAt, verifiedAt, ...session } = others;
+  const verified = { hasSecondFactor, lostSecondFactor, secondFactorAt, verifiedAt };
   return { ...session, person: { userId, merchantId, merchantCurrency, roles, ...verified } };
 }

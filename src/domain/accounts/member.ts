@@ -17,6 +17,8 @@ export type Person = {
   readonly merchantCurrency: Currency;
   readonly roles: readonly Role[];
   readonly hasSecondFactor: boolean;
+  /** A recovery took the second factor away, and no other one is enrolled yet. */
+  readonly lostSecondFactor: boolean;
   /** When this session last verified the second factor; null: never, or the person has none. */
   readonly secondFactorAt: Date | null;
   /** When this session last verified the person in any way. The log-in is the first time. */
@@ -97,9 +99,12 @@ export function requiresSecondFactor(roles: readonly Role[]): boolean {
   return roles.some((role) => SECOND_FACTOR_ROLES.includes(role));
 }
 
-/** Whether the person may do nothing at this merchant yet but enrol the second factor that their roles require. */
-export function mustEnrol({ roles, hasSecondFactor }: Pick<Person, 'roles' | 'hasSecondFactor'>): boolean {
-  return !hasSecondFactor && requiresSecondFactor(roles);
+/**
+ * Whether the person may do nothing at this merchant yet but enrol the second factor that their roles require, or another
+ * one in the place of that which a recovery took away.
+ */
+export function mustEnrol(person: Pick<Person, 'roles' | 'hasSecondFactor' | 'lostSecondFactor'>): boolean {
+  return !person.hasSecondFactor && (person.lostSecondFactor || requiresSecondFactor(person.roles));
 }
 
 /** Whether the session verified the second factor in the last five minutes. Always false without a second factor. */

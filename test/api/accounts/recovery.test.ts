@@ -12,6 +12,7 @@ import {
   addPerson,
   auditRows,
   codeOf,
+  enrolSecondFactor,
   logIn,
   openBrowser,
   PASSWORD,
@@ -47,6 +48,23 @@ describe('a recovery', () => {
     assertNotAuthenticated(await tryLogIn(person, PASSWORD));
     const back = await tryLogIn(person, NEW_PASSWORD);
     assert.deepEqual([back.status, back.json['has_second_factor']], [201, false]);
+  });
+
+  it('is followed by the enrolment of another second factor before anything else, whatever the roles', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const without = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const enter = async (whose: TestPerson) => {
+      assert.equal((await use(await recoveryToken(testEnv.db, whose.email))).status, 204);
+      const browser = openBrowser(testEnv.baseUrl);
+      const json = { email: whose.email, password: NEW_PASSWORD };
+      assert.equal((await browser.call('POST', SESSION, { json })).status, 201);
+      return browser;
+    };
+    const browser = await enter(person);
+    assertError(await browser.call('GET', '/v1/api/balance'), 'permission_denied');
+    await enrolSecondFactor(browser, NEW_PASSWORD);
+    assert.equal((await browser.call('GET', '/v1/api/balance')).status, 200);
+    assert.equal((await (await enter(without)).call('GET', '/v1/api/balance')).status, 200, 'had none before');
   });
 
   it('is in the audit log of every merchant of the person, from its start', async () => {

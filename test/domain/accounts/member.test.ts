@@ -24,6 +24,7 @@ function person(fields: Partial<Person>): Person {
     merchantId: newId('mer'),
     merchantCurrency: 'UGX',
     roles: ['approver'],
+    lostSecondFactor: false,
     hasSecondFactor: true,
     secondFactorAt: NOW,
     verifiedAt: NOW,

@@ -24,6 +24,7 @@ function personWith(fields: Partial<Person> = {}): Person {
     merchantId: newId('mer'),
     merchantCurrency: 'UGX',
     roles: ['approver'],
+    lostSecondFactor: false,
     hasSecondFactor: false,
     secondFactorAt: null,
     verifiedAt: AT,
