@@ -30,6 +30,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   request_id: 'req_01j9z3k5m7n9p1q3r5s7t9v1w3',
   response_body: 'ok',
   secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+  staff: 'otieno',
   subject_id: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3',
   token: 'vJ0c4m1kq2n8s6t3u7w5x9y1z0a2b4c6d8e0f1g3h5i',
   totp: '287082',

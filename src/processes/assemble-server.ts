@@ -27,6 +27,7 @@ import { createRecheckStarts } from '../dispatcher/recheck-starts.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
 import { coverageOf, type OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
+import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
 import { createPayments, type Payments } from '../operations/payments/create-payments.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { createReleaseAttestor, type ReleaseAttestor } from '../security/release-attestation.ts';
@@ -204,7 +205,10 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     publicUrl: settings.MALIPO_PUBLIC_URL,
     payments,
     endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,
-    serviceLimits: { payoutExpiryMs: config.clocks.payoutExpiryMs },
+    serviceLimits: {
+      payoutExpiryMs: config.clocks.payoutExpiryMs,
+      leastWaitingTimeMs: LEAST_WAITING_TIME_MS[config.settings.MALIPO_ENVIRONMENT],
+    },
     refuseUrl: (url) => guard.refuseUrl(url),
     keyRing: settings.MALIPO_SECRET_KEYS,
     log,

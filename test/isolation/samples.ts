@@ -243,7 +243,7 @@ let longerSeconds = 1_000_000;
 async function proposePolicy({ testEnv, shop }: SampleContext): Promise<string> {
   const changed = await changePolicy(testEnv.db, {
     changes: { payout_expires_after_seconds: ++longerSeconds },
-    serviceLimits: testEnv.config.clocks,
+    serviceLimits: { payoutExpiryMs: testEnv.config.clocks.payoutExpiryMs, leastWaitingTimeMs: 0 },
     by: actedBy(shop.owner),
     at: new Date(),
   });

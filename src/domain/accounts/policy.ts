@@ -11,6 +11,8 @@ export type Policy = {
   readonly approverDailyLimitMinor: bigint | null;
   /** Null: the service's own limit applies. */
   readonly payoutExpiresAfterMs: number | null;
+  /** How long a new approver and a recovered account move no money; null: as long as the service requires. */
+  readonly approverWaitMs: number | null;
 };
 
 /** The policy of a merchant that has never changed it. */
@@ -19,6 +21,7 @@ export const DEFAULT_POLICY: Policy = {
   twoApproversAboveMinor: null,
   approverDailyLimitMinor: null,
   payoutExpiresAfterMs: null,
+  approverWaitMs: null,
 };
 
 /** A policy as callers see it; amounts in the smallest unit of the merchant's currency. */
@@ -27,6 +30,7 @@ export type PolicyObject = {
   readonly two_approvers_above: number | null;
   readonly approver_daily_limit: number | null;
   readonly payout_expires_after_seconds: number | null;
+  readonly approver_wait_seconds: number | null;
 };
 
 export type PolicyChangeState = 'pending' | 'approved' | 'rejected' | 'replaced';
@@ -41,24 +45,26 @@ export function policyObject(policy: Policy): PolicyObject {
     second_factor_required: policy.secondFactorRequired,
     two_approvers_above: toNumber(policy.twoApproversAboveMinor),
     approver_daily_limit: toNumber(policy.approverDailyLimitMinor),
-    payout_expires_after_seconds:
-      policy.payoutExpiresAfterMs === null ? null : Math.ceil(policy.payoutExpiresAfterMs / 1000),
+    payout_expires_after_seconds: toSeconds(policy.payoutExpiresAfterMs),
+    approver_wait_seconds: toSeconds(policy.approverWaitMs),
   };
 }
 
 /** The policy with `changes` applied to it. */
 export function changedPolicy(policy: Policy, changes: Partial<PolicyObject>): Policy {
   const { two_approvers_above: above, approver_daily_limit: daily, payout_expires_after_seconds: seconds } = changes;
+  const { approver_wait_seconds: wait } = changes;
   return {
     secondFactorRequired: changes.second_factor_required ?? policy.secondFactorRequired,
     twoApproversAboveMinor: above === undefined ? policy.twoApproversAboveMinor : toMinor(above),
     approverDailyLimitMinor: daily === undefined ? policy.approverDailyLimitMinor : toMinor(daily),
     payoutExpiresAfterMs: seconds === undefined ? policy.payoutExpiresAfterMs : toMs(seconds),
+    approverWaitMs: wait === undefined ? policy.approverWaitMs : toMs(wait),
   };
 }
 
-/** What applies where a policy says null. */
-export type ServiceLimits = { readonly payoutExpiryMs: number };
+/** What the service applies: where a policy says null and, for the waiting time, at least. */
+export type ServiceLimits = { readonly payoutExpiryMs: number; readonly leastWaitingTimeMs: number };
 
 // One line per rule, and the compiler asks for each: how strict a policy is in it. The higher value is the stricter one.
 const STRICTNESS: Readonly<Record<keyof Policy, (policy: Policy, limits: ServiceLimits) => number | bigint>> = {
@@ -66,6 +72,7 @@ const STRICTNESS: Readonly<Record<keyof Policy, (policy: Policy, limits: Service
   twoApproversAboveMinor: ({ twoApproversAboveMinor }) => strictnessOf(twoApproversAboveMinor),
   approverDailyLimitMinor: ({ approverDailyLimitMinor }) => strictnessOf(approverDailyLimitMinor),
   payoutExpiresAfterMs: ({ payoutExpiresAfterMs }, { payoutExpiryMs }) => -(payoutExpiresAfterMs ?? payoutExpiryMs),
+  approverWaitMs: ({ approverWaitMs }, { leastWaitingTimeMs }) => Math.max(approverWaitMs ?? 0, leastWaitingTimeMs),
 };
 
 /**
@@ -87,6 +94,10 @@ function toNumber(amountMinor: bigint | null): number | null {
 
 function toMinor(amount: number | null): bigint | null {
   return amount === null ? null : BigInt(amount);
+}
+
+function toSeconds(ms: number | null): number | null {
+  return ms === null ? null : Math.ceil(ms / 1000);
 }
 
 function toMs(seconds: number | null): number | null {

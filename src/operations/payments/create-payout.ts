@@ -12,10 +12,13 @@ import { findSpendableLocked } from '../../db/payments/ledger.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { insertPayout } from '../../db/payments/payout-change.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
+import { requireMoneyMover, requireMoneyMovingKey, requireTwoOwners } from '../../db/accounts/waiting-time.ts';
 import { DomainError, errorBody, backlogFull } from '../../domain/errors.ts';
 import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import type { Policy } from '../../domain/accounts/policy.ts';
+import type { Environment } from '../../domain/event.ts';
 import type { Currency } from '../../domain/money.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
@@ -64,7 +67,9 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     // Read now: a member who was removed after the key or session was checked can create no more payouts.
     const roles = await findRoles(tx, input.merchantId, input.createdBy);
     if (roles.length === 0) throw permissionDenied('no member any more');
-    const payout = await newPayout(tx, input, context);
+    const policy = await findPolicy(tx, input.merchantId);
+    await requireMayMove(tx, input, policy, context.environment);
+    const payout = newPayout(input, policy, context);
     const availableMinor = await findSpendableLocked(tx, input.merchantId);
     if (availableMinor < payout.amountMinor) {
       const response = { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.requestId)) };
@@ -80,15 +85,21 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
   });
 }
 
+async function requireMayMove(tx: Tx, input: CreatePayout, policy: Policy, environment: Environment): Promise<void> {
+  const { merchantId, createdBy: userId, apiKeyId, at } = input;
+  const mover = { merchantId, userId, policy, environment, at };
+  await (apiKeyId === null ? requireMoneyMover(tx, mover) : requireMoneyMovingKey(tx, apiKeyId, mover));
+  await requireTwoOwners(tx, merchantId, environment);
+}
+
 // For the audit log, which is never changed: everything except the payee, whom the payout itself names.
 function summaryOf({ state, amountMinor, currency, reference, approvalsRequired: approvals }: Payout): object {
   return { state, amount: Number(amountMinor), currency, reference, approvals_required: approvals };
 }
 
-async function newPayout(tx: Tx, input: CreatePayout, { clocks, coverage }: PaymentContext): Promise<Payout> {
+function newPayout(input: CreatePayout, policy: Policy, { clocks, coverage }: PaymentContext): Payout {
   const { request, merchantId } = input;
   const { operator } = planPayment(request, input.merchantCurrency, coverage);
-  const policy = await findPolicy(tx, merchantId);
   const id = newId('pay', input.at.getTime());
   // Lists filter by the time in the id, so the payout is created at that time.
   const at = new Date(idTimeMs(id));

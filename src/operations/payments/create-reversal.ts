@@ -12,6 +12,7 @@ import {
 import { findSpendableLocked } from '../../db/payments/ledger.ts';
 import { findMemberRolesLocked } from '../../db/payments/payout-approval.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
+import { requireMoneyMover, requireTwoOwners } from '../../db/accounts/waiting-time.ts';
 import { findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
 import { DomainError, errorBody } from '../../domain/errors.ts';
 import { isId, newId } from '../../domain/ids.ts';
@@ -37,7 +38,7 @@ export type CreatedReversal =
  * `balance_insufficient`, which is stored too. Throws `collection_not_found`, `state_conflict`, `permission_denied`,
  * and what `claimIdempotencyKey` throws; nothing is recorded then.
  */
-export async function createReversal({ db, clocks }: PaymentContext, input: CreateReversal): Promise<CreatedReversal> {
+export async function createReversal(context: PaymentContext, input: CreateReversal): Promise<CreatedReversal> {
   const { person } = input.by;
   const request: KeyedRequest = {
     merchantId: person.merchantId,
@@ -45,10 +46,10 @@ export async function createReversal({ db, clocks }: PaymentContext, input: Crea
     fingerprint: requestFingerprint('POST', `/v1/console/collections/${input.collectionId}/reversal`, person.userId),
     at: input.at,
   };
-  return db.withTransaction(async (tx) => {
+  return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
-    const reversal = await insert(tx, input, clocks.payoutSendDeadlineMs);
+    const reversal = await insert(tx, input, context);
     const response =
       reversal === 'insufficient'
         ? { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.by.requestId)) }
@@ -58,15 +59,21 @@ export async function createReversal({ db, clocks }: PaymentContext, input: Crea
   });
 }
 
-async function insert(tx: Tx, input: CreateReversal, sendDeadlineMs: number): Promise<Reversal | 'insufficient'> {
+async function insert(
+  tx: Tx,
+  input: CreateReversal,
+  { clocks, environment }: PaymentContext,
+): Promise<Reversal | 'insufficient'> {
   const { by, collectionId, at } = input;
   const { merchantId, userId } = by.person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['approver'])) {
     throw permissionDenied('not an approver any more');
   }
-  const { secondFactorRequired } = await findPolicy(tx, merchantId);
-  if ((by.person.hasSecondFactor || secondFactorRequired) && !hasFreshSecondFactor(by.person, at)) {
+  const policy = await findPolicy(tx, merchantId);
+  await requireMoneyMover(tx, { merchantId, userId, policy, environment, at });
+  await requireTwoOwners(tx, merchantId, environment);
+  if ((by.person.hasSecondFactor || policy.secondFactorRequired) && !hasFreshSecondFactor(by.person, at)) {
     throw permissionDenied('no fresh second factor');
   }
   // Locked before the collection and its reversals are read, so that a concurrent return or reversal is seen.
@@ -91,7 +98,7 @@ async function insert(tx: Tx, input: CreateReversal, sendDeadlineMs: number): Pr
     requestedBy: userId,
     createdAt: at,
     updatedAt: at,
-    sendDeadlineAt: new Date(at.getTime() + sendDeadlineMs),
+    sendDeadlineAt: new Date(at.getTime() + clocks.payoutSendDeadlineMs),
     sendBegunAt: null,
     isCollectionReturned: false,
     acceptedAt: null,

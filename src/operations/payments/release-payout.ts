@@ -16,8 +16,11 @@ import {
 import { recordPayoutChange, requireApprovals } from '../../db/payments/payout-change.ts';
 import { findPayout, findPayoutLocked, lockPayouts } from '../../db/payments/payout.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
+import { requireMoneyMover, requireTwoOwners } from '../../db/accounts/waiting-time.ts';
 import { REFUSALS } from '../../domain/accounts/audit.ts';
+import type { Policy } from '../../domain/accounts/policy.ts';
 import { DomainError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/event.ts';
 import { isId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
@@ -77,7 +80,7 @@ const MANY = '/v1/console/payouts/release';
  * and the stored response says which. A failure before the commit leaves nothing recorded and the key free. A
  * concurrent call with the same key gets `idempotency_key_in_flight`. A payout that this person released before counts
  * as released. Refusals of the person are recorded in the audit log. Throws `permission_denied` for a person who may
- * release nothing now, and what `claimIdempotencyKey` throws.
+ * release nothing now, `state_conflict` while the merchant needs a second owner, and what `claimIdempotencyKey` throws.
  */
 export async function releasePayouts(context: PaymentContext, input: ReleasePayouts): Promise<ReleasedPayouts> {
   const { person } = input.by;
@@ -87,9 +90,9 @@ export async function releasePayouts(context: PaymentContext, input: ReleasePayo
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
     // Locked in the same order as by the release of one payout: the person, then the payouts.
-    await requireApprover(tx, person);
+    const policy = await requireApprover(tx, person, context.environment, input.at);
     // Refused for all payouts together, and not stored: after a step-up the same key can be used.
-    checkSecondFactor(person, await findPolicy(tx, person.merchantId), input.at);
+    checkSecondFactor(person, policy, input.at);
     await lockPayouts(tx, person.merchantId, ids);
     const payouts: Payout[] = [];
     const data = [];
@@ -140,23 +143,28 @@ function keyed({ by, idempotencyKey: key, at }: Release, fingerprint: Buffer): K
   return { merchantId: by.person.merchantId, key, fingerprint, at };
 }
 
-async function requireApprover(tx: Tx, { merchantId, userId }: Person): Promise<void> {
+/** The merchant's policy. */
+async function requireApprover(tx: Tx, person: Person, environment: Environment, at: Date): Promise<Policy> {
+  const { merchantId, userId } = person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
+  const policy = await findPolicy(tx, merchantId);
+  await requireMoneyMover(tx, { merchantId, userId, policy, environment, at });
+  await requireTwoOwners(tx, merchantId, environment);
+  return policy;
 }
 
 async function approve(tx: Tx, payoutId: string, input: Release, context: Context): Promise<Payout> {
   const { at } = input;
   const { person } = input.by;
   const { merchantId, userId } = person;
-  await requireApprover(tx, person);
+  const policy = await requireApprover(tx, person, context.environment, at);
   const payout = isId('pay', payoutId) ? await findPayoutLocked(tx, merchantId, payoutId) : null;
   if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
   // A repeat by a person whose approval is recorded already releases nothing while another approval is missing.
   const own = payout.approvals.find((approval) => approval.userId === userId);
   const isRepeat = payout.state === 'queued' && own !== undefined;
   if (isRepeat && (await countApprovals(tx, payout, context)) < payout.approvalsRequired) return payout;
-  const policy = await findPolicy(tx, merchantId);
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
   const approvedMinor = await sumApprovedSince(tx, merchantId, userId, since);
   const isCounted = own !== undefined && own.approvedAt > since;

@@ -12,6 +12,7 @@ const DEFAULTS = {
   two_approvers_above: null,
   approver_daily_limit: null,
   payout_expires_after_seconds: null,
+  approver_wait_seconds: null,
 };
 /** Most tests begin with a strict one, which they make looser. */
 const STRICT = {
@@ -19,6 +20,7 @@ const STRICT = {
   two_approvers_above: 0,
   approver_daily_limit: 1,
   payout_expires_after_seconds: 60,
+  approver_wait_seconds: 60,
 };
 
 describe('the policy', () => {
@@ -214,6 +216,7 @@ describe('the policy', () => {
       { approver_daily_limit: 0 },
       { payout_expires_after_seconds: 2_592_001 },
       { payout_expires_after_seconds: 0 },
+      { approver_wait_seconds: 2_592_001 },
       { two_approvers_above: 1.5 },
     ];
     for (const changes of wrong) assertError(await propose(owner, changes), 'parameter_invalid');

@@ -187,6 +187,7 @@ const POLICY_CASES: readonly RuleCase[] = [
     ['an unknown merchant', () => ({ merchant_id: newId('mer') }), 'policies_merchant_id_fkey'],
     ['a negative amount', { two_approvers_above_minor: -1 }, 'policies_two_approvers_above_minor_check'],
     ['a limit of zero', { approver_daily_limit_minor: 0 }, 'policies_approver_daily_limit_minor_check'],
+    ['a waiting time of zero', { approver_wait_ms: 0 }, 'policies_approver_wait_ms_check'],
     ['a payout expiry of zero', { payout_expires_after_ms: 0 }, 'policies_payout_expires_after_ms_check'],
   ]),
   twoRows('two policies of one merchant', 'policies_pkey', 'policies'),

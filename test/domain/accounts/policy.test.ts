@@ -17,18 +17,20 @@ describe('a policy', () => {
       two_approvers_above: null,
       approver_daily_limit: null,
       payout_expires_after_seconds: 60,
+      approver_wait_seconds: null,
     });
     assert.deepEqual(changedPolicy(second, {}), second);
     assert.equal(changedPolicy(second, { second_factor_required: false }).secondFactorRequired, false);
   });
 
-  const limits = { payoutExpiryMs: 7000 };
+  const limits = { payoutExpiryMs: 7000, leastWaitingTimeMs: 5000 };
   /** Of each rule its values from the loosest to the strictest. */
   const VALUES: { readonly [Rule in keyof Policy]: readonly Policy[Rule][] } = {
     secondFactorRequired: [false, true],
     twoApproversAboveMinor: [null, 9_007_199_254_740_991n, 5n, 0n],
     approverDailyLimitMinor: [null, 9_007_199_254_740_991n, 5n, 1n],
     payoutExpiresAfterMs: [7001, null, 6999, 1000],
+    approverWaitMs: [null, 5001, 6000],
   };
 
   for (const [rule, values] of Object.entries(VALUES)) {
@@ -49,6 +51,17 @@ describe('a policy', () => {
       true,
     );
     assert.equal(isLooser(strict, strict, limits), false);
+  });
+
+  it('takes a waiting time that is shorter than the service requires for no change', () => {
+    const [short, shorter] = [5000, 1000].map((approverWaitMs): Policy => ({ ...DEFAULT_POLICY, approverWaitMs }));
+    for (const [one, other] of [
+      [DEFAULT_POLICY, short!],
+      [short!, shorter!],
+      [shorter!, DEFAULT_POLICY],
+    ] as const) {
+      assert.equal(isLooser(one, other, limits), false);
+    }
   });
 
   it('takes null for what the service itself applies', () => {

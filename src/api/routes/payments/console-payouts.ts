@@ -54,6 +54,7 @@ function releaseManyRoute(deps: ApiDeps): Route {
     isIdempotent: true,
     body: releasePayoutsSchema,
     response: { status: 200, description: 'What became of each.', schema: releasedPayoutsSchema },
+    errors: ['state_conflict'],
     handle: async ({ body: { ids: payoutIds }, idempotencyKey, by }) => {
       const released = await deps.payments.releasePayouts({ by, idempotencyKey, payoutIds, at: new Date() });
       const payouts = released.kind === 'approved' ? released.payouts : [];

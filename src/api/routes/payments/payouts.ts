@@ -34,13 +34,14 @@ function createRoute(deps: ApiDeps): Route {
     summary: 'Create a payout, queued for release by a second person',
     description:
       'The amount is held at once; nothing is sent until another person than its maker ' +
-      'releases it in the console. With too little available the answer is 402, and is kept like any other.',
+      'releases it in the console. With too little available the answer is 402, and is kept like any other. In the live ' +
+      'environment `state_conflict` means that the merchant needs a second owner with a second factor first.',
     access: { scope: 'payouts:write', rolesAfterBody: ['maker'] },
     isIdempotent: true,
     body: createPayoutSchema,
     bodyCodes: CREATE_PAYMENT_CODES,
     response: { status: 202, description: 'Held and queued.', schema: payoutSchema },
-    errors: [...CREATE_PAYMENT_ERRORS, 'balance_insufficient'],
+    errors: [...CREATE_PAYMENT_ERRORS, 'balance_insufficient', 'state_conflict'],
     handle: async ({ caller, by, requestId, idempotencyKey, body }) => {
       const created = await deps.payments.createPayout({
         merchantId: caller.merchantId,

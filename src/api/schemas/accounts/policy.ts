@@ -5,6 +5,7 @@ import { namedPerson } from './person.ts';
 import { idOf, time } from '../primitives.ts';
 
 const MAX_EXPIRY_SECONDS = 30 * 24 * 60 * 60;
+const MAX_WAIT_SECONDS = 30 * 24 * 60 * 60;
 
 function wholeNumber(name: string, min: number, max: number) {
   const error = `${name} must be null or a whole number from ${min} to ${max}.`;
@@ -27,6 +28,13 @@ const fields = {
   payout_expires_after_seconds: wholeNumber('payout_expires_after_seconds', 1, MAX_EXPIRY_SECONDS)
     .nullable()
     .meta({ description: 'How long a payout waits for its release. Null: 7 days.' }),
+  approver_wait_seconds: wholeNumber('approver_wait_seconds', 1, MAX_WAIT_SECONDS)
+    .nullable()
+    .meta({
+      description:
+        'How long somebody who became an owner or approver, or whose account was recovered, moves no money. Null: as long ' +
+        'as the service requires, which is 24 hours in the live environment; a shorter time than that changes nothing.',
+    }),
 };
 
 const shown = z.strictObject(fields);

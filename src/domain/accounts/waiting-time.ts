@@ -1,0 +1,47 @@
+// The waiting time: for how long a new approver and a recovered account move no money, and that it takes two owners.
+import { DomainError } from '../errors.ts';
+import type { Environment } from '../event.ts';
+import { permissionDenied } from './member.ts';
+import type { Policy } from './policy.ts';
+
+const HOUR_MS = 60 * 60_000;
+
+/** The shortest waiting time: no policy makes it shorter. */
+export const LEAST_WAITING_TIME_MS: Readonly<Record<Environment, number>> = { test: 0, live: 24 * HOUR_MS };
+
+/** From what the waiting time of a person counts. */
+export type Beginnings = {
+  /** Since when they hold `owner` or `approver` without a gap; null: they hold neither. */
+  readonly approverSince: Date | null;
+  /** When their account was last recovered; null: never. */
+  readonly recoveredAt: Date | null;
+};
+
+export function waitingTimeMs(environment: Environment, { approverWaitMs }: Pick<Policy, 'approverWaitMs'>): number {
+  return Math.max(LEAST_WAITING_TIME_MS[environment], approverWaitMs ?? 0);
+}
+
+/** When the waiting time of the person ends; null: they have none. */
+export function movesMoneyFrom({ approverSince, recoveredAt }: Beginnings, waitMs: number): Date | null {
+  const begunMs = Math.max(approverSince?.getTime() ?? 0, recoveredAt?.getTime() ?? 0);
+  return waitMs === 0 || begunMs === 0 ? null : new Date(begunMs + waitMs);
+}
+
+/** Throws `permission_denied` before that moment. */
+export function requireWaited(from: Date | null, at: Date): void {
+  if (from !== null && at < from) throw permissionDenied(`moves no money before ${from.toISOString()}`);
+}
+
+const LEAST_OWNERS = 2;
+
+/** Whether too few owners have a second factor for money to leave the merchant. In the test environment one is enough. */
+export function needsSecondOwner(environment: Environment, ownersWithFactor: number): boolean {
+  return environment === 'live' && ownersWithFactor < LEAST_OWNERS;
+}
+
+export function secondOwnerNeeded(): DomainError {
+  return new DomainError(
+    'state_conflict',
+    'Money leaves this merchant only while it has two owners with a second factor. Let an owner invite a second one.',
+  );
+}

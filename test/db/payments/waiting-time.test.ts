@@ -1,0 +1,236 @@
+// The live environment: a new approver and a recovered account wait, and money leaves a merchant only with two owners.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setRoles } from '../../../src/db/accounts/member.ts';
+import type { Person, Role } from '../../../src/domain/accounts/member.ts';
+import { newId, type ApiKeyId, type UserId } from '../../../src/domain/ids.ts';
+import { createPayout } from '../../../src/operations/payments/create-payout.ts';
+import { createReversal } from '../../../src/operations/payments/create-reversal.ts';
+import { endQueuedPayout } from '../../../src/operations/payments/end-queued-payout.ts';
+import { releasePayout, releasePayouts } from '../../../src/operations/payments/release-payout.ts';
+import { contextOf, makeCollection, makeMerchant, oneRow, tamper } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
+import { actedBy, codeOr, makePerson, queue, release, type Shop } from './payout-rows.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+describe('in the live environment', () => {
+  const db = useDatabase();
+  before(() => tamper(db, "UPDATE deployment SET environment = 'live'"));
+
+  const live = () => ({ ...contextOf(db), environment: 'live' }) as const;
+  /** What happened to these people so far happened two days ago. */
+  const waitDays = (...people: readonly Person[]) =>
+    tamper(
+      db,
+      `WITH waited AS (UPDATE members SET approver_since = approver_since - interval '2 days' WHERE user_id = ANY ($1))
+       UPDATE users SET recovered_at = recovered_at - interval '2 days' WHERE id = ANY ($1)`,
+      [people.map(({ userId }) => userId)],
+    );
+  const secure = ({ userId }: Person) =>
+    db.pool.query("UPDATE users SET totp_secret_sealed = 'sealed' WHERE id = $1", [userId]);
+  const recover = ({ userId }: Person) =>
+    db.pool.query('UPDATE users SET recovered_at = clock_timestamp() WHERE id = $1', [userId]);
+
+  type LiveShop = Shop & { readonly owners: readonly [Person, Person] };
+
+  /** With two owners, and people who have waited. */
+  async function openShop(): Promise<LiveShop> {
+    const merchantId = await makeMerchant(db);
+    await makeCollection(db, merchantId, 'succeeded', { amountMinor: 100_000n });
+    const add = (role: Role) => makePerson(db, merchantId, [role]);
+    const owners = [await add('owner'), await add('owner')] as const;
+    const [maker, approver, otherApprover] = [await add('maker'), await add('approver'), await add('approver')];
+    for (const owner of owners) await secure(owner);
+    await waitDays(...owners, approver, otherApprover);
+    return { merchantId, owners, maker, approver, otherApprover };
+  }
+
+  const create = (shop: Shop, createdBy: UserId, apiKeyId: ApiKeyId | null = null, at = new Date()) =>
+    createPayout(live(), {
+      merchantId: shop.merchantId,
+      merchantCurrency: 'UGX',
+      createdBy,
+      apiKeyId,
+      idempotencyKey: randomUUID(),
+      request: {
+        phone: '256772000100',
+        amountMinor: 1000n,
+        reference: 'S-1',
+        currency: null,
+        description: null,
+        metadata: {},
+      },
+      requestId: 'req_test',
+      isAcceptingWork: true,
+      at,
+    });
+  const created = async (shop: Shop) => {
+    const { response } = await create(shop, shop.maker.userId);
+    assert.equal(response.status, 202, response.body);
+    return JSON.parse(response.body) as { id: string };
+  };
+  const approve = (person: Person, payoutId: string, at = new Date()) =>
+    codeOr(releasePayout(live(), { by: actedBy(person), idempotencyKey: randomUUID(), payoutId, at }));
+  const refund = async (person: Person, { merchantId }: Shop, at = new Date()) => {
+    const collectionId = (await makeCollection(db, merchantId, 'succeeded')).id;
+    return codeOr(createReversal(live(), { by: actedBy(person), idempotencyKey: randomUUID(), collectionId, at }));
+  };
+  const kindOf = (done: unknown) => (typeof done === 'string' ? done : (done as { kind: string }).kind);
+  const refusedByHand = (sql: string, values: unknown[], says = /moves no money yet/) =>
+    assert.rejects(db.pool.query(sql, values), says);
+
+  it('somebody who has become an approver or owner releases and refunds nothing for 24 hours', async () => {
+    const shop = await openShop();
+    const { merchantId } = shop;
+    for (const role of ['approver', 'owner'] as const) {
+      const person = await makePerson(db, merchantId, [role]);
+      const { id } = await created(shop);
+      const soon = new Date(Date.now() + DAY_MS - 60_000);
+      for (const at of [new Date(), soon]) {
+        assert.equal(await approve(person, id, at), 'permission_denied');
+        assert.equal(await refund(person, shop, at), 'permission_denied');
+      }
+      const many = { by: actedBy(person), idempotencyKey: randomUUID(), payoutIds: [id], at: new Date() };
+      assert.equal(await codeOr(releasePayouts(live(), many)), 'permission_denied');
+      await waitDays(person);
+      assert.equal(kindOf(await approve(person, id)), 'approved');
+      assert.equal(kindOf(await refund(person, shop)), 'created');
+    }
+  });
+
+  it('the database refuses their approval and refund too, and one that is dated ahead', async () => {
+    const shop = await openShop();
+    const { merchantId } = shop;
+    const person = await makePerson(db, merchantId, ['approver']);
+    const { id } = await created(shop);
+    const values = [id, person.userId, merchantId, new Date(Date.now() + 2 * DAY_MS)];
+    await refusedByHand(APPROVAL, values);
+    const collection = await makeCollection(db, merchantId, 'succeeded');
+    await refusedByHand(REVERSAL, [newId('rev'), merchantId, collection.id, person.userId]);
+    await db.pool.query("UPDATE members SET approver_since = now() - interval '9 days' WHERE user_id = $1", [
+      person.userId,
+    ]);
+    await refusedByHand(APPROVAL, values);
+  });
+
+  it('the waiting time lasts through a change of roles, and begins anew when the role is gained again', async () => {
+    const shop = await openShop();
+    const { merchantId, approver } = shop;
+    const become = (...roles: Role[]) => db.withTransaction((tx) => setRoles(tx, merchantId, approver.userId, roles));
+    const { id } = await created(shop);
+    await become('owner');
+    assert.equal(kindOf(await approve(approver, id)), 'approved');
+    await become('viewer');
+    await become('approver');
+    assert.equal(await approve(approver, (await created(shop)).id), 'permission_denied');
+    await waitDays(approver);
+    await db.pool.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [approver.userId]);
+    await db.pool.query('UPDATE members SET removed_at = NULL WHERE user_id = $1', [approver.userId]);
+    assert.equal(await approve(approver, (await created(shop)).id), 'permission_denied');
+  });
+
+  it('a recovered account releases, refunds and creates nothing for 24 hours, and may still reject', async () => {
+    const shop = await openShop();
+    const { approver, maker } = shop;
+    const { id } = await created(shop);
+    await recover(approver);
+    await recover(maker);
+    assert.equal(await approve(approver, id), 'permission_denied');
+    assert.equal(await refund(approver, shop), 'permission_denied');
+    assert.equal(await codeOr(create(shop, maker.userId)), 'permission_denied');
+    await refusedByHand(APPROVAL, [id, approver.userId, shop.merchantId, new Date()]);
+    const decision = { kind: 'reject', reason: 'not known' } as const;
+    const input = { by: actedBy(approver), payoutId: id, decision, at: new Date() };
+    assert.equal((await endQueuedPayout(live(), input)).state, 'rejected');
+    await waitDays(approver, maker);
+    assert.equal(kindOf(await approve(approver, (await created(shop)).id)), 'approved');
+  });
+
+  it('a key of a recovered account creates payouts if it is from before the recovery, and otherwise waits too', async () => {
+    const shop = await openShop();
+    const { merchantId, maker } = shop;
+    const addKey = async () => {
+      const id = newId('key');
+      await db.pool.query(
+        `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_by, created_at)
+         VALUES ($1, $2, 'Server', 'live', 'abcd', sha256(convert_to($1, 'UTF8')), '{payouts:write}', $3, clock_timestamp())`,
+        [id, merchantId, maker.userId],
+      );
+      return id;
+    };
+    const before = await addKey();
+    await recover(maker);
+    const after = await addKey();
+    assert.equal((await create(shop, maker.userId, before)).kind, 'created');
+    assert.equal(await codeOr(create(shop, maker.userId, after)), 'insufficient_scope');
+    const sound = await created({ ...shop, maker: shop.owners[0] });
+    await refusedByHand(
+      `INSERT INTO payouts SELECT (jsonb_populate_record(p, $3)).* FROM payouts p WHERE id = $1 AND merchant_id = $2`,
+      [sound.id, merchantId, { id: newId('pay'), created_by: maker.userId, api_key_id: after, idempotency_key: 'x' }],
+      /a key of a recovered account creates no payouts yet/,
+    );
+    await waitDays(maker);
+    assert.equal((await create(shop, maker.userId, after)).kind, 'created');
+  });
+
+  it('nothing is paid out or refunded while fewer than two owners have a second factor, and collections come in', async () => {
+    const shop = await openShop();
+    const { merchantId, owners, approver } = shop;
+    const queued = await created(shop);
+    await db.pool.query(APPROVAL, [queued.id, shop.otherApprover.userId, merchantId, new Date()]);
+    const leave = () => db.pool.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [owners[1].userId]);
+    await leave();
+    assert.equal(await codeOr(create(shop, shop.maker.userId)), 'state_conflict');
+    assert.equal(await approve(approver, queued.id), 'state_conflict');
+    assert.equal(await refund(approver, shop), 'state_conflict');
+    assert.equal((await makeCollection(db, merchantId, 'succeeded')).state, 'succeeded');
+    await refusedByHand(RELEASE, [queued.id], /needs two owners with a second factor/);
+    const collection = await makeCollection(db, merchantId, 'succeeded');
+    await refusedByHand(REVERSAL, [newId('rev'), merchantId, collection.id, approver.userId], /needs two owners/);
+    const third = await makePerson(db, merchantId, ['owner']);
+    assert.equal(await approve(approver, queued.id), 'state_conflict', 'without a second factor');
+    await secure(third);
+    assert.equal(kindOf(await approve(approver, queued.id)), 'approved');
+  });
+});
+
+describe('in the test environment', () => {
+  const db = useDatabase();
+
+  it('nobody waits, unless the policy of the merchant says so', async () => {
+    const merchantId = await makeMerchant(db);
+    await makeCollection(db, merchantId, 'succeeded', { amountMinor: 100_000n });
+    const [maker, approver] = [
+      await makePerson(db, merchantId, ['maker']),
+      await makePerson(db, merchantId, ['approver']),
+    ];
+    const shop = { merchantId, maker, approver, otherApprover: approver };
+    const [first, second] = [await queue(db, shop, 1000n), await queue(db, shop, 1000n)];
+    assert.equal((await release(db, approver, first.id)).kind, 'approved');
+    await db.pool.query(
+      'INSERT INTO policies (merchant_id, approver_wait_ms, updated_at) VALUES ($1, 3600000, now())',
+      [merchantId],
+    );
+    assert.equal(await codeOr(release(db, approver, second.id)), 'permission_denied');
+    await assert.rejects(db.pool.query(APPROVAL, [second.id, approver.userId, merchantId, new Date()]), /no money yet/);
+    await tamper(db, "UPDATE members SET approver_since = approver_since - interval '2 hours' WHERE user_id = $1", [
+      approver.userId,
+    ]);
+    assert.equal((await release(db, approver, second.id)).kind, 'approved');
+    const row = await oneRow<{ since: Date | null }>(
+      db,
+      'SELECT approver_since AS since FROM members WHERE user_id = $1',
+      [maker.userId],
+    );
+    assert.equal(row.since, null, 'a maker is no approver');
+  });
+});
+
+const APPROVAL = `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at, attestation)
+  VALUES ($1, $2, $3, $4, repeat('a', 43))`;
+const REVERSAL = `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by,
+    created_at, updated_at, send_deadline_at)
+  VALUES ($1, $2, $3, 'requested', gen_random_uuid(), $4, now(), now(), now())`;
+const RELEASE = `UPDATE payouts SET state = 'released', previous_state = 'queued', version = 1, send_deadline_at = now(),
+  approvals_required = 1, release_attestation = repeat('a', 43) WHERE id = $1`;
