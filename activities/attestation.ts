@@ -13,7 +13,7 @@ import type { PaymentId } from '../src/domain/payments/payment.ts';
 import type { Log } from '../src/log.ts';
 import { isPaidAsRequested } from '../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../src/operators/port.ts';
-import type { KeyRing } from '../src/security/sealing.ts';
+import { open, seal, type KeyRing } from '../src/security/sealing.ts';
 import { attest, isAttested } from '../src/security/status-attestation.ts';
 
 export type SendResult =
@@ -27,7 +27,14 @@ export type PendingQuery = { readonly id: PaymentId; readonly queriedAtMs: numbe
 
 export type StatusAttestor = ReturnType<typeof createStatusAttestor>;
 
-export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRing; readonly log: Log }) {
+export type StatusAttestorDeps = {
+  readonly keyRing: KeyRing;
+  /** Seal what only the recorder may read. */
+  readonly sealingKeys: KeyRing;
+  readonly log: Log;
+};
+
+export function createStatusAttestor({ keyRing, sealingKeys, log }: StatusAttestorDeps) {
   const attestOf = ({ id, queriedAtMs }: PendingQuery, status: OperatorStatus) =>
     attest(id, status, queriedAtMs, keyRing);
 
@@ -46,8 +53,8 @@ export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRi
         );
       }
       if ('paid' in outcome && !isPaidAsRequested(outcome.paid, requested)) {
-        const { receipt: operatorReceipt, paid: reported } = outcome;
-        return attestOf(query, { kind: 'paid_otherwise', operatorReceipt, reported });
+        const reported = { ...outcome.paid, amount: seal(outcome.paid.amount, query.id, sealingKeys) };
+        return attestOf(query, { kind: 'paid_otherwise', operatorReceipt: outcome.receipt, reported });
       }
       return attestOf(query, statusOf(outcome));
     },
@@ -85,6 +92,9 @@ export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRi
       throw notAttested(id, transition.kind);
     },
 
+    /** The status with the amount that it reports, if any, opened for the recorder. */
+    withReportedAmount: (id: PaymentId, status: OperatorStatus) => openReported(id, status, { sealingKeys, log }),
+
     /**
      * Throws in the same way unless the contradicting status is attested: a forged contradiction that a person settled
      * would hide a true one that follows.
@@ -93,6 +103,22 @@ export function createStatusAttestor({ keyRing, log }: { readonly keyRing: KeyRi
       if (!isAttested(id, attested, keyRing)) throw notAttested(id, 'contradiction');
     },
   };
+}
+
+type Opening = Pick<StatusAttestorDeps, 'sealingKeys' | 'log'>;
+
+/** Without an amount, and with a line in the log, if its key is gone: that there is a contradiction matters more than how much. */
+function openReported(id: PaymentId, status: OperatorStatus, { sealingKeys, log }: Opening): OperatorStatus {
+  if (status.kind !== 'paid_otherwise' || status.reported === null) return status;
+  try {
+    return { ...status, reported: { ...status.reported, amount: open(status.reported.amount, id, sealingKeys) } };
+  } catch (error) {
+    log.error(
+      { id, error },
+      'an amount that the operator reports cannot be opened: a key is not in MALIPO_SECRET_KEYS',
+    );
+    return { ...status, reported: null };
+  }
 }
 
 function statusOf(outcome: StatusOutcome): OperatorStatus {

@@ -134,7 +134,7 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
      */
     async recordDiscrepancy({ ref, attested }: { ref: PaymentRef; attested: AttestedStatus }): Promise<void> {
       attestor.requireAttestation(ref.id, attested);
-      const { status } = attested;
+      const status = attestor.withReportedAmount(ref.id, attested.status);
       const found = await withFailures(() => recordDiscrepancy(db, { ref, status, at: new Date() }));
       // A contradiction that stands is found at every query; the ledger check repeats it until it is settled.
       if (!found?.isNew) return;

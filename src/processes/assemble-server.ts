@@ -364,7 +364,11 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
 
 function createActivities({ config, db, payments, releases, operators, sender, concurrency, log }: Parts) {
   const { clocks, settings } = config;
-  const attestor = createStatusAttestor({ keyRing: settings.MALIPO_ATTESTATION_KEYS, log });
+  const attestor = createStatusAttestor({
+    keyRing: settings.MALIPO_ATTESTATION_KEYS,
+    sealingKeys: settings.MALIPO_SECRET_KEYS,
+    log,
+  });
   return {
     payments: createPaymentActivities({ db, payments, releases, operators, attestor, clocks, log }),
     delivery: createDeliveryActivities({

@@ -8,6 +8,7 @@ import { pay, untilState, type Payment } from '../support/payments.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
 // An amount whose digits appear nowhere else.
+const KEY = 'rent-of-Akello-0772-000-100';
 const FIELDS = { amount: 4_319_867, reference: 'ORDER-of-Akello', description: 'School fees of Akello' };
 
 describe('a payment in the Temporal UI', () => {
@@ -18,7 +19,7 @@ describe('a payment in the Temporal UI', () => {
   let payment: Payment;
   before(async () => {
     // Paid after the prompt window: it waits for the payer, then for the operator, and then it is final.
-    payment = await pay(testEnv, '009', { fields: FIELDS });
+    payment = await pay(testEnv, '009', { fields: FIELDS, idempotencyKey: KEY });
   });
 
   async function handleOf({ workflowId }: Payment): Promise<WorkflowHandle> {
@@ -71,10 +72,12 @@ describe('a payment in the Temporal UI', () => {
     assert.equal(await currentDetails(), 'Final: succeeded.');
   });
 
-  it('has no phone, amount, text of the merchant or secret in its whole history', async () => {
+  it('has no phone, amount, text of the merchant or secret in its history, its id, its search attributes, memo and summary', async () => {
     const handle = await handleOf(payment);
     await handle.result();
-    const text = readable(historyToJSON(await handle.fetchHistory()));
+    const { raw, workflowId, memo, typedSearchAttributes } = await handle.describe();
+    const shown = JSON.stringify([workflowId, memo, typedSearchAttributes.getAll(), raw.executionConfig?.userMetadata]);
+    const text = readable(historyToJSON(await handle.fetchHistory())) + shown + readable(shown);
     // The scan does read the payloads: it finds what they are meant to hold.
     assert.ok(text.includes(payment.id) && text.includes('prompt_accepted') && text.includes('promptDeadlineMs'));
     const { merchant, phone } = payment;
@@ -84,6 +87,7 @@ describe('a payment in the Temporal UI', () => {
       'phone without country code': phone.slice(3),
       amount: String(FIELDS.amount),
       reference: FIELDS.reference,
+      'idempotency key': KEY,
       description: FIELDS.description,
       'API key': merchant.key,
       'webhook secret': merchant.webhookSecret,

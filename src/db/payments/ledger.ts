@@ -55,21 +55,18 @@ export async function findLastOfRange(
 
 const DRIFT = statement(
   'ledger_drift',
-  `SELECT a.id, a.balance_minor, coalesce(sum(e.amount_minor), 0)::bigint AS entries_minor
-   FROM ledger_accounts a LEFT JOIN ledger_entries e ON e.account_id = a.id
+  `SELECT a.id FROM ledger_accounts a LEFT JOIN ledger_entries e ON e.account_id = a.id
    WHERE a.merchant_id IS NOT NULL AND a.id > $1 AND a.id <= $2 GROUP BY a.id
    HAVING a.balance_minor <> coalesce(sum(e.amount_minor), 0) ORDER BY a.id LIMIT 100`,
 );
 
+/** Without amounts: it is a part of the ledger check's history. */
 export type LedgerFault = { readonly subject: string; readonly fault: string };
 
 /** Accounts whose balance is not the sum of their entries. Empty unless somebody bypassed the database's checks. */
 export async function findBalanceDrift(db: Queryable, { after, to }: IdRange): Promise<LedgerFault[]> {
-  const rows = await db.run<{ id: string; balanceMinor: bigint; entriesMinor: bigint }>(DRIFT, [after, to]);
-  return rows.map((row) => ({
-    subject: row.id,
-    fault: `balance is ${row.balanceMinor} but its entries sum to ${row.entriesMinor}`,
-  }));
+  const rows = await db.run<{ id: string }>(DRIFT, [after, to]);
+  return rows.map(({ id }) => ({ subject: id, fault: 'its balance is not the sum of its entries' }));
 }
 
 const UNPOSTED_COLLECTIONS = statement(

@@ -47,10 +47,19 @@ const PAID_UNREADABLE = 'the operator says that it was paid, and how much cannot
 
 type Described = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'reportedAmount' | 'reportedCurrency'>;
 
+/** Describes the contradiction without amounts, for the history of the ledger check. */
+export function discrepancyFault({ kind, operatorReceipt, reportedAmount }: Described): string {
+  const isUnreadable = kind === 'paid_otherwise' && reportedAmount === null;
+  return `${isUnreadable ? PAID_UNREADABLE : TEXTS[kind]}${receiptText(operatorReceipt)}`;
+}
+
 /** Describes the contradiction to a person. */
-export function discrepancyText({ kind, operatorReceipt, reportedAmount, reportedCurrency }: Described): string {
-  const receipt = operatorReceipt === null ? '' : ` (its receipt: ${operatorReceipt})`;
-  if (kind === 'paid_otherwise' && reportedAmount === null) return `${PAID_UNREADABLE}${receipt}`;
-  const reported = reportedAmount === null ? '' : `: ${reportedAmount} ${reportedCurrency ?? ''}`;
-  return `${TEXTS[kind]}${reported}${receipt}`;
+export function discrepancyText(described: Described): string {
+  const { kind, operatorReceipt, reportedAmount, reportedCurrency } = described;
+  if (reportedAmount === null) return discrepancyFault(described);
+  return `${TEXTS[kind]}: ${reportedAmount} ${reportedCurrency ?? ''}${receiptText(operatorReceipt)}`;
+}
+
+function receiptText(operatorReceipt: string | null): string {
+  return operatorReceipt === null ? '' : ` (its receipt: ${operatorReceipt})`;
 }

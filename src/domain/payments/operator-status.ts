@@ -4,7 +4,10 @@ import type { FailureCode } from './failure.ts';
 import type { PayoutOutcomeInput } from './payout-progress.ts';
 import type { ReversalTransitionInput } from './reversal-progress.ts';
 
-/** Money as an operator reports it: a decimal string in whole units, and the operator's currency code. */
+/**
+ * Money as an operator reports it: a decimal string in whole units, and the operator's currency code. On its way from the query to
+ * the recorder, through Temporal's histories, the amount is sealed.
+ */
 export type ReportedMoney = { readonly amount: string; readonly currency: string };
 
 /** The answer to a status query. `unknown`: the operator could not be queried, or its answer cannot be relied on. */

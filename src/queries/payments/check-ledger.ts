@@ -9,7 +9,7 @@ import {
   findUnpostedPayouts,
   type LedgerFault,
 } from '../../db/payments/ledger.ts';
-import { discrepancyText } from '../../domain/payments/discrepancy.ts';
+import { discrepancyFault } from '../../domain/payments/discrepancy.ts';
 
 /** A range takes seconds; one account may have millions of entries, which are summed in one statement. */
 const STATEMENT_TIMEOUT_MS = 25 * 60_000;
@@ -70,7 +70,7 @@ function withMore({ faults }: LedgerCheckProgress, more: readonly LedgerFault[])
 async function unsettled(reads: Queryable): Promise<LedgerFault[]> {
   const open = await findOpenDiscrepancies(reads, MOST_DISCREPANCIES);
   const undecided = await findUndecided(reads, UNDECIDED_AFTER_DAYS, MOST_UNDECIDED);
-  return [...open.map((found) => ({ subject: found.subject, fault: discrepancyText(found) })), ...undecided];
+  return [...open.map((found) => ({ subject: found.subject, fault: discrepancyFault(found) })), ...undecided];
 }
 
 /**

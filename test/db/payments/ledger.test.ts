@@ -145,7 +145,7 @@ describe('the ledger check', () => {
     const merchantId = await makeMerchant(db);
     const account = `${merchantId}/available`;
     await tamper(db, 'UPDATE ledger_accounts SET balance_minor = 1 WHERE id = $1', [account]);
-    assert.deepEqual(await checkLedger(db), [{ subject: account, fault: 'balance is 1 but its entries sum to 0' }]);
+    assert.deepEqual(await checkLedger(db), [{ subject: account, fault: 'its balance is not the sum of its entries' }]);
     await tamper(db, 'UPDATE ledger_accounts SET balance_minor = 0 WHERE id = $1', [account]);
   });
 

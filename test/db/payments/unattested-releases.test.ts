@@ -29,7 +29,7 @@ describe('a payout whose release is not attested', () => {
       db,
       payments: createPayments(contextOf(db)),
       releases: createReleaseAttestor({ environment, keyRing: KEY_RING }),
-      attestor: createStatusAttestor({ keyRing: KEY_RING, log: testLog }),
+      attestor: createStatusAttestor({ keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
       operators: { 'mtn-momo': { sendPayout: () => assert.fail('it was sent') } },
       clocks: TEST_CLOCKS,
       log: { fatal: (fields: unknown) => fatal.push(fields) },
