@@ -1,22 +1,27 @@
-# One image for every process: the server (all roles), the sandbox operator, and the migration that runs before them.
-# Debian and not Alpine, because the Temporal worker needs glibc.
-FROM node:22-bookworm-slim AS build
+# One image for every process: the server (all roles), the sandbox operator, and what prepares the database for them.
+# Debian and not Alpine, because the Temporal worker needs glibc. The image that it is built on is named by its digest, so
+# that the same source makes the same image: docs/compose.env.example says how to find it.
+ARG NODE_IMAGE
+FROM ${NODE_IMAGE} AS build
+ARG NODE_IMAGE
+RUN case "$NODE_IMAGE" in *@sha256:*) ;; *) echo "NODE_IMAGE has to name an image by its digest" >&2; exit 1 ;; esac
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --no-audit --no-fund
+# The scripts of packages do not run. The only one that package.json allows is for the embedded PostgreSQL, which no container needs.
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY tools ./tools
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
-RUN node tools/build.mjs && npm prune --omit=dev --no-audit --no-fund
+RUN node tools/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund && npm run --silent sbom > sbom.cdx.json
 
-FROM node:22-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
-COPY --from=build /app/package.json ./package.json
+COPY --from=build /app/package.json /app/sbom.cdx.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 USER node
-EXPOSE 8080 9464
+EXPOSE 8080
 CMD ["node", "dist/src/processes/server.js"]

@@ -1,4 +1,4 @@
-// `npm run check`: format, lint, types, unused code, structure and unit tests. The one command a contributor must know.
+// `npm run check`: format, lint, types, unused code, packages, structure and unit tests. The one command a contributor must know.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from './programs.mjs';
@@ -16,6 +16,7 @@ const STEPS = [
   ['types', bin('tsc'), ['--noEmit', '-p', '.']],
   ['lint', bin('eslint'), ['.']],
   ['unused', bin('knip'), []],
+  ['packages', process.execPath, ['tools/packages.mjs', 'check']],
   [
     'tidy and unit tests',
     bin('mocha'),

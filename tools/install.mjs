@@ -1,6 +1,7 @@
-// Installs the packages when node_modules differs from package-lock.json; otherwise ends quickly.
+// Installs the packages when node_modules differs from package-lock.json; otherwise ends quickly. No package runs a script of its own
+// but those that package.json allows by name.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
@@ -70,21 +71,34 @@ async function install(reason) {
   const progress = setInterval(() => {
     console.log(`installing packages: ${secondsSince(startedAtMs)} s so far`);
   }, PROGRESS_EVERY_MS);
-  const { code, output } = await runNpm([
-    'ci',
-    '--no-audit',
-    '--no-fund',
-    '--include=dev',
-    '--include=optional',
-    '--loglevel=error',
-  ]);
-  clearInterval(progress);
-  if (code !== 0) {
-    console.error(output.trim().split('\n').slice(0, FAILURE_LINES).join('\n'));
-    console.error(`npm ci failed with code ${code}; nothing was started`);
-    process.exit(1);
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  await runOrExit(['ci', '--ignore-scripts', ...quiet, '--include=dev', '--include=optional']);
+  const allowed = packagesWithAllowedScripts();
+  if (allowed.length > 0) {
+    // Without its list, an install that is killed before the scripts have run is detected too.
+    const list = readFileSync(installedList, 'utf8');
+    rmSync(installedList);
+    await runOrExit(['rebuild', '--ignore-scripts=false', ...quiet, ...allowed]);
+    writeFileSync(installedList, list);
   }
+  clearInterval(progress);
   console.log(`packages installed in ${secondsSince(startedAtMs)} s`);
+}
+
+/** Those that are installed here, of those whose scripts package.json allows. */
+function packagesWithAllowedScripts() {
+  const { allowScripts = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return Object.keys(allowScripts).filter(
+    (name) => allowScripts[name] === true && existsSync(join(root, 'node_modules', name, 'package.json')),
+  );
+}
+
+async function runOrExit(args) {
+  const { code, output } = await runNpm(args);
+  if (code === 0) return;
+  console.error(output.trim().split('\n').slice(0, FAILURE_LINES).join('\n'));
+  console.error(`npm ${args[0]} failed with code ${code}; nothing was started`);
+  process.exit(1);
 }
 
 function runNpm(args) {

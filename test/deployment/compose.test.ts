@@ -11,13 +11,23 @@ import { loadAccountsSettings, loadConfig, loadMigrateSettings, loadSandboxSetti
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 
 type Service = {
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly privileged?: boolean;
+  readonly build?: { readonly args?: Readonly<Record<string, string>> };
   readonly image?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly depends_on?: Readonly<Record<string, unknown>> | readonly string[];
 };
-type Compose = { readonly services: Readonly<Record<string, Service>> };
+type Compose = {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+};
 
 const root = findProjectRoot();
 const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as Compose;
@@ -133,6 +143,54 @@ describe('docker-compose.yml', () => {
     for (const [name, { depends_on: needs = {} }] of Object.entries(compose.services)) {
       const names = Array.isArray(needs) ? (needs as string[]) : Object.keys(needs);
       for (const needed of names) assert.ok(compose.services[needed], `${name} waits for ${needed}`);
+    }
+  });
+
+  it('gives no service a file system of its own image to write to, a right of root, or a way to get one', () => {
+    for (const [name, service] of Object.entries(compose.services)) {
+      // The UI's start writes its configuration beside the template in its image.
+      assert.equal(service.read_only, name !== 'temporal-ui', name);
+      assert.deepEqual(service.cap_drop, ['ALL'], name);
+      assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name);
+      assert.equal(service.privileged, undefined, name);
+      // PostgreSQL's image begins as root, gives the volume to its own account and goes on as that.
+      if (name !== 'postgres') assert.equal(service.cap_add, undefined, name);
+    }
+  });
+
+  it('lets each service reach only what it calls', () => {
+    const reached = (name: string): string[] =>
+      Object.entries(compose.services)
+        .filter(([other, { networks = [] }]) => {
+          const own = compose.services[name]?.networks ?? [];
+          return other !== name && networks.some((network) => own.includes(network));
+        })
+        .map(([other]) => other)
+        .sort();
+    assert.deepEqual(reached('sandbox'), ['malipo']);
+    assert.deepEqual(reached('temporal-ui'), ['malipo', 'migrate', 'temporal']);
+    assert.deepEqual(reached('accounts'), ['malipo', 'migrate', 'postgres', 'temporal', 'temporal-schema']);
+    for (const [name, { networks = [], ports }] of Object.entries(compose.services)) {
+      assert.notEqual(networks.length, 0, `${name} would be on the network of everybody`);
+      const isOutside = networks.some((network) => compose.networks[network]?.internal !== true);
+      // A port is published from a network that is not internal alone.
+      assert.equal(isOutside, ports !== undefined, name);
+    }
+    for (const network of ['database', 'engine']) assert.equal(compose.networks[network]?.internal, true);
+  });
+
+  it('takes every image by its digest, which the deployment sets, and builds on none without', () => {
+    const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+    assert.deepEqual(
+      [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image),
+      ['${NODE_IMAGE}', '${NODE_IMAGE}'],
+    );
+    assert.match(dockerfile, /^ARG NODE_IMAGE$/m);
+    assert.match(dockerfile, /\*@sha256:\*\) ;; \*\) .*exit 1/);
+    assert.match(dockerfile, /npm ci --ignore-scripts/);
+    for (const [name, { image = '', build }] of Object.entries(compose.services)) {
+      if (build) assert.deepEqual(Object.values(build.args ?? {}), ['${NODE_IMAGE:?set it in .env}'], name);
+      if (image !== 'malipo') assert.match(image, /^\$\{[A-Z_]+_IMAGE:\?set it in \.env\}$/, name);
     }
   });
 

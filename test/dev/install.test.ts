@@ -38,13 +38,13 @@ describe('the installation of packages', () => {
     writeFileSync(join(project, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }));
   }
 
-  /** Runs the script with a stand-in for npm, which records its arguments. */
+  /** Runs the script with a stand-in for npm, which records the arguments of each call on a line. */
   function install(npmScript = ''): { ran: boolean; status: number | null; output: string; arguments: string } {
     const [npm, calls] = [join(project, 'npm.js'), join(project, 'calls')];
     rmSync(calls, { force: true });
     writeFileSync(
       npm,
-      `require('node:fs').writeFileSync(${JSON.stringify(calls)}, process.argv.slice(2).join(' '));${npmScript}`,
+      `require('node:fs').appendFileSync(${JSON.stringify(calls)}, process.argv.slice(2).join(' ') + '\\n');${npmScript}`,
     );
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
@@ -65,8 +65,36 @@ describe('the installation of packages', () => {
   it('runs when there are no packages', () => {
     rmSync(join(project, 'node_modules'), { recursive: true });
     const { output, arguments: args } = install();
-    assert.match(args, /^ci --no-audit --no-fund --include=dev/);
+    assert.match(args, /^ci --ignore-scripts --no-audit --no-fund .*--include=dev/);
     assert.match(output, /installing packages .*\npackages installed in \d+ s/);
+  });
+
+  it('runs the scripts of no package but those that package.json allows, and finds an install that ended before them', () => {
+    const allowScripts = { one: true, two: true, three: false };
+    writeFileSync(join(project, 'package.json'), JSON.stringify({ engines: { node: '>=20.19.0' }, allowScripts }));
+    lock({ 'node_modules/one': pack('1.0.0'), 'node_modules/three': pack('1.0.0') });
+    // As npm ci would leave it.
+    const list = JSON.stringify({
+      packages: { 'node_modules/one': pack('1.0.0'), 'node_modules/three': pack('1.0.0') },
+    });
+    const npm = (onRebuild: string) =>
+      `const { mkdirSync, writeFileSync } = require('node:fs');
+       if (process.argv[2] === 'ci') {
+         for (const name of ['one', 'three']) {
+           mkdirSync('node_modules/' + name, { recursive: true });
+           writeFileSync('node_modules/' + name + '/package.json', '{}');
+         }
+         writeFileSync('node_modules/.package-lock.json', ${JSON.stringify(list)});
+       } else { ${onRebuild} }`;
+    const failed = install(npm('process.exit(3)'));
+    assert.equal(failed.status, 1);
+    assert.match(failed.output, /npm rebuild failed with code 3/);
+    const { arguments: args, status } = install(npm(''));
+    assert.equal(status, 0);
+    const [ci, rebuild] = args.trim().split('\n');
+    assert.match(ci!, /^ci --ignore-scripts /);
+    assert.match(rebuild!, /^rebuild --ignore-scripts=false .* one$/);
+    assert.equal(install().ran, false);
   });
 
   it('runs when the lock file has another version, one package more, or one less', () => {

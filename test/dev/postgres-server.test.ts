@@ -255,10 +255,13 @@ describe('the embedded PostgreSQL', () => {
   });
 });
 
+/** Beside its own folder. */
+const ACCOUNTS = ['src/db/access.ts', 'src/db/create-accounts.ts'];
+
 /** Copies what the server needs of the project, with PostgreSQL's programs; other packages are linked. */
 function cloneInto(clone: string): void {
   const root = findProjectRoot();
-  for (const part of ['package.json', 'src/dev', 'test/dev/programs']) {
+  for (const part of ['package.json', 'src/dev', ...ACCOUNTS, 'test/dev/programs']) {
     cpSync(join(root, part), join(clone, part), { recursive: true });
   }
   mkdirSync(join(clone, 'node_modules'));

@@ -1,0 +1,104 @@
+// What is known of the packages that we depend on: `check` compares licences and the recorded audit, offline; `audit` records a new one.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = process.argv[3] ?? dirname(dirname(fileURLToPath(import.meta.url)));
+const recordFile = join(root, 'docs', 'packages.json');
+
+/** They allow what we do with the packages, and ask for no source of ours. */
+const LICENCES = new Set([
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'Unlicense',
+  'PSF-2.0',
+  'CC-BY-4.0',
+]);
+/** The lock file says no licence of these; a person read it. */
+const READ_BY_HAND = { unionfs: 'Unlicense' };
+
+const packages = Object.entries(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages)
+  .filter(([path]) => path !== '')
+  .map(([path, entry]) => ({ ...entry, name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length) }));
+
+if (process.argv[2] === 'audit') audit();
+else check();
+
+function check() {
+  const problems = packages.flatMap(licenceProblem);
+  const record = JSON.parse(readFileSync(recordFile, 'utf8'));
+  const { audited, accepted = {} } = record;
+  for (const { name, severity } of audited?.vulnerabilities ?? []) {
+    if (!(name in accepted))
+      problems.push(
+        `${name} has a known vulnerability (${severity}): update it, or say in docs/packages.json why it is accepted`,
+      );
+  }
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exit(1);
+  // No failure: a registry without this service, or none at all, must not keep anybody from working.
+  if (audited?.packagesSha256 === digest()) console.log(`the packages were audited at ${audited.at}`);
+  else console.log('these packages were not audited: run `npm run audit` where the registry answers it');
+}
+
+// Packages for other systems are optional, and where they are not installed npm does not know their licence: that of their parent applies.
+function licenceProblem({ name, license, optional, os }) {
+  const given = license ?? READ_BY_HAND[name];
+  if (given === undefined && optional && os) return [];
+  const isAllowed =
+    given
+      ?.replace(/[()]/g, '')
+      .split(/ AND | OR /)
+      .every((part) => LICENCES.has(part)) ?? false;
+  return isAllowed
+    ? []
+    : [`${name} has the licence ${given ?? 'that nobody knows'}, which is not one of ours: tools/packages.mjs`];
+}
+
+function audit() {
+  const { status, stdout, stderr } = spawnSync('npm', ['audit', '--json'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const report = parsed(stdout);
+  // npm ends with 1 when it found something, and also when it could not look.
+  if (!report?.vulnerabilities) {
+    console.error(
+      `npm audit could not look (status ${status}), and nothing is recorded:\n${(report?.message ?? stderr).trim()}`,
+    );
+    process.exit(1);
+  }
+  const vulnerabilities = Object.values(report.vulnerabilities).map(({ name, severity, range }) => ({
+    name,
+    severity,
+    range,
+  }));
+  const record = JSON.parse(readFileSync(recordFile, 'utf8'));
+  const audited = { at: new Date().toISOString().slice(0, 10), packagesSha256: digest(), vulnerabilities };
+  writeFileSync(recordFile, `${JSON.stringify({ ...record, audited }, null, 2)}\n`);
+  console.log(
+    `${vulnerabilities.length} vulnerabilities of ${packages.length} packages are recorded in docs/packages.json`,
+  );
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of the names, versions and contents of all packages, whatever else the lock file says. */
+function digest() {
+  const lines = packages.map(({ name, version, integrity }) => `${name} ${version} ${integrity}`).sort();
+  return createHash('sha256').update(lines.join('\n')).digest('hex');
+}
