@@ -1,0 +1,163 @@
+// Checks docs/security.md: what it names exists, its table is complete in itself, and its inventories name every file.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
+
+const root = findProjectRoot();
+const PAGE = 'docs/security.md';
+const page = readFileSync(join(root, PAGE), 'utf8');
+
+const VERDICTS = ['met', 'partly', 'not met', 'does not apply'] as const;
+const CHAPTERS = 17;
+/** A path of the project as the page writes it: from its root, in code. */
+const PATH =
+  /^(?:(?:src|test|activities|workflows|tools|docs|bench|chaos)\/[\w./-]+|[\w.-]+\.(?:ts|mjs|js|json|md|yml)|Dockerfile|\.npmrc)$/;
+
+type Row = { readonly id: string; readonly level: string; readonly verdict: string; readonly heldBy: string };
+
+/** Code that looks like a path, and the titles in quotes that follow it. */
+function references(): { path: string; titles: string[] }[] {
+  return [...page.matchAll(/`([^`\n]+)`((?:,?\s+“[^”]+”)*)/g)]
+    .map(([, path = '', quoted = '']) => ({
+      path,
+      titles: [...quoted.matchAll(/“([^”]+)”/g)].map(([, one = '']) => one),
+    }))
+    .filter(({ path }) => PATH.test(path));
+}
+
+/** The texts in a file's code, with an ellipsis where something is inserted; comments are none. */
+function textsIn(path: string): string[] {
+  const texts: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node)) texts.push(node.text);
+    if (ts.isTemplateExpression(node)) {
+      texts.push([node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('…'));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest));
+  return texts;
+}
+
+function rows(): Row[] {
+  return page
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .filter(([, id = '']) => /^V[0-9]/.test(id))
+    .map(([, id = '', level = '', , verdict = '', ...rest]) => ({ id, level, verdict, heldBy: rest.join(' ').trim() }));
+}
+
+function numberOf(id: string): number {
+  const [chapter = 0, section = 0, line = 0] = id.slice(1).split('.').map(Number);
+  return (chapter * 100 + section) * 100 + line;
+}
+
+function sourceFiles(): string[] {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root });
+  return listed
+    .toString()
+    .split('\n')
+    .filter((file) => /^(src|activities|workflows)\/.*\.ts$/.test(file) && existsSync(join(root, file)));
+}
+
+describe('docs/security.md', () => {
+  it('names only files and links that exist', () => {
+    const links = [...page.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link = '']) => link);
+    const local = links.filter((link) => !link.includes('://')).map((link) => join(dirname(PAGE), link));
+    const named = references().map(({ path }) => path);
+    assert.ok(named.length > 200 && local.length > 0, `${named.length} paths and ${local.length} links`);
+    const missing = [...new Set([...named, ...local])].filter((path) => !existsSync(join(root, path)));
+    assert.deepEqual(missing, []);
+  });
+
+  it('names only tests that their files have', () => {
+    const texts = new Map<string, string[]>();
+    const missing = references().flatMap(({ path, titles }) => {
+      if (titles.length === 0 || !existsSync(join(root, path))) return [];
+      const known = texts.get(path) ?? textsIn(path);
+      texts.set(path, known);
+      return titles.filter((title) => !known.some((text) => text.includes(title))).map((title) => `${path}: ${title}`);
+    });
+    assert.deepEqual(missing, []);
+  });
+
+  it('names the file of every test that it quotes', () => {
+    const quoted = [...page.matchAll(/“([^”]+)”/g)].map(([, title = '']) => title);
+    const referred = new Set(references().flatMap(({ titles }) => titles));
+    assert.deepEqual(
+      quoted.filter((title) => !referred.has(title)),
+      [],
+    );
+  });
+
+  it('has each line of the standard once, in order, with its level and one of four verdicts', () => {
+    const all = rows();
+    assert.ok(all.length > 200, `${all.length} lines`);
+    for (const { id, level, verdict, heldBy } of all) {
+      assert.match(id, /^V([1-9]|1[0-7])\.[1-9]\.[1-9][0-9]?$/);
+      assert.match(level, /^[123]$/, id);
+      assert.ok(
+        VERDICTS.some((known) => known === verdict),
+        `${id}: ${verdict}`,
+      );
+      assert.notEqual(heldBy, '', `${id} says nothing`);
+    }
+    const numbers = all.map(({ id }) => numberOf(id));
+    assert.deepEqual(
+      numbers,
+      [...new Set(numbers)].sort((a, b) => a - b),
+    );
+    for (let chapter = 1; chapter <= CHAPTERS; chapter++) assert.match(page, new RegExp(`^### V${chapter} `, 'm'));
+  });
+
+  it('calls nothing met that no file holds', () => {
+    const unheld = rows().filter(({ verdict, heldBy }) => {
+      const paths = [...heldBy.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
+      return verdict === 'met' && !paths.some((path) => PATH.test(path));
+    });
+    assert.deepEqual(unheld, []);
+  });
+
+  it('counts its own lines right', () => {
+    const counted = VERDICTS.map((verdict) => rows().filter((row) => row.verdict === verdict).length);
+    const [met = 0, partly = 0, notMet = 0, not = 0] = counted;
+    const sentence = `${rows().length} lines: ${met} met, ${partly} partly, ${notMet} not met, ${not} that do not apply.`;
+    assert.ok(page.includes(sentence), sentence);
+  });
+
+  it('names every file that uses cryptography', () => {
+    const users = sourceFiles().filter(
+      (file) =>
+        !/^src\/(dev|cli|sandbox)\//.test(file) &&
+        /from '(node:crypto|@node-rs\/argon2)'/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    const named = new Set(references().map(({ path }) => path));
+    assert.ok(users.length > 10);
+    assert.deepEqual(
+      users.filter((file) => !named.has(file)),
+      [],
+    );
+  });
+});
+
+describe('the source', () => {
+  it('starts programs in the tools of development alone', () => {
+    const starting = sourceFiles().filter((file) =>
+      readFileSync(join(root, file), 'utf8').includes('node:child_process'),
+    );
+    assert.deepEqual(
+      starting.filter((file) => !file.startsWith('src/dev/')),
+      [],
+    );
+  });
+
+  it('evaluates no text as code', () => {
+    const evaluating = sourceFiles().filter((file) =>
+      /\beval\(|\bnew Function\(|from 'node:vm'/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    assert.deepEqual(evaluating, []);
+  });
+});
