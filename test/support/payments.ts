@@ -16,6 +16,7 @@ export type Payment = {
   readonly amount: number;
   readonly operatorReference: string;
   readonly workflowId: string;
+  readonly idempotencyKey: string;
   readonly merchant: TestMerchant;
 };
 
@@ -50,8 +51,7 @@ export async function pay(testEnv: TestEnvironment, row: string, options: Collec
   return createPayment(testEnv, '/v1/api/collections', { merchant, idempotencyKey, json, workflowId });
 }
 
-export type PaymentRequest = Pick<Payment, 'merchant' | 'workflowId'> & {
-  readonly idempotencyKey: string;
+export type PaymentRequest = Pick<Payment, 'merchant' | 'workflowId' | 'idempotencyKey'> & {
   readonly json: Readonly<Record<string, unknown>>;
 };
 
@@ -69,6 +69,7 @@ export async function createPayment(
     amount: Number(json['amount']),
     operatorReference: String(response.json['operator_reference']),
     workflowId,
+    idempotencyKey,
     merchant,
   };
 }

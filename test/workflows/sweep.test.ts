@@ -4,7 +4,7 @@ import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { tamper } from '../db/rows.ts';
 import { eventually, startTestEnvironment } from '../support/test-environment.ts';
-import { pay, untilState, type Payment } from '../support/payments.ts';
+import { pay, untilState } from '../support/payments.ts';
 import { scheduleOf, sweep } from '../support/sweeps.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { valuesOf } from '../support/values-of.ts';
@@ -48,16 +48,15 @@ describe('the sweep', () => {
 
   it('removes idempotency keys that are older than 30 days, and no others', async () => {
     const [old, young] = [await pay(testEnv, '000'), await pay(testEnv, '000')];
-    const keyOf = ({ workflowId }: Payment) => workflowId.split('/').at(-1);
     await testEnv.db.pool.query(`UPDATE idempotency_keys SET created_at = now() - interval '31 days' WHERE key = $1`, [
-      keyOf(old),
+      old.idempotencyKey,
     ]);
     await sweep(testEnv);
     const { rows } = await testEnv.db.pool.query<{ key: string }>(
       'SELECT key FROM idempotency_keys WHERE key = ANY($1)',
-      [[keyOf(old), keyOf(young)]],
+      [[old.idempotencyKey, young.idempotencyKey]],
     );
-    assert.deepEqual(rows, [{ key: keyOf(young) }]);
+    assert.deepEqual(rows, [{ key: young.idempotencyKey }]);
   });
 
   it('completes while the ledger adds up, and so does the ledger check', async () => {

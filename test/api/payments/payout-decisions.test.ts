@@ -75,7 +75,8 @@ describe('a queued payout', () => {
   async function toPayout(id: unknown, merchant: TestMerchant, phone: unknown): Promise<Payout> {
     const { json } = await call(testEnv.baseUrl, 'GET', `/v1/api/payouts/${String(id)}`, { key: merchant.key });
     const operatorReference = String(json['operator_reference']);
-    return { id: String(id), phone: String(phone), amount: 5000, operatorReference, workflowId: '', merchant };
+    const unused = { workflowId: '', idempotencyKey: '' };
+    return { id: String(id), phone: String(phone), amount: 5000, operatorReference, merchant, ...unused };
   }
 
   it('expires when nobody releases it in time, and cannot be released afterwards', async () => {
