@@ -3,8 +3,12 @@ import { z } from 'zod';
 import { definedFields, type CodesByParameter } from '../validation.ts';
 import { instant } from './primitives.ts';
 
-// `col_01j9z3k5m7n9p1q3r5s7t9v1w3`, written as a cursor.
-const CURSOR_EXAMPLE = 'Y29sXzAxajl6M2s1bTduOXAxcTNyNXM3dDl2MXcz';
+const CURSOR_FORM = '^[A-Za-z0-9_-]+$';
+// An example of the keys of each list.
+const EXAMPLE_KEYS = [
+  ...['col', 'pay', 'evt', 'dlv', 'whe', 'key', 'rpl'].map((prefix) => `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3`),
+  '1042',
+];
 const LIMIT_MESSAGE = 'limit must be a whole number from 1 to 100.';
 
 /** The query of a list whose items have keys that pass `isKey`. A cursor is opaque and holds the last key of a page. */
@@ -27,7 +31,11 @@ export function pageQuery<Key extends string>(isKey: (text: string) => text is K
       })
       .transform(read)
       .optional()
-      .meta({ description: '`next_cursor` of the page before.', example: CURSOR_EXAMPLE }),
+      .meta({
+        description: '`next_cursor` of the page before.',
+        pattern: CURSOR_FORM,
+        example: writeCursor(EXAMPLE_KEYS.find(isKey) ?? ''),
+      }),
   });
 }
 
@@ -42,7 +50,7 @@ export function pageSchema(item: z.ZodType, id: string) {
       next_cursor: z
         .string()
         .nullable()
-        .meta({ description: 'Send it as `cursor` for the next page.', example: CURSOR_EXAMPLE }),
+        .meta({ description: 'Send it as `cursor` for the next page.', example: writeCursor(EXAMPLE_KEYS[0] ?? '') }),
     })
     .meta({ id });
 }

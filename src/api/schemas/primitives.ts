@@ -82,11 +82,10 @@ export const time = z.iso.datetime().meta({
 
 /** Shows that a request with a session comes from our own pages: another site's cannot set it. */
 export function consoleHeader(isRequired: boolean) {
-  const marker = z.literal('1');
-  const description = 'Of every request with a session that changes something, with an `Origin` that is ours.';
-  return z.object({
-    'Malipo-Console': (isRequired ? marker : marker.optional()).meta({ description, example: '1' }),
-  });
+  const description = '`1`, of every request with a session that changes something, with an `Origin` that is ours.';
+  // With a key it says nothing, whatever it is.
+  const marker = isRequired ? z.literal('1') : z.string().optional();
+  return z.object({ 'Malipo-Console': marker.meta({ description, example: '1' }) });
 }
 
 export const idempotencyKeyHeader = z.object({

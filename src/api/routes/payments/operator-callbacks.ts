@@ -10,6 +10,17 @@ import { MAX_BODY_BYTES, readJsonBody } from '../../middleware/body.ts';
 import { errorResponses, responseWith } from '../../operation.ts';
 import type { Route } from '../../route.ts';
 
+const reference = z.string().meta({
+  description: 'What we named the payment when we sent it.',
+  example: '0190f5fe-7c00-7a00-8000-000000000000',
+  pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+});
+
+// What a callback must hold to be of use: everything else in it is kept and ignored.
+const BODIES: Readonly<Record<OperatorId, z.ZodType>> = {
+  'mtn-momo': z.union([z.looseObject({ externalId: reference }), z.looseObject({ referenceId: reference })]),
+};
+
 /** Operators differ in the method they call with, and some change it, so both methods do the same. */
 export function operatorCallbackRoutes(deps: ApiDeps): Route[] {
   return (Object.keys(OPERATORS) as OperatorId[]).flatMap((operator) =>
@@ -27,7 +38,7 @@ function callbackRoute(method: 'post' | 'put', operator: OperatorId, deps: ApiDe
       summary: `What ${OPERATORS[operator].name} calls`,
       description: 'Not for merchants. A callback is a hint: the operator is asked for the truth.',
       security: [],
-      requestBody: { content: { 'application/json': { schema: z.looseObject({}) } } },
+      requestBody: { required: true, content: { 'application/json': { schema: BODIES[operator] } } },
       responses: {
         '200': responseWith('Heard. The answer says nothing about the payment.', z.strictObject({})),
         ...errorResponses(['body_malformed', 'body_too_large', 'media_type_unsupported']),
