@@ -1,7 +1,7 @@
 // Passwords: argon2id with 19 MiB, two passes and one lane (the smaller setting of OWASP and RFC 9106).
 import { hash, verify } from '@node-rs/argon2';
 
-/** Length is the only rule: rules about kinds of characters lead to worse passwords. */
+/** Beside these, a new password is not easily guessed. Rules about kinds of characters lead to worse passwords. */
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 200;
 

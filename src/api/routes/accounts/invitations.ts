@@ -11,6 +11,7 @@ import { decideInvitation } from '../../../operations/accounts/decide-invitation
 import { withdrawInvitation } from '../../../operations/accounts/withdraw-invitation.ts';
 import { getInvitation, listInvitations } from '../../../queries/accounts/invitation.ts';
 import type { ApiDeps } from '../../context.ts';
+import { requireHardToGuess } from '../../new-password.ts';
 import { route, type Route } from '../../route.ts';
 import {
   acceptInvitationSchema,
@@ -168,6 +169,7 @@ function acceptRoute(deps: ApiDeps): Route {
       if (tokenSha256 === null) throw invitationNotFound();
       const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
       const { invitation, isKnownPerson } = await getInvitation(deps.db, tokens, at);
+      requireHardToGuess('password', body.password, [body.name, invitation.email]);
       const limits = [accountLimit(invitation.email), addressLimit(address)];
       // Counted for a new person as well, so that nobody can tell from a response who has an account.
       const account = await beginAuthentication(deps.db, { of: { email: invitation.email }, limits, at });

@@ -6,6 +6,7 @@ import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { recoverAccount } from '../../../operations/accounts/recover-account.ts';
 import type { ApiDeps } from '../../context.ts';
+import { requireHardToGuess } from '../../new-password.ts';
 import { route, type Route } from '../../route.ts';
 import { recoverSchema } from '../../schemas/accounts/session.ts';
 
@@ -31,6 +32,7 @@ export function recoveryRoutes(deps: ApiDeps): Route[] {
         const limits = [addressLimit(address)];
         const user = await beginAuthentication(deps.db, { of: { recoverySha256: tokenSha256 }, limits, at });
         if (user === null || tokenSha256 === null) throw notAuthenticated('no such recovery');
+        requireHardToGuess('new_password', body.new_password, [user.name, user.email]);
         await recoverAccount(deps.db, {
           tokenSha256,
           newHash: await hashPassword(body.new_password),

@@ -9,6 +9,7 @@ import { closeSession } from '../../../operations/accounts/close-session.ts';
 import { openSession } from '../../../operations/accounts/open-session.ts';
 import { stepUpSession } from '../../../operations/accounts/step-up-session.ts';
 import { ownSessionObject, sessionResponse, verifyOwnPassword, type SessionDeps } from '../../own-session.ts';
+import { requireHardToGuess } from '../../new-password.ts';
 import { route, type Route } from '../../route.ts';
 import { changePasswordSchema, logInSchema, sessionSchema, stepUpSchema } from '../../schemas/accounts/session.ts';
 import { clearedSessionCookie } from '../../session-cookie.ts';
@@ -130,7 +131,8 @@ function passwordRoute(deps: SessionDeps): Route {
     needsStepUp: true,
     body: changePasswordSchema,
     response: { status: 200, description: 'The session.', schema: sessionSchema },
-    handle: async ({ body, session: { tokenSha256 }, by }) => {
+    handle: async ({ body, session: { tokenSha256, name, email, merchantName }, by }) => {
+      requireHardToGuess('new_password', body.new_password, [name, email, merchantName]);
       const { verifiedHash, counted } = await verifyOwnPassword(deps, by, body.current_password);
       if (verifiedHash === null) throw permissionDenied('wrong password');
       const { token } = await changePassword(deps.db, {

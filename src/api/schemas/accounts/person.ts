@@ -15,13 +15,15 @@ export const email = z
   .transform((text) => text.toLowerCase())
   .meta({ example: 'amina@shop.example', override: { type: 'string', format: 'email', maxLength: 254 } });
 
-/** A new password: only its length is checked. */
+/** A new password: its length is checked here, and by the routes how easily it is guessed. */
 export function newPassword(name: string) {
   return z
     .string({ error: (issue) => (issue.input === undefined ? undefined : `${name} must be text.`) })
     .min(MIN_PASSWORD_LENGTH, { error: `${name} ${LENGTH_MESSAGE}` })
     .max(MAX_PASSWORD_LENGTH, { error: `${name} ${LENGTH_MESSAGE}` })
-    .meta({ description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters of any kind.` });
+    .meta({
+      description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters of any kind, and not a common password, a pattern or a name of yours.`,
+    });
 }
 
 /** A password to be compared: its form is not checked, as one that cannot be a password is just wrong. */
