@@ -26,6 +26,7 @@ import { operatorCallbackRoutes } from './routes/payments/operator-callbacks.ts'
 import { payoutRoutes } from './routes/payments/payouts.ts';
 import { policyRoutes } from './routes/accounts/policy.ts';
 import { replayRoutes } from './routes/webhooks/replays.ts';
+import { ownSessionsRoutes } from './routes/accounts/own-sessions.ts';
 import { recoveryRoutes } from './routes/accounts/recovery.ts';
 import { secondFactorRoutes } from './routes/accounts/second-factor.ts';
 import { sessionRoutes } from './routes/accounts/sessions.ts';
@@ -70,6 +71,7 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
 function consoleRoutes(deps: SessionDeps): Route[] {
   return [
     ...sessionRoutes(deps),
+    ...ownSessionsRoutes(deps),
     ...recoveryRoutes(deps),
     ...secondFactorRoutes(deps),
     ...apiKeyRoutes(deps),

@@ -52,6 +52,7 @@ const CODES = {
   delivery_not_found: ['invalid_request_error', 'not_found'],
   replay_not_found: ['invalid_request_error', 'not_found'],
   member_change_not_found: ['invalid_request_error', 'not_found'],
+  session_not_found: ['invalid_request_error', 'not_found'],
   route_not_found: ['invalid_request_error', 'not_found'],
   method_not_allowed: ['invalid_request_error', 'method_not_allowed'],
   body_too_large: ['invalid_request_error', 'too_large'],

@@ -17,6 +17,10 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   startSecondFactor: ANY,
   confirmSecondFactor: ANY,
   removeSecondFactor: ANY,
+  listSessions: ANY,
+  endSession: ANY,
+  endOtherSessions: ANY,
+  endMemberSessions: PEOPLE,
   listApiKeys: ANY,
   createApiKey: KEYS,
   rollApiKey: KEYS,
@@ -105,6 +109,8 @@ export const PATH_IDS: Readonly<Record<string, keyof typeof NOT_FOUND>> = {
   revokeApiKey: 'key',
   changeMember: 'usr',
   removeMember: 'usr',
+  endMemberSessions: 'usr',
+  endSession: 'ses',
   approveMemberChange: 'mch',
   rejectMemberChange: 'mch',
   withdrawMemberChange: 'mch',
@@ -142,6 +148,7 @@ export const NOT_FOUND = {
   evt: 'event_not_found',
   dlv: 'delivery_not_found',
   rpl: 'replay_not_found',
+  ses: 'session_not_found',
 } as const satisfies Record<string, ErrorCode>;
 
 /** Ids that come in a body: the field, and the error for an unknown one. */

@@ -47,11 +47,15 @@ describe('a read without an id', () => {
     // In turns, so that the rows of the two merchants alternate.
     await fill([ours, theirs]);
     await makeCollection(isolation.testEnv.db, theirs.merchantId, 'succeeded');
+    // A list of sessions shows those of its caller alone.
+    await isolation.openSession(our.person);
+    const headersOfBoth = (await isolation.openSession(both)).headers;
+    await isolation.openSession(both);
     own = await idsOf(isolation.testEnv.db, ours.merchantId);
     theirHeaders = their.headers;
     callers = {
       'a viewer': our.headers,
-      'who is an owner there too': (await isolation.openSession(both)).headers,
+      'who is an owner there too': headersOfBoth,
       'a key': { authorization: `Bearer ${ours.merchant.key}` },
     };
   });

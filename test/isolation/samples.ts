@@ -2,9 +2,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { findRoles } from '../../src/db/accounts/member.ts';
+import { insertSession } from '../../src/db/accounts/session.ts';
+import { newToken } from '../../src/security/token.ts';
 import type { Scope } from '../../src/domain/accounts/api-key.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT } from '../../src/domain/webhooks/endpoint.ts';
-import type { CollectionId, DeliveryId, EndpointId, EventId, ReplayId } from '../../src/domain/ids.ts';
+import {
+  newId,
+  type CollectionId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type ReplayId,
+  type SessionId,
+} from '../../src/domain/ids.ts';
 import { UNDELIVERED_STATES } from '../../src/domain/webhooks/replay.ts';
 import { continueReplay } from '../../src/operations/webhooks/continue-replay.ts';
 import { holdsOneOf, requiresSecondFactor, type Person, type Role } from '../../src/domain/accounts/member.ts';
@@ -56,6 +66,11 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   startSecondFactor: () => ({ json: { password: PASSWORD } }),
   confirmSecondFactor: async (context) => ({ json: { totp: codeOf(await startEnrolment(context)) } }),
   removeSecondFactor: ({ person }) => ({ json: { password: PASSWORD, totp: codeOf(person.totpSecret) } }),
+
+  listSessions: NOTHING,
+  endSession: async ({ testEnv, person }) => ({ id: await addSession(testEnv, person) }),
+  endOtherSessions: NOTHING,
+  endMemberSessions: async (context) => ({ id: await addMember(context, ['viewer']) }),
 
   listApiKeys: NOTHING,
   createApiKey: () => ({ json: { name: 'Shop server', scopes: ['collections:read'] } }),
@@ -153,6 +168,16 @@ export function keepsLastFactor(operationId: string, role: Role): boolean {
 /** A role in which the operation succeeds. */
 export function roleFor(operationId: string): Role {
   return keepsLastFactor(operationId, 'owner') ? 'viewer' : 'owner';
+}
+
+/** Another session of the person, which nobody uses. */
+async function addSession({ db }: TestEnvironment, { id: userId, merchantId }: TestPerson): Promise<SessionId> {
+  const id = newId('ses');
+  const createdAt = new Date();
+  const times = { createdAt, expiresAt: new Date(createdAt.getTime() + 3_600_000), secondFactorAt: null };
+  const session = { id, tokenSha256: newToken().sha256, merchantId, userId, ...times, address: null, userAgent: null };
+  await db.withTransaction((tx) => insertSession(tx, session));
+  return id;
 }
 
 /** Fails with the operation's id where there is no sample for it. */

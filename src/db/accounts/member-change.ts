@@ -7,7 +7,7 @@ import { recordDecision } from './audit.ts';
 import { markMemberRemoved, setRoles } from './member.ts';
 import { named } from './named.ts';
 import { proposalStatements } from './proposal.ts';
-import { deleteSessionsOfMember } from './session.ts';
+import { deleteMemberSessions } from './session.ts';
 
 const INSERT = statement(
   'member_change_insert',
@@ -56,7 +56,7 @@ export async function applyRoles(
 ): Promise<void> {
   if (roles === null) {
     await markMemberRemoved(tx, merchantId, userId, replacement.at);
-    await deleteSessionsOfMember(tx, merchantId, userId);
+    await deleteMemberSessions(tx, { merchantId, userId }, null);
   } else {
     await setRoles(tx, merchantId, userId, roles);
   }

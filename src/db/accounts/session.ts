@@ -98,13 +98,50 @@ export async function deleteSessionsOfUser(tx: Tx, userId: UserId, kept: Buffer 
   await tx.run(DELETE_OF_USER, [userId, kept]);
 }
 
-const DELETE_OF_MEMBER = statement(
-  'session_delete_of_member',
-  'DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2',
+type Member = { readonly merchantId: MerchantId; readonly userId: UserId };
+
+export type SessionRow = Pick<Session, 'id' | 'tokenSha256' | 'createdAt' | 'lastUsedAt' | 'expiresAt'> & {
+  readonly address: string | null;
+  readonly userAgent: string | null;
+};
+
+const LIST = statement(
+  'session_list',
+  `SELECT id, token_sha256, created_at, last_used_at, expires_at, host(address) AS address, user_agent
+   FROM sessions WHERE merchant_id = $1 AND user_id = $2 ORDER BY last_used_at DESC, id LIMIT $3`,
 );
 
-export async function deleteSessionsOfMember(tx: Tx, merchantId: MerchantId, userId: UserId): Promise<void> {
-  await tx.run(DELETE_OF_MEMBER, [merchantId, userId]);
+/** The member's sessions, the last used first, those among them that have ended but are not removed yet included. */
+export async function listSessions(
+  db: Queryable,
+  { merchantId, userId }: Member,
+  limit: number,
+): Promise<SessionRow[]> {
+  return db.run<SessionRow>(LIST, [merchantId, userId, limit]);
+}
+
+const DELETE_BY_ID = statement(
+  'session_delete_by_id',
+  'DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND id = $3 RETURNING 1',
+);
+
+/** False when the member has no session with this id. */
+export async function deleteSessionById(tx: Tx, { merchantId, userId }: Member, id: SessionId): Promise<boolean> {
+  return (await tx.run(DELETE_BY_ID, [merchantId, userId, id])).length === 1;
+}
+
+const DELETE_OTHERS = statement(
+  'session_delete_others',
+  'DELETE FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND token_sha256 IS DISTINCT FROM $3 RETURNING 1',
+);
+
+/** Ends the member's sessions at the merchant except the one with the token `kept`, if one is given; returns how many. */
+export async function deleteMemberSessions(
+  tx: Tx,
+  { merchantId, userId }: Member,
+  kept: Buffer | null,
+): Promise<number> {
+  return (await tx.run(DELETE_OTHERS, [merchantId, userId, kept])).length;
 }
 
 const FORGET_SECOND_FACTOR = statement(

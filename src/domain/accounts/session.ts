@@ -1,4 +1,5 @@
 // Sessions of people in the console: what they hold and how long they last.
+import { DomainError } from '../errors.ts';
 import type { SessionId } from '../ids.ts';
 import { requiresSecondFactor, type Person, type Role } from './member.ts';
 
@@ -14,6 +15,17 @@ export type Session = {
   readonly lastUsedAt: Date;
   /** The latest end of a session in any roles. `sessionExpiresAt` is that of this session. */
   readonly expiresAt: Date;
+};
+
+/** A session as its person sees it in the list of their own. */
+export type ListedSession = Pick<Session, 'id' | 'createdAt' | 'lastUsedAt'> & {
+  readonly endsAt: Date;
+  /** From where it was opened; null: not known. */
+  readonly address: string | null;
+  /** What the browser calls itself; null: nothing. */
+  readonly userAgent: string | null;
+  /** Whether it is the one that the request came with. */
+  readonly isCurrent: boolean;
 };
 
 export type SessionLimits = {
@@ -51,4 +63,12 @@ export function sessionEndsAt(session: Ending): Date {
 
 function earlier(one: Date, other: Date): Date {
   return one < other ? one : other;
+}
+
+/** One error for an unknown id, for a session that has ended, and for one of somebody else or at another merchant. */
+export function sessionNotFound(): DomainError {
+  return new DomainError(
+    'session_not_found',
+    'You have no session with this id. Look it up in the list of your sessions.',
+  );
 }

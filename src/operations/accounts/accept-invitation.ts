@@ -10,7 +10,7 @@ import {
 import { findMember, listMembers, lockMembers, putMember } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
-import { deleteSessionsOfMember } from '../../db/accounts/session.ts';
+import { deleteMemberSessions } from '../../db/accounts/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
@@ -58,7 +58,7 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
     // False: the person became a member in another way in the meantime, and keeps the roles that they have.
     if (!(await putMember(tx, { merchantId, userId, roles, createdAt: at }))) throw invitationNotFound();
     // Otherwise a session from a log-in that raced with an earlier removal of the person would become valid again.
-    await deleteSessionsOfMember(tx, merchantId, userId);
+    await deleteMemberSessions(tx, { merchantId, userId }, null);
     if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw invitationNotFound();
     await uncountAttempts(tx, input.counted, at);
     await record(tx, input, userId);

@@ -16,6 +16,7 @@ const LIMITED: Readonly<Record<string, readonly Role[]>> = {
   'DELETE /v1/console/keys/{id}': ['admin', 'developer'],
   'PATCH /v1/console/members/{id}': ['admin'],
   'DELETE /v1/console/members/{id}': ['admin'],
+  'DELETE /v1/console/members/{id}/sessions': ['admin'],
   'POST /v1/console/members/changes/{id}/approve': ['admin'],
   'POST /v1/console/members/changes/{id}/reject': ['admin'],
   'DELETE /v1/console/members/changes/{id}': ['admin'],
@@ -31,6 +32,7 @@ const BEFORE_A_SESSION = ['POST /v1/console/session', 'POST /v1/console/invitati
 const IDS: Readonly<Record<string, string>> = {
   keys: newId('key'),
   members: newId('usr'),
+  sessions: newId('ses'),
   invitations: newId('inv'),
   policy: newId('pch'),
 };

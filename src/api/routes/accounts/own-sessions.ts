@@ -1,0 +1,84 @@
+// The sessions of a person, for themselves to list and end, and those of a member, for an owner or admin to end.
+import { endMemberSessions } from '../../../operations/accounts/end-member-sessions.ts';
+import { endOtherSessions, endSession } from '../../../operations/accounts/end-session.ts';
+import { listOwnSessions } from '../../../queries/accounts/own-sessions.ts';
+import type { ApiDeps } from '../../context.ts';
+import { route, type Route } from '../../route.ts';
+import { listedSessionObject, sessionListSchema } from '../../schemas/accounts/own-sessions.ts';
+
+const TAG = 'Console session';
+const PATH = '/v1/console/sessions';
+
+export function ownSessionsRoutes(deps: ApiDeps): Route[] {
+  return [listRoute(deps), endRoute(deps), endOthersRoute(deps), endMemberRoute(deps)];
+}
+
+function listRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: PATH,
+    operationId: 'listSessions',
+    tag: TAG,
+    summary: 'List your sessions at this merchant, the last used first',
+    access: 'session',
+    response: { status: 200, description: 'Those that have not ended.', schema: sessionListSchema },
+    handle: async ({ session }) => ({
+      body: { data: (await listOwnSessions(deps.db, session, new Date())).map(listedSessionObject) },
+    }),
+  });
+}
+
+function endRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'delete',
+    path: `${PATH}/{id}`,
+    operationId: 'endSession',
+    tag: TAG,
+    summary: 'End one of your sessions',
+    access: 'session',
+    idPrefix: 'ses',
+    response: { status: 204, description: 'It has ended.' },
+    errors: ['session_not_found'],
+    handle: async ({ id, by }) => {
+      await endSession(deps.db, id, by, new Date());
+      return { status: 204 };
+    },
+  });
+}
+
+function endOthersRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'delete',
+    path: PATH,
+    operationId: 'endOtherSessions',
+    tag: TAG,
+    summary: 'End your other sessions at this merchant',
+    description: 'This one goes on. A change of the password ends them at every merchant.',
+    access: 'session',
+    response: { status: 204, description: 'They have ended.' },
+    handle: async ({ session: { tokenSha256 }, by }) => {
+      await endOtherSessions(deps.db, tokenSha256, by, new Date());
+      return { status: 204 };
+    },
+  });
+}
+
+function endMemberRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'delete',
+    path: '/v1/console/members/{id}/sessions',
+    operationId: 'endMemberSessions',
+    tag: 'Console members',
+    summary: 'End the sessions of a member at this merchant',
+    description: 'They can log in again. The audit log says who did it.',
+    access: { roles: ['admin'] },
+    needsStepUp: true,
+    idPrefix: 'usr',
+    response: { status: 204, description: 'They have ended.' },
+    errors: ['member_not_found'],
+    handle: async ({ id, by }) => {
+      await endMemberSessions(deps.db, id, by, new Date());
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,33 @@
+// The list of a person's own sessions on the wire.
+import { z } from 'zod';
+import type { ListedSession } from '../../../domain/accounts/session.ts';
+import { MAX_SESSIONS_SHOWN } from '../../../queries/accounts/own-sessions.ts';
+import { time } from '../primitives.ts';
+
+const listedSessionSchema = z
+  .strictObject({
+    id: z.string().regex(/^ses_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+    created_at: time,
+    last_used_at: time.meta({ description: 'To the minute.' }),
+    ends_at: time.meta({ description: 'If it is not used again before.' }),
+    address: z.string().nullable().meta({ description: 'From which it was opened.' }),
+    user_agent: z.string().max(200).nullable().meta({ description: 'What the browser calls itself, shortened.' }),
+    is_current: z.boolean().meta({ description: 'The one that this request came with.' }),
+  })
+  .meta({ id: 'ListedSession' });
+
+export const sessionListSchema = z
+  .strictObject({ data: z.array(listedSessionSchema).max(MAX_SESSIONS_SHOWN) })
+  .meta({ id: 'SessionList' });
+
+export function listedSessionObject(session: ListedSession): z.input<typeof listedSessionSchema> {
+  return {
+    id: session.id,
+    created_at: session.createdAt.toISOString(),
+    last_used_at: session.lastUsedAt.toISOString(),
+    ends_at: session.endsAt.toISOString(),
+    address: session.address,
+    user_agent: session.userAgent,
+    is_current: session.isCurrent,
+  };
+}

@@ -1,0 +1,19 @@
+// Reads a person's own sessions at one merchant.
+import type { Database } from '../../db/database.ts';
+import { listSessions } from '../../db/accounts/session.ts';
+import { sessionEndsAt, type ListedSession, type Session } from '../../domain/accounts/session.ts';
+
+/** A person with more sessions than this is shown those that were used last. */
+export const MAX_SESSIONS_SHOWN = 200;
+
+/** The sessions that have not ended, the last used first. */
+export async function listOwnSessions(db: Database, current: Session, at: Date): Promise<ListedSession[]> {
+  const rows = await listSessions(db, current.person, MAX_SESSIONS_SHOWN);
+  return rows
+    .map(({ tokenSha256, ...row }) => ({
+      ...row,
+      endsAt: sessionEndsAt({ ...row, person: current.person }),
+      isCurrent: tokenSha256.equals(current.tokenSha256),
+    }))
+    .filter(({ endsAt }) => endsAt > at);
+}
