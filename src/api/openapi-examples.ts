@@ -15,6 +15,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   error: 'the connection was refused',
   hint: 'sk_test_…a1B2',
   id: '1042',
+  last_address: '203.0.113.9',
   key: 'sk_test_3vJ0c4m1kq2n8s6t3u7w5x9y1z0a2b4kQ9x1Z',
   merchant_id: 'mer_01j9z3k5m7n9p1q3r5s7t9v1w3',
   message: 'The payer cancelled the prompt.',
@@ -35,6 +36,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   token: 'vJ0c4m1kq2n8s6t3u7w5x9y1z0a2b4c6d8e0f1g3h5i',
   totp: '287082',
   url: 'https://shop.example/webhooks',
+  user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
 };
 
 /** An example that fits the schema. Texts without a better one get that of their name, or a plain one. */

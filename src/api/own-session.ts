@@ -1,6 +1,6 @@
 // What the routes of a person's own session share: they compare the password again, and respond with a new cookie.
 import type { ActedBy } from '../domain/accounts/member.ts';
-import { addressLimit, personLimit } from '../security/attempt-limit.ts';
+import { addressLimit, personLimits } from '../security/attempt-limit.ts';
 import { verifyPassword } from '../security/password.ts';
 import { beginAuthentication } from '../operations/accounts/begin-authentication.ts';
 import { getOwnSession } from '../queries/accounts/session.ts';
@@ -22,7 +22,7 @@ export async function verifyOwnPassword(
   { person: { userId }, address }: ActedBy,
   password: string | null,
 ): Promise<OwnAttempt> {
-  const limits = [personLimit(userId), addressLimit(address)];
+  const limits = [...personLimits(userId), addressLimit(address)];
   const user = await beginAuthentication(db, { of: { userId }, limits, at: new Date() });
   const passwordHash = user?.passwordHash ?? null;
   const isRight = password !== null && (await verifyPassword(passwordHash, password));

@@ -49,6 +49,7 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   policies: KEPT,
   policy_changes: KEPT,
   recoveries: EXPIRING,
+  recovery_codes: EXPIRING,
   replays: KEPT,
   reversal_transitions: [],
   reversals: KEPT,

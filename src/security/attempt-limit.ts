@@ -5,8 +5,12 @@ import ipaddr from 'ipaddr.js';
 import type { Scope } from '../domain/accounts/api-key.ts';
 import type { ApiKeyId, UserId } from '../domain/ids.ts';
 
-/** The subject whose failed attempts are counted, and how many may fail within one window. */
-export type AttemptLimit = { readonly subject: string; readonly maxFailures: number };
+/** The subject whose failed attempts are counted, and how many may fail within a window that begins with the first. */
+export type AttemptLimit = {
+  readonly subject: string;
+  readonly maxFailures: number;
+  readonly windowMs: number;
+};
 
 /** An authentication attempt that was counted before it is checked. */
 export type CountedAttempt = {
@@ -20,39 +24,49 @@ export type PasswordAttempt = CountedAttempt & {
   readonly verifiedHash: string | null;
 };
 
-export const ATTEMPT_WINDOW_MS = 15 * 60_000;
-// Ten guesses in fifteen minutes find no password, and next to none of a million one-time codes. A network address gets
-// more attempts because a whole office may share one.
-const MAX_FAILURES_PER_ACCOUNT = 10;
+const ATTEMPT_WINDOW_MS = 15 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+// Ten guesses in fifteen minutes find no password. Of a million one-time codes three are valid at a time: a hundred
+// guesses in thirty days find one with a chance of 0.03 %, for somebody who has the password already.
+const GUESS_LIMITS = [
+  { name: '', maxFailures: 10, windowMs: ATTEMPT_WINDOW_MS },
+  { name: 'day/', maxFailures: 30, windowMs: DAY_MS },
+  { name: 'month/', maxFailures: 100, windowMs: 30 * DAY_MS },
+] as const;
+// A network address gets more attempts because a whole office may share one.
 const MAX_FAILURES_PER_ADDRESS = 50;
 
-/** Counts by the e-mail as typed, known or not, so that the limit does not reveal which accounts exist. */
-export function accountLimit(email: string): AttemptLimit {
+/** Counts by the e-mail as typed, known or not, so that the limits do not reveal which accounts exist. */
+export function accountLimits(email: string): AttemptLimit[] {
   const digest = createHash('sha256').update(email.toLowerCase()).digest('hex');
-  return { subject: `account/${digest}`, maxFailures: MAX_FAILURES_PER_ACCOUNT };
+  return GUESS_LIMITS.map(({ name, ...limit }) => ({ subject: `account/${name}${digest}`, ...limit }));
 }
 
 /** For passwords and codes that a person enters in a session, so that a stolen session cannot be used for guessing. */
-export function personLimit(userId: UserId): AttemptLimit {
-  return { subject: `person/${userId}`, maxFailures: MAX_FAILURES_PER_ACCOUNT };
+export function personLimits(userId: UserId): AttemptLimit[] {
+  return GUESS_LIMITS.map(({ name, ...limit }) => ({ subject: `person/${name}${userId}`, ...limit }));
 }
 
 /** An IPv6 /64 counts as one address, because its holder can use every address in it. */
 export function addressLimit(address: string | null): AttemptLimit {
-  return { subject: `address/${networkOf(address)}`, maxFailures: MAX_FAILURES_PER_ADDRESS };
+  return {
+    subject: `address/${networkOf(address)}`,
+    maxFailures: MAX_FAILURES_PER_ADDRESS,
+    windowMs: ATTEMPT_WINDOW_MS,
+  };
 }
 
 /** For API keys that were refused; `maxFailures` is a setting, because a large merchant may have many servers there. */
 export function refusedKeyLimit(address: string | null, maxFailures: number): AttemptLimit {
-  return { subject: `refused_key/${networkOf(address)}`, maxFailures };
+  return { subject: `refused_key/${networkOf(address)}`, maxFailures, windowMs: ATTEMPT_WINDOW_MS };
 }
 
 /** For how long one audit entry about a refused API key stands for all refusals of that key for the same reason. */
-export const KEY_REFUSAL_WINDOW_MS = 60 * 60_000;
+const KEY_REFUSAL_WINDOW_MS = 60 * 60_000;
 
 /** Limits the audit entries about a known key: one for each missing scope, and one for a revoked or expired key. */
 export function keyRefusalLimit(id: ApiKeyId, missingScope: Scope | null): AttemptLimit {
-  return { subject: `refusal/${id}/${missingScope ?? 'over'}`, maxFailures: 1 };
+  return { subject: `refusal/${id}/${missingScope ?? 'over'}`, maxFailures: 1, windowMs: KEY_REFUSAL_WINDOW_MS };
 }
 
 /** The address as the database stores it: without a zone, and not IPv4-mapped. Null when `text` is no address. */

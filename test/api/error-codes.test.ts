@@ -66,6 +66,7 @@ describe('the error codes of the API', () => {
       return callAs('viewer', 'GET', `${CONSOLE}/collections/${String(json['id'])}/reversal`);
     },
     collection_not_found: () => get(`${COLLECTIONS}/${newId('col')}`, testEnv.merchant.key),
+    session_not_found: () => callAs('viewer', 'DELETE', `${CONSOLE}/sessions/${newId('ses')}`),
     member_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/members/${newId('usr')}`),
     invitation_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/invitations/${newId('inv')}`),
     api_key_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/keys/${newId('key')}`),

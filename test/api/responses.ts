@@ -41,7 +41,7 @@ export function assertError(
   assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
   assert.equal(response.headers.get('www-authenticate'), status === 401 ? 'Bearer' : null);
   const mustWait = code === 'idempotency_key_in_flight' || code === 'rate_limited' || code === 'service_unavailable';
-  assert.match(response.headers.get('retry-after') ?? 'none', mustWait ? /^[1-9][0-9]{0,2}$/ : /^none$/, where);
+  assert.match(response.headers.get('retry-after') ?? 'none', mustWait ? /^[1-9][0-9]{0,6}$/ : /^none$/, where);
   assert.equal(response.headers.has('allow'), code === 'method_not_allowed');
   return error;
 }

@@ -273,6 +273,7 @@ export const VALID_ROWS = {
     created_at: new Date(),
     expires_at: new Date(),
   }),
+  recovery_codes: ({ ownerId }) => ({ user_id: ownerId, code_sha256: randomBytes(32), created_at: new Date() }),
   recoveries: ({ ownerId }) => ({
     id: newId('rcv'),
     user_id: ownerId,

@@ -17,6 +17,7 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   startSecondFactor: ANY,
   confirmSecondFactor: ANY,
   removeSecondFactor: ANY,
+  createRecoveryCodes: ANY,
   listSessions: ANY,
   endSession: ANY,
   endOtherSessions: ANY,

@@ -25,6 +25,9 @@ const TABLES = `
 const TO_LINK = 'audit_entries_to_link';
 const AUDIT_TABLES: ReadonlySet<string> = new Set(['audit_entries', TO_LINK]);
 
+/** What is noted of a key, a session or a person when a call is made with it. */
+const NOTES = '{last_used_at,failed_log_ins,last_failed_at,last_failed_address}';
+
 // The schema stays as it is while a test runs.
 const tablesOf = new WeakMap<Database, Promise<Table[]>>();
 
@@ -42,7 +45,7 @@ async function digestTables(db: Database, ofTable: (table: Table) => string | nu
     const condition = ofTable(table);
     if (condition === null) return [];
     // Refused calls too record when a key or a session was last used, to the minute.
-    const row = table.notes_use ? `(to_jsonb(x) - 'last_used_at')::text` : 'x::text';
+    const row = table.notes_use || table.name === 'users' ? `(to_jsonb(x) - '${NOTES}'::text[])::text` : 'x::text';
     return [
       `SELECT '${table.name}' AS name, count(*) || ' ' || coalesce(sum(hashtextextended(${row}, 0)), 0) AS digest
        FROM ${table.name} x WHERE ${condition}`,

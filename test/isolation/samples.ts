@@ -65,6 +65,7 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   changePassword: () => ({ json: { current_password: PASSWORD, new_password: PASSWORD } }),
   startSecondFactor: () => ({ json: { password: PASSWORD } }),
   confirmSecondFactor: async (context) => ({ json: { totp: codeOf(await startEnrolment(context)) } }),
+  createRecoveryCodes: NOTHING,
   removeSecondFactor: ({ person }) => ({ json: { password: PASSWORD, totp: codeOf(person.totpSecret) } }),
 
   listSessions: NOTHING,
@@ -150,6 +151,7 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
 /** Operations that succeed only for a person with a second factor, or only for one without. */
 const SECOND_FACTOR: Readonly<Record<string, boolean>> = {
   removeSecondFactor: true,
+  createRecoveryCodes: true,
   startSecondFactor: false,
   confirmSecondFactor: false,
 };

@@ -1,13 +1,14 @@
 // Attempt limits: which attempts count together.
 import assert from 'node:assert/strict';
 import { newId } from '../../src/domain/ids.ts';
-import { accountLimit, addressLimit, personLimit, plainAddress } from '../../src/security/attempt-limit.ts';
+import { accountLimits, addressLimit, personLimits, plainAddress } from '../../src/security/attempt-limit.ts';
 
 describe('an attempt limit', () => {
   it('counts an account by its e-mail in upper or lower case, and stores no e-mail', () => {
-    assert.deepEqual(accountLimit('Amina@Shop.example'), accountLimit('amina@shop.example'));
-    assert.doesNotMatch(accountLimit('amina@shop.example').subject, /amina/);
-    assert.notEqual(accountLimit('a@shop.example').subject, accountLimit('b@shop.example').subject);
+    const subjects = (email: string) => accountLimits(email).map(({ subject }) => subject);
+    assert.deepEqual(subjects('Amina@Shop.example'), subjects('amina@shop.example'));
+    assert.doesNotMatch(subjects('amina@shop.example').join(), /amina/);
+    assert.equal(new Set([...subjects('a@shop.example'), ...subjects('b@shop.example')]).size, 6);
   });
 
   it('counts an IPv6 network as one address, and an IPv4-mapped address as IPv4', () => {
@@ -19,8 +20,15 @@ describe('an attempt limit', () => {
   });
 
   it('allows more failed attempts for a network address than for an account', () => {
-    assert.ok(addressLimit(null).maxFailures > accountLimit('x').maxFailures);
-    assert.ok(personLimit(newId('usr')).subject.startsWith('person/usr_'));
+    assert.ok(addressLimit(null).maxFailures > accountLimits('x')[0]!.maxFailures);
+  });
+
+  it('caps guesses over days: the longer the window, the fewer in a day', () => {
+    for (const limits of [accountLimits('x'), personLimits(newId('usr'))]) {
+      const perDay = limits.map(({ maxFailures, windowMs }) => (maxFailures * 86_400_000) / windowMs);
+      assert.deepEqual(perDay.map(Math.floor), [960, 30, 3]);
+      assert.ok(limits.every(({ subject }) => subject.length <= 100));
+    }
   });
 
   it('accepts only valid network addresses', () => {

@@ -7,7 +7,7 @@ import { isService, type Decider } from '../../domain/accounts/member-change.ts'
 import { statement, type Queryable, type Tx } from '../database.ts';
 import { named } from './named.ts';
 
-type AuditEntry = Act & {
+export type AuditEntry = Act & {
   /** Null: the entry concerns no merchant in particular. */
   readonly merchantId: MerchantId | null;
   readonly userId?: UserId | null;

@@ -17,6 +17,14 @@ export type Session = {
   readonly expiresAt: Date;
 };
 
+/** What failed before a session was opened: log-ins of its person since the one before. */
+export type FailedLogIns = {
+  readonly count: number;
+  readonly lastAt: Date;
+  /** Null: not known. */
+  readonly lastAddress: string | null;
+};
+
 /** A session as its person sees it in the list of their own. */
 export type ListedSession = Pick<Session, 'id' | 'createdAt' | 'lastUsedAt'> & {
   readonly endsAt: Date;

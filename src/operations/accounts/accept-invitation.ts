@@ -9,6 +9,7 @@ import {
 } from '../../db/accounts/invitation.ts';
 import { findMember, listMembers, lockMembers, putMember } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
+import { noteFailedLogIn } from '../../db/accounts/failed-log-in.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { deleteMemberSessions } from '../../db/accounts/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/user.ts';
@@ -50,6 +51,8 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
     await lockMembers(tx, invitation.merchantId);
     const userId = await identify(tx, input);
     if (userId === null) {
+      const known = await findUserByEmail(tx, invitation.email);
+      if (known) await noteFailedLogIn(tx, known.id, at, input.address);
       await record(tx, input, null);
       return null;
     }

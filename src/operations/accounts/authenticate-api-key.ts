@@ -7,7 +7,7 @@ import type { Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { hashApiKey, parseApiKey } from '../../security/api-key.ts';
-import { keyRefusalLimit, KEY_REFUSAL_WINDOW_MS } from '../../security/attempt-limit.ts';
+import { keyRefusalLimit } from '../../security/attempt-limit.ts';
 
 export type AuthenticateApiKey = {
   readonly text: string;
@@ -79,11 +79,14 @@ async function recordKeyRefusal(
   input: AuthenticateApiKey,
 ): Promise<void> {
   const { action, address, requestId, scope, at } = input;
-  const { subject, maxFailures } = keyRefusalLimit(key.id, refusal.code === 'insufficient_scope' ? scope : null);
+  const { subject, maxFailures, windowMs } = keyRefusalLimit(
+    key.id,
+    refusal.code === 'insufficient_scope' ? scope : null,
+  );
   // Read without a lock first: otherwise simultaneous requests with a refused key would wait for each other.
   const recordedUntil = await findWindowEnd(db, subject);
   if (recordedUntil !== null && recordedUntil > at) return;
-  const window = { at, endsAt: new Date(at.getTime() + KEY_REFUSAL_WINDOW_MS) };
+  const window = { at, endsAt: new Date(at.getTime() + windowMs) };
   await db.withTransaction(async (tx) => {
     if (!(await countAttempt(tx, subject, maxFailures, window))) return;
     await insertAuditEntry(tx, {

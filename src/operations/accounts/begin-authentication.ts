@@ -5,7 +5,7 @@ import { findRecovery } from '../../db/accounts/recovery.ts';
 import { findUser, findUserByEmail, type User } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/ids.ts';
-import { ATTEMPT_WINDOW_MS, type AttemptLimit } from '../../security/attempt-limit.ts';
+import type { AttemptLimit } from '../../security/attempt-limit.ts';
 
 /** How the caller identifies the user. */
 export type Claim =
@@ -27,11 +27,11 @@ export type BeginAuthentication = {
  * restarts.
  */
 export async function beginAuthentication(db: Database, { of, limits, at }: BeginAuthentication): Promise<User | null> {
-  const window = { at, endsAt: new Date(at.getTime() + ATTEMPT_WINDOW_MS) };
   // Counters are locked in the order of their subjects, so that no two attempts deadlock.
   const inOrder = [...limits].sort((a, b) => (a.subject < b.subject ? -1 : 1));
   return db.withTransaction(async (tx) => {
-    for (const { subject, maxFailures } of inOrder) {
+    for (const { subject, maxFailures, windowMs } of inOrder) {
+      const window = { at, endsAt: new Date(at.getTime() + windowMs) };
       if (await countAttempt(tx, subject, maxFailures, window)) continue;
       throw tooManyAttempts(await findWindowEnd(tx, subject), at);
     }

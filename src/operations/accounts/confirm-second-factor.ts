@@ -31,7 +31,7 @@ export async function confirmSecondFactor(
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
     const pending = user?.totpPendingSealed ?? null;
-    if (user?.totpSecretSealed !== null || pending === null) {
+    if (!user || pending === null) {
       throw new DomainError('state_conflict', 'No second factor waits to be confirmed. Start the enrolment first.');
     }
     const step = matchTotpStep(open(pending, user.id, input.keyRing), input.code, at);
@@ -39,7 +39,10 @@ export async function confirmSecondFactor(
     await confirmTotp(tx, user.id, step);
     const { token } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: at });
     await uncountAttempts(tx, input.counted, at);
-    const change = { before: { has_second_factor: false }, after: { has_second_factor: true } };
+    const change = {
+      before: { has_second_factor: user.totpSecretSealed !== null },
+      after: { has_second_factor: true },
+    };
     await recordAct(tx, by, { action: 'second_factor.enrolled', subjectId: user.id, ...change, at });
     return { token };
   });

@@ -1,7 +1,7 @@
 // Counts a refused API key against the address that it came from.
 import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import type { Database } from '../../db/database.ts';
-import { ATTEMPT_WINDOW_MS, type AttemptLimit } from '../../security/attempt-limit.ts';
+import type { AttemptLimit } from '../../security/attempt-limit.ts';
 
 /**
  * Counts one, over all processes. Null while the limit is not reached; afterwards the end of the window, and nothing is
@@ -9,10 +9,10 @@ import { ATTEMPT_WINDOW_MS, type AttemptLimit } from '../../security/attempt-lim
  */
 export async function countRefusedKey(
   db: Database,
-  { subject, maxFailures }: AttemptLimit,
+  { subject, maxFailures, windowMs }: AttemptLimit,
   at: Date,
 ): Promise<Date | null> {
-  const window = { at, endsAt: new Date(at.getTime() + ATTEMPT_WINDOW_MS) };
+  const window = { at, endsAt: new Date(at.getTime() + windowMs) };
   return db.withTransaction(async (tx) => {
     if (await countAttempt(tx, subject, maxFailures, window)) return null;
     return (await findWindowEnd(tx, subject)) ?? window.endsAt;

@@ -1,12 +1,14 @@
 // Logs a person in: makes the final checks, opens the session, and records either outcome in the audit log.
-import { insertAuditEntry } from '../../db/accounts/audit.ts';
+import { insertAuditEntry, type AuditEntry } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
+import { moveFailedLogIns, noteFailedLogIn } from '../../db/accounts/failed-log-in.ts';
+import { countRecoveryCodes, useRecoveryCode } from '../../db/accounts/recovery-code.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { deleteSession, insertSession } from '../../db/accounts/session.ts';
 import { findUserLocked, type User } from '../../db/accounts/user.ts';
-import { newId, type MerchantId } from '../../domain/ids.ts';
+import { newId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
 import { LONGEST_SESSION_MS } from '../../domain/accounts/session.ts';
@@ -16,6 +18,8 @@ export type OpenSession = PasswordAttempt & {
   /** The user with the given e-mail; null: there is none. */
   readonly account: User | null;
   readonly code: string | null;
+  /** Of a recovery code in place of the second factor; null: none was given, or the text cannot be one. */
+  readonly recoverySha256: Buffer | null;
   /** The merchant that the caller chose; null: the one that the person joined first. */
   readonly merchantId: string | null;
   /** The digest of the session token that came with the request, if any: that session ends. */
@@ -38,18 +42,11 @@ export async function openSession(db: Database, input: OpenSession): Promise<{ r
   return db.withTransaction(async (tx) => {
     const user = input.account === null ? null : await findUserLocked(tx, input.account.id);
     const { merchantId, refusal } = await check(tx, user, input);
-    await insertAuditEntry(tx, {
-      merchantId,
-      userId: user?.id ?? null,
-      action: 'session.opened',
-      outcome: refusal === null ? 'done' : 'refused',
-      subjectId: user?.id ?? null,
-      after: refusal === null ? null : { reason: refusal },
-      address: input.address,
-      requestId: input.requestId,
-      at: input.at,
-    });
-    if (user === null || merchantId === null || refusal !== null) return null;
+    if (user === null || merchantId === null || refusal !== null) {
+      if (user) await noteFailedLogIn(tx, user.id, input.at, input.address);
+      await record(tx, input, { merchantId, userId: user?.id ?? null, outcome: 'refused', after: { reason: refusal } });
+      return null;
+    }
     const { token, sha256 } = newToken();
     if (input.previous !== null) await deleteSession(tx, input.previous);
     await insertSession(tx, {
@@ -62,6 +59,14 @@ export async function openSession(db: Database, input: OpenSession): Promise<{ r
       secondFactorAt: user.totpSecretSealed === null ? null : input.at,
       address: input.address,
       userAgent: input.userAgent,
+    });
+    const failed = await moveFailedLogIns(tx, user.id, sha256);
+    const after = { ...(failed > 0 && { failed_before: failed }), ...(await recoveryCodeUse(tx, user, input)) };
+    await record(tx, input, {
+      merchantId,
+      userId: user.id,
+      outcome: 'done',
+      after: Object.keys(after).length === 0 ? null : after,
     });
     await uncountAttempts(tx, input.counted, input.at);
     return { token };
@@ -77,7 +82,27 @@ async function check(tx: Tx, user: User | null, input: OpenSession): Promise<Che
   if (input.verifiedHash !== user.passwordHash) return { merchantId, refusal: 'wrong password' };
   if (!chosen) return { merchantId, refusal: 'not a member' };
   if (user.totpSecretSealed === null) return { merchantId, refusal: null };
+  if (input.recoverySha256 !== null) {
+    const isUsed = await useRecoveryCode(tx, user.id, input.recoverySha256, input.at);
+    return { merchantId, refusal: isUsed ? null : 'wrong or used recovery code' };
+  }
   if (input.code === null) return { merchantId, refusal: 'no one-time code' };
   const isVerified = await useTotpCode(tx, user, input.code, input);
   return { merchantId, refusal: isVerified ? null : 'wrong or used one-time code' };
+}
+
+/** What the audit log says of a recovery code that opened the session. */
+async function recoveryCodeUse(tx: Tx, user: User, { recoverySha256 }: OpenSession): Promise<object> {
+  if (recoverySha256 === null || user.totpSecretSealed === null) return {};
+  return { by_recovery_code: true, recovery_codes_left: await countRecoveryCodes(tx, user.id) };
+}
+
+type LogInOutcome = Pick<AuditEntry, 'merchantId' | 'outcome'> & {
+  readonly userId: UserId | null;
+  readonly after: object | null;
+};
+
+function record(tx: Tx, { address, requestId, at }: OpenSession, outcome: LogInOutcome): Promise<void> {
+  const act = { action: 'session.opened', subjectId: outcome.userId, address, requestId, at };
+  return insertAuditEntry(tx, { ...act, ...outcome });
 }

@@ -4,6 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { findRecovery, useRecovery } from '../../db/accounts/recovery.ts';
+import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
 import { findUserLocked, markRecovered, removeTotp, setPassword } from '../../db/accounts/user.ts';
 import { notAuthenticated } from '../../domain/accounts/member.ts';
@@ -18,9 +19,9 @@ export type RecoverAccount = CountedAttempt & {
 };
 
 /**
- * Gives the person the new password, removes their second factor, and ends their sessions at every merchant. A person
- * who had a second factor must enrol another one before anything else. The token is used up: of two people who present it at the same moment, only one succeeds. Every merchant of the person gets an
- * audit entry. Throws `permission_denied`; then nothing changes.
+ * Gives the person the new password, removes their second factor and recovery codes, and ends their sessions at every
+ * merchant. A person who had a second factor must enrol another one before anything else. The token is used up: of two
+ * people who present it at the same moment, only one succeeds. Every merchant of the person gets an audit entry. Throws `permission_denied`; then nothing changes.
  */
 export async function recoverAccount(db: Database, input: RecoverAccount): Promise<void> {
   const { at } = input;
@@ -32,6 +33,7 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
     await setPassword(tx, user.id, input.newHash);
     await markRecovered(tx, user.id, at);
     await removeTotp(tx, user.id);
+    await deleteRecoveryCodes(tx, user.id);
     await deleteSessionsOfUser(tx, user.id, null);
     await uncountAttempts(tx, input.counted, at);
     const merchants = await listMerchantsOf(tx, user.id);

@@ -3,6 +3,7 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { listRolesOf } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
+import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { useTotpCode } from '../../db/accounts/second-factor.ts';
 import { forgetSecondFactor, renewSession } from '../../db/accounts/session.ts';
 import { findUserLocked, removeTotp } from '../../db/accounts/user.ts';
@@ -33,6 +34,7 @@ export async function removeSecondFactor(db: Database, input: RemoveSecondFactor
     if (!(await useTotpCode(tx, user, input.code, input))) throw permissionDenied('wrong or used one-time code');
     await requireNoneNeeded(tx, user.id);
     await removeTotp(tx, user.id);
+    await deleteRecoveryCodes(tx, user.id);
     await forgetSecondFactor(tx, user.id);
     const { token } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: null });
     await uncountAttempts(tx, input.counted, at);

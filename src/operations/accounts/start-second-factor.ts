@@ -3,8 +3,7 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { findUserLocked, setPendingTotp } from '../../db/accounts/user.ts';
-import { DomainError } from '../../domain/errors.ts';
-import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { hasFreshSecondFactor, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import { seal, type KeyRing } from '../../security/sealing.ts';
 import { generateTotpSecret } from '../../security/totp.ts';
@@ -16,8 +15,9 @@ export type StartSecondFactor = PasswordAttempt & {
 };
 
 /**
- * The secret, which is shown this once. Starting again creates another secret in place of the first. Throws
- * `permission_denied`, and `state_conflict` when the person has a second factor already.
+ * The secret, which is shown this once. Starting again creates another secret in place of the first. The one that a
+ * person has counts until the new one is confirmed. Throws `permission_denied`, also when the person has one and did not
+ * verify a second factor within five minutes, by a code or a recovery code.
  */
 export async function startSecondFactor(
   db: Database,
@@ -27,9 +27,9 @@ export async function startSecondFactor(
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
     if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
-    if (user.totpSecretSealed !== null) {
-      throw new DomainError('state_conflict', 'You have a second factor already. Remove it before you enrol another.');
-    }
+    // Whoever has the password alone, or a session that was left open, must not exchange the factor.
+    if (user.totpSecretSealed !== null && !hasFreshSecondFactor(by.person, at))
+      throw permissionDenied('needs a step-up first');
     const secret = generateTotpSecret();
     await setPendingTotp(tx, user.id, seal(secret, user.id, input.keyRing));
     await uncountAttempts(tx, input.counted, at);

@@ -6,17 +6,20 @@ import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
 import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
 import { listRecoveryNotices } from '../../db/accounts/recovery.ts';
 import { findSession } from '../../db/accounts/session.ts';
+import { findFailedLogIns } from '../../db/accounts/failed-log-in.ts';
+import { countRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { findFactors, type Factors } from '../../db/accounts/second-factor.ts';
 import { countPayoutsWaitingFor } from '../../db/payments/payout-approval.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { holdsOneOf, notAuthenticated, type Person } from '../../domain/accounts/member.ts';
 import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
 import { MAX_RECOVERY_NOTICES, RECOVERY_NOTICE_MS, type RecoveryNotice } from '../../domain/accounts/recovery.ts';
-import type { Session } from '../../domain/accounts/session.ts';
+import type { FailedLogIns, Session } from '../../domain/accounts/session.ts';
 import { hashToken } from '../../security/token.ts';
 
 export type OwnSession = Session & {
-  readonly factors: Factors;
+  readonly factors: Factors & { readonly recoveryCodes: number };
+  readonly failedLogIns: FailedLogIns | null;
   readonly merchants: readonly { readonly id: MerchantId; readonly name: string }[];
   readonly waitsForYou: WaitsForYou;
   /** Recoveries of the last week, newest first: of anybody for owners and admins, for others of themselves. */
@@ -43,13 +46,16 @@ export async function getOwnSession(db: Database, token: string, at: Date): Prom
     if (!session) throw notAuthenticated('the session has ended');
     const { person } = session;
     const merchants = await listMerchantsOf(tx, person.userId);
-    const factors = await findFactors(tx, person.userId);
+    const { userId } = person;
+    const factors = { ...(await findFactors(tx, userId)), recoveryCodes: await countRecoveryCodes(tx, userId) };
+    const failedLogIns = await findFailedLogIns(tx, sha256);
     const recoveries = await listRecoveryNotices(tx, person.merchantId, {
       since: new Date(at.getTime() - RECOVERY_NOTICE_MS),
       about: holdsOneOf(person.roles, ['admin']) ? null : person.userId,
       limit: MAX_RECOVERY_NOTICES,
     });
-    return { ...session, factors, merchants, waitsForYou: await countWaiting(tx, person, at), recoveries };
+    const waitsForYou = await countWaiting(tx, person, at);
+    return { ...session, factors, failedLogIns, merchants, waitsForYou, recoveries };
   });
 }
 

@@ -78,6 +78,26 @@ describe('failed log-ins', () => {
     assertError(await attempt(person.email, PASSWORD, freshAddress(), baseUrl), 'rate_limited');
   });
 
+  it('are limited to thirty in a day and a hundred in thirty days, however they are spread', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const endWindows = (names: string) =>
+      testEnv.db.pool.query('UPDATE attempt_counters SET window_ends_at = now() WHERE subject ~ $1', [names]);
+    const failUntilRefused = async () => {
+      for (let n = 0; ; n++) if ((await attempt(person.email, 'wrong')).status === 429) return n;
+    };
+    const seconds = async () => Number((await attempt(person.email, PASSWORD)).headers.get('retry-after'));
+    for (const expected of [10, 10, 10, 0]) {
+      assert.equal(await failUntilRefused(), expected);
+      await endWindows('^account/[0-9a-f]{64}$');
+    }
+    assert.ok((await seconds()) > 86_000, 'until the day has passed');
+    for (const expected of [10, 10, 10, 10, 10, 10, 10, 0]) {
+      await endWindows('^account/(day/)?[0-9a-f]{64}$');
+      assert.equal(await failUntilRefused(), expected);
+    }
+    assert.ok((await seconds()) > 29 * 86_400, 'until thirty days have passed');
+  });
+
   it('include a right password without the second factor’s code', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     for (let n = 0; n < PER_ACCOUNT; n++) assertNotAuthenticated(await attempt(person.email, PASSWORD));

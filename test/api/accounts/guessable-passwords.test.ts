@@ -1,7 +1,7 @@
 // Passwords that are guessed first are refused wherever a person chooses one, with a reason that they can act on.
 import assert from 'node:assert/strict';
-import { startRecovery } from '../../../src/operations/accounts/start-recovery.ts';
 import { call } from '../../support/api.ts';
+import { recoveryToken } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, logIn, logInAs, PASSWORD } from '../../support/people.ts';
 import { API_ONLY, assertError, issuesOf } from '../responses.ts';
@@ -26,7 +26,7 @@ describe('a password that is guessed first', () => {
 
   it('is not set by a recovery, whose token stays valid', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
-    const { token } = (await startRecovery(testEnv.db, person.email, new Date()))!;
+    const token = await recoveryToken(testEnv.db, person.email);
     const use = (password: string) => post('/v1/console/recovery', { token, new_password: password });
     assertError(await use('qwertyuiop12'), 'parameter_invalid');
     assert.equal((await use('another horse, another battery')).status, 204);

@@ -24,6 +24,7 @@ const USER_CASES: readonly RuleCase[] = [
     ['an e-mail that is too long', { email: LONG_EMAIL }, 'users_email_check'],
     ['an empty name', { name: '' }, 'users_name_check'],
     ['a password that is not hashed', { password_hash: 'correct horse' }, 'users_password_hash_check'],
+    ['a negative number of failed log-ins', { failed_log_ins: -1 }, 'users_failed_log_ins_check'],
     ['a used one-time code without a secret', { totp_last_step: 1 }, 'users_step_of_a_secret'],
   ]),
   twoRows('one e-mail for two users', 'users_email_key', 'users', { email: 'same@shop.example' }),
@@ -160,12 +161,29 @@ const MEMBER_CHANGE_CASES: readonly RuleCase[] = [
   twoRows('two pending proposals by one person about one member', 'member_changes_one_pending', 'member_changes'),
 ];
 
+const RECOVERY_CODE_CASES: readonly RuleCase[] = [
+  ...wrongInserts('recovery_codes', [
+    ['a digest of the wrong length', { code_sha256: Buffer.alloc(33) }, 'recovery_codes_code_sha256_check'],
+    ['a code of an unknown user', () => ({ user_id: newId('usr') }), 'recovery_codes_user_id_fkey'],
+  ]),
+  twoRows('one code twice', 'recovery_codes_pkey', 'recovery_codes', { code_sha256: Buffer.alloc(32, 7) }),
+  {
+    what: 'a recovery code that is used twice',
+    breaks: (fixture) => [
+      insert(fixture, 'recovery_codes', { used_at: new Date() }),
+      { text: 'UPDATE recovery_codes SET used_at = now() WHERE user_id = $1', values: [fixture.ownerId] },
+    ],
+    by: { says: /used once/ },
+  },
+];
+
 const SESSION_CASES: readonly RuleCase[] = [
   ...wrongInserts('sessions', [
     ['a digest of the wrong length', { token_sha256: Buffer.alloc(33) }, 'sessions_token_sha256_check'],
     ['a session of a non-member', ({ otherMemberId }) => ({ user_id: otherMemberId }), 'sessions_of_a_member'],
     ['an end before the beginning', { expires_at: new Date(0) }, 'sessions_end_after_they_begin'],
     ['an id with a wrong prefix', { id: newId('usr') }, 'sessions_id_check'],
+    ['a negative number of failed log-ins', { failed_log_ins: -1 }, 'sessions_failed_log_ins_check'],
     ['a browser that calls itself nothing', { user_agent: '' }, 'sessions_user_agent_check'],
   ]),
   twoRows('one id for two sessions', 'sessions_named_once', 'sessions', { id: newId('ses') }),
@@ -332,6 +350,7 @@ export const PEOPLE_RULE_CASES: readonly RuleCase[] = [
   ...INVITATION_CASES,
   ...MEMBER_CHANGE_CASES,
   ...RECOVERY_RULE_CASES,
+  ...RECOVERY_CODE_CASES,
   ...SESSION_CASES,
   ...COUNTER_CASES,
   ...POLICY_CASES,

@@ -1,6 +1,6 @@
 // Invitations: create, list, approve, reject, withdraw; and accept, which creates the account of a new person.
 import type { z } from 'zod';
-import { accountLimit, addressLimit } from '../../../security/attempt-limit.ts';
+import { accountLimits, addressLimit } from '../../../security/attempt-limit.ts';
 import { hashPassword, verifyPassword } from '../../../security/password.ts';
 import { hashToken } from '../../../security/token.ts';
 import { invitationNotFound } from '../../../domain/accounts/member.ts';
@@ -170,7 +170,7 @@ function acceptRoute(deps: ApiDeps): Route {
       const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
       const { invitation, isKnownPerson } = await getInvitation(deps.db, tokens, at);
       requireHardToGuess('password', body.password, [body.name, invitation.email]);
-      const limits = [accountLimit(invitation.email), addressLimit(address)];
+      const limits = [...accountLimits(invitation.email), addressLimit(address)];
       // Counted for a new person as well, so that nobody can tell from a response who has an account.
       const account = await beginAuthentication(deps.db, { of: { email: invitation.email }, limits, at });
       const counted = limits.map(({ subject }) => subject);

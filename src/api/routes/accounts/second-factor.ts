@@ -1,12 +1,14 @@
 // A person's own second factor: enrol, confirm, remove.
 import { totpUrl } from '../../../security/totp.ts';
 import { confirmSecondFactor } from '../../../operations/accounts/confirm-second-factor.ts';
+import { createRecoveryCodes } from '../../../operations/accounts/create-recovery-codes.ts';
 import { removeSecondFactor } from '../../../operations/accounts/remove-second-factor.ts';
 import { startSecondFactor } from '../../../operations/accounts/start-second-factor.ts';
 import { sessionResponse, verifyOwnPassword, type SessionDeps } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';
 import {
   confirmSecondFactorSchema,
+  recoveryCodesSchema,
   removeSecondFactorSchema,
   sessionSchema,
   startedSecondFactorSchema,
@@ -17,7 +19,7 @@ const TAG = 'Console session';
 const PATH = '/v1/console/session/second-factor';
 
 export function secondFactorRoutes(deps: SessionDeps): Route[] {
-  return [startRoute(deps), confirmRoute(deps), removeRoute(deps)];
+  return [startRoute(deps), confirmRoute(deps), removeRoute(deps), recoveryCodesRoute(deps)];
 }
 
 function startRoute(deps: SessionDeps): Route {
@@ -27,11 +29,12 @@ function startRoute(deps: SessionDeps): Route {
     operationId: 'startSecondFactor',
     tag: TAG,
     summary: 'Begin to enrol a second factor',
-    description: 'The secret counts once a code of it was confirmed. Beginning again makes another.',
+    description:
+      'The secret counts once a code of it was confirmed, and then replaces the one that you have, which takes a log-in or ' +
+      'step-up within five minutes. Beginning again makes another.',
     access: 'ownSession',
     body: startSecondFactorSchema,
     response: { status: 201, description: 'The secret, shown this once.', schema: startedSecondFactorSchema },
-    errors: ['state_conflict'],
     handle: async ({ body: { password }, by }) => {
       const attempt = await verifyOwnPassword(deps, by, password);
       const input = { ...attempt, keyRing: deps.keyRing, by, at: new Date() };
@@ -86,5 +89,21 @@ function removeRoute(deps: SessionDeps): Route {
       const { token } = await removeSecondFactor(deps.db, input);
       return sessionResponse(deps, token);
     },
+  });
+}
+
+function recoveryCodesRoute(deps: SessionDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: '/v1/console/session/recovery-codes',
+    operationId: 'createRecoveryCodes',
+    tag: TAG,
+    summary: 'Get new recovery codes',
+    description: 'For a log-in without the second factor, when that is lost. All earlier ones are invalid from now on.',
+    access: 'ownSession',
+    needsStepUp: true,
+    response: { status: 201, description: 'Ten codes, shown this once.', schema: recoveryCodesSchema },
+    errors: ['state_conflict'],
+    handle: async ({ by }) => ({ body: { codes: [...(await createRecoveryCodes(deps.db, by, new Date()))] } }),
   });
 }

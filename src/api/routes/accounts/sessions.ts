@@ -1,7 +1,8 @@
 // Sessions of people: log in, fetch, step up, change the password, log out.
-import { accountLimit, addressLimit } from '../../../security/attempt-limit.ts';
+import { accountLimits, addressLimit } from '../../../security/attempt-limit.ts';
 import { notAuthenticated, permissionDenied } from '../../../domain/accounts/member.ts';
 import { hashPassword, verifyPassword } from '../../../security/password.ts';
+import { hashRecoveryCode } from '../../../security/recovery-code.ts';
 import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { changePassword } from '../../../operations/accounts/change-password.ts';
@@ -31,25 +32,24 @@ function logInRoute(deps: SessionDeps): Route {
     summary: 'Log in',
     description:
       'The session comes as a cookie. Whatever is wrong (e-mail, password, a code that is missing, wrong or used), the ' +
-      'answer is the same. A session that the request came with ends.',
+      'answer is the same. A session that the request came with ends. Failed attempts are limited to 10 in a quarter of an hour, ' +
+      '30 in a day and 100 in thirty days for an account; one with a recovery code is limited by the address alone.',
     access: 'anyone',
     body: logInSchema,
     response: { status: 201, description: 'Logged in.', schema: sessionSchema },
-    handle: async ({
-      body: { email, password, totp, merchant_id: merchantId },
-      address,
-      userAgent,
-      requestId,
-      sessionToken,
-    }) => {
+    handle: async ({ body, address, userAgent, requestId, sessionToken }) => {
+      const { email, password, totp, recovery_code: recoveryCode, merchant_id: merchantId } = body;
       const at = new Date();
-      const limits = [accountLimit(email), addressLimit(address)];
+      // Nobody can guess a recovery code, and the refusal does not tell whether the password was right. So an attempt with
+      // one is not held up by what strangers tried, who could otherwise keep the person out for as long as they like.
+      const limits = [...(recoveryCode === undefined ? accountLimits(email) : []), addressLimit(address)];
       const account = await beginAuthentication(deps.db, { of: { email }, limits, at });
       const isRight = await verifyPassword(account?.passwordHash ?? null, password);
       const opened = await openSession(deps.db, {
         account,
         verifiedHash: isRight ? (account?.passwordHash ?? null) : null,
         code: totp ?? null,
+        recoverySha256: recoveryCode === undefined ? null : hashRecoveryCode(recoveryCode),
         merchantId: merchantId ?? null,
         previous: sessionToken === null ? null : hashToken(sessionToken),
         keyRing: deps.keyRing,

@@ -6,7 +6,10 @@ import { time } from '../primitives.ts';
 
 const listedSessionSchema = z
   .strictObject({
-    id: z.string().regex(/^ses_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+    id: z
+      .string()
+      .regex(/^ses_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+      .meta({ example: 'ses_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
     created_at: time,
     last_used_at: time.meta({ description: 'To the minute.' }),
     ends_at: time.meta({ description: 'If it is not used again before.' }),

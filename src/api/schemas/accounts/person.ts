@@ -40,6 +40,12 @@ export const givenCode = z
     override: { type: 'string', maxLength: 20 },
   });
 
+/** A recovery code to be compared, however it is spaced. */
+export const givenRecoveryCode = z.string().max(40).meta({
+  description: 'In place of the second factor, when that is lost. Each works once.',
+  example: '0a1b2-c3d4e-5f607-18293',
+});
+
 const role = z.enum(ROLES).meta({ id: 'Role' });
 
 /** Roles to be granted: at least one, each once. */

@@ -5,8 +5,18 @@ import { ENVIRONMENTS, type Environment } from '../../../domain/event.ts';
 import { sessionEndsAt, sessionExpiresAt } from '../../../domain/accounts/session.ts';
 import { freshUntil, mustEnrol, scopesOfRoles } from '../../../domain/accounts/member.ts';
 import { MAX_WAITING_SHOWN, type OwnSession } from '../../../queries/accounts/session.ts';
-import { email, givenCode, givenPassword, namedPerson, newPassword, shownRoles, userId } from './person.ts';
+import {
+  email,
+  givenCode,
+  givenPassword,
+  givenRecoveryCode,
+  namedPerson,
+  newPassword,
+  shownRoles,
+  userId,
+} from './person.ts';
 import { RECOVERY_STEPS } from '../../../domain/accounts/recovery.ts';
+import { RECOVERY_CODES } from '../../../security/recovery-code.ts';
 import { time } from '../primitives.ts';
 
 export const logInSchema = z
@@ -21,6 +31,7 @@ export const logInSchema = z
       .meta({ example: 'amina@shop.example', override: { type: 'string', maxLength: 1000, pattern: '^[^\\u0000]*$' } }),
     password: givenPassword,
     totp: givenCode.optional(),
+    recovery_code: givenRecoveryCode.optional(),
     merchant_id: z
       .string()
       .max(100)
@@ -60,6 +71,18 @@ export const startedSecondFactorSchema = z
   })
   .meta({ id: 'StartedSecondFactor' });
 
+export const recoveryCodesSchema = z
+  .strictObject({
+    codes: z
+      .array(z.string().regex(/^[0-9a-f]{5}(-[0-9a-f]{5}){3}$/))
+      .length(RECOVERY_CODES)
+      .meta({
+        description: 'Each works once, in place of the second factor at a log-in. Shown this once.',
+        example: Array.from({ length: RECOVERY_CODES }, (_, n) => `0a1b2-c3d4e-5f607-1829${n}`),
+      }),
+  })
+  .meta({ id: 'RecoveryCodes' });
+
 const merchant = z.strictObject({ id: z.string(), name: z.string() });
 
 export const sessionSchema = z
@@ -74,7 +97,10 @@ export const sessionSchema = z
       .nullable()
       .meta({ description: 'When this session last proved it. Fresh for five minutes.' }),
     factors: z
-      .strictObject({ totp: z.boolean().meta({ description: 'One-time codes of an authenticator app.' }) })
+      .strictObject({
+        totp: z.boolean().meta({ description: 'One-time codes of an authenticator app.' }),
+        recovery_codes: z.int().min(0).meta({ description: 'How many are left to be used.' }),
+      })
       .meta({ description: 'What the person has enrolled.' }),
     must_enrol: z.boolean().meta({
       description:
@@ -89,6 +115,10 @@ export const sessionSchema = z
     needs_step_up: z
       .array(z.string())
       .meta({ description: 'The `operationId` of every operation that is refused after `fresh_until`.' }),
+    failed_log_ins: z
+      .strictObject({ count: z.int().min(1), last_at: time, last_address: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'Between the log-in of this session and the one before it. Null: none.' }),
     created_at: time,
     ends_at: time.meta({ description: 'If it is not used again before.' }),
     expires_at: time.meta({ description: 'However much it is used.' }),
@@ -130,7 +160,7 @@ export type SessionObject = z.input<typeof sessionSchema>;
 type Service = { readonly environment: Environment; readonly stepUpOperations: readonly string[] };
 
 export function sessionObject(session: OwnSession, { environment, stepUpOperations }: Service): SessionObject {
-  const { person } = session;
+  const { person, failedLogIns } = session;
   return {
     person: { id: person.userId, name: session.name, email: session.email },
     merchant: { id: person.merchantId, name: session.merchantName, currency: person.merchantCurrency },
@@ -139,10 +169,15 @@ export function sessionObject(session: OwnSession, { environment, stepUpOperatio
     scopes: scopesOfRoles(person.roles),
     has_second_factor: person.hasSecondFactor,
     second_factor_at: person.secondFactorAt?.toISOString() ?? null,
-    factors: { totp: session.factors.hasTotp },
+    factors: { totp: session.factors.hasTotp, recovery_codes: session.factors.recoveryCodes },
     must_enrol: mustEnrol(person),
     fresh_until: freshUntil(person)?.toISOString() ?? null,
     needs_step_up: [...stepUpOperations],
+    failed_log_ins: failedLogIns && {
+      count: failedLogIns.count,
+      last_at: failedLogIns.lastAt.toISOString(),
+      last_address: failedLogIns.lastAddress,
+    },
     created_at: session.createdAt.toISOString(),
     ends_at: sessionEndsAt(session).toISOString(),
     expires_at: sessionExpiresAt(session).toISOString(),

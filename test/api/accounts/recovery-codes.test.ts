@@ -1,0 +1,123 @@
+// Recovery codes: ten, shown once, each used once in place of a second factor that was lost, also when others guess.
+import assert from 'node:assert/strict';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import {
+  addPerson,
+  assertAudited,
+  auditRows,
+  codeOf,
+  logIn,
+  logInAs,
+  openBrowser,
+  PASSWORD,
+  type Browser,
+  type TestPerson,
+} from '../../support/people.ts';
+import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+
+const SESSION = '/v1/console/session';
+const CODES = `${SESSION}/recovery-codes`;
+const FACTOR = `${SESSION}/second-factor`;
+
+describe('recovery codes', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+  beforeEach(() => testEnv.db.pool.query('DELETE FROM attempt_counters'));
+
+  const create = async (browser: Browser) => (await browser.call('POST', CODES)).json['codes'] as string[];
+  const logInWith = async (person: TestPerson, fields: object, browser = openBrowser(testEnv.baseUrl)) =>
+    browser.call('POST', SESSION, { json: { email: person.email, password: PASSWORD, ...fields } });
+  const left = ({ json }: { json: Record<string, unknown> }) =>
+    (json['factors'] as { recovery_codes: number }).recovery_codes;
+
+  it('are ten, different, and stored as digests alone', async () => {
+    const browser = await logInAs(testEnv, testEnv.merchant.id, 'approver');
+    const response = await browser.call('POST', CODES);
+    assert.equal(response.status, 201, response.text);
+    const codes = response.json['codes'] as string[];
+    assert.equal(new Set(codes).size, 10);
+    await assertAudited(testEnv, response, { action: 'recovery_codes.created', outcome: 'done', after: { left: 10 } });
+    const { rows } = await testEnv.db.pool.query<{ row: string }>(
+      `SELECT r::text AS row FROM recovery_codes r UNION ALL SELECT a::text FROM audit_entries a`,
+    );
+    for (const code of codes)
+      assert.ok(rows.every(({ row }) => !row.includes(code) && !row.includes(code.replace(/-/g, ''))));
+    assert.equal(left(await browser.call('GET', SESSION)), 10);
+  });
+
+  it('open a session in place of the second factor, once each, and the count that is left is shown', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
+    const [code = '', other = ''] = await create(await logIn(testEnv, person));
+    const opened = await logInWith(person, { recovery_code: ` ${code.toUpperCase().replaceAll('-', ' ')} ` });
+    assert.equal(opened.status, 201, opened.text);
+    assert.equal(left(opened), 9);
+    assert.ok(opened.json['second_factor_at'] !== null);
+    const after = { by_recovery_code: true, recovery_codes_left: 9 };
+    await assertAudited(testEnv, opened, { action: 'session.opened', outcome: 'done', after });
+    const again = await logInWith(person, { recovery_code: code });
+    assertNotAuthenticated(again);
+    await assertAudited(testEnv, again, { outcome: 'refused', after: { reason: 'wrong or used recovery code' } });
+    assertNotAuthenticated(await logInWith(person, { recovery_code: other, password: 'wrong' }));
+    const both = await Promise.all([1, 2].map(() => logInWith(person, { recovery_code: other })));
+    assert.deepEqual(both.map(({ status }) => status).sort(), [201, 401]);
+  });
+
+  it('are replaced by new ones, for which a fresh second factor is needed', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
+    const browser = await logIn(testEnv, person);
+    const [old = ''] = await create(browser);
+    const [fresh = ''] = await create(browser);
+    assertNotAuthenticated(await logInWith(person, { recovery_code: old }));
+    assert.equal((await logInWith(person, { recovery_code: fresh })).status, 201);
+    await testEnv.db.pool.query(
+      `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,
+      [person.id],
+    );
+    assertError(await browser.call('POST', CODES), 'permission_denied');
+    const viewer = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
+    assertError(await viewer.call('POST', CODES), 'state_conflict');
+  });
+
+  it('let the person exchange the factor that they lost', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
+    const [code = ''] = await create(await logIn(testEnv, person));
+    const browser = openBrowser(testEnv.baseUrl);
+    assert.equal((await logInWith(person, { recovery_code: code }, browser)).status, 201);
+    const secret = String((await browser.call('POST', FACTOR, { json: { password: PASSWORD } })).json['secret']);
+    assert.equal(
+      (await logInWith(person, { totp: codeOf(person.totpSecret, 1) })).status,
+      201,
+      'not before it is confirmed',
+    );
+    assert.equal((await browser.call('POST', `${FACTOR}/confirm`, { json: { totp: codeOf(secret) } })).status, 200);
+    assertNotAuthenticated(await logInWith(person, { totp: codeOf(person.totpSecret, 1) }));
+    assert.equal((await logInWith(person, { totp: codeOf(secret, 1) })).status, 201);
+  });
+
+  it('let the person in while strangers use up the attempts of the account', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
+    const [code = ''] = await create(await logIn(testEnv, person));
+    for (let n = 0; n < 10; n++) await logInWith(person, { password: 'wrong' });
+    assertError(await logInWith(person, { totp: codeOf(person.totpSecret, 1) }), 'rate_limited');
+    assertNotAuthenticated(await logInWith(person, { recovery_code: '00000-00000-00000-00000' }));
+    assert.equal((await logInWith(person, { recovery_code: code })).status, 201);
+  });
+});
+
+describe('failed log-ins', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+
+  it('are told to the person at their next log-in: how many, when and from where', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const open = (password: string) =>
+      openBrowser(testEnv.baseUrl).call('POST', SESSION, { json: { email: person.email, password } });
+    assert.equal((await open(PASSWORD)).json['failed_log_ins'], null);
+    for (let n = 0; n < 3; n++) assertNotAuthenticated(await open('wrong'));
+    const opened = await open(PASSWORD);
+    const failed = opened.json['failed_log_ins'] as { count: number; last_at: string; last_address: string };
+    assert.deepEqual([failed.count, failed.last_address], [3, '127.0.0.1']);
+    assert.ok(Math.abs(Date.parse(failed.last_at) - Date.now()) < 60_000);
+    const [entry] = await auditRows(testEnv, opened);
+    assert.deepEqual(entry!.after, { failed_before: 3 });
+    assert.equal((await open(PASSWORD)).json['failed_log_ins'], null, 'told once');
+  });
+});
