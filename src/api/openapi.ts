@@ -12,6 +12,8 @@ const DESCRIPTION = `Mobile-money collections, payouts, balance and signed webho
 Every answer carries \`Malipo-Request-Id\`. Amounts are whole numbers in the currency's smallest unit. Errors carry a
 stable \`code\`; finer codes may be added, so treat a code you do not know as its \`type\`.
 
+Bodies come as JSON or as a form. In a form a list repeats its name, \`metadata[order]=1042\` is one pair, and an empty value stands for null.
+
 The routes under \`/v1/console\` are for people: with a session, each in the roles that \`x-roles\` names (without it: in any).
 The roles \`owner\`, \`admin\`, \`maker\` and \`approver\` require a second factor: until the person has enrolled one, nothing responds to their session but
 \`/v1/console/session\` and what is under it. \`x-step-up\` marks what needs a log-in or step-up within the last five minutes.`;
