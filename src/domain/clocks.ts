@@ -69,7 +69,7 @@ export const DURATIONS = {
   payoutSendDeadlineMs: {
     meaning: 'How long after its release a payout may be sent; then its outcome is overdue',
     real: 5 * MINUTE,
-    demo: 8 * SECOND,
+    demo: 15 * SECOND,
   },
   staleAfterMs: {
     meaning: 'How long a workflow may be late before it is checked whether it runs and progresses',
