@@ -7,6 +7,7 @@ import { CURRENCIES, type Currency } from '../domain/money.ts';
 import { AuditFault, exportAuditLog, verifyAuditLogs } from './audit-commands.ts';
 import { settleOpenDiscrepancy, showDiscrepancies } from './discrepancy-commands.ts';
 import { approveWaitingChange, createMerchantWithOwners, showWaitingChanges } from './merchant-commands.ts';
+import { exportDataAbout } from './personal-data-command.ts';
 import { approvePersonsRecovery, requestPersonsRecovery, showRecoveries } from './recovery-commands.ts';
 import { showQuarantinedWork } from './work-commands.ts';
 
@@ -19,6 +20,7 @@ const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --em
        npm run merchant -- discrepancies
        npm run merchant -- settle --id NUMBER --how TEXT --staff NAME
        npm run merchant -- quarantined
+       npm run merchant -- personal-data --phone NUMBER|--email ADDRESS --staff NAME
        npm run merchant -- audit verify [--merchant ID|service] [--head POSITION:HASH]…
        npm run merchant -- audit export --merchant ID|service [--after POSITION]
 
@@ -40,6 +42,8 @@ settle   writes down how one of these was settled, with the operator and the mer
          ledger names it no more, and the merchant's audit log shows the words, and which of the staff wrote them.
 quarantined  shows the payments and deliveries of all merchants whose workflow failed so often that it is tried once an
          hour. The log and the Temporal UI say why.
+personal-data  prints what is stored about a phone number or a person, at all merchants, as JSON lines. The audit log of each
+         merchant concerned says that it was done, and by whom of the staff.
 audit verify  recomputes the hash chain of one audit log, or of all, and checks the heads that were signed each day. It fails
          when an entry was changed, removed or added by hand. --head gives a head that was kept elsewhere: the server's log has
          one a day for each merchant.
@@ -56,6 +60,7 @@ Settings are those of the server, from the environment.
   --how TEXT         1 to 500 characters, for the merchant to read
   --head P:HASH      with --merchant: an entry's position in its log, and its hash
   --after POSITION   only what comes after this entry
+  --phone NUMBER     8 to 15 digits, country code first
   --reason TEXT      the same: how you know who the person is, and what they lost
   --recovery ID      rcv_…, as recoveries shows it
   --staff NAME       who you are: your own name or address here, always the same one. Every act is recorded under it
@@ -167,6 +172,22 @@ function readCommand(args: string[]): () => Promise<string> {
   throw new UsageError(`the commands there are: ${Object.keys(COMMANDS).join(', ')}`);
 }
 
+const personalDataSchema = z
+  .strictObject({
+    phone: z
+      .string()
+      .regex(/^[1-9][0-9]{7,14}$/, { error: '--phone must be 8 to 15 digits, country code first' })
+      .optional(),
+    email: z.array(email).max(1, { error: '--email can be given once' }).optional(),
+    staff,
+  })
+  .transform(({ phone, email: [address] = [], staff: by }, context) => {
+    if (phone !== undefined && address === undefined) return { of: { phone }, staff: by };
+    if (phone === undefined && address !== undefined) return { of: { email: address }, staff: by };
+    context.addIssue({ code: 'custom', message: 'give either --phone or --email' });
+    return z.NEVER;
+  });
+
 // Those that act name who of the staff does: every schema of theirs has `staff`.
 const COMMANDS: Readonly<Record<string, (options: object) => () => Promise<string>>> = {
   create: (options) => withOptions(createSchema, options, createMerchantWithOwners),
@@ -178,6 +199,7 @@ const COMMANDS: Readonly<Record<string, (options: object) => () => Promise<strin
   discrepancies: (options) => withOptions(nothing, options, showDiscrepancies),
   settle: (options) => withOptions(settleSchema, options, settleOpenDiscrepancy),
   quarantined: (options) => withOptions(nothing, options, showQuarantinedWork),
+  'personal-data': (options) => withOptions(personalDataSchema, options, exportDataAbout),
   'audit verify': (options) => withOptions(auditVerifySchema, options, verifyAuditLogs),
   'audit export': (options) => withOptions(auditExportSchema, options, exportAuditLog),
 };
@@ -209,6 +231,7 @@ function parse(args: string[]) {
     how: text,
     head: { type: 'string', multiple: true },
     after: text,
+    phone: text,
     reason: text,
     recovery: text,
     staff: text,

@@ -18,7 +18,7 @@ const root = findProjectRoot();
 const PASSWORD = 'a password of their own';
 const BY = ['--staff', 'amina'];
 const COMMANDS =
-  'create, waiting, approve, recover, recoveries, approve-recovery, discrepancies, settle, quarantined, audit verify, audit export';
+  'create, waiting, approve, recover, recoveries, approve-recovery, discrepancies, settle, quarantined, personal-data, audit verify, audit export';
 
 describe('npm run merchant', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -63,6 +63,23 @@ describe('npm run merchant', () => {
     assert.match(help.out, /UGX.*KES/);
     for (const command of COMMANDS.split(', ')) {
       assert.match(help.out, new RegExp(`npm run merchant -- ${command}\\b`));
+    }
+  });
+
+  it('prints what is stored about a person, and refuses to without a name of the staff', async () => {
+    const { id: merchantId } = await testEnv.addMerchant();
+    const person = await addPerson(testEnv, merchantId, ['viewer']);
+    const printed = await run(['personal-data', '--email', person.email, '--staff', 'grace']);
+    assert.deepEqual([printed.code, printed.err], [0, '']);
+    const rows = printed.out.trimEnd().split('\n');
+    const tables = rows.map((line) => (JSON.parse(line) as { readonly table: string }).table);
+    assert.deepEqual(tables, ['users', 'members']);
+    for (const wrong of [
+      ['--email', person.email],
+      ['--staff', 'grace'],
+      ['--phone', '+256', '--staff', 'grace'],
+    ]) {
+      assert.equal((await run(['personal-data', ...wrong])).code, 2, wrong.join(' '));
     }
   });
 

@@ -1,0 +1,137 @@
+// Reads everything that is stored about a phone number or a person, table by table, without what is secret.
+import type { MerchantId, UserId } from '../../domain/ids.ts';
+import { composedStatement, type Queryable } from '../database.ts';
+
+/** A stored row. Its columns have the database's names. */
+export type PersonalRecord = {
+  readonly table: string;
+  readonly merchantId: MerchantId | null;
+  readonly row: Readonly<Record<string, unknown>>;
+};
+
+type Source = {
+  readonly table: string;
+  /** Secrets, and whatever is somebody else's. */
+  readonly without?: readonly string[];
+  /** In place of all columns. */
+  readonly only?: readonly string[];
+  /** Of the row `t`. */
+  readonly where: string;
+  /** The merchant whose row it is, if it is not in `merchant_id`. */
+  readonly merchant?: string;
+};
+
+const PAYMENTS_OF_PHONE = `
+  collections_of AS (SELECT id, merchant_id, idempotency_key FROM collections WHERE phone = $1),
+  payouts_of AS (SELECT id, merchant_id, idempotency_key FROM payouts WHERE phone = $1),
+  reversals_of AS (SELECT id FROM reversals WHERE collection_id IN (SELECT id FROM collections_of)),
+  events_of AS (SELECT id FROM events WHERE collection_id IN (SELECT id FROM collections_of)
+                UNION ALL SELECT id FROM events WHERE payout_id IN (SELECT id FROM payouts_of))`;
+
+const ofPayments = '(t.collection_id IN (SELECT id FROM collections_of) OR t.payout_id IN (SELECT id FROM payouts_of))';
+const ofDeliveries = 'SELECT id FROM deliveries WHERE event_id IN (SELECT id FROM events_of)';
+
+const OF_PHONE: readonly Source[] = [
+  { table: 'collections', where: 't.phone = $1' },
+  { table: 'payouts', where: 't.phone = $1' },
+  {
+    table: 'payout_approvals',
+    only: ['payout_id', 'approved_at'],
+    where: 't.payout_id IN (SELECT id FROM payouts_of)',
+  },
+  { table: 'reversals', where: 't.id IN (SELECT id FROM reversals_of)' },
+  { table: 'ledger_transfers', where: ofPayments, merchant: 'NULL' },
+  {
+    table: 'idempotency_keys',
+    without: ['request_sha256'],
+    where: `(t.merchant_id, t.key) IN (SELECT merchant_id, idempotency_key FROM collections_of
+                                       UNION ALL SELECT merchant_id, idempotency_key FROM payouts_of)`,
+  },
+  {
+    table: 'operator_callbacks',
+    where: `(${ofPayments} OR t.reversal_id IN (SELECT id FROM reversals_of))`,
+    merchant: 'NULL',
+  },
+  { table: 'discrepancies', where: `(${ofPayments} OR t.reversal_id IN (SELECT id FROM reversals_of))` },
+  { table: 'events', where: 't.id IN (SELECT id FROM events_of)' },
+  { table: 'deliveries', where: 't.event_id IN (SELECT id FROM events_of)' },
+  { table: 'delivery_attempts', where: `t.delivery_id IN (${ofDeliveries})`, merchant: 'NULL' },
+  {
+    table: 'audit_entries',
+    where: `t.subject_id IN (SELECT id FROM collections_of UNION ALL SELECT id FROM payouts_of
+                             UNION ALL SELECT id FROM reversals_of)`,
+  },
+];
+
+// Payments, invitations and changes that a person had a part in are about others too: of those, only the part is shown.
+const OF_PERSON: readonly Source[] = [
+  {
+    table: 'users',
+    without: ['password_hash', 'totp_secret_sealed', 'totp_pending_sealed'],
+    where: 't.id = $1',
+    merchant: 'NULL',
+  },
+  { table: 'members', where: 't.user_id = $1' },
+  { table: 'sessions', without: ['token_sha256'], where: 't.user_id = $1' },
+  { table: 'recoveries', without: ['token_sha256'], where: 't.user_id = $1', merchant: 'NULL' },
+  { table: 'attempt_counters', where: 't.subject = ANY ($3)', merchant: 'NULL' },
+  { table: 'invitations', without: ['token_sha256', 'approval_sha256'], where: '(t.email = $2 OR t.accepted_by = $1)' },
+  {
+    table: 'invitations',
+    only: ['id', 'created_by', 'created_at', 'approved_by', 'approved_at'],
+    where: '(t.created_by = $1 OR t.approved_by = $1) AND t.email <> $2',
+  },
+  { table: 'member_changes', where: '$1 IN (t.user_id, t.proposed_by, t.decided_by)' },
+  { table: 'policy_changes', where: '$1 IN (t.proposed_by, t.decided_by)' },
+  { table: 'api_keys', without: ['key_sha256'], where: 't.created_by = $1' },
+  {
+    table: 'payouts',
+    only: ['id', 'created_by', 'created_at', 'decided_by'],
+    where: '$1 IN (t.created_by, t.decided_by)',
+  },
+  { table: 'payout_approvals', where: 't.user_id = $1' },
+  { table: 'reversals', only: ['id', 'requested_by', 'created_at'], where: 't.requested_by = $1' },
+  { table: 'replays', where: 't.requested_by = $1' },
+  { table: 'audit_entries', where: '(t.user_id = $1 OR t.subject_id = $1)' },
+];
+
+/** The tables that an export of a person reads. */
+export const TABLES_OF_PERSON: ReadonlySet<string> = new Set(OF_PERSON.map(({ table }) => table));
+
+function select({ table, without = [], only, where, merchant = 't.merchant_id' }: Source, first: string) {
+  const columns = only
+    ? `jsonb_build_object(${only.map((column) => `'${column}', t.${column}`).join(', ')})`
+    : `to_jsonb(t) - ARRAY[${without.map((column) => `'${column}'`).join(', ')}]::text[]`;
+  const text = `${first} SELECT '${table}' AS table, ${merchant}::text AS merchant_id, ${columns} AS row FROM ${table} t WHERE ${where}`;
+  return composedStatement(`personal_data_${table}`, text);
+}
+
+const PHONE_STATEMENTS = OF_PHONE.map((source) => select(source, `WITH ${PAYMENTS_OF_PHONE}`));
+// The parameters have their types whether or not a statement uses them.
+const PERSON_STATEMENTS = OF_PERSON.map((source) =>
+  select(source, 'WITH given AS (SELECT $1::text, $2::text, $3::text[])'),
+);
+
+/** All rows about the phone number, of every merchant. */
+export async function listDataOfPhone(db: Queryable, phone: string): Promise<PersonalRecord[]> {
+  const found: PersonalRecord[] = [];
+  for (const query of PHONE_STATEMENTS) found.push(...(await db.run<PersonalRecord>(query, [phone])));
+  return found;
+}
+
+export type PersonAsked = {
+  /** Null: nobody has an account under the address. */
+  readonly userId: UserId | null;
+  readonly email: string;
+  /** Under which failed log-ins of the person are counted. */
+  readonly attemptSubjects: readonly string[];
+};
+
+/** All rows about the person, at every merchant. */
+export async function listDataOfPerson(db: Queryable, asked: PersonAsked): Promise<PersonalRecord[]> {
+  const found: PersonalRecord[] = [];
+  for (const query of PERSON_STATEMENTS) {
+    found.push(...(await db.run<PersonalRecord>(query, [asked.userId, asked.email, asked.attemptSubjects])));
+  }
+  return found;
+}

@@ -1,0 +1,50 @@
+// Exports everything that is stored about a phone number or a person, and records that it was exported.
+import { recordStaffAct } from '../../db/accounts/audit.ts';
+import { listDataOfPerson, listDataOfPhone, type PersonalRecord } from '../../db/accounts/personal-data.ts';
+import { findUserByEmail } from '../../db/accounts/user.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import type { Staff } from '../../domain/accounts/staff.ts';
+import type { MerchantId } from '../../domain/ids.ts';
+import { accountLimit, personLimit } from '../../security/attempt-limit.ts';
+
+export type ExportPersonalData = {
+  readonly of: { readonly phone: string } | { readonly email: string };
+  readonly staff: Staff;
+  readonly at: Date;
+};
+
+// The entry must not become one more place where the number is stored.
+const SHOWN_DIGITS = 3;
+
+/**
+ * The rows, of all merchants. In the same transaction the audit log of every merchant that is concerned gets an entry, and
+ * where none is, that of the service.
+ */
+export async function exportPersonalData(
+  db: Database,
+  { of, staff, at }: ExportPersonalData,
+): Promise<PersonalRecord[]> {
+  return db.withTransaction(async (tx) => {
+    const { records, subjectId, about } = await read(tx, of);
+    const concerned = new Set(records.flatMap(({ merchantId }) => (merchantId === null ? [] : [merchantId])));
+    const merchants: (MerchantId | null)[] = concerned.size === 0 ? [null] : [...concerned].sort();
+    for (const merchantId of merchants) {
+      const after = { ...about, records: records.filter((record) => record.merchantId === merchantId).length };
+      await recordStaffAct(tx, merchantId, staff, { action: 'personal_data.exported', subjectId, after, at });
+    }
+    return records;
+  });
+}
+
+async function read(tx: Tx, of: ExportPersonalData['of']) {
+  if ('phone' in of) {
+    const about = { phone_ends_with: of.phone.slice(-SHOWN_DIGITS) };
+    return { records: await listDataOfPhone(tx, of.phone), subjectId: null, about };
+  }
+  const user = await findUserByEmail(tx, of.email);
+  const attemptSubjects = [accountLimit(of.email), ...(user ? [personLimit(user.id)] : [])].map(
+    ({ subject }) => subject,
+  );
+  const records = await listDataOfPerson(tx, { userId: user?.id ?? null, email: of.email, attemptSubjects });
+  return { records, subjectId: user?.id ?? null, about: {} };
+}
