@@ -9,7 +9,7 @@ export const sessionSchema = z.looseObject({
   environment: z.string(),
   roles: z.array(z.string()),
   has_second_factor: z.boolean(),
-  second_factor_at: z.iso.datetime().nullable(),
+  fresh_until: z.iso.datetime().nullable(),
   must_enrol: z.boolean(),
 });
 export type SessionObject = z.infer<typeof sessionSchema>;

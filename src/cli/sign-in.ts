@@ -143,19 +143,24 @@ function refusedLogIn({ email, code }: Credentials, baseUrl: string): CliFailure
   );
 }
 
-/** Verifies the second factor again unless that was done within four minutes: a release needs it within five. */
-export async function renewSecondFactor(
+/**
+ * Verifies the person again unless their last verification is fresh for another minute: for acts that need a step-up. By
+ * the second factor or, of a person who has none, by the password. Without credentials the person logs in again.
+ */
+export async function verifyAgain(
   { api, session }: SignedIn,
-  credentials: Credentials,
+  credentials: Credentials | null,
   now: Date,
 ): Promise<void> {
-  if (!session.has_second_factor) return;
-  const verifiedAtMs = session.second_factor_at === null ? 0 : Date.parse(session.second_factor_at);
-  if (now.getTime() - verifiedAtMs < 4 * 60_000) return;
-  if (credentials.code === null) {
-    throw new CliFailure('refused', `${credentials.email} must prove the second factor: set its TOTP or TOTP_SECRET`);
+  if (session.fresh_until !== null && Date.parse(session.fresh_until) - now.getTime() > 60_000) return;
+  if (credentials?.email !== session.person.email) {
+    throw new CliFailure('refused', `${session.person.email} must prove again who they are. Do: malipo login`);
   }
-  await withCode(credentials, (totp) => api.call('POST', `${SESSION}/step-up`, { json: { totp } }));
+  const path = `${SESSION}/step-up`;
+  if (!session.has_second_factor) await api.call('POST', path, { json: { password: credentials.password } });
+  else if (credentials.code !== null) await withCode(credentials, (totp) => api.call('POST', path, { json: { totp } }));
+  else
+    throw new CliFailure('refused', `${credentials.email} must prove the second factor: set its TOTP or TOTP_SECRET`);
 }
 
 const documentSchema = z.object({ servers: z.tuple([z.object({ url: z.url() })]) });

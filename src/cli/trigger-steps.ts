@@ -16,7 +16,7 @@ import { ApiRefusal, type ApiResponse } from './api.ts';
 import type { Context } from './command.ts';
 import { CliFailure, usage } from './failure.ts';
 import { readList } from './pages.ts';
-import { credentialsOf, renewSecondFactor, signInAs, type SignedIn } from './sign-in.ts';
+import { credentialsOf, verifyAgain, signInAs, type SignedIn } from './sign-in.ts';
 import { phoneFor, type Recipe } from './trigger-recipes.ts';
 
 const POLL_EVERY_MS = 400;
@@ -89,7 +89,7 @@ export async function endQueuedPayout(
     await approver.api.call('POST', path, { json: { reason: 'Made by malipo trigger, to be rejected.' } });
     return;
   }
-  await renewSecondFactor(approver, credentials, new Date());
+  await verifyAgain(approver, credentials, new Date());
   const response = await approver.api.call('POST', path, { idempotencyKey: randomUUID() });
   if (parseResponse(paymentSchema, response).state === 'queued') {
     terminal.say(`${payout.id} needs one more approver by this merchant’s policy. Waiting for them.`);

@@ -5,7 +5,7 @@ import { endpointSchema, parseResponse, type EndpointObject } from '../responses
 import { readChoices, TEXT, type Command, type Context, type CommandLine } from '../command.ts';
 import { usage } from '../failure.ts';
 import { printList, readList } from '../pages.ts';
-import { signIn } from '../sign-in.ts';
+import { credentialsOf, signIn, verifyAgain } from '../sign-in.ts';
 
 const HELP = `usage: malipo endpoints [list] [--json]
        malipo endpoints add URL [--description TEXT] [--types A,B] [--json]
@@ -60,7 +60,10 @@ function health({ state, disabled_reason: reason, failing_since: failingSince }:
 async function add(url: string, line: CommandLine, context: Context): Promise<void> {
   const types = readChoices(line, 'types', PAYMENT_EVENT_TYPES);
   const description = line.text('description');
-  const { api } = await signIn(line, context);
+  const signedIn = await signIn(line, context);
+  const credentials = credentialsOf(context.environment) ?? credentialsOf(context.environment, 'MAKER_');
+  await verifyAgain(signedIn, credentials, new Date());
+  const { api } = signedIn;
   const json = { url, ...(description !== null && { description }), ...(types && { event_types: types }) };
   const added = parseResponse(addedSchema, await api.call('POST', PATH, { json }));
   const { terminal } = context;

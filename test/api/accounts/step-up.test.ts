@@ -18,6 +18,32 @@ const SESSION = '/v1/console/session';
 const NEW_PASSWORD = 'another horse, another battery';
 const REFUSED = { outcome: 'refused', after: { reason: 'needs a step-up first' } };
 
+/** A new act in the console needs a step-up, or a line here that says why not. */
+const WITHOUT_STEP_UP: Readonly<Record<string, string>> = {
+  logIn: 'is itself a proof',
+  stepUp: 'is itself a proof',
+  recoverAccount: 'nobody is logged in, and the token is the proof',
+  acceptInvitation: 'nobody is logged in, and tokens and password are the proof',
+  startSecondFactor: 'asks for the password',
+  confirmSecondFactor: 'asks for a code',
+  removeSecondFactor: 'asks for password and code',
+  logOut: 'protects: it ends access',
+  endSession: 'protects: it ends access',
+  endOtherSessions: 'protects: it ends access',
+  revokeApiKey: 'protects: it ends access',
+  deleteEndpoint: 'protects: nothing more is sent there',
+  rejectPayout: 'protects: the money comes back',
+  cancelPayout: 'protects: the money comes back',
+  rejectInvitation: 'protects: nobody gets in',
+  withdrawInvitation: 'protects: nobody gets in',
+  rejectMemberChange: 'protects: all stays as it is',
+  withdrawMemberChange: 'protects: all stays as it is',
+  rejectPolicyChange: 'protects: all stays as it is',
+  replayDelivery: 'sends again what the endpoint was owed already',
+  createReplay: 'sends again what the endpoint was owed already',
+  testEndpoint: 'sends an event without content',
+};
+
 describe('an act that needs a step-up', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
@@ -61,6 +87,16 @@ describe('an act that needs a step-up', () => {
     await assertAudited(testEnv, refused, REFUSED);
     await stepUp(browser, { totp: codeOf(person.totpSecret, 1) });
     assert.equal((await act(browser)).status, 200);
+  });
+
+  it('is needed for every act in the console but for those that protect, and those that verify the person themselves', async () => {
+    const document = (await openApiOf(testEnv.baseUrl)) as unknown as OpenApiDocument;
+    const acts = operationsOf(document).filter(
+      ({ method, path }) => path.startsWith('/v1/console/') && method !== 'GET',
+    );
+    const without = acts.filter(({ operation }) => operation['x-step-up'] !== true);
+    assert.deepEqual(without.map(({ operation }) => operation.operationId).sort(), Object.keys(WITHOUT_STEP_UP).sort());
+    assert.ok(acts.length - without.length >= 15, `${acts.length}`);
   });
 
   it('is marked in the document', async () => {

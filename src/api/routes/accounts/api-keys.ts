@@ -55,6 +55,7 @@ function createRoute(deps: ApiDeps): Route {
       'A `developer` cannot make one with `payouts:write`. Payouts made with the key count as made by who made the key; ' +
       'when that person has left, it makes none.',
     access: { roles: ROLES },
+    needsStepUp: true,
     body: createApiKeySchema,
     response: { status: 201, description: 'The key, shown this once.', schema: createdApiKeySchema },
     errors: ['state_conflict'],
@@ -84,6 +85,7 @@ function rollRoute(deps: ApiDeps): Route {
     description:
       'It has the name, scopes and expiry of the old one. Whoever rolls becomes its creator, since they hold it now.',
     access: { roles: ROLES },
+    needsStepUp: true,
     idPrefix: 'key',
     body: rollApiKeySchema,
     response: { status: 201, description: 'The new key, shown this once.', schema: createdApiKeySchema },

@@ -68,6 +68,7 @@ function createRoute(deps: ApiDeps): Route {
       'merchant has another owner or admin, an invitation to be `owner`, `admin`, `maker` or `approver` opens nothing until a ' +
       'second one approved it: an owner, if it makes an owner. So it does while one is expected whom the service invited.',
     access: { roles: ROLES },
+    needsStepUp: true,
     body: createInvitationSchema,
     response: {
       status: 201,
@@ -97,6 +98,7 @@ function approveRoute(deps: ApiDeps): Route {
       'As a second person: never by who sent it. Make sure that the person is who they are said to be, and hand them the ' +
       'approval token yourself; they need it besides the one that who invited them has.',
     access: { roles: ROLES },
+    needsStepUp: true,
     idPrefix: 'inv',
     response: { status: 200, description: 'It can be accepted now.', schema: approvedInvitationSchema },
     errors: ['invitation_not_found', 'state_conflict'],

@@ -59,6 +59,7 @@ function changeRoute(deps: ApiDeps): Route {
       '`maker` or `approver`, or takes `owner` or `admin` away, waits until a second one approved it, within 7 days: an owner, ' +
       'if it makes an owner. A proposal of yours about the same member is replaced.',
     access: { roles: ROLES },
+    needsStepUp: true,
     idPrefix: 'usr',
     body: changeMemberSchema,
     response: { status: 200, description: 'The member.', schema: memberSchema },
@@ -80,6 +81,7 @@ function removeRoute(deps: ApiDeps): Route {
       'Their sessions here end at once, and API keys that they made create no payouts any more. The removal of another owner ' +
       'or admin waits for a second person, who may be the one to be removed; leaving waits for nobody.',
     access: { roles: ROLES },
+    needsStepUp: true,
     idPrefix: 'usr',
     response: { status: 204, description: 'Removed.' },
     waitingResponse: WAITING,
@@ -107,6 +109,8 @@ function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
         ? 'Never by the person who proposed it; by the member themself, if they are an owner or admin; by an owner, if it makes one.'
         : 'Never by the person who proposed it, who withdraws it, nor by the member whom it is about.',
     access: { roles: ROLES },
+    // To say no is never kept from anybody.
+    ...(verb === 'approve' && { needsStepUp: true }),
     idPrefix: 'mch',
     response: { status: 200, description: 'The proposal, decided.', schema: memberChangeSchema },
     errors: ['member_change_not_found', 'state_conflict'],

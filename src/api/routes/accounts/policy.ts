@@ -50,6 +50,7 @@ function changeRoute(deps: ApiDeps): Route {
       'What makes no rule looser counts at once. What makes any rule looser waits until a second owner or admin approved ' +
       'it, within 7 days. A proposal of yours that waits is replaced in either case. In a form an empty field is null.',
     access: { roles: ROLES },
+    needsStepUp: true,
     body: changePolicySchema,
     response: { status: 200, description: 'The policy, which is in force.', schema: policyValuesSchema },
     waitingResponse: { description: 'Proposed; the policy is as it was.', schema: proposedPolicyChangeSchema },
@@ -72,6 +73,8 @@ function decideRoute(verb: 'approve' | 'reject', deps: ApiDeps): Route {
     summary: verb === 'approve' ? 'Approve a proposed change of the policy' : 'Reject a proposed change of the policy',
     description: 'Never by the person who proposed it.',
     access: { roles: ROLES },
+    // To say no is never kept from anybody.
+    ...(verb === 'approve' && { needsStepUp: true }),
     idPrefix: 'pch',
     response: { status: 200, description: 'The proposal, decided.', schema: policyChangeSchema },
     errors: ['policy_change_not_found', 'state_conflict'],

@@ -29,6 +29,7 @@ function releaseRoute(deps: ApiDeps): Route {
       'Needs a second factor proved within the last five minutes from whoever has one. Where the policy asks for two ' +
       'approvers, the payout stays `queued` after the first.',
     access: { roles: ['approver'] },
+    needsStepUp: true,
     idPrefix: 'pay',
     isIdempotent: true,
     response: PAYOUT,
@@ -51,6 +52,7 @@ function releaseManyRoute(deps: ApiDeps): Route {
     description:
       'Each is released or refused by itself, and the answer says which. Should it break off, none of them is released: ask again with the same key.',
     access: { roles: ['approver'] },
+    needsStepUp: true,
     isIdempotent: true,
     body: releasePayoutsSchema,
     response: { status: 200, description: 'What became of each.', schema: releasedPayoutsSchema },

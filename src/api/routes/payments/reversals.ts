@@ -22,6 +22,7 @@ function reverseRoute(deps: ApiDeps): Route {
       'The collection becomes `reversed` when the operator confirms the refund, and not before. With too little ' +
       'available the answer is 402, and is kept like any other.',
     access: { roles: ['approver'] },
+    needsStepUp: true,
     idPrefix: 'col',
     isIdempotent: true,
     response: { status: 202, description: 'Accepted and recorded.', schema: reversalSchema },

@@ -68,6 +68,7 @@ function createRoute(deps: ApiDeps): Route {
     summary: 'Register an endpoint',
     description: 'Every event from now on goes to it, of the types that it chose.',
     access: { roles: ROLES },
+    needsStepUp: true,
     body: schema,
     response: {
       status: 201,
@@ -117,6 +118,7 @@ function changeRoute(deps: ApiDeps): Route {
       'What is not named stays as it is. What is owed to a disabled endpoint, and what happens meanwhile, is withheld; ' +
       'after enabling it, a replay sends it. In a form an empty field is null.',
     access: { roles: ROLES },
+    needsStepUp: true,
     idPrefix: 'whe',
     body: schema,
     response: { status: 200, description: 'The endpoint as it now is.', schema: endpointSchema },
@@ -158,6 +160,7 @@ function rotateRoute(deps: ApiDeps): Route {
       'The new secret signs at once. With `keep_previous_for` the present one signs too for that long: the header then ' +
       'has two `v1` pairs, the new one first. A secret that was kept by an earlier rotation ends now.',
     access: { roles: ROLES },
+    needsStepUp: true,
     idPrefix: 'whe',
     body: rotateEndpointSecretSchema,
     response: { status: 200, description: 'The new secret, shown this once.', schema: endpointWithSecretSchema },
