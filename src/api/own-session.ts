@@ -37,8 +37,9 @@ export type SessionDeps = ApiDeps & {
 
 /** The session under this token, as its person sees it. Throws `permission_denied` when it has ended. */
 export async function ownSessionObject(deps: SessionDeps, token: string, at: Date): Promise<SessionObject> {
-  const session = await getOwnSession(deps.db, token, at);
-  return sessionObject(session, { environment: deps.environment, stepUpOperations: deps.stepUpOperations() });
+  const { db, environment } = deps;
+  const session = await getOwnSession(db, token, environment, at);
+  return sessionObject(session, { environment, stepUpOperations: deps.stepUpOperations() });
 }
 
 /** The session under this token, with the cookie that gives the token to the browser. */

@@ -5,11 +5,15 @@ import { listMembers, listMerchantsOf } from '../../db/accounts/member.ts';
 import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
 import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
 import { listRecoveryNotices } from '../../db/accounts/recovery.ts';
+import { findPolicy } from '../../db/accounts/policy.ts';
+import { findBeginnings, lacksSecondOwner } from '../../db/accounts/waiting-time.ts';
 import { findSession } from '../../db/accounts/session.ts';
 import { findFailedLogIns } from '../../db/accounts/failed-log-in.ts';
 import { countRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { findFactors, type Factors } from '../../db/accounts/second-factor.ts';
 import { countPayoutsWaitingFor } from '../../db/payments/payout-approval.ts';
+import { movesMoneyFrom, waitingTimeMs } from '../../domain/accounts/waiting-time.ts';
+import type { Environment } from '../../domain/event.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { holdsOneOf, notAuthenticated, type Person } from '../../domain/accounts/member.ts';
 import { agreementOnChange, approvalOf, mayAgree } from '../../domain/accounts/member-change.ts';
@@ -24,6 +28,10 @@ export type OwnSession = Session & {
   readonly waitsForYou: WaitsForYou;
   /** Recoveries of the last week, newest first: of anybody for owners and admins, for others of themselves. */
   readonly recoveries: readonly RecoveryNotice[];
+  /** When the person's waiting time ends or ended; null: they have none. */
+  readonly movesMoneyFrom: Date | null;
+  /** Money leaves the merchant only once another owner has a second factor. */
+  readonly needsSecondOwner: boolean;
 };
 
 /** A number of payouts that stands for itself and for any greater one. */
@@ -39,7 +47,12 @@ export type WaitsForYou = {
 };
 
 /** Throws `permission_denied` when the session has ended. */
-export async function getOwnSession(db: Database, token: string, at: Date): Promise<OwnSession> {
+export async function getOwnSession(
+  db: Database,
+  token: string,
+  environment: Environment,
+  at: Date,
+): Promise<OwnSession> {
   return db.withTransaction(async (tx) => {
     const sha256 = hashToken(token);
     const session = sha256 && (await findSession(tx, sha256, at));
@@ -55,8 +68,17 @@ export async function getOwnSession(db: Database, token: string, at: Date): Prom
       limit: MAX_RECOVERY_NOTICES,
     });
     const waitsForYou = await countWaiting(tx, person, at);
-    return { ...session, factors, failedLogIns, merchants, waitsForYou, recoveries };
+    const moneyOut = await findMoneyOut(tx, person, environment);
+    return { ...session, factors, failedLogIns, merchants, waitsForYou, recoveries, ...moneyOut };
   });
+}
+
+async function findMoneyOut(tx: Tx, { merchantId, userId }: Person, environment: Environment) {
+  const waitMs = waitingTimeMs(environment, await findPolicy(tx, merchantId));
+  return {
+    movesMoneyFrom: movesMoneyFrom(await findBeginnings(tx, merchantId, userId), waitMs),
+    needsSecondOwner: await lacksSecondOwner(tx, merchantId, environment),
+  };
 }
 
 async function countWaiting(tx: Tx, person: Person, at: Date): Promise<WaitsForYou> {

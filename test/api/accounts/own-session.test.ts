@@ -57,6 +57,23 @@ describe('the person’s own session', () => {
     assert.equal((await look(browser))['fresh_until'], null);
   });
 
+  it('says from when its person moves money, where the policy makes new approvers wait', async () => {
+    const { id: merchantId } = await testEnv.addMerchant();
+    const [maker, approver] = [
+      await logInAs(testEnv, merchantId, 'maker'),
+      await logInAs(testEnv, merchantId, 'approver'),
+    ];
+    assert.equal((await look(approver))['moves_money_from'], null, 'nobody waits in the test environment');
+    const { rows } = await testEnv.db.pool.query<{ from: Date }>(
+      `WITH policy AS (INSERT INTO policies (merchant_id, approver_wait_ms, updated_at) VALUES ($1, 3600000, now()))
+       SELECT approver_since + interval '1 hour' AS from FROM members WHERE merchant_id = $1 AND approver_since IS NOT NULL`,
+      [merchantId],
+    );
+    const shown = await look(approver);
+    assert.deepEqual([shown['moves_money_from'], shown['needs_second_owner']], [rows[0]!.from.toISOString(), false]);
+    assert.equal((await look(maker))['moves_money_from'], null);
+  });
+
   it('names the operations that need a step-up, those that the document marks', async () => {
     const document = (await openApiOf(testEnv.baseUrl)) as unknown as OpenApiDocument;
     const marked = operationsOf(document).filter(({ operation }) => operation['x-step-up'] === true);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SCOPES } from '../../../src/domain/accounts/api-key.ts';
 import { hashApiKey } from '../../../src/security/api-key.ts';
 import { PAYOUT_DECISION_RECORDED } from '../../../workflows/contract.ts';
-import { assertError } from '../responses.ts';
+import { assertError, assertNotAuthenticated } from '../responses.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { temporalClient } from '../../support/engines.ts';
 import { eventually, type TestMerchant } from '../../support/test-environment.ts';
@@ -99,7 +99,7 @@ describe('the two-person rule', () => {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() },
     });
-    assert.equal(response.status, 403);
+    assert.equal(response.status, 401);
     await assertStillQueued(payout);
   });
 
@@ -109,7 +109,7 @@ describe('the two-person rule', () => {
     const browser = await logIn(testEnv, person);
     const admin = await logInAs(testEnv, merchant.id, 'admin', 'approver');
     assert.equal((await admin.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
-    assertError(await release(browser, payout), 'permission_denied');
+    assertNotAuthenticated(await release(browser, payout));
     await assertStillQueued(payout);
   });
 
@@ -216,7 +216,7 @@ describe('the two-person rule', () => {
   it('refuses a release without a session', async () => {
     const payout = await requestPayout(testEnv, '000');
     const response = await fetch(`${testEnv.baseUrl}/v1/console/payouts/${payout.id}/release`, { method: 'POST' });
-    assert.equal(response.status, 403);
+    assert.equal(response.status, 401);
     await assertStillQueued(payout);
   });
 });

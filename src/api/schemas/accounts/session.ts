@@ -136,6 +136,14 @@ export const sessionSchema = z
           }),
       })
       .meta({ description: 'How much waits for this person’s word as a second one, at the merchant of the session.' }),
+    moves_money_from: time.nullable().meta({
+      description:
+        'When this person may move money of the merchant: they became an owner or approver, or their account was recovered. ' +
+        'Null: nothing of the kind.',
+    }),
+    needs_second_owner: z.boolean().meta({
+      description: 'True: nothing is paid out or refunded before another owner of the merchant has a second factor.',
+    }),
     notices: z
       .array(
         z.strictObject({
@@ -187,6 +195,8 @@ export function sessionObject(session: OwnSession, { environment, stepUpOperatio
       policy_changes: session.waitsForYou.policyChanges,
       payouts: session.waitsForYou.payouts,
     },
+    moves_money_from: session.movesMoneyFrom?.toISOString() ?? null,
+    needs_second_owner: session.needsSecondOwner,
     notices: session.recoveries.map(({ step, person: whose, staff, at }) => ({
       kind: 'recovery' as const,
       step,
