@@ -74,6 +74,7 @@ const OF_PERSON: readonly Source[] = [
   { table: 'members', where: 't.user_id = $1' },
   { table: 'sessions', without: ['token_sha256'], where: 't.user_id = $1' },
   { table: 'recoveries', without: ['token_sha256'], where: 't.user_id = $1', merchant: 'NULL' },
+  { table: 'recovery_codes', without: ['code_sha256'], where: 't.user_id = $1', merchant: 'NULL' },
   { table: 'attempt_counters', where: 't.subject = ANY ($3)', merchant: 'NULL' },
   { table: 'invitations', without: ['token_sha256', 'approval_sha256'], where: '(t.email = $2 OR t.accepted_by = $1)' },
   {

@@ -5,7 +5,7 @@ import { findUserByEmail } from '../../db/accounts/user.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
 import type { MerchantId } from '../../domain/ids.ts';
-import { accountLimit, personLimit } from '../../security/attempt-limit.ts';
+import { accountLimits, personLimits } from '../../security/attempt-limit.ts';
 
 export type ExportPersonalData = {
   readonly of: { readonly phone: string } | { readonly email: string };
@@ -42,9 +42,8 @@ async function read(tx: Tx, of: ExportPersonalData['of']) {
     return { records: await listDataOfPhone(tx, of.phone), subjectId: null, about };
   }
   const user = await findUserByEmail(tx, of.email);
-  const attemptSubjects = [accountLimit(of.email), ...(user ? [personLimit(user.id)] : [])].map(
-    ({ subject }) => subject,
-  );
+  const limits = [...accountLimits(of.email), ...(user ? personLimits(user.id) : [])];
+  const attemptSubjects = limits.map(({ subject }) => subject);
   const records = await listDataOfPerson(tx, { userId: user?.id ?? null, email: of.email, attemptSubjects });
   return { records, subjectId: user?.id ?? null, about: {} };
 }
