@@ -24,7 +24,12 @@ import type { Operator, SendOutcome, StatusOutcome } from '../src/operators/port
 import { getCollection } from '../src/queries/payments/collection.ts';
 import { getPayout } from '../src/queries/payments/payout.ts';
 import { getReversal } from '../src/queries/payments/reversal.ts';
-import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
+import {
+  attestedPayout,
+  attestedRefund,
+  type ApprovedPayment,
+  type ReleaseAttestor,
+} from '../src/security/release-attestation.ts';
 
 /** A payment with what the calls to its operator need. */
 type LoadedPayment = {
@@ -135,11 +140,8 @@ async function loadPayment(
       return loadedCollection(await getCollection(db, ref.merchantId, ref.id));
     case 'payout':
       return loadedPayout(await getPayout(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
-    case 'reversal': {
-      const reversal = await getReversal(db, ref.merchantId, ref.id);
-      const collection = await getCollection(db, ref.merchantId, reversal.collectionId);
-      return loadedReversal(reversal, collection, notFoundSpanMs);
-    }
+    case 'reversal':
+      return loadedReversal(await getReversal(db, ref.merchantId, ref.id), releases, notFoundSpanMs);
   }
 }
 
@@ -164,15 +166,13 @@ function loadedCollection(collection: Collection): LoadedPayment {
 }
 
 function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs: number): LoadedPayment {
-  const { operatorReference, sendDeadlineAt, releaseAttestation } = payout;
-  const isReleased = sendDeadlineAt !== null && !isFinal(payout.state);
-  const isByOthers = () => isReleasedByOthers(payout) && releases.isReleaseAttested(payout, payout, releaseAttestation);
+  const { operatorReference, sendDeadlineAt } = payout;
   return {
     operator: payout.operator,
     snapshot: payoutSnapshot(payout, notFoundSpanMs),
     isSendBegun: payout.sendBegunAt !== null,
     money: payout,
-    isReleaseUnattested: isReleased && !isByOthers(),
+    isReleaseUnattested: isReleaseUnattested(payout, attestedPayout(payout), releases),
     maySend: (now) => payout.state === 'released' && sendDeadlineAt !== null && sendDeadlineAt > now,
     send: (operator) =>
       operator.sendPayout({
@@ -185,23 +185,36 @@ function loadedPayout(payout: Payout, releases: ReleaseAttestor, notFoundSpanMs:
   };
 }
 
-function loadedReversal(reversal: Reversal, collection: Collection, notFoundSpanMs: number): LoadedPayment {
-  const { operatorReference } = reversal;
+function isReleaseUnattested(
+  payment: Payout | Reversal,
+  approved: ApprovedPayment,
+  releases: ReleaseAttestor,
+): boolean {
+  // Only while it is pending: what was sent has an outcome, whoever released it.
+  if (payment.sendDeadlineAt === null || isFinal(payment.state)) return false;
+  return !isReleasedByOthers(payment) || !releases.isReleaseAttested(approved, payment, payment.releaseAttestation);
+}
+
+function loadedReversal(reversal: Reversal, releases: ReleaseAttestor, notFoundSpanMs: number): LoadedPayment {
+  const { operatorReference, sendDeadlineAt } = reversal;
   return {
     operator: reversal.operator,
     snapshot: reversalSnapshot(reversal, notFoundSpanMs),
     isSendBegun: reversal.sendBegunAt !== null,
-    money: collection,
-    isReleaseUnattested: false,
+    money: reversal,
+    isReleaseUnattested: isReleaseUnattested(reversal, attestedRefund(reversal), releases),
     // A collection that the operator returned first must not be refunded too: the money would leave twice.
     maySend: (now) =>
-      reversal.state === 'requested' && reversal.sendDeadlineAt > now && collection.state === 'succeeded',
+      reversal.state === 'released' &&
+      sendDeadlineAt !== null &&
+      sendDeadlineAt > now &&
+      !reversal.isCollectionReturned,
     send: (operator) =>
       operator.refundCollection({
         operatorReference,
-        originalOperatorReference: collection.operatorReference,
-        money: collection,
-        note: collection.reference,
+        originalOperatorReference: reversal.collectionOperatorReference,
+        money: reversal,
+        note: reversal.reference,
       }),
     queryStatus: (operator) => operator.getRefundStatus(operatorReference),
   };
@@ -220,15 +233,20 @@ function collectionSnapshot(collection: Collection): CollectionSnapshot {
 function payoutSnapshot(payout: Payout, notFoundSpanMs: number): PayoutSnapshot {
   return {
     state: payout.state,
-    approvals: payout.approvals.length,
-    approvalsRequired: payout.approvalsRequired,
-    expiresAtMs: payout.expiresAt.getTime(),
+    ...approvalsOf(payout),
     ...sendProgressOf(payout, notFoundSpanMs),
   };
 }
 
+function approvalsOf({ approvals, approvalsRequired, expiresAt }: Payout | Reversal) {
+  return { approvals: approvals.length, approvalsRequired, expiresAtMs: expiresAt.getTime() };
+}
+
 function reversalSnapshot(reversal: Reversal, notFoundSpanMs: number): ReversalSnapshot {
-  const { state, sendDeadlineAt, isCollectionReturned } = reversal;
-  const send = sendProgressOf(reversal, notFoundSpanMs);
-  return { ...send, state, sendDeadlineAtMs: sendDeadlineAt.getTime(), isCollectionReturned };
+  return {
+    state: reversal.state,
+    ...approvalsOf(reversal),
+    isCollectionReturned: reversal.isCollectionReturned,
+    ...sendProgressOf(reversal, notFoundSpanMs),
+  };
 }

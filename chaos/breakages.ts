@@ -164,6 +164,16 @@ export const BREAKAGES: readonly Breakage[] = [
     },
   },
   {
+    name: 'a refund that was sent without a release',
+    rule: 'sent_without_release',
+    apply: (copy) =>
+      change(
+        copy,
+        `SELECT id FROM reversals WHERE state = 'succeeded' ORDER BY id LIMIT 1`,
+        'DELETE FROM reversal_approvals WHERE reversal_id = $1',
+      ),
+  },
+  {
     name: 'a decision without its entry in the audit log',
     rule: 'audit_missing',
     apply: (copy) => change(copy, PAID_PAYOUT, 'DELETE FROM audit_entries WHERE subject_id = $1'),
@@ -214,7 +224,7 @@ export const BREAKAGES: readonly Breakage[] = [
     apply: async (copy) => {
       const id = await forgetAtOperator(
         copy,
-        'SELECT id, operator_reference AS reference FROM reversals ORDER BY id LIMIT 1',
+        'SELECT id, operator_reference AS reference FROM reversals WHERE send_begun_at IS NOT NULL ORDER BY id LIMIT 1',
       );
       const fail = `UPDATE reversals SET state = 'failed', failure_code = 'payer_not_found' WHERE id = $1`;
       await copy.db.query(fail, [id]);

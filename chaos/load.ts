@@ -1,4 +1,4 @@
-// Carries out the planned payments: requests them, lets people decide about payouts, and reverses paid collections.
+// Carries out the planned payments: requests them, and lets people decide about payouts and about refunds of paid collections.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Response } from './client.ts';
 import type { Merchant } from './merchants.ts';
@@ -33,6 +33,9 @@ export async function runLoad(plan: readonly PlannedPayment[], options: LoadOpti
   await load.releaseRest();
 }
 
+/** What people decide about. */
+type Decided = { readonly noun: 'payouts' | 'reversals'; readonly id: string };
+
 function createLoad({ client, merchants }: LoadOptions) {
   // Payouts that wait for another one, to be released together.
   const waiting = new Map<Merchant, string[]>();
@@ -45,18 +48,18 @@ function createLoad({ client, merchants }: LoadOptions) {
     const { id } = JSON.parse(response.body) as { id: string };
     if (payment.kind === 'payout') {
       await sleep(payment.thoughtMs);
-      await decide(merchant, id, payment);
+      await decide(merchant, { noun: 'payouts', id }, payment);
     } else if (payment.isReversed) await reverse(merchant, id, payment);
   }
 
-  async function decide(merchant: Merchant, id: string, { decision, index }: PlannedPayment): Promise<void> {
+  async function decide(merchant: Merchant, { noun, id }: Decided, { decision, index }: PlannedPayment): Promise<void> {
     const [first, second] = merchant.approvers;
     const releaseBy = (person: typeof first, name: string) =>
       client.asPerson(merchant, person, {
         action: 'release',
-        key: `release-${index}-${name}`,
+        key: `release-${noun}-${index}-${name}`,
         subjects: [id],
-        path: `/v1/console/payouts/${id}/release`,
+        path: `/v1/console/${noun}/${id}/release`,
         body: null,
       });
     const end = (person: typeof first, action: 'reject' | 'cancel') =>
@@ -64,21 +67,23 @@ function createLoad({ client, merchants }: LoadOptions) {
         action,
         key: null,
         subjects: [id],
-        path: `/v1/console/payouts/${id}/${action}`,
+        path: `/v1/console/${noun}/${id}/${action}`,
         body: action === 'reject' ? { reason: 'Not this one.' } : null,
       });
+    const releaseByAll = async () => {
+      const released = await releaseBy(first, 'a');
+      // It needs another approval.
+      if (released?.status === 200 && released.body.includes('"state":"queued"')) await releaseBy(second, 'b');
+    };
     switch (decision) {
-      case 'release': {
-        const released = await releaseBy(first, 'a');
-        // It needs another approval.
-        if (released?.status === 200 && released.body.includes('"state":"queued"')) await releaseBy(second, 'b');
+      case 'release':
+        await releaseByAll();
         return;
-      }
       case 'release_twice':
         await Promise.all([releaseBy(first, 'a'), releaseBy(second, 'b')]);
         return;
       case 'release_in_batch':
-        await releaseTogether(merchant, id);
+        await (noun === 'payouts' ? releaseTogether(merchant, id) : releaseByAll());
         return;
       case 'race':
         await Promise.all([releaseBy(first, 'a'), end(merchant.maker, 'cancel')]);
@@ -112,15 +117,19 @@ function createLoad({ client, merchants }: LoadOptions) {
     }
   }
 
-  async function reverse(merchant: Merchant, id: string, { index }: PlannedPayment): Promise<void> {
+  async function reverse(merchant: Merchant, id: string, payment: PlannedPayment): Promise<void> {
+    const { index } = payment;
     if (!(await isPaid(client, merchant, id, REVERSAL_LIMIT_MS))) return;
-    await client.asPerson(merchant, merchant.approvers[index % 2 === 0 ? 0 : 1], {
+    const requested = await client.asPerson(merchant, merchant.maker, {
       action: 'reversal',
       key: `reversal-${index}`,
       subjects: [id],
       path: `/v1/console/collections/${id}/reversal`,
       body: null,
     });
+    if (requested?.status !== 202) return;
+    const { id: reversalId } = JSON.parse(requested.body) as { id: string };
+    await decide(merchant, { noun: 'reversals', id: reversalId }, payment);
   }
 
   return {

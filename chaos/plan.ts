@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 
 /** How the creation is requested: once, again with the same key, by several at once, or again with another body. */
 export type Repetition = 'once' | 'repeated' | 'concurrent' | 'conflicting';
-/** What people do with a payout. `race`: an approver releases it while its maker cancels it. */
+/** What people do with a payout or a refund. `race`: an approver releases it while its maker cancels it. */
 export type Decision = 'release' | 'release_twice' | 'release_in_batch' | 'reject' | 'cancel' | 'race' | 'leave';
 
 export type PlannedPayment = {
@@ -17,7 +17,7 @@ export type PlannedPayment = {
   readonly amount: number;
   readonly repetition: Repetition;
   readonly decision: Decision;
-  /** An approver asks for the reversal of a collection that is paid. */
+  /** The maker requests the reversal of a collection that is paid. */
   readonly isReversed: boolean;
   /** Since the start of the campaign. */
   readonly atMs: number;

@@ -7,7 +7,8 @@ import { CLOCK_NAMES, DURATIONS } from '../src/domain/clocks.ts';
 import { COLLECTION_TRANSITIONS } from '../src/domain/payments/collection.ts';
 import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
 import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
-import { approvalState, PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payments/payout.ts';
+import { approvalState } from '../src/domain/payments/approval.ts';
+import { PAYOUT_STATES, PAYOUT_TRANSITIONS } from '../src/domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../src/domain/payments/reversal.ts';
 import { findProjectRoot } from '../src/dev/project-root.ts';
 import { webhookTestVectors } from './webhook-test-vectors.ts';
@@ -42,8 +43,8 @@ function statesPage(): string {
       PAYOUT_STATES.map((state) => [state, approvalState(state)]),
     ),
     '## Reversals',
-    'These are the states of a reversal that an approver requested. The collection becomes `reversed` when the refund succeeds.',
-    ...transitions('requested', REVERSAL_TRANSITIONS),
+    'These are the states of a reversal that a maker requested, with the approval states of payouts. The collection becomes `reversed` when the refund succeeds.',
+    ...transitions('queued', REVERSAL_TRANSITIONS),
   ]);
 }
 

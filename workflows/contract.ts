@@ -15,8 +15,8 @@ export const LEDGER_CHECK_WORKFLOW = 'ledgerCheckWorkflow';
 /** The operator called back about the payment. The signal carries no data: the operator is queried for the status. */
 export const OPERATOR_CALLED_BACK = 'operatorCalledBack';
 
-/** A person approved, rejected or cancelled the payout. The signal carries no data: the database has the decision. */
-export const PAYOUT_DECISION_RECORDED = 'decisionRecorded';
+/** A person approved, rejected or cancelled the payout or refund. The signal carries no data: the database has the decision. */
+export const DECISION_RECORDED = 'decisionRecorded';
 
 /**
  * Ids only: histories hold no amounts, phones or secrets. The input has no durations either: a run reads them when it
@@ -70,6 +70,6 @@ export const SEARCH_ATTRIBUTES = {
   resourceId: defineSearchAttributeKey('MalipoResourceId', SearchAttributeType.KEYWORD),
   operator: defineSearchAttributeKey('MalipoOperator', SearchAttributeType.KEYWORD),
   endpointId: defineSearchAttributeKey('MalipoEndpointId', SearchAttributeType.KEYWORD),
-  /** Who must act next: `payer`, `approver`, or `operator` when a payout was sent or an outcome is overdue. */
+  /** Who must act next: `payer`, `approver`, or `operator` when a payout or refund was sent or an outcome is overdue. */
   waitsFor: defineSearchAttributeKey('MalipoWaitsFor', SearchAttributeType.KEYWORD),
 } as const;

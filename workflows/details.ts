@@ -3,6 +3,7 @@ import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { CollectionSnapshot } from '../src/domain/payments/collection-progress.ts';
 import type { PaymentKind } from '../src/domain/payments/payment.ts';
 import type { PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
+import type { ReversalSnapshot } from '../src/domain/payments/reversal-progress.ts';
 import type { Payment } from './payment.ts';
 
 /** The text while the operator's outcome is awaited. `polls` counts the status polls in the current state. */
@@ -34,8 +35,12 @@ function promptExpiry({ promptExpiresAtMs }: CollectionSnapshot): string {
   return promptExpiresAtMs === null ? '' : ` The prompt expires at ${new Date(promptExpiresAtMs).toISOString()}.`;
 }
 
-/** The text while a payout waits for its approvals. */
-export function describeQueue({ approvals, approvalsRequired, expiresAtMs }: PayoutSnapshot): string {
+/** The text while a payout or refund waits for its approvals. */
+export function describeQueue({
+  approvals,
+  approvalsRequired,
+  expiresAtMs,
+}: PayoutSnapshot | ReversalSnapshot): string {
   const until = new Date(expiresAtMs).toISOString();
   return (
     `Waiting for an **approver** other than its maker to release it: ${approvals} of ${approvalsRequired} approvals.\n\n` +

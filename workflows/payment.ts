@@ -33,6 +33,12 @@ export type Payment<Kind extends PaymentKind = PaymentKind> = {
   readonly clocks: PaymentClocks;
 };
 
+/** A payment as it is recorded, with the durations that its run uses. */
+export type LoadedPayment<Kind extends PaymentKind = PaymentKind> = {
+  readonly payment: Payment<Kind>;
+  readonly snapshot: PaymentSnapshot<Kind>;
+};
+
 /** How many signals came. A signal carries no data and moves no money: it makes the workflow load or query again. */
 export type PendingSignals = { decisions: number; callbacks: number };
 
@@ -48,7 +54,7 @@ export function countSignals(): PendingSignals {
 /** The payment as it is recorded. The first step of every run, which brings the durations into its history. */
 export async function loadPayment<Kind extends PaymentKind>(
   input: PaymentWorkflowInput & { readonly kind: Kind },
-): Promise<{ readonly payment: Payment<Kind>; readonly snapshot: PaymentSnapshot<Kind> }> {
+): Promise<LoadedPayment<Kind>> {
   const { snapshot, clocks } = await load(input);
   return { payment: { kind: input.kind, input, clocks }, snapshot: snapshot as PaymentSnapshot<Kind> };
 }
@@ -210,7 +216,7 @@ function hasFailed(error: unknown): error is TemporalFailure {
   return error instanceof TemporalFailure;
 }
 
-// A payout that lacks its approvals has no outcome to wait for: the workflow fails, red in the Temporal UI.
+// A payout or refund that lacks its approvals has no outcome to wait for: the workflow fails, red in the Temporal UI.
 function isApprovalMissing(error: Error): boolean {
   return [error, error.cause].some((each) => each instanceof ApplicationFailure && each.type === 'ApprovalMissing');
 }

@@ -2,15 +2,15 @@
 import type { AuditRow } from './records.ts';
 import type { Case, Rules, Violation } from './violation.ts';
 
-const APPROVAL_ACTIONS = ['payout.approved', 'payout.released'];
+const APPROVAL_ACTIONS = ['payout.approved', 'payout.released', 'reversal.approved', 'reversal.released'];
 
 export const auditRules: Rules = ({ records }: Case) => {
   const decisions = [
-    ...records.approvals.map(({ payoutId, userId }) => entryOf('approval', payoutId, userId)),
-    ...records.payouts
+    ...records.approvals.map(({ paymentId, userId }) => entryOf('approval', paymentId, userId)),
+    ...[...records.payouts, ...records.reversals]
       .filter(({ state }) => state === 'rejected' || state === 'cancelled')
       .map(({ id, state, decidedBy }) => entryOf(state, id, decidedBy)),
-    ...records.reversals.map(({ id, requestedBy }) => entryOf('reversal', id, requestedBy)),
+    ...records.reversals.map(({ id, createdBy }) => entryOf('reversal', id, createdBy)),
   ];
   const entries = records.audit.flatMap(decisionIn);
   return [
@@ -23,8 +23,9 @@ export const auditRules: Rules = ({ records }: Case) => {
 function decisionIn({ action, outcome, subjectId, userId, after }: AuditRow): string[] {
   if (outcome !== 'done') return [];
   if (APPROVAL_ACTIONS.includes(action)) return [entryOf('approval', subjectId, userId)];
-  if (action === 'payout.rejected') return [entryOf('rejected', subjectId, userId)];
-  if (action === 'payout.cancelled') return [entryOf('cancelled', subjectId, userId)];
+  if (action === 'payout.rejected' || action === 'reversal.rejected') return [entryOf('rejected', subjectId, userId)];
+  if (action === 'payout.cancelled' || action === 'reversal.cancelled')
+    return [entryOf('cancelled', subjectId, userId)];
   if (action === 'reversal.requested') return [entryOf('reversal', after?.['reversal_id'], userId)];
   return [];
 }

@@ -33,7 +33,7 @@ function checkEvents({ records }: Case): Violation[] {
     records.events.filter(({ paymentId }) => paymentId !== null),
     ({ paymentId }) => paymentId ?? '',
   );
-  const approvals = groupBy(records.approvals, ({ payoutId }) => payoutId);
+  const approvals = groupBy(records.approvals, ({ paymentId }) => paymentId);
   const check = (subject: Subject): Violation[] => {
     const { id } = subject.row;
     const events = (byPayment.get(id) ?? []).sort((a, b) => (a.version ?? 0) - (b.version ?? 0));

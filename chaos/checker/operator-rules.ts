@@ -46,14 +46,14 @@ const PAYOUT_STATES: Readonly<Record<Truth, readonly string[]>> = {
   given_back: ['reversed'],
 };
 const REVERSAL_STATES: Readonly<Record<Truth, readonly string[]>> = {
-  unknown: ['failed'],
+  unknown: ['queued', 'rejected', 'cancelled', 'expired', 'failed'],
   pending: [],
   paid: ['succeeded'],
   expired: ['failed'],
   refused: ['failed'],
   given_back: [],
 };
-const AWAITED = ['initiated', 'prompted', 'released', 'reconciling', 'requested'];
+const AWAITED = ['initiated', 'prompted', 'released', 'reconciling'];
 
 function checkStates({ records, operator }: Case): Violation[] {
   const refunded = refundedCollections(operator);
@@ -155,7 +155,7 @@ function checkSentOnce({ operator, records }: Case): Violation[] {
 
 /** By the policy of its merchant, which no campaign changes, and by what the service itself asked for. */
 export function approvalsNeeded(
-  { merchantId, amount, approvalsRequired }: PayoutRow,
+  { merchantId, amount, approvalsRequired }: PayoutRow | ReversalRow,
   { policies }: Pick<Records, 'policies'>,
 ): number {
   const limit = policies.find((policy) => policy.merchantId === merchantId)?.twoApproversAbove ?? null;
@@ -163,8 +163,8 @@ export function approvalsNeeded(
 }
 
 function checkReleased({ operator, records }: Case): Violation[] {
-  const approvals = groupBy(records.approvals, ({ payoutId }) => payoutId);
-  const payouts = records.payouts.flatMap((row): Violation[] => {
+  const approvals = groupBy(records.approvals, ({ paymentId }) => paymentId);
+  return [...records.payouts, ...records.reversals].flatMap((row): Violation[] => {
     const sent = operator.get(row.operatorReference);
     if (!sent) return [];
     const before = (approvals.get(row.id) ?? []).filter(({ approvedAt }) => approvedAt.getTime() <= sent.receivedAtMs);
@@ -175,10 +175,4 @@ function checkReleased({ operator, records }: Case): Violation[] {
     const text = `it was sent after ${others.size} of ${needed} approvals by others than its maker`;
     return [{ rule: 'sent_without_release', id: row.id, text }];
   });
-  const refunds = records.reversals.flatMap((row): Violation[] => {
-    const sent = operator.get(row.operatorReference);
-    if (!sent || row.createdAt.getTime() <= sent.receivedAtMs) return [];
-    return [{ rule: 'sent_without_release', id: row.id, text: 'the refund was sent before it was requested' }];
-  });
-  return [...payouts, ...refunds];
 }

@@ -38,18 +38,18 @@ function checkPending({ records, operator, workflows }: Case): Violation[] {
       .filter(({ state }) => ['queued', 'released', 'reconciling'].includes(state))
       .flatMap((row) => check(row, ['queued', 'reconciling'])),
     ...records.reversals
-      .filter(({ state }) => ['requested', 'reconciling'].includes(state))
-      .flatMap((row) => check(row, ['reconciling'])),
+      .filter(({ state }) => ['queued', 'released', 'reconciling'].includes(state))
+      .flatMap((row) => check(row, ['queued', 'reconciling'])),
   ];
 }
 
-/** The states of a payout that was never released. */
+/** The states of a payout or refund that was never released. */
 const NOT_RELEASED = ['queued', 'rejected', 'cancelled', 'expired'];
 
-// The last approval that a payout needs releases it. One that came after the payout had ended was refused, and is not recorded.
+// The last approval that a payment needs releases it. One that came after the payout had ended was refused, and is not recorded.
 function checkApproved({ records }: Case): Violation[] {
-  const approvals = groupBy(records.approvals, ({ payoutId }) => payoutId);
-  return records.payouts.flatMap((row): Violation[] => {
+  const approvals = groupBy(records.approvals, ({ paymentId }) => paymentId);
+  return [...records.payouts, ...records.reversals].flatMap((row): Violation[] => {
     const others = (approvals.get(row.id) ?? []).filter(({ userId }) => userId !== row.createdBy);
     if (!NOT_RELEASED.includes(row.state) || others.length < approvalsNeeded(row, records)) return [];
     const by = others.map(({ userId }) => userId).join(' and ');
@@ -65,7 +65,7 @@ function checkWorkflows({ records, workflows }: Case): Violation[] {
   };
   sort(records.collections, ['initiated', 'prompted', 'reconciling']);
   sort(records.payouts, ['queued', 'released', 'reconciling']);
-  sort(records.reversals, ['requested', 'reconciling']);
+  sort(records.reversals, ['queued', 'released', 'reconciling']);
   sort(records.deliveries, ['pending', 'retrying']);
   return workflows.flatMap(({ workflowId, resourceId, taskAttempts }): Violation[] => {
     const isRecheck = workflowId.startsWith(RECHECK_PREFIX) && final.has(resourceId ?? '');

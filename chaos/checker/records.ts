@@ -38,12 +38,18 @@ export type ReversalRow = {
   readonly state: string;
   readonly operatorReference: string;
   readonly failureCode: string | null;
-  readonly requestedBy: string;
-  readonly sendDeadlineAt: Date;
+  /** Of its collection. */
+  readonly amount: number;
+  readonly createdBy: string;
+  readonly approvalsRequired: number;
+  readonly decidedBy: string | null;
+  /** Null until it is released. */
+  readonly sendDeadlineAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
-export type ApprovalRow = { readonly payoutId: string; readonly userId: string; readonly approvedAt: Date };
+/** Of a payout or a refund. */
+export type ApprovalRow = { readonly paymentId: string; readonly userId: string; readonly approvedAt: Date };
 export type TransferRow = {
   readonly id: string;
   readonly kind: string;
@@ -108,11 +114,13 @@ const STATEMENTS: Readonly<Record<keyof Records, string>> = {
   payouts: `SELECT ${PAYMENT}, created_by AS "createdBy", approvals_required AS "approvalsRequired",
     decided_by AS "decidedBy", rejection_reason AS "rejectionReason", expires_at AS "expiresAt",
     send_deadline_at AS "sendDeadlineAt" FROM payouts ORDER BY id`,
-  reversals: `SELECT id, merchant_id AS "merchantId", collection_id AS "collectionId", state,
-    operator_reference AS "operatorReference", failure_code AS "failureCode", requested_by AS "requestedBy",
-    send_deadline_at AS "sendDeadlineAt", created_at AS "createdAt", updated_at AS "updatedAt" FROM reversals ORDER BY id`,
-  approvals: `SELECT payout_id AS "payoutId", user_id AS "userId", approved_at AS "approvedAt" FROM payout_approvals
-    ORDER BY approved_at, user_id`,
+  reversals: `SELECT r.id, r.merchant_id AS "merchantId", r.collection_id AS "collectionId", r.state,
+    r.operator_reference AS "operatorReference", r.failure_code AS "failureCode", r.requested_by AS "createdBy",
+    r.approvals_required AS "approvalsRequired", r.decided_by AS "decidedBy", c.amount_minor::float8 AS amount,
+    r.send_deadline_at AS "sendDeadlineAt", r.created_at AS "createdAt", r.updated_at AS "updatedAt"
+    FROM reversals r JOIN collections c ON c.id = r.collection_id ORDER BY r.id`,
+  approvals: `SELECT payout_id AS "paymentId", user_id AS "userId", approved_at AS "approvedAt" FROM payout_approvals
+    UNION ALL SELECT reversal_id, user_id, approved_at FROM reversal_approvals ORDER BY 3, 2`,
   transfers: `SELECT id::text, kind, coalesce(collection_id, payout_id) AS "paymentId", debit_account_id AS debit,
     credit_account_id AS credit, amount_minor::float8 AS amount FROM ledger_transfers ORDER BY ledger_transfers.id`,
   balances: `SELECT id, kind, merchant_id AS "merchantId", balance_minor::float8 AS balance FROM ledger_accounts`,

@@ -101,8 +101,8 @@ function isStored({ status }: JournalResult): boolean {
 }
 
 function checkDecisions({ requests, records }: Case): Violation[] {
-  const approvals = new Set(records.approvals.map(({ payoutId, userId }) => `${payoutId} ${userId}`));
-  const payouts = new Map(records.payouts.map((row) => [row.id, row]));
+  const approvals = new Set(records.approvals.map(({ paymentId, userId }) => `${paymentId} ${userId}`));
+  const decided = new Map([...records.payouts, ...records.reversals].map((row) => [row.id, row]));
   const reversals = new Set(records.reversals.map(({ id }) => id));
   return requests.flatMap((request): Violation[] => {
     const { action, userId } = request;
@@ -126,7 +126,7 @@ function checkDecisions({ requests, records }: Case): Violation[] {
       case 'reject':
       case 'cancel': {
         const wanted = action === 'reject' ? 'rejected' : 'cancelled';
-        const ended = request.subjects.map((id) => payouts.get(id));
+        const ended = request.subjects.map((id) => decided.get(id));
         const isRecorded = ended.every((row) => row?.state === wanted && row.decidedBy === userId);
         return isRecorded ? [] : [lost(request.subjects.join(' '), `the state ${wanted}`)];
       }

@@ -43,11 +43,12 @@ export function isExplained(
   );
 }
 
-/** Everything that was to be sent: payouts from their release on. */
+/** Everything that was to be sent: payouts and refunds from their release on, which is the last approval of a refund. */
 export function sendsOf({ records, operator }: Case): Send[] {
   const events = groupBy(records.events, ({ paymentId }) => paymentId ?? '');
   const releasedAt = (id: string): Date | null =>
     events.get(id)?.find(({ type }) => type === 'payout.released')?.createdAt ?? null;
+  const approvals = groupBy(records.approvals, ({ paymentId }) => paymentId);
   type Row = {
     readonly id: string;
     readonly operatorReference: string;
@@ -64,6 +65,6 @@ export function sendsOf({ records, operator }: Case): Send[] {
   return [
     ...records.collections.flatMap((row) => send('collection', row.createdAt, row)),
     ...records.payouts.flatMap((row) => send('payout', releasedAt(row.id), row)),
-    ...records.reversals.flatMap((row) => send('reversal', row.createdAt, row)),
+    ...records.reversals.flatMap((row) => send('reversal', approvals.get(row.id)?.at(-1)?.approvedAt ?? null, row)),
   ];
 }

@@ -31,7 +31,13 @@ const SET_COOKIE = {
 } as const;
 
 // What the error responses of a status have, besides the id of the request.
+const REPLAYED: Headers = {
+  'Idempotent-Replayed': { schema: { type: 'string', enum: ['true'] }, description: 'A repeated answer.' },
+};
+
 const ERROR_HEADERS: Readonly<Record<number, Headers>> = {
+  // The one refusal that is stored.
+  402: REPLAYED,
   401: { 'WWW-Authenticate': { schema: { type: 'string' }, description: 'How to say who calls: `Bearer`.' } },
   405: { Allow: { schema: { type: 'string' }, description: 'The methods that the path has.' } },
   409: RETRY_AFTER,
@@ -39,10 +45,7 @@ const ERROR_HEADERS: Readonly<Record<number, Headers>> = {
   503: RETRY_AFTER,
 };
 
-const STORED_RESPONSE_HEADERS: Headers = {
-  ...REQUEST_ID_HEADER,
-  'Idempotent-Replayed': { schema: { type: 'string', enum: ['true'] }, description: 'A repeated answer.' },
-};
+const STORED_RESPONSE_HEADERS: Headers = { ...REQUEST_ID_HEADER, ...REPLAYED };
 
 const KEY_ERRORS: readonly ErrorCode[] = [
   'api_key_missing',

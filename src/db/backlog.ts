@@ -20,8 +20,9 @@ const MEASURE = statement(
       FROM payouts WHERE (state = 'released' AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
         AND workflow_failures < $2 LIMIT $1)
      UNION ALL
-     (SELECT merchant_id, created_at, workflow_failures = 0 AND send_deadline_at > now()
-      FROM reversals WHERE state = 'requested' AND send_begun_at IS NULL AND workflow_failures < $2 LIMIT $1)) AS waiting
+     (SELECT merchant_id, updated_at, workflow_failures = 0 AND coalesce(send_deadline_at, expires_at) > now()
+      FROM reversals WHERE (state = 'released' AND send_begun_at IS NULL OR state = 'queued' AND workflow_started_at IS NULL)
+        AND workflow_failures < $2 LIMIT $1)) AS waiting
    GROUP BY merchant_id`,
 );
 

@@ -30,7 +30,7 @@ const FROM_NOW = 'now() + make_interval(secs => $5 / 1000.0)';
 const UNFINISHED = {
   collection: `w.state IN ('initiated', 'prompted', 'reconciling')`,
   payout: `w.state IN ('queued', 'released', 'reconciling')`,
-  reversal: `w.state IN ('requested', 'reconciling')`,
+  reversal: `w.state IN ('queued', 'released', 'reconciling')`,
 };
 const unfinishedFirst = (isUnfinished: string) => `(${isUnfinished}) DESC, w.start_due_at`;
 
@@ -69,12 +69,12 @@ export const SOURCES: Readonly<Record<WorkKind, Source>> = {
     joined: 'JOIN collections c ON c.id = w.collection_id',
     columns: 'c.operator, w.state',
     isUnstarted: 'w.workflow_started_at IS NULL',
-    isUnchanged: 'true',
+    isUnchanged: 'w.updated_at = s.updated_at',
     isUnfinished: UNFINISHED.reversal,
     startOrder: unfinishedFirst(UNFINISHED.reversal),
-    isUrgent: `w.state = 'requested'`,
+    isUrgent: `w.state = 'released'`,
     checkDueAt: 'w.check_due_at',
-    checkAfterStart: afterStart('requested', UNFINISHED.reversal),
+    checkAfterStart: afterStart('released', UNFINISHED.reversal),
   },
   delivery: {
     table: 'deliveries',

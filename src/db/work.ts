@@ -95,7 +95,7 @@ const MARK_STARTED = perKind((kind, { table, isUnchanged, checkAfterStart }) =>
 );
 
 /**
- * Records that workflows run for this work of one kind. A payout that changed and a delivery that was replayed since stay
+ * Records that workflows run for this work of one kind. A payout or refund that changed and a delivery that was replayed since stay
  * unstarted: their workflow does not know of it. Repeating it changes nothing; losing it costs one repeated start.
  */
 export async function markStarted(
@@ -107,7 +107,7 @@ export async function markStarted(
   if (started.length === 0) return;
   await db.run(MARK_STARTED[kind], [
     started.map(({ id }) => id),
-    started.map((work) => (work.kind === 'payout' ? work.updatedAt : null)),
+    started.map((work) => ('updatedAt' in work ? work.updatedAt : null)),
     started.map((work) => (work.kind === 'delivery' ? work.replayCount : null)),
     at,
     checkInMs,

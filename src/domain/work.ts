@@ -23,7 +23,10 @@ export type PayoutWork = WorkOf<'payout', PayoutId, PayoutState> & {
   /** As of the decision that its workflow is signalled of. */
   readonly updatedAt: Date;
 };
-export type ReversalWork = WorkOf<'reversal', ReversalId, ReversalState>;
+export type ReversalWork = WorkOf<'reversal', ReversalId, ReversalState> & {
+  /** As for a payout. */
+  readonly updatedAt: Date;
+};
 export type DeliveryWork = {
   readonly kind: 'delivery';
   readonly id: DeliveryId;
@@ -86,7 +89,7 @@ function sendDeadlineMs(kind: PaymentWork['kind'], clocks: CheckClocks): number 
   return kind === 'collection' ? clocks.promptDeadlineMs : clocks.payoutSendDeadlineMs;
 }
 
-const UNSENT_STATES: ReadonlySet<string> = new Set(['initiated', 'released', 'requested']);
+const UNSENT_STATES: ReadonlySet<string> = new Set(['initiated', 'released']);
 const LONGEST_GAP_MS = 6 * HOUR_MS;
 
 /**

@@ -1,32 +1,35 @@
 // Attests that a process of ours recorded an approval, or a release. The database holds both, and whoever can write to it
 // could write them by hand.
 import type { Environment } from '../domain/event.ts';
-import type { Currency } from '../domain/money.ts';
-import type { MerchantId, UserId } from '../domain/ids.ts';
+import type { UserId } from '../domain/ids.ts';
+import type { Approval } from '../domain/payments/approval.ts';
 import type { PaymentId } from '../domain/payments/payment.ts';
+import type { Payout } from '../domain/payments/payout.ts';
+import type { Reversal } from '../domain/payments/reversal.ts';
 import { isMacOf, macOf, type AttestedParts } from './attestation-mac.ts';
 import type { KeyRing } from './sealing.ts';
 
-/** A payout, with everything on which depends how much goes from whom to whom, and by whose request. */
-export type ApprovedPayment = {
+type Common = Pick<
+  Payout & Reversal,
+  'merchantId' | 'amountMinor' | 'currency' | 'phone' | 'operator' | 'operatorReference' | 'reference' | 'createdBy'
+>;
+
+/** A payout or a refund, with everything on which depends how much goes from whom to whom, and by whose request. */
+export type ApprovedPayment = Common & {
   readonly id: PaymentId;
-  readonly merchantId: MerchantId;
-  readonly amountMinor: bigint;
-  readonly currency: Currency;
-  readonly phone: string;
-  readonly operator: string;
-  readonly operatorReference: string;
-  readonly reference: string;
-  readonly description: string | null;
-  /** The maker. */
-  readonly createdBy: UserId;
+  /** What goes to the operator besides, in a fixed order. */
+  readonly more: readonly (string | null)[];
 };
 
-type GivenApproval = { readonly userId: UserId; readonly approvedAt: Date };
-export type AttestedApproval = GivenApproval & {
-  /** Null: recorded by a version that attested none, or by hand. */
-  readonly attestation: string | null;
-};
+export function attestedPayout(payout: Payout): ApprovedPayment {
+  return { ...payout, more: [payout.description] };
+}
+
+export function attestedRefund(refund: Reversal): ApprovedPayment {
+  return { ...refund, more: [refund.collectionId, refund.collectionOperatorReference] };
+}
+
+type GivenApproval = Omit<Approval, 'attestation'>;
 
 /** What a release depends on beside the payment. */
 export type Release = {
@@ -63,7 +66,7 @@ export function createReleaseAttestor({
     attestApproval: (payment: ApprovedPayment, approval: GivenApproval): string =>
       macOf(approvalParts(payment, approval), keyRing),
 
-    isApprovalAttested: (payment: ApprovedPayment, approval: AttestedApproval): boolean =>
+    isApprovalAttested: (payment: ApprovedPayment, approval: Approval): boolean =>
       approval.attestation !== null && isMacOf(approvalParts(payment, approval), approval.attestation, keyRing),
 
     attestRelease: (payment: ApprovedPayment, release: Release): string =>
@@ -74,7 +77,7 @@ export function createReleaseAttestor({
   };
 }
 
-function partsOf(payment: ApprovedPayment): readonly (string | null)[] {
+function partsOf(payment: ApprovedPayment): readonly unknown[] {
   return [
     payment.id,
     payment.merchantId,
@@ -84,8 +87,8 @@ function partsOf(payment: ApprovedPayment): readonly (string | null)[] {
     payment.operator,
     payment.operatorReference,
     payment.reference,
-    payment.description,
     payment.createdBy,
+    payment.more,
   ];
 }
 

@@ -11,7 +11,7 @@ import {
   LEDGER_CHECK_WORKFLOW,
   ledgerCheckScheduleId,
   OPERATOR_CALLED_BACK,
-  PAYOUT_DECISION_RECORDED,
+  DECISION_RECORDED,
   RECONCILIATION_WORKFLOW,
   reconciliationScheduleId,
   reconciliationTaskQueue,
@@ -32,7 +32,7 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
   /** Whether the server responds now. */
   ping(): Promise<boolean>;
   /**
-   * Starts the workflow for this work. A payout's open workflow is signalled to load the recorded decision, in the same
+   * Starts the workflow for this work. The open workflow of a payout or refund is signalled to load the recorded decision, in the same
    * call, so no decision is lost between the two. `started` says that a workflow runs for the work, started or signalled by
    * this call; `open` that one ran before; `away` that Temporal is. Throws when Temporal refuses this work.
    */
@@ -85,10 +85,10 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
 
     start: (work) => {
       const { workflowType, options: start } = workflowStartOf(work, options);
-      if (work.kind !== 'payout') return startAlone({ workflowType, options: start });
+      if (work.kind !== 'payout' && work.kind !== 'reversal') return startAlone({ workflowType, options: start });
       return orOpen(
         temporal.call(async ({ workflow }) => {
-          await workflow.signalWithStart(workflowType, { ...start, signal: PAYOUT_DECISION_RECORDED });
+          await workflow.signalWithStart(workflowType, { ...start, signal: DECISION_RECORDED });
           return 'started' as const;
         }),
       );

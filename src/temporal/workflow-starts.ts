@@ -135,7 +135,7 @@ function isRecheck({ kind, state }: PaymentWork): boolean {
 }
 
 function waitsFor(work: PaymentWork): 'payer' | 'approver' | 'operator' {
-  if (work.kind === 'reversal' || isRecheck(work)) return 'operator';
+  if (isRecheck(work) || (work.kind === 'reversal' && work.state !== 'queued')) return 'operator';
   return work.kind === 'collection' ? 'payer' : 'approver';
 }
 

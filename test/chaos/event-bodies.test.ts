@@ -5,7 +5,7 @@ import type { ApprovalRow } from '../../chaos/checker/records.ts';
 import { AT, PAYOUT_ROW } from './payout-row.ts';
 
 const APPROVALS: readonly ApprovalRow[] = ['usr_a', 'usr_b'].map((userId) => ({
-  payoutId: 'pay_1',
+  paymentId: 'pay_1',
   userId,
   approvedAt: AT,
 }));

@@ -65,7 +65,7 @@ describe('a process of a campaign that ended', () => {
 
 function namesPayout(people: readonly string[], state = 'queued', twoApproversAbove: number | null = null): boolean {
   const payout = { ...PAYOUT_ROW, state, approvalsRequired: 1 };
-  const approvals = people.map((userId) => ({ payoutId: payout.id, userId, approvedAt: AT }));
+  const approvals = people.map((userId) => ({ paymentId: payout.id, userId, approvedAt: AT }));
   const policies = [{ merchantId: payout.merchantId, twoApproversAbove }];
   const found = progressRules({ ...EMPTY, records: { ...EMPTY.records, payouts: [payout], approvals, policies } });
   return found.some(({ rule }) => rule === 'decision_ignored');

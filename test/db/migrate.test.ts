@@ -118,6 +118,21 @@ describe('migrating a database', () => {
     ]);
   });
 
+  it('lets an approver decide on refunds of before that nobody has begun to send, and sends no other again', async () => {
+    await migrateBefore('0034-approved-refunds.sql');
+    await query(REFUNDS_OF_BEFORE);
+    await migrate(url, MIGRATIONS);
+    assert.deepEqual(
+      await query(`SELECT state, send_deadline_at IS NULL AS unreleased, workflow_started_at IS NULL AS unstarted,
+                     expires_at > now() + interval '6 days' AS waits FROM reversals ORDER BY id`),
+      [
+        { state: 'queued', unreleased: true, unstarted: true, waits: true },
+        { state: 'reconciling', unreleased: false, unstarted: false, waits: true },
+        { state: 'failed', unreleased: false, unstarted: false, waits: true },
+      ],
+    );
+  });
+
   it('has a person settle which of several payments one receipt paid, and lets no other share one', async () => {
     await migrateBefore('0012-operator-receipts.sql');
     await query(PAYMENTS_OF_BEFORE);
@@ -255,6 +270,16 @@ const PAYMENTS_OF_BEFORE = `
   ${payoutOf(1, '4711')} ${payoutOf(2, '4711')} ${payoutOf(3, '4713')}`;
 
 // To the letter: its checksum is known.
+const refundOf = (n: number, state: string, sent: string, failure: string) =>
+  `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by, created_at, updated_at,
+     send_deadline_at, send_begun_at, failure_code, workflow_started_at)
+   VALUES ('rev_${String(n).padStart(26, '0')}', '${MERCHANT}', '${collectionId(n)}', '${state}', '${uuid(n)}', '${USER}', now(), now(),
+     now(), ${sent}, ${failure}, now());`;
+const REFUNDS_OF_BEFORE = `SET session_replication_role = replica;
+  ${refundOf(1, 'requested', 'NULL', 'NULL')}
+  ${refundOf(2, 'requested', 'now()', 'NULL')}
+  ${refundOf(3, 'failed', 'now()', "'unknown'")}`;
+
 const RECEIPTS_BEFORE_ITS_MEND = `-- An operator's receipt pays one payment.
 --
 -- Rules that the database itself enforces here:

@@ -70,9 +70,9 @@ const MANY_ROWS: readonly string[] = [
      now() + CASE WHEN n % 100 = 0 THEN -1 ELSE 1 END * interval '1 day', now()
    FROM generate_series(1, 20000) AS n`,
   `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, failure_code, requested_by,
-     created_at, updated_at, send_deadline_at, workflow_started_at)
-   SELECT ${ID('rev')}, $merchant, ${ID('col', '(n / 3)')}, 'failed', gen_random_uuid(), 'unknown', 'usr', now(), now(), now(),
-     now()
+     approvals_required, created_at, updated_at, expires_at, send_deadline_at, workflow_started_at)
+   SELECT ${ID('rev')}, $merchant, ${ID('col', '(n / 3)')}, 'failed', gen_random_uuid(), 'unknown', 'usr', 1, now(), now(), now(),
+     now(), now()
    FROM generate_series(1, ${ROWS}) AS n`,
   // One endpoint in ten is disabled. What they were sent is long delivered; only one delivery in a thousand is owed.
   `INSERT INTO endpoints (id, merchant_id, url, state, disabled_reason, disabled_at, secret_sealed, created_at, updated_at)

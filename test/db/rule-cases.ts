@@ -13,7 +13,15 @@ import {
   type UserId,
 } from '../../src/domain/ids.ts';
 import { PAYOUT_STATES, type PayoutState } from '../../src/domain/payments/payout.ts';
-import { makePayout, makePerson, makeReversal, queue, recordReversal, type Shop } from './payments/payout-rows.ts';
+import {
+  makePayout,
+  makePerson,
+  makeReversal,
+  queue,
+  queueReversal,
+  recordReversal,
+  type Shop,
+} from './payments/payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
 
 /** The rule that refuses a statement: a constraint by its name, or a trigger by its message. */
@@ -52,7 +60,7 @@ export type RuleFixture = {
   readonly developerId: UserId;
   readonly payouts: Readonly<Record<PayoutState, PayoutId>>;
   readonly otherPayoutId: PayoutId;
-  readonly reversals: { readonly requested: ReversalId; readonly failed: ReversalId };
+  readonly reversals: { readonly queued: ReversalId; readonly released: ReversalId; readonly failed: ReversalId };
 };
 
 export async function makeRuleFixture(db: Database): Promise<RuleFixture> {
@@ -96,15 +104,16 @@ async function makeMoneyOut(db: Database, merchantId: MerchantId, paidId: Collec
   const refundable = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 100_000n });
   const payouts = {} as Record<PayoutState, PayoutId>;
   for (const state of PAYOUT_STATES) payouts[state] = (await makePayout(db, shop, state)).id;
-  const failed = await makeReversal(db, shop.approver, { id: paidId });
+  const failed = await makeReversal(db, shop, { id: paidId });
   await recordReversal(db, failed, { kind: 'declined', failureCode: 'operator_rejected' });
-  const requested = await makeReversal(db, shop.approver, { id: paidId });
+  const released = await makeReversal(db, shop, { id: paidId });
+  const queued = await queueReversal(db, shop, await makeCollection(db, merchantId, 'succeeded'));
   return {
     refundableId: refundable.id,
     makerId: shop.maker.userId,
     approverId: shop.approver.userId,
     payouts,
-    reversals: { requested: requested.id, failed: failed.id },
+    reversals: { queued: queued.id, released: released.id, failed: failed.id },
   };
 }
 
@@ -116,6 +125,13 @@ async function makePayoutOfOtherMerchant(db: Database, otherMerchantId: Merchant
 }
 
 type Row = Readonly<Record<string, unknown>>;
+
+const approvalIn = ({ merchantId, approverId }: RuleFixture) => ({
+  user_id: approverId,
+  merchant_id: merchantId,
+  approved_at: new Date(),
+  attestation: 'a'.repeat(43),
+});
 
 /** A valid row of each table that needs no second row beside it; a new row at each call. */
 export const VALID_ROWS = {
@@ -172,23 +188,19 @@ export const VALID_ROWS = {
     updated_at: new Date(),
     expires_at: new Date(),
   }),
-  payout_approvals: ({ merchantId, approverId, payouts }) => ({
-    payout_id: payouts.queued,
-    user_id: approverId,
-    merchant_id: merchantId,
-    approved_at: new Date(),
-    attestation: 'a'.repeat(43),
-  }),
-  reversals: ({ merchantId, approverId, refundableId }) => ({
+  payout_approvals: (fixture) => ({ payout_id: fixture.payouts.queued, ...approvalIn(fixture) }),
+  reversal_approvals: (fixture) => ({ reversal_id: fixture.reversals.queued, ...approvalIn(fixture) }),
+  reversals: ({ merchantId, makerId, refundableId }) => ({
     id: newId('rev'),
     merchant_id: merchantId,
     collection_id: refundableId,
-    state: 'requested',
+    state: 'queued',
     operator_reference: randomUUID(),
-    requested_by: approverId,
+    requested_by: makerId,
+    approvals_required: 1,
     created_at: new Date(),
     updated_at: new Date(),
-    send_deadline_at: new Date(),
+    expires_at: new Date(),
   }),
   discrepancies: ({ merchantId, payouts }) => ({
     merchant_id: merchantId,

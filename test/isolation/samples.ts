@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { findRoles } from '../../src/db/accounts/member.ts';
 import { insertSession } from '../../src/db/accounts/session.ts';
 import { newToken } from '../../src/security/token.ts';
+import { insertReversal } from '../../src/db/payments/reversal.ts';
 import type { Scope } from '../../src/domain/accounts/api-key.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT } from '../../src/domain/webhooks/endpoint.ts';
 import {
@@ -14,7 +15,9 @@ import {
   type EventId,
   type ReplayId,
   type SessionId,
+  type UserId,
 } from '../../src/domain/ids.ts';
+import type { Reversal } from '../../src/domain/payments/reversal.ts';
 import { UNDELIVERED_STATES } from '../../src/domain/webhooks/replay.ts';
 import { continueReplay } from '../../src/operations/webhooks/continue-replay.ts';
 import { holdsOneOf, requiresSecondFactor, type Person, type Role } from '../../src/domain/accounts/member.ts';
@@ -27,7 +30,7 @@ import { listEndpoints } from '../../src/queries/webhooks/endpoint.ts';
 import { changePolicy } from '../../src/operations/accounts/change-policy.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { startSecondFactor } from '../../src/operations/accounts/start-second-factor.ts';
-import { actedBy, makeReversal, queue } from '../db/payments/payout-rows.ts';
+import { actedBy, queue, queueReversal } from '../db/payments/payout-rows.ts';
 import { makeCollection, makeMember } from '../db/rows.ts';
 import { collectionFields } from '../support/api.ts';
 import { recoveryToken } from '../support/staff.ts';
@@ -105,11 +108,15 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
     id: (await queue(testEnv.db, shop, 1000n, { createdBy: person.id })).id,
   }),
   reverseCollection: async ({ testEnv, shop }) => ({ id: await addSucceededCollection(testEnv, shop) }),
-  getReversal: async ({ testEnv, shop }) => {
-    const id = await addSucceededCollection(testEnv, shop);
-    await makeReversal(testEnv.db, shop.approver, { id });
-    return { id };
+  getLatestReversal: async (context) => ({ id: (await addReversal(context)).collectionId }),
+  listReversals: async (context) => {
+    await addReversal(context);
+    return {};
   },
+  getReversal: async (context) => ({ id: (await addReversal(context)).id }),
+  releaseReversal: async (context) => ({ id: (await addReversal(context)).id }),
+  rejectReversal: async (context) => ({ id: (await addReversal(context)).id, json: { reason: 'Wrong one' } }),
+  cancelReversal: async (context) => ({ id: (await addReversal(context, context.person.id)).id }),
 
   listEndpoints: NOTHING,
   getEndpoint: async (context) => ({ id: await addEndpoint(context) }),
@@ -203,6 +210,16 @@ function addMember({ testEnv, shop }: SampleContext, roles: readonly Role[]): Pr
 
 async function addSucceededCollection({ db }: TestEnvironment, { merchantId }: Shop): Promise<CollectionId> {
   return (await makeCollection(db, merchantId, 'succeeded')).id;
+}
+
+/** A queued reversal, of this person where one is named, whatever their roles are. */
+async function addReversal({ testEnv: { db }, shop }: SampleContext, createdBy?: UserId): Promise<Reversal> {
+  const reversal = await queueReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
+  if (createdBy === undefined) return reversal;
+  const { id: collectionId } = await makeCollection(db, shop.merchantId, 'succeeded');
+  const own = { ...reversal, id: newId('rev'), collectionId, operatorReference: randomUUID(), createdBy };
+  await db.withTransaction((tx) => insertReversal(tx, own));
+  return own;
 }
 
 /** Sent by the owner: an invitation of an admin then waits for the caller, if they are a second person. */

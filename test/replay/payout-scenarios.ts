@@ -8,7 +8,7 @@ import type { PayoutState } from '../../src/domain/payments/payout.ts';
 import { eventually, type TestEnvironment } from '../support/test-environment.ts';
 import { pay, switchFaults, untilState, type Payment } from '../support/payments.ts';
 import { temporalClient } from '../support/engines.ts';
-import { requestPayout, fund, release, untilPayoutState, type Payout } from '../support/payouts.ts';
+import { requestPayout, fund, release, releaseRefund, untilPayoutState, type Payout } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import type { Scenario } from './scenarios.ts';
 
@@ -50,11 +50,20 @@ async function untilQueued(workflowId: string): Promise<void> {
 async function reversed(testEnv: TestEnvironment, row: string): Promise<{ workflowId: string }> {
   const payment = await pay(testEnv, row);
   await untilState(testEnv, payment, 'succeeded');
-  const approver = await logInAs(testEnv, testEnv.merchant.id, 'approver');
-  const path = `/v1/console/collections/${payment.id}/reversal`;
-  const { json } = await approver.call('POST', path, { idempotencyKey: randomUUID() });
+  const { id, workflowId } = await requestRefund(testEnv, payment);
+  await untilQueued(workflowId);
+  const released = await releaseRefund(await logInAs(testEnv, testEnv.merchant.id, 'approver'), id);
+  assert.equal(released.status, 200, released.text);
   await untilState(testEnv, payment, 'reversed');
-  return { workflowId: reversalWorkflowId(json['id'] as ReversalId) };
+  return { workflowId };
+}
+
+async function requestRefund(testEnv: TestEnvironment, { id }: Payment): Promise<{ id: string; workflowId: string }> {
+  const maker = await logInAs(testEnv, testEnv.merchant.id, 'maker');
+  const path = `/v1/console/collections/${id}/reversal`;
+  const { json } = await maker.call('POST', path, { idempotencyKey: randomUUID() });
+  const reversalId = String(json['id']) as ReversalId;
+  return { id: reversalId, workflowId: reversalWorkflowId(reversalId) };
 }
 
 export const PAYOUT_SCENARIOS: readonly Scenario[] = [
@@ -159,5 +168,17 @@ export const PAYOUT_SCENARIOS: readonly Scenario[] = [
     name: 'reversal-found-by-polling',
     environment: { ...NO_POLLS, MALIPO_POLL_SCHEDULE_MS: '700' },
     play: (testEnv) => reversed(testEnv, '004'),
+  },
+  {
+    name: 'reversal-never-released',
+    environment: { MALIPO_PAYOUT_EXPIRY_MS: '1000' },
+    async play(testEnv) {
+      const payment = await pay(testEnv, '000');
+      await untilState(testEnv, payment, 'succeeded');
+      const { workflowId } = await requestRefund(testEnv, payment);
+      const handle = (await temporalClient()).workflow.getHandle(workflowId);
+      await eventually('the workflow of the refund', () => handle.describe().catch(() => null));
+      return { workflowId };
+    },
   },
 ];

@@ -44,6 +44,10 @@ export async function requestPayout(
   return createPayment(testEnv, '/v1/api/payouts', { merchant, idempotencyKey, json, workflowId });
 }
 
+export function releaseRefund(approver: Browser, id: string): Promise<ApiResponse> {
+  return approver.call('POST', `/v1/console/reversals/${id}/release`, { idempotencyKey: randomUUID() });
+}
+
 export function release(approver: Browser, { id }: { readonly id: string }): Promise<ApiResponse> {
   return approver.call('POST', `/v1/console/payouts/${id}/release`, { idempotencyKey: randomUUID() });
 }

@@ -75,7 +75,7 @@ describe('a workflow id', () => {
     const delivery = { kind: 'delivery', id: newId('dlv'), merchantId, endpointId: newId('whe') } as const;
     const works: Work[] = [
       { ...work('collection', '~'.repeat(255)), state: 'succeeded' },
-      { kind: 'reversal', id: newId('rev'), merchantId, operator: 'mtn-momo', state: 'requested' },
+      { kind: 'reversal', id: newId('rev'), merchantId, operator: 'mtn-momo', state: 'queued', updatedAt: new Date() },
       { ...delivery, replayCount: 2 ** 31 - 1 },
     ];
     for (const each of works) assert.ok(idOf(each).length < 100, idOf(each));

@@ -40,6 +40,11 @@ const OF_PHONE: readonly Source[] = [
     where: 't.payout_id IN (SELECT id FROM payouts_of)',
   },
   { table: 'reversals', where: 't.id IN (SELECT id FROM reversals_of)' },
+  {
+    table: 'reversal_approvals',
+    only: ['reversal_id', 'approved_at'],
+    where: 't.reversal_id IN (SELECT id FROM reversals_of)',
+  },
   { table: 'ledger_transfers', where: ofPayments, merchant: 'NULL' },
   {
     table: 'idempotency_keys',
@@ -91,7 +96,12 @@ const OF_PERSON: readonly Source[] = [
     where: '$1 IN (t.created_by, t.decided_by)',
   },
   { table: 'payout_approvals', where: 't.user_id = $1' },
-  { table: 'reversals', only: ['id', 'requested_by', 'created_at'], where: 't.requested_by = $1' },
+  {
+    table: 'reversals',
+    only: ['id', 'requested_by', 'created_at', 'decided_by'],
+    where: '$1 IN (t.requested_by, t.decided_by)',
+  },
+  { table: 'reversal_approvals', where: 't.user_id = $1' },
   { table: 'replays', where: 't.requested_by = $1' },
   { table: 'audit_entries', where: '(t.user_id = $1 OR t.subject_id = $1)' },
 ];

@@ -135,12 +135,12 @@ const SUM_PENDING_REVERSALS = statement(
   'reversal_sum_pending',
   `SELECT coalesce(sum(c.amount_minor), 0)::bigint AS amount_minor
    FROM reversals r JOIN collections c ON c.id = r.collection_id
-   WHERE r.merchant_id = $1 AND r.state IN ('requested', 'reconciling') AND c.state = 'succeeded'`,
+   WHERE r.merchant_id = $1 AND r.state IN ('queued', 'released', 'reconciling') AND c.state = 'succeeded'`,
 );
 
 /**
- * What the merchant can still spend on a payout or a refund: the available balance less the pending refunds, whose
- * money has not left yet. The lock keeps every other transfer, payout and refund from changing it until the transaction
+ * What the merchant can still spend on a payout or a refund: the available balance less the pending refunds, queued
+ * ones included, whose money has not left yet. The lock keeps every other transfer, payout and refund from changing it until the transaction
  * ends.
  */
 export async function findSpendableLocked(tx: Tx, merchantId: MerchantId): Promise<bigint> {

@@ -22,7 +22,7 @@ function sendBegunStatement(kind: PaymentKind, firstState: string, deadline: str
 const MARK_SEND_BEGUN = {
   collection: sendBegunStatement('collection', 'initiated', 'prompt_deadline_at'),
   payout: sendBegunStatement('payout', 'released', 'send_deadline_at'),
-  reversal: sendBegunStatement('reversal', 'requested', 'send_deadline_at'),
+  reversal: sendBegunStatement('reversal', 'released', 'send_deadline_at'),
 } as const satisfies Record<PaymentKind, Statement>;
 
 /**
@@ -49,7 +49,7 @@ export async function markAccepted(db: Queryable, { kind, merchantId, id }: Sent
 
 const PENDING_WHEN_SENT = {
   payout: `state IN ('released', 'reconciling')`,
-  reversal: `state IN ('requested', 'reconciling')`,
+  reversal: `state IN ('released', 'reconciling')`,
 } as const;
 
 // The database's clock is common to all processes: a process whose clock is ahead brings no evidence from the future.

@@ -1,9 +1,8 @@
 // Writes a new payout, or a change of one, in one statement: its row, the transfer, the event and the deliveries.
 import { payoutEvent, type Environment } from '../../domain/event.ts';
-import type { PayoutId } from '../../domain/ids.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { payoutPosting, type PayoutChange } from '../../domain/payments/payout-change.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import type { Queryable, Tx } from '../database.ts';
 import { changeStatement, consequencesAt, consequenceValues, withOwnReceipt } from './recorded-change.ts';
 
 function consequencesOf(payout: Payout, environment: Environment) {
@@ -100,16 +99,4 @@ export async function recordPayoutChange(
   ];
   const rows = await withOwnReceipt(change.operatorReceipt, () => db.run(RECORD, values));
   return rows.length === 1;
-}
-
-const REQUIRE_APPROVALS = statement(
-  'payout_require_approvals',
-  `UPDATE payouts SET approvals_required = $2, updated_at = $3, workflow_started_at = NULL,
-     start_due_at = now()
-   WHERE id = $1 AND state = 'queued'`,
-);
-
-/** Records how many approvals a payout needs that waits for another one, and has its workflow signalled. */
-export async function requireApprovals(tx: Tx, id: PayoutId, count: number, at: Date): Promise<void> {
-  await tx.run(REQUIRE_APPROVALS, [id, count, at]);
 }

@@ -1,11 +1,12 @@
 // Rows of payouts, each with its approvals.
 import type { MerchantId, PayoutId } from '../../domain/ids.ts';
-import type { Approval, Payout, PayoutState } from '../../domain/payments/payout.ts';
+import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
 import { statement, type Tx } from '../database.ts';
+import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 
 type PayoutRow = Omit<Payout, 'approvals'> & {
-  readonly approvals: readonly (Omit<Approval, 'approvedAt'> & { readonly approvedAtMs: number })[] | null;
+  readonly approvals: ApprovalsInRow;
 };
 
 const reads = paymentReads({
@@ -15,17 +16,8 @@ const reads = paymentReads({
   columns: `created_by, api_key_id, approvals_required, decided_by, rejection_reason, expires_at, send_deadline_at,
   release_attestation,
   send_begun_at, accepted_at, not_found_count, not_found_since, not_found_last_at,
-  (SELECT json_agg(json_build_object('userId', a.user_id, 'approvedAtMs',
-                                     round(extract(epoch FROM a.approved_at) * 1000),
-                                     'attestation', a.attestation) ORDER BY a.approved_at, a.user_id)
-   FROM payout_approvals a WHERE a.payout_id = payouts.id) AS approvals`,
-  toPayment: ({ approvals, ...payout }: PayoutRow): Payout => ({
-    ...payout,
-    approvals: (approvals ?? []).map(({ approvedAtMs: ms, ...approval }) => ({
-      ...approval,
-      approvedAt: new Date(ms),
-    })),
-  }),
+  ${approvalsColumn('payout', 'payouts.id')}`,
+  toPayment: ({ approvals, ...payout }: PayoutRow): Payout => ({ ...payout, approvals: toApprovals(approvals) }),
 });
 
 export const findPayout = reads.find;

@@ -1,23 +1,37 @@
-// Rows of reversals that approvers requested.
+// Rows of reversals that makers requested, each with its approvals.
 import type { CollectionId, MerchantId, ReversalId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
 import type { ReversalChange } from '../../domain/payments/reversal-change.ts';
-import type { Reversal } from '../../domain/payments/reversal.ts';
-import { firstCheckAt } from '../../domain/work.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
+import { composedStatement, findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
+import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
 
-const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, r.state, r.operator_reference, r.failure_code,
-    r.requested_by, r.created_at, r.updated_at, r.send_deadline_at, r.send_begun_at,
-    r.accepted_at, r.not_found_count, r.not_found_since, r.not_found_last_at,
+const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, c.amount_minor, c.currency, c.phone, c.reference,
+    c.operator_reference AS collection_operator_reference, r.state, r.operator_reference, r.failure_code,
+    r.requested_by AS created_by, r.approvals_required, ${approvalsColumn('reversal', 'r.id')}, r.decided_by,
+    r.rejection_reason, r.created_at, r.updated_at, r.expires_at, r.send_deadline_at, r.release_attestation,
+    r.send_begun_at, r.accepted_at, r.not_found_count, r.not_found_since, r.not_found_last_at,
     c.state = 'reversed' AS is_collection_returned
   FROM reversals r JOIN collections c ON c.id = r.collection_id`;
 
+type ReversalRow = Omit<Reversal, 'approvals'> & { readonly approvals: ApprovalsInRow };
+
+function toReversal({ approvals, ...reversal }: ReversalRow): Reversal {
+  return { ...reversal, approvals: toApprovals(approvals) };
+}
+
+async function find(db: Queryable, query: Statement, values: readonly unknown[]): Promise<Reversal | null> {
+  const row = await findOne<ReversalRow>(db, query, values);
+  return row && toReversal(row);
+}
+
+// Its workflow ends it at the expiry by itself, so it is checked a little later.
 const INSERT = statement(
   'reversal_insert',
-  `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by, created_at, updated_at,
-     send_deadline_at, check_due_at)
-   VALUES ($1, $2, $3, 'requested', $4, $5, $6, $6, $7, $8)
-   ON CONFLICT (collection_id) WHERE state <> 'failed' DO NOTHING RETURNING 1`,
+  `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by, approvals_required,
+     created_at, updated_at, expires_at, check_due_at)
+   VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute')
+   ON CONFLICT (collection_id) WHERE state NOT IN ('failed', 'rejected', 'cancelled', 'expired') DO NOTHING RETURNING 1`,
 );
 
 /** False, and nothing is written, when the collection has a reversal that is pending or succeeded. */
@@ -27,10 +41,10 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
     reversal.merchantId,
     reversal.collectionId,
     reversal.operatorReference,
-    reversal.requestedBy,
+    reversal.createdBy,
+    reversal.approvalsRequired,
     reversal.createdAt,
-    reversal.sendDeadlineAt,
-    firstCheckAt(reversal.createdAt, reversal.sendDeadlineAt),
+    reversal.expiresAt,
   ]);
   return rows.length === 1;
 }
@@ -38,7 +52,16 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
 const FIND = statement('reversal_find', `${SELECT} WHERE r.merchant_id = $1 AND r.id = $2`);
 
 export async function findReversal(db: Queryable, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
-  return findOne<Reversal>(db, FIND, [merchantId, id]);
+  return find(db, FIND, [merchantId, id]);
+}
+
+const LOCK = statement('reversal_lock', 'SELECT 1 FROM reversals WHERE merchant_id = $1 AND id = $2 FOR NO KEY UPDATE');
+
+/** The reversal, locked: nobody else changes or approves it until the transaction ends. */
+export async function findReversalLocked(tx: Tx, merchantId: MerchantId, id: ReversalId): Promise<Reversal | null> {
+  // Two statements: a single one would read the approvals as they were before it waited for the lock.
+  await tx.run(LOCK, [merchantId, id]);
+  return findReversal(tx, merchantId, id);
 }
 
 const FIND_LATEST = statement(
@@ -51,7 +74,7 @@ export async function findLatestReversal(
   merchantId: MerchantId,
   collectionId: CollectionId,
 ): Promise<Reversal | null> {
-  return findOne<Reversal>(db, FIND_LATEST, [merchantId, collectionId]);
+  return find(db, FIND_LATEST, [merchantId, collectionId]);
 }
 
 const FIND_BY_OPERATOR_REFERENCE = statement(
@@ -65,13 +88,42 @@ export async function findReversalByOperatorReference(
   operator: OperatorId,
   operatorReference: string,
 ): Promise<Reversal | null> {
-  return findOne<Reversal>(db, FIND_BY_OPERATOR_REFERENCE, [operatorReference, operator]);
+  return find(db, FIND_BY_OPERATOR_REFERENCE, [operatorReference, operator]);
 }
 
+export type ReversalFilter = {
+  /** Any of these states; an empty list matches nothing. */
+  readonly states?: readonly ReversalState[];
+  /** Only reversals with an older id than this. */
+  readonly before?: ReversalId;
+};
+
+/** The newest reversals of the merchant that pass the filter, at most `limit`. */
+export async function listReversals(
+  db: Queryable,
+  merchantId: MerchantId,
+  { states, before }: ReversalFilter,
+  limit: number,
+): Promise<Reversal[]> {
+  const values: unknown[] = [merchantId, limit];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const conditions = [
+    'r.merchant_id = $1',
+    ...(states === undefined ? [] : [`r.state = ANY(${place(states)})`]),
+    ...(before === undefined ? [] : [`r.id < ${place(before)}`]),
+  ];
+  const text = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY r.id DESC LIMIT $2`;
+  return (await db.run<ReversalRow>(composedStatement('reversals_list', text), values)).map(toReversal);
+}
+
+// The workflow must act on a decision of people, so it counts as not started until the workflow is signalled.
 const UPDATE = statement(
   'reversal_update',
   `UPDATE reversals SET state = $3, failure_code = $4, failed_by = $9, updated_at = $5, check_due_at = $6,
-     workflow_started_at = coalesce(workflow_started_at, $5), workflow_failures = 0, start_failures = 0
+     decided_by = $10, rejection_reason = $11, send_deadline_at = $12, approvals_required = $13, release_attestation = $14,
+     workflow_started_at = CASE WHEN state = 'queued' AND $3 <> 'expired' THEN NULL
+                                ELSE coalesce(workflow_started_at, $5) END,
+     start_due_at = now(), workflow_failures = 0, start_failures = 0
    WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) AND (send_begun_at IS NULL OR NOT $8) RETURNING 1`,
 );
 
@@ -90,6 +142,11 @@ export async function updateReversal(
     requiresNotAccepted,
     requiresNotSent,
     failedBy,
+    after.decidedBy,
+    after.rejectionReason,
+    after.sendDeadlineAt,
+    after.approvalsRequired,
+    after.releaseAttestation,
   ];
   return (await tx.run(UPDATE, values)).length === 1;
 }

@@ -22,7 +22,6 @@ const IS_FINAL: Readonly<Record<PaymentState, boolean>> = {
   prompted: false,
   queued: false,
   released: false,
-  requested: false,
   reconciling: false,
   succeeded: true,
   failed: true,

@@ -1,4 +1,5 @@
 // A payout: its states, the table of its transitions, and what merchants see of it.
+import { approvalObject, approvalState, type Approval, type ApprovalState } from './approval.ts';
 import { payoutFailure, type FailureCode } from './failure.ts';
 import type { ApiKeyId, MerchantId, PayoutId, UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
@@ -47,28 +48,6 @@ export const PAYOUT_TRANSITIONS: Readonly<
 
 export const PAYOUT_STATES = Object.keys(PAYOUT_TRANSITIONS) as PayoutState[];
 
-export const APPROVAL_STATES = ['pending', 'approved', 'rejected', 'cancelled', 'expired'] as const;
-export type ApprovalState = (typeof APPROVAL_STATES)[number];
-
-const APPROVAL_STATE: Readonly<Record<PayoutState, ApprovalState>> = {
-  queued: 'pending',
-  released: 'approved',
-  reconciling: 'approved',
-  succeeded: 'approved',
-  failed: 'approved',
-  reversed: 'approved',
-  rejected: 'rejected',
-  cancelled: 'cancelled',
-  expired: 'expired',
-};
-
-export type Approval = {
-  readonly userId: UserId;
-  readonly approvedAt: Date;
-  /** By the process that recorded it; null when no process of ours did, or one of a version that attested none. */
-  readonly attestation: string | null;
-};
-
 export type Payout = {
   readonly id: PayoutId;
   readonly merchantId: MerchantId;
@@ -111,12 +90,8 @@ export type Payout = {
   readonly acceptedAt: Date | null;
 } & NotFounds;
 
-export function approvalState(state: PayoutState): ApprovalState {
-  return APPROVAL_STATE[state];
-}
-
 export function statesOfApproval(approval: ApprovalState): PayoutState[] {
-  return PAYOUT_STATES.filter((state) => APPROVAL_STATE[state] === approval);
+  return PAYOUT_STATES.filter((state) => approvalState(state) === approval);
 }
 
 /** The payout as JSON, the same in the fetch route, in lists and in events. Amounts fit a JSON number by check. */
@@ -137,10 +112,7 @@ export function payoutObject(payout: Payout) {
     amount_reversed: Number(payout.amountReversedMinor),
     created_by: payout.createdBy,
     approvals_required: payout.approvalsRequired,
-    approvals: payout.approvals.map(({ userId, approvedAt }) => ({
-      user_id: userId,
-      approved_at: approvedAt.toISOString(),
-    })),
+    approvals: payout.approvals.map(approvalObject),
     rejection_reason: payout.rejectionReason,
     created_at: payout.createdAt.toISOString(),
     updated_at: payout.updatedAt.toISOString(),

@@ -14,7 +14,7 @@ export type NotFounds = {
   readonly notFoundLastAt: Date | null;
 };
 
-/** As a row records it. A refund always has a send deadline, a payout once it is released. */
+/** As a row records it. The send deadline is set by the release. */
 type RecordedSend = NotFounds & {
   readonly operator: OperatorId;
   readonly sendDeadlineAt: Date | null;

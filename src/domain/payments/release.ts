@@ -1,6 +1,8 @@
-// Whether a person may release a payout: by the two-person rule, and by what the merchant's policy requires besides.
+// Whether a person may release a payout or a refund: by the two-person rule, and by what the merchant's policy requires besides.
 import { DomainError } from '../errors.ts';
 import { hasFreshSecondFactor, permissionDenied, type Person } from '../accounts/member.ts';
+import type { ApprovedState } from './approval.ts';
+import { isId, type PayoutId, type ReversalId } from '../ids.ts';
 import type { Payout } from './payout.ts';
 import type { Policy } from '../accounts/policy.ts';
 
@@ -10,28 +12,35 @@ export function approvalsRequired(policy: Policy, amountMinor: bigint): number {
   return policy.twoApproversAboveMinor !== null && amountMinor > policy.twoApproversAboveMinor ? 2 : 1;
 }
 
+/** A payout or a refund, as far as people decide about it. */
+export type ApprovablePayment = Pick<
+  Payout,
+  'merchantId' | 'amountMinor' | 'createdBy' | 'approvals' | 'approvalsRequired' | 'expiresAt'
+> & { readonly id: PayoutId | ReversalId; readonly state: ApprovedState };
+
 export type ReleaseAttempt = {
-  readonly payout: Payout;
+  readonly payment: ApprovablePayment;
   readonly person: Person;
   readonly policy: Policy;
-  /** What this person released in the 24 hours before `at`. */
+  /** What this person released in the 24 hours before `at`, payouts and refunds together. */
   readonly releasedMinor: bigint;
   readonly at: Date;
 };
 
-/** Throws `approval_self`, `state_conflict` or `permission_denied` when this person may not approve this payout now. */
+/** Throws `approval_self`, `state_conflict` or `permission_denied` when this person may not approve this payment now. */
 export function checkRelease(attempt: ReleaseAttempt): void {
-  const { payout, person, policy, at } = attempt;
-  if (payout.createdBy === person.userId) {
-    throw new DomainError('approval_self', 'You made this payout, so another person must release it.');
+  const { payment, person, policy, at } = attempt;
+  const noun = nounOf(payment);
+  if (payment.createdBy === person.userId) {
+    throw new DomainError('approval_self', `You made this ${noun}, so another person must release it.`);
   }
-  if (payout.state !== 'queued') throw notQueued(payout);
-  if (payout.expiresAt <= at) {
-    throw new DomainError('state_conflict', 'This payout ran out before it was released. Create a new one.');
+  if (payment.state !== 'queued') throw notQueued(payment);
+  if (payment.expiresAt <= at) {
+    throw new DomainError('state_conflict', `This ${noun} ran out before it was released. Create a new one.`);
   }
   checkSecondFactor(person, policy, at);
   const limit = policy.approverDailyLimitMinor;
-  if (limit !== null && attempt.releasedMinor + payout.amountMinor > limit) {
+  if (limit !== null && attempt.releasedMinor + payment.amountMinor > limit) {
     throw permissionDenied('more than this person may release in 24 hours');
   }
 }
@@ -43,12 +52,17 @@ export function checkSecondFactor(person: Person, policy: Policy, at: Date): voi
   }
 }
 
-export function notQueued(payout: Payout): DomainError {
-  return new DomainError('state_conflict', `This payout is ${payout.state}: only a queued one can be decided on.`);
+export function notQueued(payment: ApprovablePayment): DomainError {
+  const text = `This ${nounOf(payment)} is ${payment.state}: only a queued one can be decided on.`;
+  return new DomainError('state_conflict', text);
 }
 
-/** Whether as many people approved the payout as it needs, each once and none of them its maker. */
-export function isReleasedByOthers({ approvals, approvalsRequired: required, createdBy }: Payout): boolean {
+function nounOf({ id }: ApprovablePayment): 'payout' | 'refund' {
+  return isId('pay', id) ? 'payout' : 'refund';
+}
+
+/** Whether as many people approved the payment as it needs, each once and none of them its maker. */
+export function isReleasedByOthers({ approvals, approvalsRequired: required, createdBy }: ApprovablePayment): boolean {
   const others = new Set(approvals.map(({ userId }) => userId).filter((userId) => userId !== createdBy));
   return others.size >= required && others.size === approvals.length;
 }

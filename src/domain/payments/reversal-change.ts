@@ -2,7 +2,15 @@
 import { failureOf, type FailureCause } from './failure.ts';
 import { moneyOutCheckDueAt, type SendCheckClocks } from './recorded-send.ts';
 import { REVERSAL_TRANSITIONS, type Reversal } from './reversal.ts';
+import type { UserId } from '../ids.ts';
 import type { ReversalTransitionInput } from './reversal-progress.ts';
+
+/** What a transition of a reversal is recorded from: a decision of people, or what its workflow records. */
+export type ReversalChangeInput =
+  | ReversalTransitionInput
+  | { readonly kind: 'released'; readonly sendDeadlineAt: Date; readonly releaseAttestation: string }
+  | { readonly kind: 'rejected'; readonly by: UserId; readonly reason: string }
+  | { readonly kind: 'cancelled'; readonly by: UserId };
 
 export type ReversalChange = {
   readonly before: Reversal;
@@ -20,7 +28,7 @@ export type ReversalChange = {
 /** The change, or null when the current state has no transition for the input. */
 export function changeReversal(
   before: Reversal,
-  input: ReversalTransitionInput,
+  input: ReversalChangeInput,
   at: Date,
   clocks: SendCheckClocks,
 ): ReversalChange | null {
@@ -33,6 +41,10 @@ export function changeReversal(
       ...before,
       state,
       failureCode: isNotNeeded ? 'already_returned' : failureOf(input),
+      decidedBy: 'by' in input ? input.by : before.decidedBy,
+      rejectionReason: 'reason' in input ? input.reason : before.rejectionReason,
+      sendDeadlineAt: 'sendDeadlineAt' in input ? input.sendDeadlineAt : before.sendDeadlineAt,
+      releaseAttestation: 'releaseAttestation' in input ? input.releaseAttestation : before.releaseAttestation,
       updatedAt: at,
       // The same transaction reverses the collection.
       isCollectionReturned: before.isCollectionReturned || state === 'succeeded',

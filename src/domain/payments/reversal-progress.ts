@@ -5,16 +5,18 @@ import type { AttestedStatus } from './operator-status.ts';
 import type { ReversalState } from './reversal.ts';
 import { isNeverAccepted, isNeverSent, type SendProgress } from './send-progress.ts';
 
-/** What a transition of a reversal is recorded from. */
+/** What a reversal's workflow records a transition from. Decisions of people are recorded by their own operations. */
 export type ReversalTransitionInput =
-  | { readonly kind: 'refunded' | 'outcome_unknown' | 'never_sent' }
+  | { readonly kind: 'refunded' | 'approval_expired' | 'outcome_unknown' | 'never_sent' }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode }
   | { readonly kind: 'never_accepted'; readonly queriedAtMs: number };
 
 /** The part of a reversal from which its workflow decides the next step. Times are Unix milliseconds. */
 export type ReversalSnapshot = SendProgress & {
   readonly state: ReversalState;
-  readonly sendDeadlineAtMs: number;
+  readonly approvals: number;
+  readonly approvalsRequired: number;
+  readonly expiresAtMs: number;
   /** Whether its collection is reversed, so that no refund may be sent. */
   readonly isCollectionReturned: boolean;
 };
@@ -24,7 +26,8 @@ export function isRefundNeverSent(
   snapshot: Pick<ReversalSnapshot, 'isSendBegun' | 'sendDeadlineAtMs' | 'isCollectionReturned'>,
   atMs: number,
 ): boolean {
-  return isNeverSent(snapshot, atMs) || (!snapshot.isSendBegun && snapshot.isCollectionReturned);
+  const isReleased = snapshot.sendDeadlineAtMs !== null;
+  return isNeverSent(snapshot, atMs) || (isReleased && !snapshot.isSendBegun && snapshot.isCollectionReturned);
 }
 
 /** The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed. */
@@ -34,7 +37,7 @@ export function nextReversalTransition(
   notFoundGraceMs: number,
 ): ReversalTransitionInput | null {
   const { state, sendDeadlineAtMs } = snapshot;
-  if (state === 'succeeded' || state === 'failed') return null;
+  if ((state !== 'released' && state !== 'reconciling') || sendDeadlineAtMs === null) return null;
   if (status.kind === 'paid') return { kind: 'refunded' };
   if (status.kind === 'declined') return { kind: 'declined', failureCode: status.failureCode };
   const isProvenNotFound = status.kind === 'not_found' && snapshot.hasNotFoundEvidence;
@@ -43,5 +46,5 @@ export function nextReversalTransition(
   }
   // The ledger has no posting for a refund that came back to us: it stays pending until a person looks at it.
   const isOverdue = queriedAtMs >= sendDeadlineAtMs || status.kind === 'paid_otherwise';
-  return state === 'requested' && isOverdue ? { kind: 'outcome_unknown' } : null;
+  return state === 'released' && isOverdue ? { kind: 'outcome_unknown' } : null;
 }

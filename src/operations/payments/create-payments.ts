@@ -2,12 +2,24 @@
 import { createCollection, type CreateCollection } from './create-collection.ts';
 import { createPayout, type CreatePayout } from './create-payout.ts';
 import { createReversal, type CreateReversal } from './create-reversal.ts';
-import { endQueuedPayout, type EndQueuedPayout } from './end-queued-payout.ts';
+import {
+  endQueuedPayout,
+  endQueuedReversal,
+  type EndQueuedPayout,
+  type EndQueuedReversal,
+} from './end-queued-payment.ts';
 import type { PaymentContext } from './payment-context.ts';
 import { recordCollectionTransition, type RecordCollectionTransition } from './record-collection-transition.ts';
 import { recordPayoutTransition, type RecordPayoutTransition } from './record-payout-transition.ts';
 import { recordReversalTransition, type RecordReversalTransition } from './record-reversal-transition.ts';
-import { releasePayout, releasePayouts, type ReleasePayout, type ReleasePayouts } from './release-payout.ts';
+import {
+  releasePayout,
+  releasePayouts,
+  releaseReversal,
+  type ReleasePayout,
+  type ReleasePayouts,
+  type ReleaseReversal,
+} from './release-payment.ts';
 
 export type Payments = ReturnType<typeof createPayments>;
 
@@ -18,6 +30,8 @@ export function createPayments(context: PaymentContext) {
     createPayout: (input: CreatePayout) => createPayout(context, input),
     createReversal: (input: CreateReversal) => createReversal(context, input),
     endQueuedPayout: (input: EndQueuedPayout) => endQueuedPayout(context, input),
+    endQueuedReversal: (input: EndQueuedReversal) => endQueuedReversal(context, input),
+    releaseReversal: (input: ReleaseReversal) => releaseReversal(context, input),
     releasePayout: (input: ReleasePayout) => releasePayout(context, input),
     releasePayouts: (input: ReleasePayouts) => releasePayouts(context, input),
     recordCollectionTransition: (input: RecordCollectionTransition) => recordCollectionTransition(context, input),

@@ -10,15 +10,16 @@ import {
   type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
 import { findSpendableLocked } from '../../db/payments/ledger.ts';
-import { findMemberRolesLocked } from '../../db/payments/payout-approval.ts';
+import { findMemberRolesLocked } from '../../db/payments/approval.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMoneyMover, requireTwoOwners } from '../../db/accounts/waiting-time.ts';
 import { findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
 import { DomainError, errorBody } from '../../domain/errors.ts';
 import { isId, newId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
-import { hasFreshSecondFactor, holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
-import { reversalObject, type Reversal } from '../../domain/payments/reversal.ts';
+import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { approvalsRequired, checkSecondFactor } from '../../domain/payments/release.ts';
+import { reversalObject, type Reversal, type ReversalState } from '../../domain/payments/reversal.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type CreateReversal = {
@@ -34,7 +35,8 @@ export type CreatedReversal =
 
 /**
  * One transaction claims the key, inserts the reversal and the audit entry, and stores the response. No money moves
- * yet: the collection is reversed when the operator confirms the refund. With too little available the response is 402
+ * yet: another person must release the refund, and the collection is reversed when the operator confirms it. From now on
+ * its amount can be spent on nothing else. With too little available the response is 402
  * `balance_insufficient`, which is stored too. Throws `collection_not_found`, `state_conflict`, `permission_denied`,
  * and what `claimIdempotencyKey` throws; nothing is recorded then.
  */
@@ -59,6 +61,9 @@ export async function createReversal(context: PaymentContext, input: CreateRever
   });
 }
 
+/** After a reversal that ended like this, another one may be requested. */
+const MAY_FOLLOW: readonly ReversalState[] = ['failed', 'rejected', 'cancelled', 'expired'];
+
 async function insert(
   tx: Tx,
   input: CreateReversal,
@@ -67,15 +72,11 @@ async function insert(
   const { by, collectionId, at } = input;
   const { merchantId, userId } = by.person;
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
-  if (!holdsOneOf(roles, ['approver'])) {
-    throw permissionDenied('not an approver any more');
-  }
+  if (!holdsOneOf(roles, ['maker'])) throw permissionDenied('not a maker any more');
   const policy = await findPolicy(tx, merchantId);
   await requireMoneyMover(tx, { merchantId, userId, policy, environment, at });
   await requireTwoOwners(tx, merchantId, environment);
-  if ((by.person.hasSecondFactor || policy.secondFactorRequired) && !hasFreshSecondFactor(by.person, at)) {
-    throw permissionDenied('no fresh second factor');
-  }
+  checkSecondFactor(by.person, policy, at);
   // Locked before the collection and its reversals are read, so that a concurrent return or reversal is seen.
   const availableMinor = await findSpendableLocked(tx, merchantId);
   const collection = isId('col', collectionId) ? await findCollection(tx, merchantId, collectionId) : null;
@@ -85,20 +86,31 @@ async function insert(
   }
   // Checked before the balance: for a second reversal of the same collection this is the better reason to refuse.
   const latest = await findLatestReversal(tx, merchantId, collection.id);
-  if (latest !== null && latest.state !== 'failed') throw underWay();
+  if (latest !== null && !MAY_FOLLOW.includes(latest.state)) throw underWay();
   if (availableMinor < collection.amountMinor) return 'insufficient';
   const reversal: Reversal = {
     id: newId('rev', at.getTime()),
     merchantId,
     collectionId: collection.id,
     operator: collection.operator,
-    state: 'requested',
+    amountMinor: collection.amountMinor,
+    currency: collection.currency,
+    phone: collection.phone,
+    reference: collection.reference,
+    collectionOperatorReference: collection.operatorReference,
+    state: 'queued',
     operatorReference: randomUUID(),
     failureCode: null,
-    requestedBy: userId,
+    createdBy: userId,
+    approvalsRequired: approvalsRequired(policy, collection.amountMinor),
+    approvals: [],
+    decidedBy: null,
+    rejectionReason: null,
     createdAt: at,
     updatedAt: at,
-    sendDeadlineAt: new Date(at.getTime() + clocks.payoutSendDeadlineMs),
+    expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? clocks.payoutExpiryMs)),
+    sendDeadlineAt: null,
+    releaseAttestation: null,
     sendBegunAt: null,
     isCollectionReturned: false,
     acceptedAt: null,

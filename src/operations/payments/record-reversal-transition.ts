@@ -26,7 +26,7 @@ export type RecordedReversal = { readonly reversal: Reversal; readonly isPosted:
 /**
  * Returns the reversal as it is afterwards; an input for which its state has no transition changes nothing. A
  * collection that the operator returned meanwhile stays reversed, and a discrepancy records that the money left twice.
- * `never_sent` and `never_accepted` are recorded only if the row and our own clock confirm it. Throws `reversal_not_found`.
+ * `approval_expired` is recorded only when the expiry in the row has passed, `never_sent` and `never_accepted` are recorded only if the row and our own clock confirm it. Throws `reversal_not_found`.
  */
 export async function recordReversalTransition(
   context: PaymentContext,
@@ -55,13 +55,14 @@ export async function recordReversalTransition(
 }
 
 function isTimely(reversal: Reversal, transition: ReversalTransitionInput, at: Date, clocks: Clocks): boolean {
+  if (transition.kind === 'approval_expired') return at >= reversal.expiresAt;
   if (transition.kind === 'never_sent') return confirmsRefundNeverSent(reversal, at);
   if (transition.kind !== 'never_accepted') return true;
   return confirmsNeverAccepted(reversal, transition.queriedAtMs, at, clocks);
 }
 
 function confirmsRefundNeverSent({ sendDeadlineAt, sendBegunAt, isCollectionReturned }: Reversal, at: Date): boolean {
-  const progress = { sendDeadlineAtMs: sendDeadlineAt.getTime(), isSendBegun: sendBegunAt !== null };
+  const progress = { sendDeadlineAtMs: sendDeadlineAt?.getTime() ?? null, isSendBegun: sendBegunAt !== null };
   return isRefundNeverSent({ ...progress, isCollectionReturned }, at.getTime());
 }
 

@@ -11,7 +11,7 @@ import { findSession } from '../../db/accounts/session.ts';
 import { findFailedLogIns } from '../../db/accounts/failed-log-in.ts';
 import { countRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { findFactors, type Factors } from '../../db/accounts/second-factor.ts';
-import { countPayoutsWaitingFor } from '../../db/payments/payout-approval.ts';
+import { countWaitingFor } from '../../db/payments/approval.ts';
 import { movesMoneyFrom, waitingTimeMs } from '../../domain/accounts/waiting-time.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { MerchantId } from '../../domain/ids.ts';
@@ -34,11 +34,12 @@ export type OwnSession = Session & {
   readonly needsSecondOwner: boolean;
 };
 
-/** A number of payouts that stands for itself and for any greater one. */
+/** A number of payouts, or of reversals, that stands for itself and for any greater one. */
 export const MAX_WAITING_SHOWN = 1000;
 
 /** How much waits for the approval of this person as the second one. */
 export type WaitsForYou = {
+  readonly reversals: number;
   readonly invitations: number;
   readonly memberChanges: number;
   readonly policyChanges: number;
@@ -82,17 +83,18 @@ async function findMoneyOut(tx: Tx, { merchantId, userId }: Person, environment:
 }
 
 async function countWaiting(tx: Tx, person: Person, at: Date): Promise<WaitsForYou> {
-  const payouts = holdsOneOf(person.roles, ['approver'])
-    ? await countPayoutsWaitingFor(tx, person, at, MAX_WAITING_SHOWN)
-    : 0;
-  return { ...(await countProposals(tx, person, at)), payouts };
+  const waiting = async (kind: 'payout' | 'reversal') =>
+    holdsOneOf(person.roles, ['approver']) ? countWaitingFor(tx, kind, person, { at, limit: MAX_WAITING_SHOWN }) : 0;
+  const payouts = await waiting('payout');
+  const reversals = await waiting('reversal');
+  return { ...(await countProposals(tx, person, at)), payouts, reversals };
 }
 
 async function countProposals(
   tx: Tx,
   { merchantId, userId, roles }: Person,
   at: Date,
-): Promise<Omit<WaitsForYou, 'payouts'>> {
+): Promise<Omit<WaitsForYou, 'payouts' | 'reversals'>> {
   if (!holdsOneOf(roles, ['admin'])) return { invitations: 0, memberChanges: 0, policyChanges: 0 };
   const members = await listMembers(tx, merchantId);
   const invitations = await listOpenInvitations(tx, merchantId, at);

@@ -61,7 +61,7 @@ describe('the backlog', () => {
 
   it('is the reversals that are not being sent', async () => {
     const shop = await makeShop(db, 10_000n);
-    const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
+    const reversal = await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
     assert.deepEqual(await counts(), [1]);
     await markSendBegun(db, { kind: 'reversal', ...reversal }, new Date());
     assert.deepEqual(await counts(), []);

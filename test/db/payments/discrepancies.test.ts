@@ -142,7 +142,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const prompted = await makeCollection(db, shop.merchantId, 'prompted');
     const released = await makePayout(db, shop, 'released');
     const paid = await makeCollection(db, shop.merchantId, 'succeeded');
-    const { id, merchantId } = await makeReversal(db, shop.approver, paid);
+    const { id, merchantId } = await makeReversal(db, shop, paid);
     const before = await balance();
     assert.equal(await reportCollection(prompted, PAID_OTHERWISE), 'paid_otherwise');
     assert.equal(await reportPayout(released, PAID_OTHERWISE), 'paid_otherwise');
@@ -198,7 +198,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
   it('is a fault of the ledger check that the operator has not decided a payout or refund for days', async () => {
     const payouts = [await makePayout(db, shop, 'reconciling'), await makePayout(db, shop, 'reconciling')];
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
-    const reversal = await makeReversal(db, shop.approver, collection);
+    const reversal = await makeReversal(db, shop, collection);
     await recordReversal(db, reversal, { kind: 'outcome_unknown' });
     assert.deepEqual(await checkLedger(db), []);
     for (const [table, id] of [
@@ -264,7 +264,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
 
   it('is recorded for a failed refund that the operator paid, and the collection stays paid', async () => {
     const paid = await makeCollection(db, shop.merchantId, 'succeeded');
-    const reversal = await makeReversal(db, shop.approver, paid);
+    const reversal = await makeReversal(db, shop, paid);
     await recordReversal(db, reversal, { kind: 'declined', failureCode: 'operator_rejected' });
     const { id, merchantId } = reversal;
     const ref = { kind: 'reversal', id, merchantId } as const;
@@ -275,7 +275,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
 
   it('is recorded together with a refund of money that the provider had given back by itself', async () => {
     const paid = await makeCollection(db, shop.merchantId, 'succeeded');
-    const reversal = await makeReversal(db, shop.approver, paid);
+    const reversal = await makeReversal(db, shop, paid);
     await record(db, paid, { kind: 'returned' });
     assert.equal(await confirmRefund(db, reversal), false);
     const [fault] = await checkLedger(db);

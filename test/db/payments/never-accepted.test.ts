@@ -38,7 +38,7 @@ for (const kind of ['payout', 'reversal'] as const) {
         ref = { kind, id, merchantId };
       } else {
         const collection = await makeCollection(db, shop.merchantId, 'succeeded');
-        const { id, merchantId } = await makeReversal(db, shop.approver, collection, LONG_AGO);
+        const { id, merchantId } = await makeReversal(db, shop, collection, LONG_AGO);
         ref = { kind, id, merchantId };
       }
       const { sendDeadlineAt } = await load();

@@ -30,7 +30,7 @@ const NEVER_SENT = { kind: 'never_sent' } as const;
 const OUTCOME_UNKNOWN = { kind: 'outcome_unknown' } as const;
 const TABLES = { collection: 'collections', payout: 'payouts', reversal: 'reversals' } as const;
 const ENDS_AS = { collection: 'expired', payout: 'failed', reversal: 'failed' } as const;
-const PENDING_IN = { collection: 'initiated', payout: 'released', reversal: 'requested' } as const;
+const PENDING_IN = { collection: 'initiated', payout: 'released', reversal: 'released' } as const;
 
 describe('a payment that nobody tried to send', () => {
   const db = useDatabase();
@@ -52,7 +52,7 @@ describe('a payment that nobody tried to send', () => {
     },
     async reversal() {
       const collection = await makeCollection(db, shop.merchantId, 'succeeded');
-      const { id, merchantId, sendDeadlineAt } = await makeReversal(db, shop.approver, collection, LONG_AGO);
+      const { id, merchantId, sendDeadlineAt } = await makeReversal(db, shop, collection, LONG_AGO);
       return { ref: { kind: 'reversal', id, merchantId }, deadline: sendDeadlineAt };
     },
   };
@@ -185,9 +185,9 @@ describe('a payment that nobody tried to send', () => {
 
   it('ends at once, and says why, when it is a refund of a collection that the operator returned first', async () => {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
-    const { id, merchantId } = await makeReversal(db, shop.approver, collection);
+    const { id, merchantId } = await makeReversal(db, shop, collection);
     const ref = { kind: 'reversal', id, merchantId } as const;
-    assert.equal((await recordReversal(db, ref, NEVER_SENT)).state, 'requested', 'it may still be sent');
+    assert.equal((await recordReversal(db, ref, NEVER_SENT)).state, 'released', 'it may still be sent');
     await record(db, collection, { kind: 'returned' });
     const { state, failureCode } = await recordReversal(db, ref, NEVER_SENT);
     assert.deepEqual([state, failureCode], ['failed', 'already_returned']);
@@ -196,17 +196,17 @@ describe('a payment that nobody tried to send', () => {
 
   it('does not end so once it was sent, when it is a refund of a collection that the operator returned', async () => {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
-    const { id, merchantId } = await makeReversal(db, shop.approver, collection);
+    const { id, merchantId } = await makeReversal(db, shop, collection);
     const ref = { kind: 'reversal', id, merchantId } as const;
     assert.equal(await markSendBegun(db, ref, new Date()), true);
     await record(db, collection, { kind: 'returned' });
-    assert.equal((await recordReversal(db, ref, NEVER_SENT)).state, 'requested');
+    assert.equal((await recordReversal(db, ref, NEVER_SENT)).state, 'released');
   });
 
   it('leaves room for another reversal of the same collection', async () => {
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
-    const { id, merchantId, sendDeadlineAt } = await makeReversal(db, shop.approver, collection, LONG_AGO);
+    const { id, merchantId, sendDeadlineAt } = await makeReversal(db, shop, collection, LONG_AGO);
     await recordReversal(db, { id, merchantId }, NEVER_SENT, sendDeadlineAt);
-    assert.equal((await requestReversal(db, shop.approver, collection.id)).kind, 'created');
+    assert.equal((await requestReversal(db, shop.maker, collection.id)).kind, 'created');
   });
 });

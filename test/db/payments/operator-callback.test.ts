@@ -19,7 +19,7 @@ describe('an operator’s callback', () => {
     const shop = await makeShop(db, 10_000n);
     const collection = await makeCollection(db, shop.merchantId, 'succeeded');
     const payout = await makePayout(db, shop, 'released');
-    const reversal = await makeReversal(db, shop.approver, collection);
+    const reversal = await makeReversal(db, shop, collection);
     for (const [kind, payment] of Object.entries({ collection, payout, reversal })) {
       const called = await callBack(db, payment.operatorReference);
       assert.deepEqual(called, { payment: { kind, ...payment }, isKept: true });

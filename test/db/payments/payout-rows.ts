@@ -5,7 +5,7 @@ import type { Database } from '../../../src/db/database.ts';
 import type { Clocks } from '../../../src/domain/clocks.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
-import type { MerchantId, PayoutId } from '../../../src/domain/ids.ts';
+import type { MerchantId, PayoutId, ReversalId } from '../../../src/domain/ids.ts';
 import type { ActedBy, Person, Role } from '../../../src/domain/accounts/member.ts';
 import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
@@ -13,7 +13,11 @@ import type { Reversal } from '../../../src/domain/payments/reversal.ts';
 import type { ReversalTransitionInput } from '../../../src/domain/payments/reversal-progress.ts';
 import { createPayout, type CreatedPayout, type CreatePayout } from '../../../src/operations/payments/create-payout.ts';
 import { createReversal, type CreateReversal } from '../../../src/operations/payments/create-reversal.ts';
-import { endQueuedPayout, type EndQueuedPayout } from '../../../src/operations/payments/end-queued-payout.ts';
+import {
+  endQueuedPayout,
+  endQueuedReversal,
+  type EndQueuedPayout,
+} from '../../../src/operations/payments/end-queued-payment.ts';
 import { getBalance } from '../../../src/queries/payments/balance.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { recordPayoutTransition } from '../../../src/operations/payments/record-payout-transition.ts';
@@ -21,11 +25,13 @@ import { recordReversalTransition } from '../../../src/operations/payments/recor
 import {
   releasePayout,
   releasePayouts,
+  releaseReversal,
   type ReleasedPayout,
   type ReleasedPayouts,
   type ReleasePayout,
   type ReleasePayouts,
-} from '../../../src/operations/payments/release-payout.ts';
+  type ReleaseReversal,
+} from '../../../src/operations/payments/release-payment.ts';
 import { contextOf, makeCollection, makeMember, makeMerchant, paid } from '../rows.ts';
 
 /** A merchant with money, one person who requests payouts and two who may release them. */
@@ -198,16 +204,49 @@ export function requestReversal(
   });
 }
 
-/** A reversal in the state requested. */
-export async function makeReversal(
+/** A queued reversal that the maker of the shop requested. */
+export async function queueReversal(
   db: Database,
-  person: Person,
+  { maker }: Pick<Shop, 'maker'>,
   collection: Pick<Collection, 'id'>,
   fields: WithClocks = {},
 ): Promise<Reversal> {
-  const created = await requestReversal(db, person, collection.id, fields);
+  const created = await requestReversal(db, maker, collection.id, fields);
   assert.ok(created.kind === 'created', created.response.body);
   return created.reversal;
+}
+
+export function releaseRefund(
+  db: Database,
+  person: Person,
+  reversalId: ReversalId,
+  { clocks, ...fields }: Partial<ReleaseReversal> & WithClocks = {},
+): ReturnType<typeof releaseReversal> {
+  return releaseReversal(contextOf(db, clocks), { ...releaseInput(person), reversalId, ...fields });
+}
+
+export function decideOnRefund(
+  db: Database,
+  person: Person,
+  reversalId: ReversalId,
+  decision: EndQueuedPayout['decision'],
+): Promise<Reversal> {
+  return endQueuedReversal(contextOf(db), { by: actedBy(person), reversalId, decision, at: new Date() });
+}
+
+/** A reversal that the approver of the shop released. */
+export async function makeReversal(
+  db: Database,
+  shop: Pick<Shop, 'maker' | 'approver'>,
+  collection: Pick<Collection, 'id'>,
+  fields: WithClocks = {},
+): Promise<Reversal & { readonly sendDeadlineAt: Date }> {
+  const { id } = await queueReversal(db, shop, collection);
+  const released = await releaseRefund(db, shop.approver, id, fields);
+  assert.ok(released.kind === 'approved', released.response.body);
+  const { reversal } = released;
+  assert.ok(reversal.sendDeadlineAt);
+  return { ...reversal, sendDeadlineAt: reversal.sendDeadlineAt };
 }
 
 export async function recordReversal(

@@ -93,7 +93,7 @@ describe('the recheck of a final payment', () => {
   it('is made after the success of a payout and of a refund too', async () => {
     const shop = await makeShop(db, 100_000n);
     const payout = await makePayout(db, shop, 'succeeded');
-    const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
+    const reversal = await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
     await recordReversal(db, reversal, { kind: 'refunded' });
     await age(61 * MINUTE, 'payout');
     await age(61 * MINUTE, 'reversal');

@@ -42,7 +42,7 @@ describe('a final payment of which the operator gives no status', () => {
     collection: async () => makeCollection(db, shop.merchantId, 'succeeded'),
     payout: async () => makePayout(db, shop, 'failed'),
     async reversal() {
-      const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
+      const reversal = await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
       return recordReversal(db, reversal, { kind: 'declined', failureCode: 'operator_rejected' });
     },
   } as const;

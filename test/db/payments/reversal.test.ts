@@ -49,15 +49,15 @@ describe('a reversal', () => {
     countRows(db, `events WHERE collection_id = $1 AND type = 'collection.reversed'`, [id]);
   const countOf = ({ id }: Collection) => countRows(db, 'reversals WHERE collection_id = $1', [id]);
 
-  describe('requested by an approver', () => {
-    it('is recorded as requested and moves no money yet', async () => {
-      const { response, ...created } = await requestReversal(db, shop.approver, paid.id);
+  describe('requested by a maker', () => {
+    it('is queued and moves no money yet', async () => {
+      const { response, ...created } = await requestReversal(db, shop.maker, paid.id);
       assert.ok(created.kind === 'created');
       const { reversal } = created;
       assert.deepEqual(reversal, await getReversal(db, shop.merchantId, reversal.id));
       assert.deepEqual(reversal, await getLatestReversal(db, shop.merchantId, paid.id));
       assert.equal(response.status, 202);
-      assert.deepEqual([reversal.state, reversal.requestedBy], ['requested', shop.approver.userId]);
+      assert.deepEqual([reversal.state, reversal.createdBy], ['queued', shop.maker.userId]);
       assert.notEqual(reversal.operatorReference, paid.operatorReference);
       assert.deepEqual([await stateOf(paid), await available()], ['succeeded', 5000n]);
       const audit = await oneRow<{ action: string }>(db, 'SELECT action FROM audit_entries WHERE subject_id = $1', [
@@ -69,50 +69,54 @@ describe('a reversal', () => {
     for (const state of ['initiated', 'prompted', 'reconciling', 'failed', 'expired', 'reversed'] as const) {
       it(`is refused for a collection that is ${state}`, async () => {
         const collection = await makeCollection(db, shop.merchantId, state);
-        assert.equal(await codeOr(requestReversal(db, shop.approver, collection.id)), 'state_conflict');
+        assert.equal(await codeOr(requestReversal(db, shop.maker, collection.id)), 'state_conflict');
         assert.equal(await countOf(collection), 0);
       });
     }
 
-    it('is refused to a person who is not an approver, and to one who has not confirmed their second factor', async () => {
-      const people: Person[] = [shop.maker, { ...shop.approver, hasSecondFactor: true }];
+    it('is refused to a person who is not a maker, and to one who has not confirmed their second factor', async () => {
+      const people: Person[] = [shop.approver, { ...shop.maker, hasSecondFactor: true }];
       for (const person of people)
         assert.equal(await codeOr(requestReversal(db, person, paid.id)), 'permission_denied');
-      const confirmed = { ...shop.approver, hasSecondFactor: true, secondFactorAt: new Date() };
+      const confirmed = { ...shop.maker, hasSecondFactor: true, secondFactorAt: new Date() };
       assert.equal((await requestReversal(db, confirmed, paid.id)).kind, 'created');
     });
 
     it('returns collection_not_found for another merchant’s collection as for an unknown one', async () => {
-      const { approver } = await makeShop(db, 0n);
-      assert.equal(await codeOr(requestReversal(db, approver, paid.id)), 'collection_not_found');
-      assert.equal(await codeOr(requestReversal(db, shop.approver, newId('col'))), 'collection_not_found');
-      assert.equal(await codeOr(requestReversal(db, shop.approver, 'col_1')), 'collection_not_found');
+      const { maker } = await makeShop(db, 0n);
+      assert.equal(await codeOr(requestReversal(db, maker, paid.id)), 'collection_not_found');
+      assert.equal(await codeOr(requestReversal(db, shop.maker, newId('col'))), 'collection_not_found');
+      assert.equal(await codeOr(requestReversal(db, shop.maker, 'col_1')), 'collection_not_found');
     });
 
     it('is refused while the balance is smaller than the collection, and a repeat under the same key stays refused', async () => {
       await makePayout(db, shop, 'queued', 100n);
       const idempotencyKey = randomUUID();
-      const refused = await requestReversal(db, shop.approver, paid.id, { idempotencyKey });
+      const refused = await requestReversal(db, shop.maker, paid.id, { idempotencyKey });
       assert.deepEqual([refused.kind, refused.response.status, await countOf(paid)], ['refused', 402, 0]);
       assert.match(refused.response.body, /"code":"balance_insufficient".*"request_id":"req_test"/);
       await makeCollection(db, shop.merchantId, 'succeeded', { amountMinor: 100n });
-      const again = await requestReversal(db, shop.approver, paid.id, { idempotencyKey });
+      const again = await requestReversal(db, shop.maker, paid.id, { idempotencyKey });
       assert.deepEqual(again, { kind: 'replayed', response: refused.response });
-      assert.equal((await requestReversal(db, shop.approver, paid.id)).kind, 'created');
+      assert.equal((await requestReversal(db, shop.maker, paid.id)).kind, 'created');
     });
 
     it('is created once under an idempotency key, which replays its stored response', async () => {
       const idempotencyKey = randomUUID();
-      const { response } = await requestReversal(db, shop.approver, paid.id, { idempotencyKey });
-      const again = await requestReversal(db, shop.approver, paid.id, { idempotencyKey });
+      const { response } = await requestReversal(db, shop.maker, paid.id, { idempotencyKey });
+      const again = await requestReversal(db, shop.maker, paid.id, { idempotencyKey });
       assert.deepEqual(again, { kind: 'replayed', response });
       const another = await makeCollection(db, shop.merchantId, 'succeeded');
-      const other = codeOr(requestReversal(db, shop.approver, another.id, { idempotencyKey }));
+      const other = codeOr(requestReversal(db, shop.maker, another.id, { idempotencyKey }));
       assert.equal(await other, 'idempotency_key_reused');
     });
 
     it('is pending once at a time, however many people request it at the same moment', async () => {
-      const people = [shop.approver, shop.otherApprover, await makePerson(db, shop.merchantId, ['owner'])];
+      const makers = await Promise.all([
+        makePerson(db, shop.merchantId, ['maker']),
+        makePerson(db, shop.merchantId, ['owner']),
+      ]);
+      const people = [shop.maker, ...makers];
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, index) => codeOr(requestReversal(db, people[index % 3]!, paid.id))),
       );
@@ -121,12 +125,12 @@ describe('a reversal', () => {
     });
 
     it('can be requested again after it failed, and not after it succeeded', async () => {
-      const first = await makeReversal(db, shop.approver, paid);
+      const first = await makeReversal(db, shop, paid);
       await recordReversal(db, first, DECLINED);
-      const second = await makeReversal(db, shop.approver, paid);
+      const second = await makeReversal(db, shop, paid);
       assert.equal((await getLatestReversal(db, shop.merchantId, paid.id)).id, second.id);
       await recordReversal(db, second, REFUNDED);
-      assert.equal(await codeOr(requestReversal(db, shop.approver, paid.id)), 'state_conflict');
+      assert.equal(await codeOr(requestReversal(db, shop.maker, paid.id)), 'state_conflict');
     });
 
     it('is refused for a collection that the provider gives back at the same moment', async () => {
@@ -136,7 +140,7 @@ describe('a reversal', () => {
       await makeCollection(db, shop.merchantId, 'succeeded');
       const request = await db.withTransaction(async (tx) => {
         await recordCollectionChange(tx, change, 'test');
-        const requested = { answer: codeOr(requestReversal(db, shop.approver, paid.id)) };
+        const requested = { answer: codeOr(requestReversal(db, shop.maker, paid.id)) };
         await untilOneWaits(db);
         return requested;
       });
@@ -148,7 +152,7 @@ describe('a reversal', () => {
   describe('refunded by the operator', () => {
     let reversal: Reversal;
     beforeEach(async () => {
-      reversal = await makeReversal(db, shop.approver, paid);
+      reversal = await makeReversal(db, shop, paid);
     });
 
     it('reverses the collection, with its transfer and one event, when the refund is confirmed', async () => {
@@ -211,7 +215,7 @@ describe('a reversal', () => {
       const unknown = await recordReversal(db, reversal, { kind: 'outcome_unknown' });
       assert.equal(unknown.state, 'reconciling');
       assert.deepEqual(await recordReversal(db, reversal, { kind: 'outcome_unknown' }), unknown);
-      assert.equal(await codeOr(requestReversal(db, shop.otherApprover, paid.id)), 'state_conflict');
+      assert.equal(await codeOr(requestReversal(db, shop.maker, paid.id)), 'state_conflict');
       assert.equal((await recordReversal(db, reversal, REFUNDED)).state, 'succeeded');
     });
 

@@ -93,7 +93,7 @@ export const SEND_RULE_CASES: readonly RuleCase[] = [
     idOf: ({ payouts }) => payouts.released,
     fails: "state = 'failed', previous_state = state, version = version + 1",
   }),
-  ...casesOf({ table: 'reversals', idOf: ({ reversals }) => reversals.requested, fails: "state = 'failed'" }),
+  ...casesOf({ table: 'reversals', idOf: ({ reversals }) => reversals.released, fails: "state = 'failed'" }),
   ruleCase('to change what a payout failed by', /can change only together with its state/, ({ payouts }) => [
     update('payouts', payouts.failed, "failed_by = 'never_sent'"),
   ]),
@@ -101,19 +101,19 @@ export const SEND_RULE_CASES: readonly RuleCase[] = [
     update('reversals', reversals.failed, "failed_by = 'never_sent'"),
   ]),
   ruleCase('a refund that fails as returned while its collection is not', /is still needed/, ({ reversals }) => [
-    update('reversals', reversals.requested, ALREADY_RETURNED),
+    update('reversals', reversals.released, ALREADY_RETURNED),
   ]),
   ruleCase(
     'a refund that was sent and fails as returned',
     'reversals_already_returned',
     ({ collections, reversals }) => [
-      update('reversals', reversals.requested, SENT_BEFORE),
+      update('reversals', reversals.released, SENT_BEFORE),
       update(
         'collections',
         collections.succeeded,
         "state = 'reversed', previous_state = state, version = version + 1, amount_reversed_minor = amount_minor",
       ),
-      update('reversals', reversals.requested, ALREADY_RETURNED),
+      update('reversals', reversals.released, ALREADY_RETURNED),
     ],
   ),
   ruleCase('a collection that fails as returned', 'collections_already_returned', ({ collections }) => [
@@ -127,7 +127,7 @@ export const SEND_RULE_CASES: readonly RuleCase[] = [
     update('payouts', payouts.released, `${ALREADY_RETURNED}, previous_state = state, version = version + 1`),
   ]),
   ruleCase('to clear accepted_at of a refund', /accepted_at of .* cannot be cleared/, ({ reversals }) => [
-    update('reversals', reversals.requested, 'accepted_at = now()'),
-    update('reversals', reversals.requested, 'accepted_at = NULL'),
+    update('reversals', reversals.released, 'accepted_at = now()'),
+    update('reversals', reversals.released, 'accepted_at = NULL'),
   ]),
 ];

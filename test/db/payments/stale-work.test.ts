@@ -55,7 +55,7 @@ describe('started work', () => {
     const shop = await makeShop(db, 10_000n);
     const collection = await makeCollection(db, shop.merchantId);
     const payout = await makePayout(db, shop, 'released');
-    const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
+    const reversal = await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
     const dues = [
       ['collections', collection.id, collection.promptDeadlineAt],
       ['payouts', payout.id, payout.sendDeadlineAt],
@@ -165,7 +165,7 @@ describe('started work', () => {
     await markAllStarted('payouts');
     await age('payouts', 8 * DAY);
     assert.equal((await late('payout')).length, 3);
-    const reversal = await makeReversal(db, shop.approver, await makeCollection(db, shop.merchantId, 'succeeded'));
+    const reversal = await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
     await markAllStarted('reversals');
     await age('reversals', 8 * DAY);
     assert.deepEqual(await lateIds('reversal'), [reversal.id]);

@@ -6,8 +6,8 @@ import type { Person, Role } from '../../../src/domain/accounts/member.ts';
 import { newId, type ApiKeyId, type UserId } from '../../../src/domain/ids.ts';
 import { createPayout } from '../../../src/operations/payments/create-payout.ts';
 import { createReversal } from '../../../src/operations/payments/create-reversal.ts';
-import { endQueuedPayout } from '../../../src/operations/payments/end-queued-payout.ts';
-import { releasePayout, releasePayouts } from '../../../src/operations/payments/release-payout.ts';
+import { endQueuedPayout } from '../../../src/operations/payments/end-queued-payment.ts';
+import { releasePayout, releasePayouts, releaseReversal } from '../../../src/operations/payments/release-payment.ts';
 import { contextOf, makeCollection, makeMerchant, oneRow, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { actedBy, codeOr, makePerson, queue, release, type Shop } from './payout-rows.ts';
@@ -72,9 +72,13 @@ describe('in the live environment', () => {
   };
   const approve = (person: Person, payoutId: string, at = new Date()) =>
     codeOr(releasePayout(live(), { by: actedBy(person), idempotencyKey: randomUUID(), payoutId, at }));
-  const refund = async (person: Person, { merchantId }: Shop, at = new Date()) => {
+  const refund = async (person: Person, { merchantId, maker }: Shop, at = new Date()) => {
     const collectionId = (await makeCollection(db, merchantId, 'succeeded')).id;
-    return codeOr(createReversal(live(), { by: actedBy(person), idempotencyKey: randomUUID(), collectionId, at }));
+    const keyed = { idempotencyKey: randomUUID(), at };
+    const requested = await codeOr(createReversal(live(), { ...keyed, by: actedBy(maker), collectionId }));
+    if (typeof requested === 'string' || requested.kind !== 'created') return requested;
+    const input = { ...keyed, idempotencyKey: randomUUID(), by: actedBy(person), reversalId: requested.reversal.id };
+    return codeOr(releaseReversal(live(), input));
   };
   const kindOf = (done: unknown) => (typeof done === 'string' ? done : (done as { kind: string }).kind);
   const refusedByHand = (sql: string, values: unknown[], says = /moves no money yet/) =>
@@ -95,7 +99,7 @@ describe('in the live environment', () => {
       assert.equal(await codeOr(releasePayouts(live(), many)), 'permission_denied');
       await waitDays(person);
       assert.equal(kindOf(await approve(person, id)), 'approved');
-      assert.equal(kindOf(await refund(person, shop)), 'created');
+      assert.equal(kindOf(await refund(person, shop)), 'approved');
     }
   });
 
@@ -108,6 +112,9 @@ describe('in the live environment', () => {
     await refusedByHand(APPROVAL, values);
     const collection = await makeCollection(db, merchantId, 'succeeded');
     await refusedByHand(REVERSAL, [newId('rev'), merchantId, collection.id, person.userId]);
+    const refundId = newId('rev');
+    await db.pool.query(REVERSAL, [refundId, merchantId, collection.id, shop.maker.userId]);
+    await refusedByHand(REFUND_APPROVAL, [refundId, person.userId, merchantId, new Date()]);
     await db.pool.query("UPDATE members SET approver_since = now() - interval '9 days' WHERE user_id = $1", [
       person.userId,
     ]);
@@ -230,7 +237,9 @@ describe('in the test environment', () => {
 const APPROVAL = `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at, attestation)
   VALUES ($1, $2, $3, $4, repeat('a', 43))`;
 const REVERSAL = `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by,
-    created_at, updated_at, send_deadline_at)
-  VALUES ($1, $2, $3, 'requested', gen_random_uuid(), $4, now(), now(), now())`;
+    approvals_required, created_at, updated_at, expires_at)
+  VALUES ($1, $2, $3, 'queued', gen_random_uuid(), $4, 1, now(), now(), now() + interval '1 day')`;
+const REFUND_APPROVAL = `INSERT INTO reversal_approvals (reversal_id, user_id, merchant_id, approved_at, attestation)
+  VALUES ($1, $2, $3, $4, repeat('a', 43))`;
 const RELEASE = `UPDATE payouts SET state = 'released', previous_state = 'queued', version = 1, send_deadline_at = now(),
   approvals_required = 1, release_attestation = repeat('a', 43) WHERE id = $1`;

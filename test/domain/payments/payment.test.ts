@@ -11,7 +11,6 @@ const EXPECTED: Readonly<Record<PaymentState, readonly [isFinal: boolean, isRech
   prompted: [false, false],
   queued: [false, false],
   released: [false, false],
-  requested: [false, false],
   reconciling: [false, false],
   succeeded: [true, true],
   failed: [true, true],

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { FAILURE_CODES, payoutFailure } from '../../../src/domain/payments/failure.ts';
 import { MAX_AMOUNT_MINOR } from '../../../src/domain/money.ts';
+import { APPROVAL_STATES, approvalState } from '../../../src/domain/payments/approval.ts';
 import {
-  APPROVAL_STATES,
-  approvalState,
   PAYOUT_STATES,
   PAYOUT_TRANSITIONS,
   payoutObject,

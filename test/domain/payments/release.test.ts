@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import type { Person } from '../../../src/domain/accounts/member.ts';
-import { PAYOUT_STATES, type Approval, type Payout } from '../../../src/domain/payments/payout.ts';
+import type { Approval } from '../../../src/domain/payments/approval.ts';
+import { PAYOUT_STATES, type Payout } from '../../../src/domain/payments/payout.ts';
 import { DEFAULT_POLICY, type Policy } from '../../../src/domain/accounts/policy.ts';
 import {
   approvalsRequired,
@@ -37,7 +38,7 @@ const withPolicy = (fields: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ..
 /** The code that the attempt is refused with; null when it may go ahead. */
 function refusal(fields: Partial<ReleaseAttempt>): ErrorCode | null {
   const attempt: ReleaseAttempt = {
-    payout: payoutWith(),
+    payment: payoutWith(),
     person: personWith(),
     policy: DEFAULT_POLICY,
     releasedMinor: 0n,
@@ -62,27 +63,27 @@ describe('a release', () => {
     const person = personWith({ roles: ['owner'], hasSecondFactor: true, secondFactorAt: AT });
     for (const state of PAYOUT_STATES) {
       const payout = payoutWith({ state, createdBy: person.userId });
-      assert.equal(refusal({ person, payout }), 'approval_self', state);
+      assert.equal(refusal({ person, payment: payout }), 'approval_self', state);
     }
   });
 
   it('is refused by the person who created the API key that created the payout', () => {
     const person = personWith();
     const payout = payoutWith({ createdBy: person.userId, apiKeyId: newId('key') });
-    assert.equal(refusal({ person, payout }), 'approval_self');
+    assert.equal(refusal({ person, payment: payout }), 'approval_self');
   });
 
   for (const state of PAYOUT_STATES.filter((other) => other !== 'queued')) {
     it(`is refused for a payout that is ${state}, and the message says so`, () => {
-      assert.equal(refusal({ payout: payoutWith({ state }) }), 'state_conflict');
+      assert.equal(refusal({ payment: payoutWith({ state }) }), 'state_conflict');
       assert.match(notQueued(payoutWith({ state })).message, new RegExp(`is ${state}:`));
     });
   }
 
   it('is possible until the last millisecond before the payout expires, and not from then on', () => {
-    assert.equal(refusal({ payout: payoutWith({ expiresAt: new Date(AT.getTime() + 1) }) }), null);
-    assert.equal(refusal({ payout: payoutWith({ expiresAt: AT }) }), 'state_conflict');
-    assert.equal(refusal({ payout: payoutWith({ expiresAt: ago(1) }) }), 'state_conflict');
+    assert.equal(refusal({ payment: payoutWith({ expiresAt: new Date(AT.getTime() + 1) }) }), null);
+    assert.equal(refusal({ payment: payoutWith({ expiresAt: AT }) }), 'state_conflict');
+    assert.equal(refusal({ payment: payoutWith({ expiresAt: ago(1) }) }), 'state_conflict');
   });
 });
 
@@ -123,7 +124,7 @@ describe('the daily limit of an approver', () => {
   ];
   for (const [what, releasedMinor, amountMinor, expected] of lines) {
     it(what, () => {
-      assert.equal(refusal({ policy, releasedMinor, payout: payoutWith({ amountMinor }) }), expected);
+      assert.equal(refusal({ policy, releasedMinor, payment: payoutWith({ amountMinor }) }), expected);
     });
   }
 

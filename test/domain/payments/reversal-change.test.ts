@@ -1,8 +1,8 @@
 // How a transition input changes a reversal: every state with every input.
 import assert from 'node:assert/strict';
 import { REVERSAL_STATES, REVERSAL_TRANSITIONS, type Reversal } from '../../../src/domain/payments/reversal.ts';
-import { changeReversal } from '../../../src/domain/payments/reversal-change.ts';
-import type { ReversalTransitionInput } from '../../../src/domain/payments/reversal-progress.ts';
+import { changeReversal, type ReversalChangeInput } from '../../../src/domain/payments/reversal-change.ts';
+import { newId } from '../../../src/domain/ids.ts';
 import { AT } from './collections.ts';
 import { reversalWith } from './reversals.ts';
 
@@ -16,8 +16,20 @@ const CLOCKS = {
 };
 const NOW = new Date(AT.getTime() + 60_000);
 
+const PERSON = newId('usr');
+
 /** Each input, and what it writes besides the state. */
-const INPUTS: readonly (readonly [ReversalTransitionInput, Partial<Reversal>])[] = [
+const INPUTS: readonly (readonly [ReversalChangeInput, Partial<Reversal>])[] = [
+  [
+    { kind: 'released', sendDeadlineAt: NOW, releaseAttestation: 'attested' },
+    { sendDeadlineAt: NOW, releaseAttestation: 'attested' },
+  ],
+  [
+    { kind: 'rejected', by: PERSON, reason: 'wrong one' },
+    { decidedBy: PERSON, rejectionReason: 'wrong one' },
+  ],
+  [{ kind: 'cancelled', by: PERSON }, { decidedBy: PERSON }],
+  [{ kind: 'approval_expired' }, {}],
   [{ kind: 'outcome_unknown' }, {}],
   [{ kind: 'refunded' }, { isCollectionReturned: true }],
   [{ kind: 'declined', failureCode: 'payer_not_found' }, { failureCode: 'payer_not_found' }],
@@ -38,7 +50,7 @@ describe('a transition input of a reversal', () => {
         }
         // The operator may still turn out to have made the refund that it did not know.
         const whenFinal = { never_accepted: LATE_AFTER_MS, refunded: RETURN_AFTER_MS }[input.kind as string] ?? null;
-        const dueAfterMs = to === 'reconciling' ? STALE_AFTER_MS : whenFinal;
+        const dueAfterMs = to === 'reconciling' || to === 'released' ? STALE_AFTER_MS : whenFinal;
         assert.deepEqual(change, {
           before,
           after: { ...before, state: to, updatedAt: NOW, ...written },

@@ -37,7 +37,7 @@ type Rule = ProgressRule<Case, ReversalTransitionInput | null>;
 const RULES: readonly Rule[] = [
   {
     title: 'records nothing for a final reversal',
-    fits: ({ state }) => state === 'succeeded' || state === 'failed',
+    fits: ({ state }) => state !== 'released' && state !== 'reconciling',
     records: () => null,
   },
   {
@@ -59,7 +59,7 @@ const RULES: readonly Rule[] = [
   {
     title: 'records an unknown outcome when the send deadline passes without one, or other money was paid',
     fits: ({ state, status, nowMs }) =>
-      state === 'requested' && (nowMs >= DEADLINE_MS || status.kind === 'paid_otherwise'),
+      state === 'released' && (nowMs >= DEADLINE_MS || status.kind === 'paid_otherwise'),
     records: () => ({ kind: 'outcome_unknown' }),
   },
   { title: 'records nothing while the outcome is awaited', fits: () => true, records: () => null },
@@ -72,6 +72,10 @@ const CASES: readonly Case[] = REVERSAL_STATES.flatMap((state) =>
 );
 
 const TRANSITION_KINDS: readonly ReversalTransitionKind[] = [
+  'released',
+  'rejected',
+  'cancelled',
+  'approval_expired',
   'outcome_unknown',
   'refunded',
   'declined',
@@ -81,11 +85,15 @@ const TRANSITION_KINDS: readonly ReversalTransitionKind[] = [
 
 // Written out once more from the contract: a state and a kind of transition lead to a state; every other pair to none.
 const EXPECTED: Readonly<Record<string, ReversalState>> = {
-  'requested outcome_unknown': 'reconciling',
-  'requested refunded': 'succeeded',
-  'requested declined': 'failed',
-  'requested never_sent': 'failed',
-  'requested never_accepted': 'failed',
+  'queued released': 'released',
+  'queued rejected': 'rejected',
+  'queued cancelled': 'cancelled',
+  'queued approval_expired': 'expired',
+  'released outcome_unknown': 'reconciling',
+  'released refunded': 'succeeded',
+  'released declined': 'failed',
+  'released never_sent': 'failed',
+  'released never_accepted': 'failed',
   'reconciling refunded': 'succeeded',
   'reconciling declined': 'failed',
   'reconciling never_sent': 'failed',
@@ -96,10 +104,13 @@ describe('the table of reversal transitions', () => {
   itIsTheTable(REVERSAL_TRANSITIONS, TRANSITION_KINDS, EXPECTED);
 });
 
+const APPROVED = { approvals: 1, approvalsRequired: 1, expiresAtMs: 0 };
+
 describe('the progress of a reversal', () => {
   itFollowsRules(RULES, CASES, ({ state, status, nowMs, hasEvidence }) =>
     nextReversalTransition(
       {
+        ...APPROVED,
         state,
         sendDeadlineAtMs: DEADLINE_MS,
         isSendBegun: true,
@@ -121,12 +132,21 @@ describe('a reversal as merchants see it', () => {
     assert.deepEqual(Object.entries(reversalObject(reversal)), [
       ['id', reversal.id],
       ['collection_id', reversal.collectionId],
-      ['state', 'requested'],
+      ['state', 'released'],
+      ['approval_state', 'approved'],
+      ['amount', 5000],
+      ['currency', 'UGX'],
+      ['phone', '256772000100'],
+      ['reference', 'INV-1042'],
       ['failure', null],
       ['operator_reference', 'bab7498a-e092-4d89-8fba-2f337846fdb9'],
-      ['requested_by', reversal.requestedBy],
+      ['requested_by', reversal.createdBy],
+      ['approvals_required', 1],
+      ['approvals', []],
+      ['rejection_reason', null],
       ['created_at', '2026-01-31T12:00:00.000Z'],
       ['updated_at', '2026-01-31T12:00:00.000Z'],
+      ['expires_at', '2026-02-01T12:00:00.000Z'],
     ]);
   });
 
@@ -137,6 +157,7 @@ describe('a reversal as merchants see it', () => {
 
   it('stays pending on not_found once the operator accepted the refund', () => {
     const snapshot = {
+      ...APPROVED,
       state: 'reconciling',
       sendDeadlineAtMs: 1000,
       isSendBegun: true,

@@ -194,14 +194,23 @@ describe('a payment that nobody tried to send', () => {
     );
     assert.deepEqual(
       REVERSAL_STATES.filter((state) =>
-        LIFECYCLES.reversal.isNeverSent({ ...SENDS, isCollectionReturned: false, state, sendDeadlineAtMs: 1000 }, 1000),
+        LIFECYCLES.reversal.isNeverSent(
+          { ...SENDS, ...APPROVED, isCollectionReturned: false, state, sendDeadlineAtMs: 1000 },
+          1000,
+        ),
       ),
-      ['requested', 'reconciling'],
+      REVERSAL_STATES.filter((state) => !isFinal(state)),
     );
   });
 
   it('is, as a refund, accepted when the operator says anything that takes no other end and that only one who has it can say', () => {
-    const progress = { ...SENDS, isCollectionReturned: false, state: 'reconciling', sendDeadlineAtMs: 1000 } as const;
+    const progress = {
+      ...SENDS,
+      ...APPROVED,
+      isCollectionReturned: false,
+      state: 'reconciling',
+      sendDeadlineAtMs: 1000,
+    } as const;
     const accepts = (status: OperatorStatus) =>
       LIFECYCLES.reversal.isAcceptanceUnrecorded(progress, status) &&
       !LIFECYCLES.reversal.isAcceptanceUnrecorded({ ...progress, isAccepted: true }, status);
@@ -212,7 +221,13 @@ describe('a payment that nobody tried to send', () => {
   });
 
   it('is a refund before its deadline too, once the operator returned the collection', () => {
-    const refund = { ...SENDS, state: 'requested', sendDeadlineAtMs: 2000, isCollectionReturned: true } as const;
+    const refund = {
+      ...SENDS,
+      ...APPROVED,
+      state: 'released',
+      sendDeadlineAtMs: 2000,
+      isCollectionReturned: true,
+    } as const;
     assert.deepEqual(
       [refund, { ...refund, isCollectionReturned: false }, { ...refund, isSendBegun: true }].map((each) =>
         LIFECYCLES.reversal.isNeverSent(each, 1000),

@@ -1,7 +1,7 @@
 // What people decide about payouts: release, reject or cancel them.
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import { payoutObject, type Payout } from '../../../domain/payments/payout.ts';
-import type { EndQueuedPayout } from '../../../operations/payments/end-queued-payout.ts';
+import type { EndQueuedPayout } from '../../../operations/payments/end-queued-payment.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import {

@@ -1,5 +1,5 @@
 // Payouts: create, list, fetch. People release them in the console.
-import { payoutObject, statesOfApproval, type PayoutState } from '../../../domain/payments/payout.ts';
+import { payoutObject, statesOfApproval } from '../../../domain/payments/payout.ts';
 import type { ApiKeyId, UserId } from '../../../domain/ids.ts';
 import { getPayout, listPayouts } from '../../../queries/payments/payout.ts';
 import type { ApiDeps, Caller } from '../../context.ts';
@@ -10,6 +10,7 @@ import {
   CREATE_PAYMENT_ERRORS,
   paymentFilter,
   toPaymentRequest,
+  wantedStates,
 } from '../../schemas/payments/payment.ts';
 import {
   createPayoutSchema,
@@ -79,20 +80,11 @@ function listRoute(deps: ApiDeps): Route {
     query: listPayoutsSchema,
     response: { status: 200, description: 'One page.', schema: payoutListSchema },
     handle: async ({ merchantId, query }) => {
-      const states = wantedStates(query);
+      const states = wantedStates(query, statesOfApproval);
       const filter = { ...paymentFilter(query), ...(states && { states }) };
       return { body: pageObject(await listPayouts(deps.db, merchantId, filter, query.limit), payoutObject) };
     },
   });
-}
-
-type StateFilters = Pick<ReturnType<typeof listPayoutsSchema.parse>, 'state' | 'approval_state'>;
-
-// Both filters apply to the one state that is recorded. Null: any state.
-function wantedStates({ state, approval_state: approval }: StateFilters): PayoutState[] | null {
-  const ofApproval = approval === undefined ? null : statesOfApproval(approval);
-  if (state === undefined) return ofApproval;
-  return ofApproval === null || ofApproval.includes(state) ? [state] : [];
 }
 
 function fetchRoute(deps: ApiDeps): Route {

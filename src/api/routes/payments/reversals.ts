@@ -1,31 +1,46 @@
-// The reversals of collections that approvers request.
-import { reversalObject } from '../../../domain/payments/reversal.ts';
-import { getLatestReversal } from '../../../queries/payments/reversal.ts';
+// The reversals of collections: makers request them, approvers release them.
+import type { ActedBy } from '../../../domain/accounts/member.ts';
+import { reversalObject, statesOfReversalApproval, type Reversal } from '../../../domain/payments/reversal.ts';
+import type { EndQueuedReversal } from '../../../operations/payments/end-queued-payment.ts';
+import { getLatestReversal, getReversal, listReversals } from '../../../queries/payments/reversal.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
-import { reversalSchema } from '../../schemas/payments/reversal.ts';
+import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { wantedStates } from '../../schemas/payments/payment.ts';
+import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
+import { listReversalsSchema, reversalListSchema, reversalSchema } from '../../schemas/payments/reversal.ts';
 
 const REVERSALS = 'Console reversals';
+const REVERSAL = { status: 200, description: 'The reversal as it then stands.', schema: reversalSchema } as const;
 
 export function reversalRoutes(deps: ApiDeps): Route[] {
-  return [reverseRoute(deps), reversalRoute(deps)];
+  return [
+    requestRoute(deps),
+    latestRoute(deps),
+    listRoute(deps),
+    fetchRoute(deps),
+    releaseRoute(deps),
+    rejectRoute(deps),
+    cancelRoute(deps),
+  ];
 }
 
-function reverseRoute(deps: ApiDeps): Route {
+function requestRoute(deps: ApiDeps): Route {
   return route(deps, {
     method: 'post',
     path: '/v1/console/collections/{id}/reversal',
     operationId: 'reverseCollection',
     tag: REVERSALS,
-    summary: 'Give the whole amount of a collection back to its payer',
+    summary: 'Request that the whole amount of a collection goes back to its payer',
     description:
-      'The collection becomes `reversed` when the operator confirms the refund, and not before. With too little ' +
+      'Nothing is sent until another person releases it. The amount can be spent on nothing else meanwhile. The ' +
+      'collection becomes `reversed` when the operator confirms the refund, and not before. With too little ' +
       'available the answer is 402, and is kept like any other.',
-    access: { roles: ['approver'] },
+    access: { roles: ['maker'] },
     needsStepUp: true,
     idPrefix: 'col',
     isIdempotent: true,
-    response: { status: 202, description: 'Accepted and recorded.', schema: reversalSchema },
+    response: { status: 202, description: 'Recorded and queued.', schema: reversalSchema },
     errors: ['collection_not_found', 'state_conflict', 'balance_insufficient'],
     handle: async ({ id: collectionId, idempotencyKey, by }) => {
       const created = await deps.payments.createReversal({ by, collectionId, idempotencyKey, at: new Date() });
@@ -35,17 +50,119 @@ function reverseRoute(deps: ApiDeps): Route {
   });
 }
 
-function reversalRoute(deps: ApiDeps): Route {
+function latestRoute(deps: ApiDeps): Route {
   return route(deps, {
     method: 'get',
     path: '/v1/console/collections/{id}/reversal',
-    operationId: 'getReversal',
+    operationId: 'getLatestReversal',
     tag: REVERSALS,
-    summary: 'The latest reversal that somebody asked for',
+    summary: 'The latest reversal of a collection that somebody asked for',
     access: 'session',
     idPrefix: 'col',
     response: { status: 200, description: 'The reversal.', schema: reversalSchema },
     errors: ['collection_not_found', 'reversal_not_found'],
     handle: async ({ merchantId, id }) => ({ body: reversalObject(await getLatestReversal(deps.db, merchantId, id)) }),
   });
+}
+
+function listRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: '/v1/console/reversals',
+    operationId: 'listReversals',
+    tag: REVERSALS,
+    summary: 'List reversals, newest first',
+    description: 'With `approval_state=pending`, those that wait for an approver.',
+    access: 'session',
+    query: listReversalsSchema,
+    response: { status: 200, description: 'One page.', schema: reversalListSchema },
+    handle: async ({ merchantId, query }) => {
+      const states = wantedStates(query, statesOfReversalApproval);
+      const filter = { ...rangeOf(query), ...(states && { states }) };
+      return { body: pageObject(await listReversals(deps.db, merchantId, filter, query.limit), reversalObject) };
+    },
+  });
+}
+
+function fetchRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: '/v1/console/reversals/{id}',
+    operationId: 'getReversal',
+    tag: REVERSALS,
+    summary: 'Fetch one reversal with its approval state',
+    access: 'session',
+    idPrefix: 'rev',
+    response: { status: 200, description: 'The reversal.', schema: reversalSchema },
+    errors: ['reversal_not_found'],
+    handle: async ({ merchantId, id }) => ({ body: reversalObject(await getReversal(deps.db, merchantId, id)) }),
+  });
+}
+
+function releaseRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: '/v1/console/reversals/{id}/release',
+    operationId: 'releaseReversal',
+    tag: REVERSALS,
+    summary: 'Release a refund that somebody else requested',
+    description:
+      'As for a payout, and within the same limits: what an approver releases in a day counts together. Where the ' +
+      'policy asks for two approvers, the reversal stays `queued` after the first.',
+    access: { roles: ['approver'] },
+    needsStepUp: true,
+    idPrefix: 'rev',
+    isIdempotent: true,
+    response: REVERSAL,
+    errors: ['reversal_not_found', 'approval_self', 'state_conflict'],
+    handle: async ({ id: reversalId, idempotencyKey, by }) => {
+      const released = await deps.payments.releaseReversal({ by, idempotencyKey, reversalId, at: new Date() });
+      if (released.kind === 'approved') deps.offer({ kind: 'reversal', ...released.reversal });
+      return { stored: released };
+    },
+  });
+}
+
+function rejectRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: '/v1/console/reversals/{id}/reject',
+    operationId: 'rejectReversal',
+    tag: REVERSALS,
+    summary: 'Reject a queued refund',
+    access: { roles: ['approver'] },
+    idPrefix: 'rev',
+    body: rejectPayoutSchema,
+    response: REVERSAL,
+    errors: ['reversal_not_found', 'state_conflict'],
+    handle: async ({ id, body: { reason }, by }) => ({
+      body: reversalObject(await decide(deps, by, id, { kind: 'reject', reason })),
+    }),
+  });
+}
+
+function cancelRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: '/v1/console/reversals/{id}/cancel',
+    operationId: 'cancelReversal',
+    tag: REVERSALS,
+    summary: 'Cancel a queued refund that one requested oneself',
+    access: 'session',
+    idPrefix: 'rev',
+    response: REVERSAL,
+    errors: ['reversal_not_found', 'state_conflict'],
+    handle: async ({ id, by }) => ({ body: reversalObject(await decide(deps, by, id, { kind: 'cancel' })) }),
+  });
+}
+
+async function decide(
+  deps: ApiDeps,
+  by: ActedBy,
+  reversalId: string,
+  decision: EndQueuedReversal['decision'],
+): Promise<Reversal> {
+  const reversal = await deps.payments.endQueuedReversal({ by, reversalId, decision, at: new Date() });
+  deps.offer({ kind: 'reversal', ...reversal });
+  return reversal;
 }

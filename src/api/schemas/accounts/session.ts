@@ -134,6 +134,7 @@ export const sessionSchema = z
           .meta({
             description: `Queued, and this person may release them. ${MAX_WAITING_SHOWN} stands for more, too.`,
           }),
+        reversals: z.int().min(0).max(MAX_WAITING_SHOWN).meta({ description: 'Queued refunds, likewise.' }),
       })
       .meta({ description: 'How much waits for this person’s word as a second one, at the merchant of the session.' }),
     moves_money_from: time.nullable().meta({
@@ -190,6 +191,7 @@ export function sessionObject(session: OwnSession, { environment, stepUpOperatio
     ends_at: sessionEndsAt(session).toISOString(),
     expires_at: sessionExpiresAt(session).toISOString(),
     waits_for_you: {
+      reversals: session.waitsForYou.reversals,
       invitations: session.waitsForYou.invitations,
       member_changes: session.waitsForYou.memberChanges,
       policy_changes: session.waitsForYou.policyChanges,

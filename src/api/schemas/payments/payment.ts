@@ -1,11 +1,12 @@
 // What collections and payouts have in common on the wire.
 import { z } from 'zod';
+import { APPROVAL_STATES, type ApprovalState } from '../../../domain/payments/approval.ts';
 import type { PaymentRequest } from '../../../domain/payments/payment-request.ts';
 import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failure.ts';
 import { OPERATORS, type OperatorId } from '../../../domain/payments/operator-catalogue.ts';
 import { definedFields, type CodesByParameter } from '../../validation.ts';
 import { rangeOf, timeFilters } from '../page.ts';
-import { amount, idOf, metadata, phone, printable } from '../primitives.ts';
+import { amount, idOf, metadata, phone, printable, time } from '../primitives.ts';
 
 /** The fields of a request for a collection or a payout. */
 export const paymentFields = {
@@ -57,6 +58,27 @@ export const shownReference = z.string().meta({ example: 'INV-1042' });
 export const shownPhone = z.string().meta({ example: '256772123456' });
 export const shownDescription = z.string().nullable().meta({ example: 'Two bags of maize' });
 export const shownMetadata = z.record(z.string(), z.string()).meta({ example: { order: '1042' } });
+
+/** Of payouts and refunds. */
+export const approvalState = z.enum(APPROVAL_STATES).meta({ id: 'ApprovalState' });
+export const approvals = z
+  .array(z.strictObject({ user_id: userId, approved_at: time }))
+  .meta({ example: [], description: 'Oldest first.' });
+
+type StateFilters<State> = {
+  readonly state?: State | undefined;
+  readonly approval_state?: ApprovalState | undefined;
+};
+
+/** The states that pass both filters, which apply to the one state that is recorded. Null: any state. */
+export function wantedStates<State>(
+  { state, approval_state: approval }: StateFilters<State>,
+  statesOf: (approval: ApprovalState) => State[],
+): State[] | null {
+  const ofApproval = approval === undefined ? null : statesOf(approval);
+  if (state === undefined) return ofApproval;
+  return ofApproval === null || ofApproval.includes(state) ? [state] : [];
+}
 export const operator = z.enum(Object.keys(OPERATORS) as [OperatorId, ...OperatorId[]]);
 export const failure = z
   .strictObject({

@@ -1,9 +1,11 @@
 // Payouts on the wire.
 import { z } from 'zod';
-import { APPROVAL_STATES, PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
+import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import {
+  approvals,
+  approvalState,
   currency,
   failure,
   operator,
@@ -20,7 +22,6 @@ import {
 import { idOf, printable, time } from '../primitives.ts';
 
 const state = z.enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]]).meta({ id: 'PayoutState' });
-const approvalState = z.enum(APPROVAL_STATES).meta({ id: 'ApprovalState' });
 
 export const createPayoutSchema = z.strictObject(paymentFields).meta({ id: 'CreatePayout' });
 
@@ -41,9 +42,7 @@ export const payoutSchema = z
     amount_reversed: z.int().min(0).meta({ example: 0 }),
     created_by: userId.meta({ description: 'The person who asked, or who made the key that asked.' }),
     approvals_required: z.int().min(1).meta({ example: 1, description: 'How many other people must release it.' }),
-    approvals: z
-      .array(z.strictObject({ user_id: userId, approved_at: time }))
-      .meta({ example: [], description: 'Oldest first.' }),
+    approvals,
     rejection_reason: z.string().nullable().meta({ example: null }),
     created_at: time,
     updated_at: time,

@@ -1,18 +1,49 @@
 // Reversals on the wire.
 import { z } from 'zod';
 import { REVERSAL_STATES } from '../../../domain/payments/reversal.ts';
+import { isId } from '../../../domain/ids.ts';
+import { pageQuery, pageSchema } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
-import { failure, operatorReference, userId } from './payment.ts';
+import {
+  approvals,
+  approvalState,
+  currency,
+  failure,
+  operatorReference,
+  shownAmount,
+  shownPhone,
+  shownReference,
+  userId,
+} from './payment.ts';
+
+const state = z.enum(REVERSAL_STATES).meta({ id: 'ReversalState' });
 
 export const reversalSchema = z
   .strictObject({
     id: idOf('rev'),
     collection_id: idOf('col'),
-    state: z.enum(REVERSAL_STATES),
+    state,
+    approval_state: approvalState,
+    amount: shownAmount.meta({ example: 5000, description: 'The whole amount of the collection.' }),
+    currency,
+    phone: shownPhone,
+    reference: shownReference,
     failure,
     operator_reference: operatorReference.meta({ description: 'What the operator knows the refund by.' }),
     requested_by: userId,
+    approvals_required: z.int().min(1).meta({ example: 1, description: 'How many other people must release it.' }),
+    approvals,
+    rejection_reason: z.string().nullable().meta({ example: null }),
     created_at: time,
     updated_at: time,
+    expires_at: time.meta({ description: 'From then on it cannot be released.' }),
   })
   .meta({ id: 'Reversal' });
+
+export const reversalListSchema = pageSchema(reversalSchema, 'ReversalList');
+
+export const listReversalsSchema = z.strictObject({
+  ...pageQuery((id) => isId('rev', id)).shape,
+  state: state.optional(),
+  approval_state: approvalState.optional(),
+});

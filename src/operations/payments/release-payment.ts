@@ -1,4 +1,4 @@
-// Releases payouts: records the approval of a person, and releases the payout when it has enough approvals.
+// Releases payouts and refunds: records the approval of a person, and releases the payment when it has enough approvals.
 import { recordAct, recordRefusal } from '../../db/accounts/audit.ts';
 import { withSavepoint, type Tx } from '../../db/database.ts';
 import {
@@ -11,27 +11,35 @@ import {
   countApprovers,
   findMemberRolesLocked,
   insertApproval,
+  requireApprovals,
   sumApprovedSince,
-} from '../../db/payments/payout-approval.ts';
-import { recordPayoutChange, requireApprovals } from '../../db/payments/payout-change.ts';
+} from '../../db/payments/approval.ts';
+import { recordPayoutChange } from '../../db/payments/payout-change.ts';
 import { findPayout, findPayoutLocked, lockPayouts } from '../../db/payments/payout.ts';
+import { findReversalLocked, updateReversal } from '../../db/payments/reversal.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMoneyMover, requireTwoOwners } from '../../db/accounts/waiting-time.ts';
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
-import { isId } from '../../domain/ids.ts';
+import type { Clocks } from '../../domain/clocks.ts';
+import { isId, type MerchantId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
-import { approvalState, payoutObject, type Payout } from '../../domain/payments/payout.ts';
+import { approvalState } from '../../domain/payments/approval.ts';
+import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
 import { changePayout } from '../../domain/payments/payout-change.ts';
 import {
   approvalsRequired,
   checkRelease,
   checkSecondFactor,
   DAILY_LIMIT_WINDOW_MS,
+  type ApprovablePayment,
 } from '../../domain/payments/release.ts';
+import { reversalObject, type Reversal } from '../../domain/payments/reversal.ts';
+import { changeReversal } from '../../domain/payments/reversal-change.ts';
+import { attestedPayout, attestedRefund, type ApprovedPayment } from '../../security/release-attestation.ts';
 import { checkBeforeDeadlineMs } from '../../domain/work.ts';
 import type { PaymentContext } from './payment-context.ts';
 
@@ -44,10 +52,13 @@ type Context = Omit<PaymentContext, 'db'>;
 
 export type ReleasePayout = Release & { readonly payoutId: string };
 export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] };
+export type ReleaseReversal = Release & { readonly reversalId: string };
 
 type Replayed = { readonly kind: 'replayed'; readonly response: StoredResponse };
 export type ReleasedPayout =
   { readonly kind: 'approved'; readonly response: StoredResponse; readonly payout: Payout } | Replayed;
+export type ReleasedReversal =
+  { readonly kind: 'approved'; readonly response: StoredResponse; readonly reversal: Reversal } | Replayed;
 /** `payouts` are the payouts that this call approved. */
 export type ReleasedPayouts =
   { readonly kind: 'approved'; readonly response: StoredResponse; readonly payouts: readonly Payout[] } | Replayed;
@@ -66,10 +77,25 @@ export async function releasePayout(context: PaymentContext, input: ReleasePayou
   return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
-    const payout = await approve(tx, input.payoutId, input, context);
+    const payout = await approve(tx, { of: PAYOUT, id: input.payoutId }, input, context);
     const response = { status: 200, body: JSON.stringify(payoutObject(payout)) };
     await storeResponse(tx, request, response);
     return { kind: 'approved', response, payout };
+  });
+}
+
+/** The same for a refund, with `reversal_not_found`. It is not released once the operator returned its collection by itself. */
+export async function releaseReversal(context: PaymentContext, input: ReleaseReversal): Promise<ReleasedReversal> {
+  const { userId } = input.by.person;
+  const path = `/v1/console/reversals/${input.reversalId}/release`;
+  const request = keyed(input, requestFingerprint('POST', path, userId));
+  return context.db.withTransaction(async (tx) => {
+    const stored = await claimIdempotencyKey(tx, request);
+    if (stored) return { kind: 'replayed', response: stored };
+    const reversal = await approve(tx, { of: REVERSAL, id: input.reversalId }, input, context);
+    const response = { status: 200, body: JSON.stringify(reversalObject(reversal)) };
+    await storeResponse(tx, request, response);
+    return { kind: 'approved', response, reversal };
   });
 }
 
@@ -89,7 +115,7 @@ export async function releasePayouts(context: PaymentContext, input: ReleasePayo
   return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
-    // Locked in the same order as by the release of one payout: the person, then the payouts.
+    // Locked in the same order as by the release of one payment: the person, then the payouts.
     const policy = await requireApprover(tx, person, context.environment, input.at);
     // Refused for all payouts together, and not stored: after a step-up the same key can be used.
     checkSecondFactor(person, policy, input.at);
@@ -117,7 +143,7 @@ type ReleaseResult =
 
 async function tryToApprove(tx: Tx, payoutId: string, input: Release, context: Context): Promise<ReleaseResult> {
   try {
-    const payout = await withSavepoint(tx, () => approve(tx, payoutId, input, context));
+    const payout = await withSavepoint(tx, () => approve(tx, { of: PAYOUT, id: payoutId }, input, context));
     return { payout, error: null, isNew: true };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -154,36 +180,89 @@ async function requireApprover(tx: Tx, person: Person, environment: Environment,
   return policy;
 }
 
-async function approve(tx: Tx, payoutId: string, input: Release, context: Context): Promise<Payout> {
+/** What differs between a payout and a refund when people decide about it. */
+type Approved<Payment extends ApprovablePayment> = {
+  readonly kind: 'payout' | 'reversal';
+  findLocked(tx: Tx, merchantId: MerchantId, id: string): Promise<Payment | null>;
+  notFound(): DomainError;
+  /** Throws `state_conflict` when it must not be released although people may decide about it. */
+  checkMayRelease(payment: Payment): void;
+  /** What its approvers agree to. */
+  toAttested(payment: Payment): ApprovedPayment;
+  /** Null, and nothing is written, when it cannot be released from its state, or has changed. */
+  release(tx: Tx, approved: Payment, input: ReleaseInput, context: Context): Promise<Payment | null>;
+};
+type ReleaseInput = { readonly sendDeadlineAt: Date; readonly releaseAttestation: string; readonly at: Date };
+
+const PAYOUT: Approved<Payout> = {
+  kind: 'payout',
+  findLocked: async (tx, merchantId, id) => (isId('pay', id) ? findPayoutLocked(tx, merchantId, id) : null),
+  notFound: () => new DomainError('payout_not_found', 'There is no payout with this id.'),
+  checkMayRelease: () => undefined,
+  toAttested: attestedPayout,
+  async release(tx, approved, { at, ...release }, { environment, clocks }) {
+    const change = changePayout(approved, { kind: 'released', ...release }, at, sendChecks(clocks));
+    return change !== null && (await recordPayoutChange(tx, change, environment)) ? change.after : null;
+  },
+};
+
+const REVERSAL: Approved<Reversal> = {
+  kind: 'reversal',
+  findLocked: async (tx, merchantId, id) => (isId('rev', id) ? findReversalLocked(tx, merchantId, id) : null),
+  notFound: () => new DomainError('reversal_not_found', 'There is no reversal with this id.'),
+  checkMayRelease({ isCollectionReturned }) {
+    if (!isCollectionReturned) return;
+    throw new DomainError('state_conflict', 'The operator has returned this collection by itself: reject the refund.');
+  },
+  toAttested: attestedRefund,
+  async release(tx, approved, { at, ...release }, { clocks }) {
+    const change = changeReversal(approved, { kind: 'released', ...release }, at, sendChecks(clocks));
+    return change !== null && (await updateReversal(tx, change)) ? change.after : null;
+  },
+};
+
+function sendChecks(clocks: Clocks): Clocks {
+  return { ...clocks, staleAfterMs: checkBeforeDeadlineMs(clocks.payoutSendDeadlineMs) };
+}
+
+async function approve<Payment extends ApprovablePayment>(
+  tx: Tx,
+  { of, id }: { readonly of: Approved<Payment>; readonly id: string },
+  input: Release,
+  context: Context,
+): Promise<Payment> {
   const { at } = input;
   const { person } = input.by;
   const { merchantId, userId } = person;
   const policy = await requireApprover(tx, person, context.environment, at);
-  const payout = isId('pay', payoutId) ? await findPayoutLocked(tx, merchantId, payoutId) : null;
-  if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
+  const payment = await of.findLocked(tx, merchantId, id);
+  if (payment === null) throw of.notFound();
   // A repeat by a person whose approval is recorded already releases nothing while another approval is missing.
-  const own = payout.approvals.find((approval) => approval.userId === userId);
-  const isRepeat = payout.state === 'queued' && own !== undefined;
-  if (isRepeat && (await countApprovals(tx, payout, context)) < payout.approvalsRequired) return payout;
+  const own = payment.approvals.find((approval) => approval.userId === userId);
+  const isRepeat = payment.state === 'queued' && own !== undefined;
+  if (isRepeat && (await countApprovals(tx, payment, of, context)) < payment.approvalsRequired) return payment;
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
   const approvedMinor = await sumApprovedSince(tx, merchantId, userId, since);
   const isCounted = own !== undefined && own.approvedAt > since;
-  const releasedMinor = isCounted ? approvedMinor - payout.amountMinor : approvedMinor;
-  checkRelease({ payout, person, policy, releasedMinor, at });
-  const attestation = context.releases.attestApproval(payout, { userId, approvedAt: at });
-  if (!isRepeat) await insertApproval(tx, { payoutId: payout.id, userId, merchantId, at, attestation });
-  const approved: Payout = {
-    ...payout,
-    approvals: isRepeat ? payout.approvals : [...payout.approvals, { userId, approvedAt: at, attestation }],
-    // A policy that became stricter applies to queued payouts; one that became looser does not.
-    approvalsRequired: Math.max(payout.approvalsRequired, approvalsRequired(policy, payout.amountMinor)),
+  const releasedMinor = isCounted ? approvedMinor - payment.amountMinor : approvedMinor;
+  checkRelease({ payment, person, policy, releasedMinor, at });
+  of.checkMayRelease(payment);
+  const attestation = context.releases.attestApproval(of.toAttested(payment), { userId, approvedAt: at });
+  if (!isRepeat) await insertApproval(tx, { kind: of.kind, id: payment.id, userId, merchantId, at, attestation });
+  const approved: Payment = {
+    ...payment,
+    approvals: isRepeat ? payment.approvals : [...payment.approvals, { userId, approvedAt: at, attestation }],
+    // A policy that became stricter applies to queued payments; one that became looser does not.
+    approvalsRequired: Math.max(payment.approvalsRequired, approvalsRequired(policy, payment.amountMinor)),
   };
-  const isReleased = (await countApprovals(tx, approved, context)) >= approved.approvalsRequired;
-  const after = isReleased ? await release(tx, approved, at, context) : await waitForAnother(tx, approved, at);
+  const isReleased = (await countApprovals(tx, approved, of, context)) >= approved.approvalsRequired;
+  const after = isReleased
+    ? await release(tx, approved, { of, at }, context)
+    : await waitForAnother(tx, approved, of, at);
   await recordAct(tx, input.by, {
-    action: isReleased ? 'payout.released' : 'payout.approved',
-    subjectId: payout.id,
-    before: { state: payout.state, approvals: payout.approvals.length },
+    action: `${of.kind}.${isReleased ? 'released' : 'approved'}`,
+    subjectId: payment.id,
+    before: { state: payment.state, approvals: payment.approvals.length },
     after: { state: after.state, approvals: after.approvals.length },
     at,
   });
@@ -191,31 +270,41 @@ async function approve(tx: Tx, payoutId: string, input: Release, context: Contex
 }
 
 // An approval that nobody attested counts for nothing, and neither does that of a person who may approve no more.
-async function countApprovals(tx: Tx, payout: Payout, { releases }: Context): Promise<number> {
-  const attested = payout.approvals.filter((approval) => releases.isApprovalAttested(payout, approval));
+async function countApprovals<Payment extends ApprovablePayment>(
+  tx: Tx,
+  payment: Payment,
+  of: Approved<Payment>,
+  { releases }: Context,
+): Promise<number> {
+  const subject = of.toAttested(payment);
+  const attested = payment.approvals.filter((approval) => releases.isApprovalAttested(subject, approval));
   return countApprovers(
     tx,
-    payout.merchantId,
+    payment.merchantId,
     attested.map(({ userId }) => userId),
   );
 }
 
-async function release(tx: Tx, approved: Payout, at: Date, context: Context): Promise<Payout> {
-  const { environment, clocks, releases } = context;
-  const sendDeadlineAt = new Date(at.getTime() + clocks.payoutSendDeadlineMs);
-  const releaseAttestation = releases.attestRelease(approved, { ...approved, sendDeadlineAt });
-  const staleAfterMs = checkBeforeDeadlineMs(clocks.payoutSendDeadlineMs);
-  const change = changePayout(approved, { kind: 'released', sendDeadlineAt, releaseAttestation }, at, {
-    ...clocks,
-    staleAfterMs,
-  });
-  if (change === null) throw new Error(`payout ${approved.id} could not be released from ${approved.state}`);
-  const isRecorded = await recordPayoutChange(tx, change, environment);
-  if (!isRecorded) throw new Error(`payout ${approved.id} changed while it was locked`);
-  return change.after;
+async function release<Payment extends ApprovablePayment>(
+  tx: Tx,
+  approved: Payment,
+  { of, at }: { readonly of: Approved<Payment>; readonly at: Date },
+  context: Context,
+): Promise<Payment> {
+  const sendDeadlineAt = new Date(at.getTime() + context.clocks.payoutSendDeadlineMs);
+  const releaseAttestation = context.releases.attestRelease(of.toAttested(approved), { ...approved, sendDeadlineAt });
+  const after = await of.release(tx, approved, { sendDeadlineAt, releaseAttestation, at }, context);
+  if (after === null)
+    throw new Error(`${approved.id} could not be released from ${approved.state}, or changed while locked`);
+  return after;
 }
 
-async function waitForAnother(tx: Tx, approved: Payout, at: Date): Promise<Payout> {
-  await requireApprovals(tx, approved.id, approved.approvalsRequired, at);
+async function waitForAnother<Payment extends ApprovablePayment>(
+  tx: Tx,
+  approved: Payment,
+  { kind }: Approved<Payment>,
+  at: Date,
+): Promise<Payment> {
+  await requireApprovals(tx, { kind, id: approved.id, count: approved.approvalsRequired, at });
   return { ...approved, updatedAt: at };
 }

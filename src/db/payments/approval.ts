@@ -1,0 +1,131 @@
+// Rows of approvals, and what the two-person rule needs to know of the people who approve.
+import type { MerchantId, PayoutId, ReversalId, UserId } from '../../domain/ids.ts';
+import type { Approval } from '../../domain/payments/approval.ts';
+import type { Role } from '../../domain/accounts/member.ts';
+import { statement, type Queryable, type Tx } from '../database.ts';
+
+type ApprovedKind = 'payout' | 'reversal';
+
+const insertStatement = (kind: ApprovedKind) =>
+  statement(
+    `${kind}_approval_insert`,
+    `INSERT INTO ${kind}_approvals (${kind}_id, user_id, merchant_id, approved_at, attestation)
+     VALUES ($1, $2, $3, $4, $5)`,
+  );
+const INSERT = { payout: insertStatement('payout'), reversal: insertStatement('reversal') };
+
+export type NewApproval = {
+  readonly kind: ApprovedKind;
+  readonly id: PayoutId | ReversalId;
+  readonly userId: UserId;
+  readonly merchantId: MerchantId;
+  readonly at: Date;
+  readonly attestation: string;
+};
+
+export async function insertApproval(tx: Tx, approval: NewApproval): Promise<void> {
+  const { kind, id, userId, merchantId, at, attestation } = approval;
+  await tx.run(INSERT[kind], [id, userId, merchantId, at, attestation]);
+}
+
+/** The approvals of a row, as one value of its own statement. */
+export const approvalsColumn = (kind: ApprovedKind, id: string): string =>
+  `(SELECT json_agg(json_build_object('userId', a.user_id, 'attestation', a.attestation,
+                                      'approvedAtMs', round(extract(epoch FROM a.approved_at) * 1000))
+                    ORDER BY a.approved_at, a.user_id)
+    FROM ${kind}_approvals a WHERE a.${kind}_id = ${id}) AS approvals`;
+
+/** What `approvalsColumn` selects. */
+export type ApprovalsInRow = readonly (Omit<Approval, 'approvedAt'> & { readonly approvedAtMs: number })[] | null;
+
+export function toApprovals(inRow: ApprovalsInRow): Approval[] {
+  return (inRow ?? []).map(({ approvedAtMs: ms, ...approval }) => ({ ...approval, approvedAt: new Date(ms) }));
+}
+
+const requireStatement = (kind: ApprovedKind) =>
+  statement(
+    `${kind}_require_approvals`,
+    `UPDATE ${kind}s SET approvals_required = $2, updated_at = $3, workflow_started_at = NULL, start_due_at = now()
+     WHERE id = $1 AND state = 'queued'`,
+  );
+const REQUIRE = { payout: requireStatement('payout'), reversal: requireStatement('reversal') };
+
+export type RequiredApprovals = Pick<NewApproval, 'kind' | 'id' | 'at'> & { readonly count: number };
+
+/** Records how many approvals a payment needs that waits for another one, and has its workflow signalled. */
+export async function requireApprovals(tx: Tx, { kind, id, count, at }: RequiredApprovals): Promise<void> {
+  await tx.run(REQUIRE[kind], [id, count, at]);
+}
+
+const COUNT_APPROVERS = statement(
+  'member_count_approvers',
+  `SELECT count(*)::int AS count FROM members
+   WHERE merchant_id = $1 AND user_id = ANY($2) AND removed_at IS NULL AND roles && ARRAY['owner', 'approver']`,
+);
+
+/** How many of these people may approve now: a person who was removed does not count. */
+export async function countApprovers(tx: Tx, merchantId: MerchantId, userIds: readonly UserId[]): Promise<number> {
+  const [row] = await tx.run<{ count: number }>(COUNT_APPROVERS, [merchantId, userIds]);
+  return row?.count ?? 0;
+}
+
+const SUM_SINCE = statement(
+  'approval_sum_since',
+  `SELECT coalesce(sum(amount_minor), 0)::bigint AS amount_minor FROM (
+     SELECT p.amount_minor FROM payout_approvals a JOIN payouts p ON p.id = a.payout_id
+     WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3
+     UNION ALL
+     SELECT c.amount_minor FROM reversal_approvals a
+     JOIN reversals r ON r.id = a.reversal_id JOIN collections c ON c.id = r.collection_id
+     WHERE a.merchant_id = $1 AND a.user_id = $2 AND a.approved_at > $3) AS approved`,
+);
+
+/** The sum of the payouts and refunds that a person approved for the merchant since then, sent or not. */
+export async function sumApprovedSince(
+  db: Queryable,
+  merchantId: MerchantId,
+  userId: UserId,
+  since: Date,
+): Promise<bigint> {
+  const [row] = await db.run<{ amountMinor: bigint }>(SUM_SINCE, [merchantId, userId, since]);
+  return row?.amountMinor ?? 0n;
+}
+
+const LOCK_MEMBER = statement(
+  'member_lock_roles',
+  `SELECT roles FROM members WHERE merchant_id = $1 AND user_id = $2 AND removed_at IS NULL FOR NO KEY UPDATE`,
+);
+
+/**
+ * The roles that a person has now, none if they are not a member. Until the transaction ends nobody changes them, and
+ * other decisions of this person wait.
+ */
+export async function findMemberRolesLocked(tx: Tx, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
+  const [row] = await tx.run<{ roles: Role[] }>(LOCK_MEMBER, [merchantId, userId]);
+  return row?.roles ?? [];
+}
+
+const waitingStatement = (kind: ApprovedKind, maker: string) =>
+  statement(
+    `${kind}_approval_count_waiting_for`,
+    `SELECT count(*)::int AS count FROM (
+       SELECT 1 FROM ${kind}s p
+       WHERE p.merchant_id = $1 AND p.state = 'queued' AND p.${maker} <> $2 AND p.expires_at > $3
+         AND NOT EXISTS (SELECT 1 FROM ${kind}_approvals a WHERE a.${kind}_id = p.id AND a.user_id = $2)
+       LIMIT $4) AS waiting`,
+  );
+const COUNT_WAITING_FOR = {
+  payout: waitingStatement('payout', 'created_by'),
+  reversal: waitingStatement('reversal', 'requested_by'),
+};
+
+/** How many queued payments of this kind wait for an approver who neither made nor approved them, counted up to `limit`. */
+export async function countWaitingFor(
+  db: Queryable,
+  kind: ApprovedKind,
+  { merchantId, userId }: { readonly merchantId: MerchantId; readonly userId: UserId },
+  { at, limit }: { readonly at: Date; readonly limit: number },
+): Promise<number> {
+  const [row] = await db.run<{ count: number }>(COUNT_WAITING_FOR[kind], [merchantId, userId, at, limit]);
+  return row?.count ?? 0;
+}

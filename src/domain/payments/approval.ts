@@ -1,0 +1,36 @@
+// The approvals of payouts and refunds: who gave one, and what the state says of them.
+import type { UserId } from '../ids.ts';
+
+export const APPROVAL_STATES = ['pending', 'approved', 'rejected', 'cancelled', 'expired'] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
+
+export type Approval = {
+  readonly userId: UserId;
+  readonly approvedAt: Date;
+  /** By the process that recorded it; null when no process of ours did, or one of a version that attested none. */
+  readonly attestation: string | null;
+};
+
+const APPROVAL_STATE = {
+  queued: 'pending',
+  released: 'approved',
+  reconciling: 'approved',
+  succeeded: 'approved',
+  failed: 'approved',
+  reversed: 'approved',
+  rejected: 'rejected',
+  cancelled: 'cancelled',
+  expired: 'expired',
+} as const satisfies Readonly<Record<string, ApprovalState>>;
+
+/** The states of payments that need approvals: payouts and refunds. */
+export type ApprovedState = keyof typeof APPROVAL_STATE;
+
+export function approvalState(state: ApprovedState): ApprovalState {
+  return APPROVAL_STATE[state];
+}
+
+/** The approval as JSON. */
+export function approvalObject({ userId, approvedAt }: Approval) {
+  return { user_id: userId, approved_at: approvedAt.toISOString() };
+}

@@ -1,0 +1,165 @@
+// What people decide about refunds that a maker requested: the same rules as for payouts, and one daily limit for both.
+import assert from 'node:assert/strict';
+import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
+import { createStatusAttestor } from '../../../activities/attestation.ts';
+import type { ReversalId } from '../../../src/domain/ids.ts';
+import { createPayments } from '../../../src/operations/payments/create-payments.ts';
+import { getReversal } from '../../../src/queries/payments/reversal.ts';
+import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
+import { testLog } from '../../support/engines.ts';
+import { useFixturePerCase } from '../../support/use-fixture.ts';
+import { contextOf, countRows, KEY_RING, makeCollection, record, tamper, TEST_CLOCKS } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
+import {
+  codeOr,
+  decideOnRefund,
+  makeReversal,
+  makeShop,
+  queue,
+  queueReversal,
+  recordReversal,
+  release,
+  releaseRefund,
+  requestPayout,
+  requestReversal,
+  setPolicy,
+  SOON_OVER,
+} from './payout-rows.ts';
+
+const REJECT = { kind: 'reject', reason: 'wrong one' } as const;
+const CANCEL = { kind: 'cancel' } as const;
+
+describe('a decision on a refund', () => {
+  const db = useDatabase();
+  const shop = useFixturePerCase(() => makeShop(db, 100_000n));
+
+  const paidCollection = () => makeCollection(db, shop.merchantId, 'succeeded');
+  const queued = async () => queueReversal(db, shop, await paidCollection());
+  const stateOf = async (id: ReversalId) => (await getReversal(db, shop.merchantId, id)).state;
+
+  it('releases it once another person approves, with an attestation and the send deadline', async () => {
+    const { id } = await queued();
+    const at = new Date();
+    const released = await releaseRefund(db, shop.approver, id, { at });
+    assert.ok(released.kind === 'approved');
+    const { reversal } = released;
+    assert.deepEqual(reversal, await getReversal(db, shop.merchantId, id));
+    assert.deepEqual([reversal.state, reversal.sendDeadlineAt?.getTime()], ['released', at.getTime() + 300_000]);
+    assert.deepEqual(
+      reversal.approvals.map(({ userId, approvedAt }) => [userId, approvedAt]),
+      [[shop.approver.userId, at]],
+    );
+    assert.equal(await countRows(db, `audit_entries WHERE subject_id = $1 AND action = 'reversal.released'`, [id]), 1);
+  });
+
+  it('is refused to its maker, to others than approvers, to other merchants, and for what is not queued', async () => {
+    const { id } = await queued();
+    const owner = { ...shop.maker, roles: ['owner'] as const };
+    await db.pool.query(`UPDATE members SET roles = '{owner}' WHERE user_id = $1`, [shop.maker.userId]);
+    assert.equal(await codeOr(releaseRefund(db, owner, id)), 'approval_self');
+    const other = await makeShop(db, 0n);
+    assert.equal(await codeOr(releaseRefund(db, other.approver, id)), 'reversal_not_found');
+    assert.equal(await codeOr(releaseRefund(db, other.maker, id)), 'permission_denied');
+    assert.equal(await codeOr(decideOnRefund(db, shop.otherApprover, id, CANCEL)), 'permission_denied');
+    assert.equal((await decideOnRefund(db, shop.approver, id, REJECT)).state, 'rejected');
+    assert.equal(await codeOr(releaseRefund(db, shop.approver, id)), 'state_conflict');
+    assert.equal(await codeOr(decideOnRefund(db, owner, id, CANCEL)), 'state_conflict');
+    assert.equal((await decideOnRefund(db, shop.approver, id, REJECT)).state, 'rejected', 'a repeat changes nothing');
+  });
+
+  it('takes two approvers above the amount of the policy, and counts an approver once', async () => {
+    await setPolicy(db, shop.merchantId, { twoApproversAboveMinor: 4999n });
+    const { id } = await queued();
+    await releaseRefund(db, shop.approver, id);
+    await releaseRefund(db, shop.approver, id);
+    assert.equal(await stateOf(id), 'queued');
+    await releaseRefund(db, shop.otherApprover, id);
+    assert.equal(await stateOf(id), 'released');
+  });
+
+  it('counts towards one daily limit with payouts', async () => {
+    await setPolicy(db, shop.merchantId, { approverDailyLimitMinor: 7000n });
+    const payout = await queue(db, shop, 2001n);
+    const [first, second] = [await queued(), await queued()];
+    await releaseRefund(db, shop.approver, first.id);
+    assert.equal(await codeOr(release(db, shop.approver, payout.id)), 'permission_denied');
+    assert.equal(await codeOr(releaseRefund(db, shop.approver, second.id)), 'permission_denied');
+    await release(db, shop.otherApprover, payout.id);
+    assert.equal(await codeOr(releaseRefund(db, shop.otherApprover, second.id)), 'permission_denied');
+  });
+
+  it('releases once, however many people approve, reject and cancel at the same moment', async () => {
+    const { id } = await queued();
+    const answers = await Promise.all([
+      codeOr(releaseRefund(db, shop.approver, id).then(() => 'ok')),
+      codeOr(releaseRefund(db, shop.otherApprover, id).then(() => 'ok')),
+      codeOr(decideOnRefund(db, shop.approver, id, REJECT).then(() => 'ok')),
+      codeOr(decideOnRefund(db, shop.maker, id, CANCEL).then(() => 'ok')),
+    ]);
+    assert.deepEqual(answers.sort(), ['ok', 'state_conflict', 'state_conflict', 'state_conflict']);
+  });
+
+  it('comes too late once it expired, which is recorded only then, and another refund may follow', async () => {
+    const collection = await paidCollection();
+    const refund = await queueReversal(db, shop, collection, SOON_OVER);
+    const expired = { kind: 'approval_expired' } as const;
+    const early = new Date(refund.expiresAt.getTime() - 1);
+    assert.equal((await recordReversal(db, refund, expired, early)).state, 'queued');
+    assert.equal(await codeOr(releaseRefund(db, shop.approver, refund.id, { at: refund.expiresAt })), 'state_conflict');
+    assert.equal((await recordReversal(db, refund, expired, refund.expiresAt)).state, 'expired');
+    assert.equal((await requestReversal(db, shop.maker, collection.id)).kind, 'created');
+  });
+
+  it('is refused once the operator returned the collection, whose amount is no longer reserved then', async () => {
+    const own = await makeShop(db, 0n);
+    const collection = await makeCollection(db, own.merchantId, 'succeeded');
+    await makeCollection(db, own.merchantId, 'succeeded', { amountMinor: 100n });
+    const { id } = await queueReversal(db, own, collection);
+    assert.equal((await requestPayout(db, own, 101n)).kind, 'refused', 'reserved from the request on');
+    await record(db, collection, { kind: 'returned' });
+    assert.equal(await codeOr(releaseRefund(db, own.approver, id)), 'state_conflict');
+    assert.equal((await requestPayout(db, own, 100n)).kind, 'created');
+    assert.equal((await decideOnRefund(db, own.maker, id, CANCEL)).state, 'cancelled');
+  });
+
+  it('gives its amount back to the merchant when it is cancelled', async () => {
+    const own = await makeShop(db, 0n);
+    const { id } = await queueReversal(db, own, await makeCollection(db, own.merchantId, 'succeeded'));
+    assert.equal((await requestPayout(db, own, 100n)).kind, 'refused');
+    await decideOnRefund(db, own.maker, id, CANCEL);
+    assert.equal((await requestPayout(db, own, 5000n)).kind, 'created');
+  });
+
+  for (const [what, forge] of [
+    ['another approver', `UPDATE reversal_approvals SET user_id = $2 WHERE reversal_id = $1`],
+    ['another maker', `UPDATE reversals SET requested_by = $2 WHERE id = $1`],
+    [
+      'another amount',
+      `UPDATE collections SET amount_minor = 5001, description = $2
+                        WHERE id = (SELECT collection_id FROM reversals WHERE id = $1)`,
+    ],
+    [
+      'another phone',
+      `UPDATE collections SET phone = '256772000999', description = $2
+                       WHERE id = (SELECT collection_id FROM reversals WHERE id = $1)`,
+    ],
+  ] as const) {
+    it(`is not sent with ${what} than the service recorded, and shown to a person`, async () => {
+      const { id, merchantId } = await makeReversal(db, shop, await paidCollection());
+      await tamper(db, forge, [id, shop.otherApprover.userId]);
+      const activities = createPaymentActivities({
+        db,
+        payments: createPayments(contextOf(db)),
+        releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
+        attestor: createStatusAttestor({ keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
+        operators: { 'mtn-momo': { refundCollection: () => assert.fail('it was sent') } },
+        clocks: TEST_CLOCKS,
+        log: { fatal: () => undefined },
+      } as unknown as PaymentActivityDeps);
+      const ref = { kind: 'reversal', id, merchantId } as const;
+      await assert.rejects(activities.sendWithOperator(ref), { type: 'ApprovalMissing' });
+      const found = `discrepancies WHERE reversal_id = $1 AND kind = 'release_unattested'`;
+      assert.equal(await countRows(db, found, [id]), 1);
+    });
+  }
+});
