@@ -2,7 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import { renewSession } from '../../db/accounts/session.ts';
+import { deleteSessionsOfUser, renewSession } from '../../db/accounts/session.ts';
 import { confirmTotp, findUserLocked } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
@@ -19,8 +19,8 @@ export type ConfirmSecondFactor = CountedAttempt & {
 };
 
 /**
- * The session's new token. From now on the person logs in with a code. The second factor counts as verified in this
- * session, and the code is used up. Throws `permission_denied` for a wrong code, and `state_conflict` when no enrolment
+ * The session's new token. From now on the person logs in with a code, and every other session of theirs has ended, at
+ * every merchant. The second factor counts as verified in this session, and the code is used up. Throws `permission_denied` for a wrong code, and `state_conflict` when no enrolment
  * was started.
  */
 export async function confirmSecondFactor(
@@ -37,7 +37,9 @@ export async function confirmSecondFactor(
     const step = matchTotpStep(open(pending, user.id, input.keyRing), input.code, at);
     if (step === null) throw permissionDenied('wrong one-time code');
     await confirmTotp(tx, user.id, step);
-    const { token } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: at });
+    const { token, sha256 } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: at });
+    // A session of the password alone, anybody's, would be whole now that its person has a second factor.
+    await deleteSessionsOfUser(tx, user.id, sha256);
     await uncountAttempts(tx, input.counted, at);
     const change = {
       before: { has_second_factor: user.totpSecretSealed !== null },

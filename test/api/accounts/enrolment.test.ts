@@ -16,7 +16,7 @@ import {
   PASSWORD,
 } from '../../support/people.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
-import { API_ONLY, assertError } from '../responses.ts';
+import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 
 const SESSION = '/v1/console/session';
 const FACTOR = `${SESSION}/second-factor`;
@@ -69,6 +69,15 @@ describe('a role that requires a second factor', () => {
     await assertAudited(testEnv, refused, REFUSED);
     await enrolSecondFactor(browser);
     assert.equal((await browser.call('POST', '/v1/api/collections', { json: collectionFields() })).status, 202);
+  });
+
+  it('ends every session of the password alone when its person enrols in another one', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['maker'], WITHOUT);
+    const [own, another] = [await logIn(testEnv, person), await logIn(testEnv, person)];
+    await enrolSecondFactor(own);
+    assertNotAuthenticated(await another.call('GET', '/v1/api/balance'));
+    assertNotAuthenticated(await another.call('POST', '/v1/api/collections', { json: collectionFields() }));
+    assert.equal((await own.call('POST', '/v1/api/collections', { json: collectionFields() })).status, 202);
   });
 
   it('counts at the merchant where it is held, and not at another one', async () => {
