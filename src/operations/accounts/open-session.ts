@@ -81,11 +81,13 @@ async function check(tx: Tx, user: User | null, input: OpenSession): Promise<Che
   // Compared again under the lock: the password may have been changed since the caller compared it.
   if (input.verifiedHash !== user.passwordHash) return { merchantId, refusal: 'wrong password' };
   if (!chosen) return { merchantId, refusal: 'not a member' };
-  if (user.totpSecretSealed === null) return { merchantId, refusal: null };
+  // Such an attempt is not counted for the account, so it must not tell whether the password was right.
   if (input.recoverySha256 !== null) {
+    if (user.totpSecretSealed === null) return { merchantId, refusal: 'no second factor to recover' };
     const isUsed = await useRecoveryCode(tx, user.id, input.recoverySha256, input.at);
     return { merchantId, refusal: isUsed ? null : 'wrong or used recovery code' };
   }
+  if (user.totpSecretSealed === null) return { merchantId, refusal: null };
   if (input.code === null) return { merchantId, refusal: 'no one-time code' };
   const isVerified = await useTotpCode(tx, user, input.code, input);
   return { merchantId, refusal: isVerified ? null : 'wrong or used one-time code' };

@@ -101,6 +101,21 @@ describe('recovery codes', () => {
     assertNotAuthenticated(await logInWith(person, { recovery_code: '00000-00000-00000-00000' }));
     assert.equal((await logInWith(person, { recovery_code: code })).status, 201);
   });
+
+  it('let nobody guess past the limits of the account, neither a password nor a one-time code', async () => {
+    const unused = '00000-00000-00000-00000';
+    const viewer = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const approver = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
+    for (let n = 0; n < 10; n++) await logInWith(viewer, { password: 'wrong' });
+    assertNotAuthenticated(await logInWith(viewer, { recovery_code: unused }));
+    for (let n = 0; n < 10; n++) await logInWith(approver, { password: 'wrong' });
+    const totp = codeOf(approver.totpSecret);
+    assertNotAuthenticated(await logInWith(approver, { recovery_code: unused, totp }));
+    for (const person of [approver, viewer]) {
+      const fields = { recovery_code: 'none', ...(person === approver && { totp }) };
+      assertError(await logInWith(person, fields), 'rate_limited');
+    }
+  });
 });
 
 describe('failed log-ins', () => {

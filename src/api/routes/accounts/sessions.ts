@@ -41,15 +41,17 @@ function logInRoute(deps: SessionDeps): Route {
       const { email, password, totp, recovery_code: recoveryCode, merchant_id: merchantId } = body;
       const at = new Date();
       // Nobody can guess a recovery code, and the refusal does not tell whether the password was right. So an attempt with
-      // one is not held up by what strangers tried, who could otherwise keep the person out for as long as they like.
-      const limits = [...(recoveryCode === undefined ? accountLimits(email) : []), addressLimit(address)];
+      // one is not held up by what strangers tried, who could otherwise keep the person out for as long as they like. Text
+      // that cannot be one is none: it would take a guess at a password or a one-time code past the limits.
+      const recoverySha256 = recoveryCode === undefined ? null : hashRecoveryCode(recoveryCode);
+      const limits = [...(recoverySha256 === null ? accountLimits(email) : []), addressLimit(address)];
       const account = await beginAuthentication(deps.db, { of: { email }, limits, at });
       const isRight = await verifyPassword(account?.passwordHash ?? null, password);
       const opened = await openSession(deps.db, {
         account,
         verifiedHash: isRight ? (account?.passwordHash ?? null) : null,
         code: totp ?? null,
-        recoverySha256: recoveryCode === undefined ? null : hashRecoveryCode(recoveryCode),
+        recoverySha256,
         merchantId: merchantId ?? null,
         previous: sessionToken === null ? null : hashToken(sessionToken),
         keyRing: deps.keyRing,
