@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { freePort } from '../../src/dev/ports.ts';
 import { totpCode, totpStepAt } from '../../src/security/totp.ts';
-import { API_ONLY, startAnotherServer } from '../api/responses.ts';
+import { API_ONLY } from '../api/responses.ts';
+import { startLiveServer } from '../support/live-server.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, PASSWORD, type TestPerson } from '../support/people.ts';
 import { jsonOf, startSession, settingsOf, type CliSession } from './malipo-child.ts';
@@ -187,15 +188,7 @@ describe('malipo', () => {
   });
 
   it('refuses to listen to a live service and to trigger anything there', async () => {
-    const { baseUrl } = await startAnotherServer(testEnv, {
-      MALIPO_ENVIRONMENT: 'live',
-      MALIPO_CLOCKS: 'real',
-      MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'false',
-      MALIPO_TEMPORAL_NAMESPACE: 'live-of-a-test',
-      MALIPO_PUBLIC_URL: 'https://pay.example',
-      MALIPO_MTN_MOMO_BASE_URL: 'https://operator.example',
-      MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
-    });
+    const { baseUrl } = await startLiveServer(testEnv);
     const owner = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
     const cli = newSession({ ...settingsOf(testEnv, owner), MALIPO_BASE_URL: baseUrl });
     for (const args of [

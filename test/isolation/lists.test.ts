@@ -29,6 +29,7 @@ const NO_STATES: Readonly<Record<string, readonly string[]>> = {
   listCollections: ['queued', 'pending', 'withheld'],
   listPayouts: ['initiated', 'pending', 'withheld'],
   listDeliveries: ['succeeded', 'queued', 'initiated'],
+  listReversals: ['initiated', 'pending', 'withheld'],
 };
 
 describe('a read without an id', () => {

@@ -60,11 +60,11 @@ export async function readPublished(baseUrl: string): Promise<Published> {
   };
 }
 
-/** The prefix of the id in the path as its description gives it: `col_…`. Null: it gives none. */
+/** The prefix of the id in the path as its pattern gives it. Null: it gives none. */
 export function prefixOf({ operation }: PublishedOperation, name: string): string | null {
   const parameter = operation.parameters?.find((candidate) => candidate.in === 'path' && candidate.name === name);
-  const { description = '' } = (parameter ?? {}) as { readonly description?: string };
-  return /`([a-z]{3})_…`/.exec(description)?.[1] ?? null;
+  const { schema } = (parameter ?? {}) as { readonly schema?: { readonly pattern?: string } };
+  return /^\^([a-z]{3})_/.exec(schema?.pattern ?? '')?.[1] ?? null;
 }
 
 export function looksLikeId(name: string): boolean {

@@ -4,8 +4,10 @@ import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts
 import { SCOPES } from '../../../src/domain/accounts/api-key.ts';
 import type { Currency } from '../../../src/domain/money.ts';
 import { call, collectionFields } from '../../support/api.ts';
+import { addPerson } from '../../support/people.ts';
+import { startLiveServer } from '../../support/live-server.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { API_ONLY, assertError, startAnotherServer } from '../responses.ts';
+import { API_ONLY, assertError } from '../responses.ts';
 
 const UGANDAN = '256772000100';
 const RWANDAN = '250788000100';
@@ -15,20 +17,15 @@ describe('a live deployment at MTN Uganda', () => {
   let baseUrl: string;
 
   before(async () => {
-    const server = await startAnotherServer(testEnv, {
-      MALIPO_ENVIRONMENT: 'live',
-      MALIPO_CLOCKS: 'real',
-      MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'false',
-      MALIPO_TEMPORAL_NAMESPACE: 'live-of-a-test',
-      MALIPO_PUBLIC_URL: 'https://pay.example',
-      MALIPO_MTN_MOMO_BASE_URL: 'https://operator.example',
-      MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
-    });
+    const server = await startLiveServer(testEnv);
     baseUrl = server.baseUrl;
   });
 
   async function liveKey(currency: Currency): Promise<string> {
     const { id: merchantId, makerId } = await testEnv.addMerchant(currency);
+    // Without two owners nothing is paid out, wherever the phone is.
+    await addPerson(testEnv, merchantId, ['owner']);
+    await addPerson(testEnv, merchantId, ['owner']);
     const name = 'live';
     const input = { merchantId, name, scopes: SCOPES, expiresAt: null, createdBy: makerId, by: null, at: new Date() };
     return (await createApiKey(testEnv.db, { ...input, environment: 'live' })).key;

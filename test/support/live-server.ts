@@ -1,0 +1,31 @@
+// A server of the live environment beside a test environment: on its database, which is stamped anew, and over TLS.
+import { oneRow } from '../db/rows.ts';
+import { startAnotherServer } from '../api/responses.ts';
+import { createAuthority } from './certificates.ts';
+import { postgres, runFolder } from './engines.ts';
+import type { TestEnvironment } from './test-environment.ts';
+import { pemFile, turnOnTls } from './tls.ts';
+
+/** It serves the API alone; Temporal is away. */
+export async function startLiveServer(testEnv: TestEnvironment): Promise<{ readonly baseUrl: string }> {
+  const authority = createAuthority('authority of a live server');
+  await turnOnTls(await postgres(), authority.issue({ hosts: ['127.0.0.1'] }));
+  // As the owner of a database of its own could not: an environment is written once.
+  await testEnv.db.pool.query('ALTER TABLE deployment DISABLE TRIGGER USER');
+  await oneRow(testEnv.db, "UPDATE deployment SET environment = 'live' RETURNING environment", []);
+  const authorityFile = pemFile(runFolder(), 'live-authority.pem', authority.cert);
+  const { MALIPO_DATABASE_URL: plain } = testEnv.environment;
+  return startAnotherServer(testEnv, {
+    MALIPO_ENVIRONMENT: 'live',
+    MALIPO_CLOCKS: 'real',
+    MALIPO_DATABASE_URL: `${plain}?sslmode=verify-full&sslrootcert=${authorityFile}`,
+    MALIPO_TEMPORAL_ADDRESS: '127.0.0.1:1',
+    MALIPO_TEMPORAL_NAMESPACE: 'live-of-a-test',
+    MALIPO_TEMPORAL_TLS: 'true',
+    MALIPO_TRUSTED_PROXIES: '1',
+    MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'false',
+    MALIPO_PUBLIC_URL: 'https://pay.example',
+    MALIPO_MTN_MOMO_BASE_URL: 'https://operator.example',
+    MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
+  });
+}
