@@ -75,8 +75,8 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
   {
     name: 'records approvals and releases nothing',
     rule: 'decision_ignored',
-    file: 'src/operations/payments/release-payout.js',
-    from: 'const isReleased = (await countValidApprovals(tx, payout.id)) >= approved.approvalsRequired;',
+    file: 'src/operations/payments/release-payment.js',
+    from: 'const isReleased = (await countApprovals(tx, approved, of, context)) >= approved.approvalsRequired;',
     to: 'const isReleased = false;',
   },
   {

@@ -6,7 +6,7 @@ import { instant } from './primitives.ts';
 const CURSOR_FORM = '^[A-Za-z0-9_-]+$';
 // An example of the keys of each list.
 const EXAMPLE_KEYS = [
-  ...['col', 'pay', 'evt', 'dlv', 'whe', 'key', 'rpl'].map((prefix) => `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3`),
+  ...['col', 'pay', 'rev', 'evt', 'dlv', 'whe', 'key', 'rpl'].map((prefix) => `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3`),
   '1042',
 ];
 const LIMIT_MESSAGE = 'limit must be a whole number from 1 to 100.';
