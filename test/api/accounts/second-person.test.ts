@@ -217,20 +217,24 @@ describe('a second person', () => {
     await members.invite(one, ['maker']);
     await members.invite(one, ['owner']);
     await members.change(one, person.id, ['approver']);
+    // The first is stricter and applies at once; to take it back is looser, and waits.
     await one.browser.call('PATCH', '/v1/console/policy', { json: { second_factor_required: true } });
-    const none = { invitations: 0, member_changes: 0, policy_changes: 0, payouts: 0 };
+    await one.browser.call('PATCH', '/v1/console/policy', { json: { second_factor_required: false } });
+    const none = { invitations: 0, member_changes: 0, policy_changes: 0, payouts: 0, reversals: 0 };
     assert.deepEqual(await members.waitingFor(one), none);
     assert.deepEqual(await members.waitingFor(two), {
       invitations: 2,
       member_changes: 1,
       policy_changes: 1,
       payouts: 0,
+      reversals: 0,
     });
     assert.deepEqual(await members.waitingFor(admin), {
       invitations: 1,
       member_changes: 1,
       policy_changes: 1,
       payouts: 0,
+      reversals: 0,
     });
     const viewer = await members.add(merchantId, 'viewer');
     assert.deepEqual(await members.waitingFor(viewer), none);

@@ -34,6 +34,8 @@ const WITHOUT_STEP_UP: Readonly<Record<string, string>> = {
   deleteEndpoint: 'protects: nothing more is sent there',
   rejectPayout: 'protects: the money comes back',
   cancelPayout: 'protects: the money comes back',
+  rejectReversal: 'protects: the money stays here',
+  cancelReversal: 'protects: the money stays here',
   rejectInvitation: 'protects: nobody gets in',
   withdrawInvitation: 'protects: nobody gets in',
   rejectMemberChange: 'protects: all stays as it is',

@@ -20,13 +20,14 @@ import {
 } from '../../support/test-environment.ts';
 import { assertLedgerIsSound, callBack, fetchPayment, pay, untilState, type Payment } from '../../support/payments.ts';
 import {
-  requestPayout,
   balanceOf,
   fetchPayout,
   fund,
   release,
-  untilPayoutState,
+  releaseRefund,
+  requestPayout,
   type Payout,
+  untilPayoutState,
 } from '../../support/payouts.ts';
 import { logInAs, type Browser } from '../../support/people.ts';
 import { startScriptedOperator, type ScriptedOperator } from '../../support/scripted-operator.ts';
@@ -253,6 +254,8 @@ describe('an operator that contradicts a final payment', () => {
     operator.setStatus(REFUSED);
     const path = `/v1/console/collections/${payment.id}/reversal`;
     const { json } = await owner.call('POST', path, { idempotencyKey: randomUUID() });
+    const approver = await logInAs(testEnv, merchant.id, 'approver');
+    assert.equal((await releaseRefund(approver, String(json['id']))).status, 200);
     await eventually('the refund to fail', async () => (await owner.call('GET', path)).json['state'] === 'failed');
     operator.setStatus(PAID);
     await callBack(testEnv, String(json['operator_reference']), 'SUCCESSFUL');
