@@ -37,7 +37,7 @@ describe('with more than a hundred thousand rows', () => {
     const plan = await plansOf((explaining) => findLatestReversal(explaining, merchantId, newId('col')));
     // An index that gives only the order would read every reversal of a merchant without one for this collection.
     assert.match(plan, /Index Cond: .*collection_id = /, plan);
-    assert.doesNotMatch(plan, /Seq Scan on reversals|Sort/, plan);
+    assert.doesNotMatch(plan, /Seq Scan on reversals\b|Sort Key: r\./, plan);
   });
 
   it('the final payments whose recheck is due are found by an index', async () => {

@@ -34,7 +34,8 @@ describe('a connection that is terminated in the moment in which it is handed ov
   async function terminateAll(): Promise<void> {
     await eventually('the server to be ready for a query', () => line.isWithholding());
     const { rowCount } = await database.db.pool.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
     );
     assert.equal(rowCount, 1);
     await line.whenForwarded();

@@ -28,6 +28,7 @@ const trusted = createAuthority('trusted authority');
 const stranger = createAuthority('another authority');
 const PLAIN = {
   MALIPO_SECRET_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
+  MALIPO_ATTESTATION_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}`,
   MALIPO_MTN_MOMO_BASE_URL: 'http://127.0.0.1:1',
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
   MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'x',
@@ -213,7 +214,7 @@ describe('a server with TLS to both of its engines', () => {
     front = await openTlsFront((await temporal()).address, trusted.issue({ hosts: [HOST] }));
     turnOff = await turnOnTls(await postgres(), trusted.issue({ hosts: [HOST] }));
     const authority = fileOf('trusted.pem', trusted.cert);
-    const url = `${testEnv.environment['MALIPO_DATABASE_URL']}?sslmode=verify-full&sslrootcert=${authority}`;
+    const url = `${testEnv.environment['MALIPO_DATABASE_URL']}?sslmode=verify-full&sslrootcert=${authority}&application_name=under_test`;
     await testEnv.startServer({
       MALIPO_DATABASE_URL: url,
       MALIPO_TEMPORAL_ADDRESS: front.address,
@@ -230,7 +231,7 @@ describe('a server with TLS to both of its engines', () => {
     await untilState(testEnv, await pay(testEnv, '000'), 'succeeded', 60_000);
     const { rows } = await testEnv.db.pool.query(
       `SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid)
-       WHERE a.datname = current_database() AND a.usename = 'malipo_app'`,
+       WHERE a.datname = current_database() AND a.application_name = 'under_test'`,
     );
     assert.deepEqual(rows, [{ ssl: true }]);
   }).timeout(90_000);
