@@ -72,7 +72,7 @@ describe('the service without PostgreSQL', () => {
     testEnv = await startTestEnvironment({
       database: postgres,
       environment: {
-        MALIPO_DATABASE_TIMEOUT_MS: '1000',
+        MALIPO_DATABASE_TIMEOUT_MS: '3000',
         MALIPO_PROMPT_WINDOW_MS: '60000',
         MALIPO_OPERATOR_TIMEOUT_MS: '5000',
         MALIPO_NOT_FOUND_GRACE_MS: '6000',

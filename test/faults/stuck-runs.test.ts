@@ -18,10 +18,14 @@ async function bundleWithAnotherStep(passage: string): Promise<WorkflowBundleWit
   const bundle = await workflowBundle();
   assert.equal(bundle.code.split(passage).length, 2, `the bundle holds once: ${passage}`);
   // As the function of the passage calls it.
-  const calls = [...bundle.code.slice(0, bundle.code.indexOf(passage)).matchAll(/\(0,(\w+)\.loadPayment\)\(input\)/g)];
-  const module = calls.at(-1)?.[1];
-  assert.ok(module !== undefined);
-  const step = `await (0,${module}.loadPayment)(input);`;
+  const calls = [
+    ...bundle.code
+      .slice(0, bundle.code.indexOf(passage))
+      .matchAll(/await (load\(\)|\(0,\w+\.loadPayment\)\(input\));/g),
+  ];
+  const call = calls.at(-1)?.[1];
+  assert.ok(call !== undefined);
+  const step = `await ${call};`;
   const altered = passage.endsWith('{') ? `${passage}${step}` : `${step}${passage}`;
   return { ...bundle, code: bundle.code.replace(passage, () => altered) };
 }
