@@ -48,7 +48,10 @@ const runs = await Promise.all([
 // for each workflow, and the races. After the others, because many of its tests wait for what a killed server left.
 const ON_PRODUCTION_SERVER = [
   'test/faults/killed-between-steps.test.ts',
-  'test/faults/killed-during-{payout,releases,replay,requests}.test.ts',
+  'test/faults/killed-during-payout.test.ts',
+  'test/faults/killed-during-releases.test.ts',
+  'test/faults/killed-during-replay.test.ts',
+  'test/faults/killed-during-requests.test.ts',
   'test/workflows/callbacks.test.ts',
   'test/workflows/long-keys.test.ts',
   'test/workflows/rechecks.test.ts',
