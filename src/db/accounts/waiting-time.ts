@@ -24,7 +24,8 @@ export async function findBeginnings(db: Queryable, merchantId: MerchantId, user
   return found ?? { approverSince: null, recoveredAt: null };
 }
 
-export type MoneyMover = {
+/** Who would move money of which merchant. */
+type MoneyMove = {
   readonly merchantId: MerchantId;
   readonly userId: UserId;
   readonly policy: Policy;
@@ -32,9 +33,22 @@ export type MoneyMover = {
   readonly at: Date;
 };
 
-/** Throws `permission_denied` during the person's waiting time. */
-export async function requireMoneyMover(db: Queryable, mover: MoneyMover): Promise<void> {
-  const { merchantId, userId, policy, environment, at } = mover;
+/**
+ * Throws `permission_denied` during the person's waiting time, or for an API key of theirs `insufficient_scope`, and
+ * `state_conflict` while too few owners of the merchant have a second factor for money to leave it.
+ */
+export async function requireMayMoveMoney(
+  db: Queryable,
+  move: MoneyMove,
+  keyId: ApiKeyId | null = null,
+): Promise<void> {
+  await (keyId === null ? requirePersonWaited(db, move) : requireKeyWaited(db, keyId, move));
+  const { merchantId, environment } = move;
+  if (await lacksSecondOwner(db, merchantId, environment)) throw secondOwnerNeeded();
+}
+
+async function requirePersonWaited(db: Queryable, move: MoneyMove): Promise<void> {
+  const { merchantId, userId, policy, environment, at } = move;
   const waitMs = waitingTimeMs(environment, policy);
   if (waitMs === 0) return;
   requireWaited(movesMoneyFrom(await findBeginnings(db, merchantId, userId), waitMs), at);
@@ -46,16 +60,14 @@ const FIND_RECOVERY_BEFORE_KEY = statement(
    FROM api_keys k JOIN users u ON u.id = $2 WHERE k.id = $1 AND k.created_at >= u.recovered_at`,
 );
 
-/**
- * The same for a payout by an API key: it counts only from a recovery of the maker's account before the key was created,
- * since nobody learns an older key by a recovery. Throws `insufficient_scope`.
- */
-export async function requireMoneyMovingKey(db: Queryable, keyId: ApiKeyId, mover: MoneyMover): Promise<void> {
-  const waitMs = waitingTimeMs(mover.environment, mover.policy);
+// By an API key, it counts only from a recovery of the maker's account before the key was created, since nobody learns an
+// older key by a recovery.
+async function requireKeyWaited(db: Queryable, keyId: ApiKeyId, move: MoneyMove): Promise<void> {
+  const waitMs = waitingTimeMs(move.environment, move.policy);
   if (waitMs === 0) return;
-  const found = await findOne<Beginnings>(db, FIND_RECOVERY_BEFORE_KEY, [keyId, mover.userId]);
+  const found = await findOne<Beginnings>(db, FIND_RECOVERY_BEFORE_KEY, [keyId, move.userId]);
   const from = found && movesMoneyFrom(found, waitMs);
-  if (from === null || mover.at >= from) return;
+  if (from === null || move.at >= from) return;
   throw new DomainError(
     'insufficient_scope',
     `The account of the person who made this key was recovered before: it creates no payouts before ${from.toISOString()}.`,
@@ -74,9 +86,4 @@ export async function lacksSecondOwner(
   if (!needsSecondOwner(environment, 0)) return false;
   const [row] = await db.run<{ count: number }>(COUNT_OWNERS, [merchantId]);
   return needsSecondOwner(environment, row?.count ?? 0);
-}
-
-/** Throws `state_conflict` while too few owners of the merchant have a second factor for money to leave it. */
-export async function requireTwoOwners(db: Queryable, merchantId: MerchantId, environment: Environment): Promise<void> {
-  if (await lacksSecondOwner(db, merchantId, environment)) throw secondOwnerNeeded();
 }

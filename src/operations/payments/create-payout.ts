@@ -1,7 +1,6 @@
 // Accepts a request for a payout: once per idempotency key, and with its money held from then on.
 import { randomUUID } from 'node:crypto';
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Tx } from '../../db/database.ts';
 import {
   claimIdempotencyKey,
   storeResponse,
@@ -12,13 +11,12 @@ import { findSpendableLocked } from '../../db/payments/ledger.ts';
 import { findRoles } from '../../db/accounts/member.ts';
 import { insertPayout } from '../../db/payments/payout-change.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
-import { requireMoneyMover, requireMoneyMovingKey, requireTwoOwners } from '../../db/accounts/waiting-time.ts';
+import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { DomainError, errorBody, backlogFull } from '../../domain/errors.ts';
 import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
-import type { Environment } from '../../domain/event.ts';
 import type { Currency } from '../../domain/money.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
@@ -68,7 +66,9 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     const roles = await findRoles(tx, input.merchantId, input.createdBy);
     if (roles.length === 0) throw permissionDenied('no member any more');
     const policy = await findPolicy(tx, input.merchantId);
-    await requireMayMove(tx, input, policy, context.environment);
+    const { merchantId, createdBy: userId, apiKeyId, at } = input;
+    const { environment } = context;
+    await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at }, apiKeyId);
     const payout = newPayout(input, policy, context);
     const availableMinor = await findSpendableLocked(tx, input.merchantId);
     if (availableMinor < payout.amountMinor) {
@@ -83,13 +83,6 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     if (input.by) await recordAct(tx, input.by, act);
     return { kind: 'created', response, payout };
   });
-}
-
-async function requireMayMove(tx: Tx, input: CreatePayout, policy: Policy, environment: Environment): Promise<void> {
-  const { merchantId, createdBy: userId, apiKeyId, at } = input;
-  const mover = { merchantId, userId, policy, environment, at };
-  await (apiKeyId === null ? requireMoneyMover(tx, mover) : requireMoneyMovingKey(tx, apiKeyId, mover));
-  await requireTwoOwners(tx, merchantId, environment);
 }
 
 // For the audit log, which is never changed: everything except the payee, whom the payout itself names.

@@ -12,7 +12,7 @@ import {
 import { findSpendableLocked } from '../../db/payments/ledger.ts';
 import { findMemberRolesLocked } from '../../db/payments/approval.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
-import { requireMoneyMover, requireTwoOwners } from '../../db/accounts/waiting-time.ts';
+import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
 import { DomainError, errorBody } from '../../domain/errors.ts';
 import { isId, newId } from '../../domain/ids.ts';
@@ -74,8 +74,7 @@ async function insert(
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['maker'])) throw permissionDenied('not a maker any more');
   const policy = await findPolicy(tx, merchantId);
-  await requireMoneyMover(tx, { merchantId, userId, policy, environment, at });
-  await requireTwoOwners(tx, merchantId, environment);
+  await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
   checkSecondFactor(by.person, policy, at);
   // Locked before the collection and its reversals are read, so that a concurrent return or reversal is seen.
   const availableMinor = await findSpendableLocked(tx, merchantId);

@@ -1,22 +1,21 @@
 // Ends a queued payout or refund without sending it: an approver rejects it, or its maker cancels it.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Tx } from '../../db/database.ts';
 import { findMemberRolesLocked } from '../../db/payments/approval.ts';
-import { recordPayoutChange } from '../../db/payments/payout-change.ts';
-import { findPayoutLocked } from '../../db/payments/payout.ts';
-import { findReversalLocked, updateReversal } from '../../db/payments/reversal.ts';
-import { DomainError } from '../../domain/errors.ts';
-import { isId, type UserId } from '../../domain/ids.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
-import { changePayout } from '../../domain/payments/payout-change.ts';
 import { notQueued } from '../../domain/payments/release.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
-import { changeReversal } from '../../domain/payments/reversal-change.ts';
+import {
+  DECIDED_PAYOUT,
+  DECIDED_REFUND,
+  type DecidedKind,
+  type DecidedPayment,
+  type Decision,
+} from '../../db/payments/decided-payment.ts';
 import type { PaymentContext } from './payment-context.ts';
 
-type Decision = { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'cancel' };
-type EndQueued = { readonly by: ActedBy; readonly decision: Decision; readonly at: Date };
+type Ending = { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'cancel' };
+type EndQueued = { readonly by: ActedBy; readonly decision: Ending; readonly at: Date };
 
 export type EndQueuedPayout = EndQueued & { readonly payoutId: string };
 export type EndQueuedReversal = EndQueued & { readonly reversalId: string };
@@ -27,21 +26,7 @@ export type EndQueuedReversal = EndQueued & { readonly reversalId: string };
  * `permission_denied` and `state_conflict`.
  */
 export async function endQueuedPayout(context: PaymentContext, input: EndQueuedPayout): Promise<Payout> {
-  const { environment, clocks } = context;
-  return context.db.withTransaction(async (tx) => {
-    const { merchantId, userId } = input.by.person;
-    const roles = await findMemberRolesLocked(tx, merchantId, userId);
-    const payout = isId('pay', input.payoutId) ? await findPayoutLocked(tx, merchantId, input.payoutId) : null;
-    if (payout === null) throw new DomainError('payout_not_found', 'There is no payout with this id.');
-    checkMayEnd(payout, roles, input);
-    if (isRepeat(payout, input)) return payout;
-    const change = changePayout(payout, transitionOf(input), input.at, clocks);
-    if (change === null) throw notQueued(payout);
-    const isRecorded = await recordPayoutChange(tx, change, environment);
-    if (!isRecorded) throw new Error(`payout ${payout.id} changed while it was locked`);
-    await recordEnd(tx, { noun: 'payout', before: payout, after: change.after }, input);
-    return change.after;
-  });
+  return endQueued(context, input, { of: DECIDED_PAYOUT, id: input.payoutId });
 }
 
 /**
@@ -49,45 +34,41 @@ export async function endQueuedPayout(context: PaymentContext, input: EndQueuedP
  * `permission_denied` and `state_conflict`.
  */
 export async function endQueuedReversal(context: PaymentContext, input: EndQueuedReversal): Promise<Reversal> {
-  return context.db.withTransaction(async (tx) => {
-    const { merchantId, userId } = input.by.person;
+  return endQueued(context, input, { of: DECIDED_REFUND, id: input.reversalId });
+}
+
+async function endQueued<Payment extends DecidedPayment>(
+  { db, environment, clocks }: PaymentContext,
+  input: EndQueued,
+  { of, id }: { readonly of: DecidedKind<Payment>; readonly id: string },
+): Promise<Payment> {
+  const { by, at } = input;
+  const { merchantId, userId } = by.person;
+  return db.withTransaction(async (tx) => {
     const roles = await findMemberRolesLocked(tx, merchantId, userId);
-    const reversal = isId('rev', input.reversalId) ? await findReversalLocked(tx, merchantId, input.reversalId) : null;
-    if (reversal === null) throw new DomainError('reversal_not_found', 'There is no reversal with this id.');
-    checkMayEnd(reversal, roles, input);
-    if (isRepeat(reversal, input)) return reversal;
-    const change = changeReversal(reversal, transitionOf(input), input.at, context.clocks);
-    if (change === null) throw notQueued(reversal);
-    if (!(await updateReversal(tx, change))) throw new Error(`reversal ${reversal.id} changed while it was locked`);
-    await recordEnd(tx, { noun: 'reversal', before: reversal, after: change.after }, input);
-    return change.after;
+    const payment = await of.findLocked(tx, merchantId, id);
+    if (payment === null) throw of.notFound();
+    checkMayEnd(payment, roles, input);
+    if (isRepeat(payment, input)) return payment;
+    const after = await of.record(tx, payment, decisionOf(input), { environment, clocks, at });
+    if (after === null) throw notQueued(payment);
+    await recordAct(tx, by, {
+      action: `${of.noun}.${after.state}`,
+      subjectId: after.id,
+      before: { state: payment.state },
+      after: { state: after.state, rejection_reason: after.rejectionReason },
+      at,
+    });
+    return after;
   });
 }
 
-function transitionOf({ decision, by: { person } }: EndQueued) {
-  const by: UserId = person.userId;
-  return decision.kind === 'reject'
-    ? ({ kind: 'rejected', by, reason: decision.reason } as const)
-    : ({ kind: 'cancelled', by } as const);
+function decisionOf({ decision, by: { person } }: EndQueued): Decision {
+  const by = person.userId;
+  return decision.kind === 'reject' ? { kind: 'rejected', by, reason: decision.reason } : { kind: 'cancelled', by };
 }
 
-type Ended = {
-  readonly noun: 'payout' | 'reversal';
-  readonly before: Payout | Reversal;
-  readonly after: Payout | Reversal;
-};
-
-async function recordEnd(tx: Tx, { noun, before, after }: Ended, { by, at }: EndQueued): Promise<void> {
-  await recordAct(tx, by, {
-    action: `${noun}.${after.state}`,
-    subjectId: after.id,
-    before: { state: before.state },
-    after: { state: after.state, rejection_reason: after.rejectionReason },
-    at,
-  });
-}
-
-function checkMayEnd(payment: Payout | Reversal, roles: readonly Role[], { decision, by }: EndQueued): void {
+function checkMayEnd(payment: DecidedPayment, roles: readonly Role[], { decision, by }: EndQueued): void {
   if (decision.kind === 'reject') {
     if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
   } else if (payment.createdBy !== by.person.userId || roles.length === 0) {
@@ -95,7 +76,7 @@ function checkMayEnd(payment: Payout | Reversal, roles: readonly Role[], { decis
   }
 }
 
-function isRepeat(payment: Payout | Reversal, { decision, by }: EndQueued): boolean {
+function isRepeat(payment: DecidedPayment, { decision, by }: EndQueued): boolean {
   if (payment.decidedBy !== by.person.userId) return false;
   return decision.kind === 'reject' ? payment.rejectionReason === decision.reason : payment.state === 'cancelled';
 }

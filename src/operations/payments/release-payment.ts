@@ -14,33 +14,33 @@ import {
   requireApprovals,
   sumApprovedSince,
 } from '../../db/payments/approval.ts';
-import { recordPayoutChange } from '../../db/payments/payout-change.ts';
-import { findPayout, findPayoutLocked, lockPayouts } from '../../db/payments/payout.ts';
-import { findReversalLocked, updateReversal } from '../../db/payments/reversal.ts';
+import { findPayout, lockPayouts } from '../../db/payments/payout.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
-import { requireMoneyMover, requireTwoOwners } from '../../db/accounts/waiting-time.ts';
+import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { REFUSALS } from '../../domain/accounts/audit.ts';
 import type { Policy } from '../../domain/accounts/policy.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { Clocks } from '../../domain/clocks.ts';
-import { isId, type MerchantId } from '../../domain/ids.ts';
+import { isId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Person } from '../../domain/accounts/member.ts';
 import { approvalState } from '../../domain/payments/approval.ts';
 import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
-import { changePayout } from '../../domain/payments/payout-change.ts';
 import {
   approvalsRequired,
   checkRelease,
   checkSecondFactor,
   DAILY_LIMIT_WINDOW_MS,
-  type ApprovablePayment,
 } from '../../domain/payments/release.ts';
-import { reversalObject, type Reversal } from '../../domain/payments/reversal.ts';
-import { changeReversal } from '../../domain/payments/reversal-change.ts';
-import { attestedPayout, attestedRefund, type ApprovedPayment } from '../../security/release-attestation.ts';
+import type { Reversal } from '../../domain/payments/reversal.ts';
 import { checkBeforeDeadlineMs } from '../../domain/work.ts';
+import {
+  DECIDED_PAYOUT,
+  DECIDED_REFUND,
+  type DecidedKind,
+  type DecidedPayment,
+} from '../../db/payments/decided-payment.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 type Release = {
@@ -54,6 +54,7 @@ export type ReleasePayout = Release & { readonly payoutId: string };
 export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] };
 export type ReleaseReversal = Release & { readonly reversalId: string };
 
+type Subject<Payment extends DecidedPayment> = { readonly of: DecidedKind<Payment>; readonly id: string };
 type Replayed = { readonly kind: 'replayed'; readonly response: StoredResponse };
 export type ReleasedPayout =
   { readonly kind: 'approved'; readonly response: StoredResponse; readonly payout: Payout } | Replayed;
@@ -71,31 +72,31 @@ export type ReleasedPayouts =
  * then.
  */
 export async function releasePayout(context: PaymentContext, input: ReleasePayout): Promise<ReleasedPayout> {
-  const { userId } = input.by.person;
   const path = `/v1/console/payouts/${input.payoutId}/release`;
-  const request = keyed(input, requestFingerprint('POST', path, userId));
-  return context.db.withTransaction(async (tx) => {
-    const stored = await claimIdempotencyKey(tx, request);
-    if (stored) return { kind: 'replayed', response: stored };
-    const payout = await approve(tx, { of: PAYOUT, id: input.payoutId }, input, context);
-    const response = { status: 200, body: JSON.stringify(payoutObject(payout)) };
-    await storeResponse(tx, request, response);
-    return { kind: 'approved', response, payout };
-  });
+  const released = await releaseOne(context, input, { of: DECIDED_PAYOUT, id: input.payoutId, path });
+  return released.kind === 'replayed' ? released : { ...released, payout: released.payment };
 }
 
 /** The same for a refund, with `reversal_not_found`. It is not released once the operator returned its collection by itself. */
 export async function releaseReversal(context: PaymentContext, input: ReleaseReversal): Promise<ReleasedReversal> {
-  const { userId } = input.by.person;
   const path = `/v1/console/reversals/${input.reversalId}/release`;
-  const request = keyed(input, requestFingerprint('POST', path, userId));
+  const released = await releaseOne(context, input, { of: DECIDED_REFUND, id: input.reversalId, path });
+  return released.kind === 'replayed' ? released : { ...released, reversal: released.payment };
+}
+
+async function releaseOne<Payment extends DecidedPayment>(
+  context: PaymentContext,
+  input: Release,
+  { of, id, path }: Subject<Payment> & { readonly path: string },
+): Promise<{ readonly kind: 'approved'; readonly response: StoredResponse; readonly payment: Payment } | Replayed> {
+  const request = keyed(input, requestFingerprint('POST', path, input.by.person.userId));
   return context.db.withTransaction(async (tx) => {
     const stored = await claimIdempotencyKey(tx, request);
     if (stored) return { kind: 'replayed', response: stored };
-    const reversal = await approve(tx, { of: REVERSAL, id: input.reversalId }, input, context);
-    const response = { status: 200, body: JSON.stringify(reversalObject(reversal)) };
+    const payment = await approve(tx, { of, id }, input, context);
+    const response = { status: 200, body: JSON.stringify(of.toObject(payment)) };
     await storeResponse(tx, request, response);
-    return { kind: 'approved', response, reversal };
+    return { kind: 'approved', response, payment };
   });
 }
 
@@ -143,7 +144,7 @@ type ReleaseResult =
 
 async function tryToApprove(tx: Tx, payoutId: string, input: Release, context: Context): Promise<ReleaseResult> {
   try {
-    const payout = await withSavepoint(tx, () => approve(tx, { of: PAYOUT, id: payoutId }, input, context));
+    const payout = await withSavepoint(tx, () => approve(tx, { of: DECIDED_PAYOUT, id: payoutId }, input, context));
     return { payout, error: null, isNew: true };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -175,59 +176,17 @@ async function requireApprover(tx: Tx, person: Person, environment: Environment,
   const roles = await findMemberRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
   const policy = await findPolicy(tx, merchantId);
-  await requireMoneyMover(tx, { merchantId, userId, policy, environment, at });
-  await requireTwoOwners(tx, merchantId, environment);
+  await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
   return policy;
 }
-
-/** What differs between a payout and a refund when people decide about it. */
-type Approved<Payment extends ApprovablePayment> = {
-  readonly kind: 'payout' | 'reversal';
-  findLocked(tx: Tx, merchantId: MerchantId, id: string): Promise<Payment | null>;
-  notFound(): DomainError;
-  /** Throws `state_conflict` when it must not be released although people may decide about it. */
-  checkMayRelease(payment: Payment): void;
-  /** What its approvers agree to. */
-  toAttested(payment: Payment): ApprovedPayment;
-  /** Null, and nothing is written, when it cannot be released from its state, or has changed. */
-  release(tx: Tx, approved: Payment, input: ReleaseInput, context: Context): Promise<Payment | null>;
-};
-type ReleaseInput = { readonly sendDeadlineAt: Date; readonly releaseAttestation: string; readonly at: Date };
-
-const PAYOUT: Approved<Payout> = {
-  kind: 'payout',
-  findLocked: async (tx, merchantId, id) => (isId('pay', id) ? findPayoutLocked(tx, merchantId, id) : null),
-  notFound: () => new DomainError('payout_not_found', 'There is no payout with this id.'),
-  checkMayRelease: () => undefined,
-  toAttested: attestedPayout,
-  async release(tx, approved, { at, ...release }, { environment, clocks }) {
-    const change = changePayout(approved, { kind: 'released', ...release }, at, sendChecks(clocks));
-    return change !== null && (await recordPayoutChange(tx, change, environment)) ? change.after : null;
-  },
-};
-
-const REVERSAL: Approved<Reversal> = {
-  kind: 'reversal',
-  findLocked: async (tx, merchantId, id) => (isId('rev', id) ? findReversalLocked(tx, merchantId, id) : null),
-  notFound: () => new DomainError('reversal_not_found', 'There is no reversal with this id.'),
-  checkMayRelease({ isCollectionReturned }) {
-    if (!isCollectionReturned) return;
-    throw new DomainError('state_conflict', 'The operator has returned this collection by itself: reject the refund.');
-  },
-  toAttested: attestedRefund,
-  async release(tx, approved, { at, ...release }, { clocks }) {
-    const change = changeReversal(approved, { kind: 'released', ...release }, at, sendChecks(clocks));
-    return change !== null && (await updateReversal(tx, change)) ? change.after : null;
-  },
-};
 
 function sendChecks(clocks: Clocks): Clocks {
   return { ...clocks, staleAfterMs: checkBeforeDeadlineMs(clocks.payoutSendDeadlineMs) };
 }
 
-async function approve<Payment extends ApprovablePayment>(
+async function approve<Payment extends DecidedPayment>(
   tx: Tx,
-  { of, id }: { readonly of: Approved<Payment>; readonly id: string },
+  { of, id }: Subject<Payment>,
   input: Release,
   context: Context,
 ): Promise<Payment> {
@@ -248,7 +207,7 @@ async function approve<Payment extends ApprovablePayment>(
   checkRelease({ payment, person, policy, releasedMinor, at });
   of.checkMayRelease(payment);
   const attestation = context.releases.attestApproval(of.toAttested(payment), { userId, approvedAt: at });
-  if (!isRepeat) await insertApproval(tx, { kind: of.kind, id: payment.id, userId, merchantId, at, attestation });
+  if (!isRepeat) await insertApproval(tx, { kind: of.noun, id: payment.id, userId, merchantId, at, attestation });
   const approved: Payment = {
     ...payment,
     approvals: isRepeat ? payment.approvals : [...payment.approvals, { userId, approvedAt: at, attestation }],
@@ -260,7 +219,7 @@ async function approve<Payment extends ApprovablePayment>(
     ? await release(tx, approved, { of, at }, context)
     : await waitForAnother(tx, approved, of, at);
   await recordAct(tx, input.by, {
-    action: `${of.kind}.${isReleased ? 'released' : 'approved'}`,
+    action: `${of.noun}.${isReleased ? 'released' : 'approved'}`,
     subjectId: payment.id,
     before: { state: payment.state, approvals: payment.approvals.length },
     after: { state: after.state, approvals: after.approvals.length },
@@ -270,10 +229,10 @@ async function approve<Payment extends ApprovablePayment>(
 }
 
 // An approval that nobody attested counts for nothing, and neither does that of a person who may approve no more.
-async function countApprovals<Payment extends ApprovablePayment>(
+async function countApprovals<Payment extends DecidedPayment>(
   tx: Tx,
   payment: Payment,
-  of: Approved<Payment>,
+  of: DecidedKind<Payment>,
   { releases }: Context,
 ): Promise<number> {
   const subject = of.toAttested(payment);
@@ -285,24 +244,25 @@ async function countApprovals<Payment extends ApprovablePayment>(
   );
 }
 
-async function release<Payment extends ApprovablePayment>(
+async function release<Payment extends DecidedPayment>(
   tx: Tx,
   approved: Payment,
-  { of, at }: { readonly of: Approved<Payment>; readonly at: Date },
+  { of, at }: { readonly of: DecidedKind<Payment>; readonly at: Date },
   context: Context,
 ): Promise<Payment> {
   const sendDeadlineAt = new Date(at.getTime() + context.clocks.payoutSendDeadlineMs);
   const releaseAttestation = context.releases.attestRelease(of.toAttested(approved), { ...approved, sendDeadlineAt });
-  const after = await of.release(tx, approved, { sendDeadlineAt, releaseAttestation, at }, context);
-  if (after === null)
-    throw new Error(`${approved.id} could not be released from ${approved.state}, or changed while locked`);
+  const decision = { kind: 'released', sendDeadlineAt, releaseAttestation } as const;
+  const { environment } = context;
+  const after = await of.record(tx, approved, decision, { environment, clocks: sendChecks(context.clocks), at });
+  if (after === null) throw new Error(`${approved.id} could not be released from ${approved.state}`);
   return after;
 }
 
-async function waitForAnother<Payment extends ApprovablePayment>(
+async function waitForAnother<Payment extends DecidedPayment>(
   tx: Tx,
   approved: Payment,
-  { kind }: Approved<Payment>,
+  { noun: kind }: DecidedKind<Payment>,
   at: Date,
 ): Promise<Payment> {
   await requireApprovals(tx, { kind, id: approved.id, count: approved.approvalsRequired, at });

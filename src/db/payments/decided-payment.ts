@@ -1,0 +1,75 @@
+// What differs between a payout and a refund when people decide about it.
+import type { Tx } from '../database.ts';
+import { recordPayoutChange } from './payout-change.ts';
+import { findPayoutLocked } from './payout.ts';
+import { findReversalLocked, updateReversal } from './reversal.ts';
+import type { Clocks } from '../../domain/clocks.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { Environment } from '../../domain/event.ts';
+import { isId, type MerchantId, type UserId } from '../../domain/ids.ts';
+import { changePayout } from '../../domain/payments/payout-change.ts';
+import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
+import { changeReversal } from '../../domain/payments/reversal-change.ts';
+import { reversalObject, type Reversal } from '../../domain/payments/reversal.ts';
+import { attestedPayout, attestedRefund, type ApprovedPayment } from '../../security/release-attestation.ts';
+
+export type Decision =
+  | { readonly kind: 'released'; readonly sendDeadlineAt: Date; readonly releaseAttestation: string }
+  | { readonly kind: 'rejected'; readonly by: UserId; readonly reason: string }
+  | { readonly kind: 'cancelled'; readonly by: UserId };
+
+type DecisionContext = { readonly environment: Environment; readonly clocks: Clocks; readonly at: Date };
+
+export type DecidedPayment = Payout | Reversal;
+
+/** One of the two kinds. */
+export type DecidedKind<Payment extends DecidedPayment> = {
+  readonly noun: 'payout' | 'reversal';
+  findLocked(tx: Tx, merchantId: MerchantId, id: string): Promise<Payment | null>;
+  notFound(): DomainError;
+  /** Throws `state_conflict` when it must not be released although people may decide about it. */
+  checkMayRelease(payment: Payment): void;
+  /** What its approvers agree to. */
+  toAttested(payment: Payment): ApprovedPayment;
+  /** As the API shows it. */
+  toObject(payment: Payment): object;
+  /** Records the decision. Null, and nothing is written, when the state of the payment allows it no more. */
+  record(tx: Tx, payment: Payment, decision: Decision, context: DecisionContext): Promise<Payment | null>;
+};
+
+export const DECIDED_PAYOUT: DecidedKind<Payout> = {
+  noun: 'payout',
+  findLocked: async (tx, merchantId, id) => (isId('pay', id) ? findPayoutLocked(tx, merchantId, id) : null),
+  notFound: () => new DomainError('payout_not_found', 'There is no payout with this id.'),
+  checkMayRelease: () => undefined,
+  toAttested: attestedPayout,
+  toObject: payoutObject,
+  async record(tx, payout, decision, { environment, clocks, at }) {
+    const change = changePayout(payout, decision, at, clocks);
+    if (change === null) return null;
+    if (!(await recordPayoutChange(tx, change, environment))) throw changedWhileLocked(payout);
+    return change.after;
+  },
+};
+
+export const DECIDED_REFUND: DecidedKind<Reversal> = {
+  noun: 'reversal',
+  findLocked: async (tx, merchantId, id) => (isId('rev', id) ? findReversalLocked(tx, merchantId, id) : null),
+  notFound: () => new DomainError('reversal_not_found', 'There is no reversal with this id.'),
+  checkMayRelease({ isCollectionReturned }) {
+    if (!isCollectionReturned) return;
+    throw new DomainError('state_conflict', 'The operator has returned this collection by itself: reject the refund.');
+  },
+  toAttested: attestedRefund,
+  toObject: reversalObject,
+  async record(tx, reversal, decision, { clocks, at }) {
+    const change = changeReversal(reversal, decision, at, clocks);
+    if (change === null) return null;
+    if (!(await updateReversal(tx, change))) throw changedWhileLocked(reversal);
+    return change.after;
+  },
+};
+
+function changedWhileLocked({ id }: DecidedPayment): Error {
+  return new Error(`${id} changed while it was locked`);
+}
