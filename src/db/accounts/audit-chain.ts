@@ -31,8 +31,8 @@ const LIST_UNLINKED = statement(
   `SELECT ${ENTRY} FROM audit_entries_to_link q JOIN audit_entries e ON e.id = q.entry_id ORDER BY q.entry_id LIMIT $1`,
 );
 
-export async function listUnlinkedEntries(tx: Tx, limit: number): Promise<RecordedAuditEntry[]> {
-  return tx.run<RecordedAuditEntry>(LIST_UNLINKED, [limit]);
+export async function listUnlinkedEntries(db: Queryable, limit: number): Promise<RecordedAuditEntry[]> {
+  return db.run<RecordedAuditEntry>(LIST_UNLINKED, [limit]);
 }
 
 const LIST_CHAINS = statement(

@@ -1,6 +1,6 @@
 // Reads everything that is stored about a phone number or a person, table by table, without what is secret.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
-import { composedStatement, type Queryable } from '../database.ts';
+import { composedStatement, type Queryable, type Statement } from '../database.ts';
 
 /** A stored row. Its columns have the database's names. */
 export type PersonalRecord = {
@@ -125,9 +125,7 @@ const PERSON_STATEMENTS = OF_PERSON.map((source) =>
 
 /** All rows about the phone number, of every merchant. */
 export async function listDataOfPhone(db: Queryable, phone: string): Promise<PersonalRecord[]> {
-  const found: PersonalRecord[] = [];
-  for (const query of PHONE_STATEMENTS) found.push(...(await db.run<PersonalRecord>(query, [phone])));
-  return found;
+  return readAll(db, PHONE_STATEMENTS, [phone]);
 }
 
 export type PersonAsked = {
@@ -140,9 +138,15 @@ export type PersonAsked = {
 
 /** All rows about the person, at every merchant. */
 export async function listDataOfPerson(db: Queryable, asked: PersonAsked): Promise<PersonalRecord[]> {
+  return readAll(db, PERSON_STATEMENTS, [asked.userId, asked.email, asked.attemptSubjects]);
+}
+
+async function readAll(
+  db: Queryable,
+  statements: readonly Statement[],
+  values: readonly unknown[],
+): Promise<PersonalRecord[]> {
   const found: PersonalRecord[] = [];
-  for (const query of PERSON_STATEMENTS) {
-    found.push(...(await db.run<PersonalRecord>(query, [asked.userId, asked.email, asked.attemptSubjects])));
-  }
+  for (const query of statements) found.push(...(await db.run<PersonalRecord>(query, values)));
   return found;
 }

@@ -1,24 +1,17 @@
 // The hash chain of an audit log: the line that stands for an entry, in an export and when it is hashed.
 import type { MerchantId } from '../ids.ts';
+import type { ListedAuditEntry } from './audit.ts';
 
 /** The merchant whose log it is; `service`: entries that concern no merchant. */
 export type AuditChainName = MerchantId | 'service';
 
 /** An entry as it is recorded. */
-export type RecordedAuditEntry = {
+export type RecordedAuditEntry = Omit<ListedAuditEntry, 'id' | 'user' | 'apiKey' | 'staff'> & {
   readonly id: bigint;
   readonly merchantId: MerchantId | null;
   readonly userId: string | null;
   readonly apiKeyId: string | null;
   readonly staff: string | null;
-  readonly action: string;
-  readonly outcome: 'done' | 'refused';
-  readonly subjectId: string | null;
-  readonly before: object | null;
-  readonly after: object | null;
-  readonly address: string | null;
-  readonly requestId: string | null;
-  readonly at: Date;
 };
 
 /** An entry's place in its chain. */
