@@ -19,10 +19,12 @@ const UNLISTED = EXPIRING;
 /** What the application may do beside reading. */
 export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   api_keys: KEPT,
+  api_requests: ['INSERT', 'UPDATE (created_at)', 'DELETE'],
   attempt_counters: EXPIRING,
-  audit_chains: KEPT,
+  // A link alone moves the end of its chain, by a trigger that runs as the owner, and so it does with what waits for links.
+  audit_chains: ['UPDATE (chain)'],
   audit_entries: APPENDED,
-  audit_entries_to_link: ['INSERT', 'DELETE'],
+  audit_entries_to_link: [],
   audit_heads: APPENDED,
   audit_links: APPENDED,
   collection_transitions: [],
@@ -34,17 +36,24 @@ export const APPLICATION_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   discrepancies: KEPT,
   endpoints: KEPT,
   events: APPENDED,
+  housekeeping: KEPT,
   idempotency_keys: EXPIRING,
   invitations: KEPT,
   // Balances change by `post_transfer` alone, which runs as the owner.
   ledger_accounts: ['INSERT', 'UPDATE (currency)'],
   ledger_transfers: APPENDED,
+  live_updates: ['INSERT', 'UPDATE (changed_at)', 'DELETE'],
   member_changes: KEPT,
   members: KEPT,
   merchants: ['INSERT', 'UPDATE (created_at)'],
   operator_callbacks: ['INSERT', 'UPDATE (received_at)', 'DELETE'],
+  operator_exchanges: ['INSERT', 'UPDATE (started_at)', 'DELETE'],
+  passkey_challenges: EXPIRING,
+  passkeys: EXPIRING,
   payout_approvals: APPENDED,
   payout_transitions: [],
+  payment_total_changes: EXPIRING,
+  payment_totals: EXPIRING,
   payouts: KEPT,
   policies: KEPT,
   policy_changes: KEPT,
@@ -71,6 +80,7 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   discrepancies: [],
   endpoints: ['secret_sealed', 'previous_secret_sealed'],
   events: [],
+  housekeeping: [],
   invitations: ['token_sha256', 'approval_sha256'],
   ledger_accounts: [],
   ledger_entries: [],
@@ -79,6 +89,8 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   members: [],
   merchants: [],
   operator_callbacks: [],
+  operator_exchanges: [],
+  payment_totals: [],
   payout_approvals: [],
   payout_transitions: [],
   payouts: [],
@@ -91,8 +103,21 @@ export const REPORT_TABLES: Readonly<Record<string, readonly string[]>> = {
   users: ['password_hash', 'totp_secret_sealed', 'totp_pending_sealed', 'totp_last_step'],
 };
 
-/** Whatever the list says, no column with such a name is shown: one that a later migration adds may hold a secret. */
-const SECRET_COLUMN = /sealed|secret|sha256|hash|digest|token|password|totp|credential|public_key|mac$/;
+/**
+ * Whatever the list says, no column with such a name is shown: one that a later migration adds may hold a secret. With a row
+ * that somebody kept with its attestation, the owner of the tables could put it back.
+ */
+const SECRET_COLUMN = /attestation|sealed|secret|sha256|hash|digest|token|password|totp|credential|public_key|mac$/;
+
+/**
+ * Functions of PostgreSQL by which whoever may run them could hold up others or fill the disk: its advisory locks, large objects,
+ * and messages in the log that goes to replicas and archives.
+ */
+const RESTRICTED_FUNCTIONS = '^(pg_(try_)?advisory_|lo_|loread$|lowrite$|pg_logical_emit_message$)';
+/** What the application needs of them. */
+export const APPLICATION_FUNCTIONS: readonly string[] = ['pg_try_advisory_xact_lock(bigint)'];
+/** What `migrate` needs of them. */
+const OWNER_FUNCTIONS = 'pg_advisory_lock(bigint)';
 
 type Relation = { readonly name: string; readonly isView: boolean; readonly columns: readonly string[] };
 
@@ -129,6 +154,25 @@ const TRIGGER_FUNCTIONS = `
   SELECT oid::regprocedure::text AS name FROM pg_proc
   WHERE pronamespace = 'public'::regnamespace AND prorettype = 'trigger'::regtype ORDER BY 1`;
 
+/**
+ * Takes those functions from everybody, in the database of this connection, and gives the application and the owner what they
+ * need of them. The connection must be a superuser's, who owns these functions.
+ */
+export async function restrictFunctions(client: Client, owner: string): Promise<void> {
+  const { rows } = await client.query<{ functions: string }>(
+    `SELECT string_agg(oid::regprocedure::text, ', ') AS functions FROM pg_proc
+     WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ $1`,
+    [RESTRICTED_FUNCTIONS],
+  );
+  const functions = rows[0]?.functions ?? '';
+  await client.query(`
+    BEGIN;
+    REVOKE EXECUTE ON FUNCTION ${functions} FROM PUBLIC, ${APPLICATION}, ${REPORTS};
+    GRANT EXECUTE ON FUNCTION ${APPLICATION_FUNCTIONS.join(', ')} TO ${APPLICATION};
+    GRANT EXECUTE ON FUNCTION ${OWNER_FUNCTIONS} TO ${escapeIdentifier(owner)};
+    COMMIT`);
+}
+
 type GrantsFor = (relation: Relation) => readonly string[];
 
 function grantsOf(account: string, relations: readonly Relation[], grantsFor: GrantsFor): string[] {
@@ -146,7 +190,12 @@ function grantsOf(account: string, relations: readonly Relation[], grantsFor: Gr
 }
 
 function applicationGrants({ name, isView }: Relation): readonly string[] {
-  return isView ? ['SELECT'] : ['SELECT', ...(APPLICATION_RIGHTS[name] ?? UNLISTED)];
+  return isView ? ['SELECT'] : ['SELECT', ...tableRights(name)];
+}
+
+/** What the application may do with a table of the service beside reading it. */
+export function tableRights(name: string): readonly string[] {
+  return APPLICATION_RIGHTS[name] ?? UNLISTED;
 }
 
 function reportGrants({ name, columns }: Relation): readonly string[] {

@@ -72,6 +72,28 @@ export async function countReplacedRuns(db: Queryable): Promise<number> {
   return row?.count ?? 0;
 }
 
+// By the database's own clock and triggers, so that no process says how far it is behind itself.
+const MEASURE_AUDIT = statement(
+  'audit_lag_measure',
+  `SELECT coalesce(extract(epoch FROM now() - (
+            SELECT queued_at FROM audit_entries_to_link ORDER BY entry_id LIMIT 1)) * 1000, 0)::float8 AS unlinked_age_ms,
+          coalesce(extract(epoch FROM now() - (
+            SELECT min(unsigned_since) FROM audit_chains)) * 1000, 0)::float8 AS unsigned_age_ms`,
+);
+
+export type AuditLag = {
+  /** For how long the oldest audit entry without a link has waited; 0: none does. */
+  readonly unlinkedAgeMs: number;
+  /** For how long the oldest link that no head covers has been there; 0: there is none. */
+  readonly unsignedAgeMs: number;
+};
+
+/** Reads the oldest rows alone. */
+export async function measureAuditLag(db: Queryable): Promise<AuditLag> {
+  const [lag] = await db.run<AuditLag>(MEASURE_AUDIT, []);
+  return lag ?? { unlinkedAgeMs: 0, unsignedAgeMs: 0 };
+}
+
 const LIST_QUARANTINED = statement(
   'work_list_quarantined',
   `${unionOfKinds('id, merchant_id, state, workflow_failures, start_due_at', 'workflow_failures >= $1')}

@@ -1,6 +1,7 @@
 // Creates the databases and the accounts that the service and Temporal log in with, each with no more rights than it needs.
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
-import { APPLICATION, REPORTS } from './access.ts';
+import { APPLICATION, REPORTS, restrictFunctions } from './access.ts';
+import { connectionTo } from './session-settings.ts';
 
 export type AccountsOptions = {
   /** Of a superuser. It is needed for this alone. */
@@ -20,9 +21,10 @@ const TIMEOUT_MS = 30_000;
 const ADVISORY_LOCK = 7_261_544_037;
 
 /**
- * Creates what is missing, and sets password and rights of what is there. The owner then owns the database with all that is in it, so
- * that `migrate` needs no other account; `migrate` grants the rights on the tables. Safe to repeat and to run from several
- * processes at once. Throws when an address lacks a part, when two accounts are one, and when one of them is a superuser.
+ * Creates what is missing, sets password and rights of what is there, and takes the settings of the accounts away. Nobody but
+ * superusers connects to the database of the superuser's address and to the template any more. The owner then
+ * owns the database with all that is in it, so that `migrate` needs no other account; `migrate` grants the rights on the tables.
+ * Safe to repeat and to run from several processes at once. Throws when an address lacks a part, when two accounts are one, and when one of them is a superuser.
  */
 export async function createAccounts(options: AccountsOptions): Promise<void> {
   const { adminUrl, ownerUrl, applicationUrl, reportUrl, temporalUrl } = options;
@@ -33,7 +35,10 @@ export async function createAccounts(options: AccountsOptions): Promise<void> {
   const all = [owner, ...readers, ...(temporal ? [temporal] : [])];
   checkAccounts(all, [owner, ...readers]);
   await withClient(adminUrl, async (client) => {
+    const common = commonDatabases(adminUrl, [owner, ...(temporal ? [temporal] : [])]);
+    await endSessions(client, common, all);
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    for (const name of common) await client.query(accessToDatabase(name, []).join('; '));
     // Otherwise the passwords would be in the server's log.
     await client.query("SET log_statement = 'none'; SET log_min_error_statement = 'panic'");
     for (const group of [APPLICATION, REPORTS]) await ensureRole(client, group, 'NOLOGIN');
@@ -45,9 +50,26 @@ export async function createAccounts(options: AccountsOptions): Promise<void> {
       for (const name of temporalDatabases(temporal))
         await ensureDatabase(client, name, { owner: temporal, users: [] });
     }
+    await takeOver(adminUrl, owner.database, owner);
+    await withClient(addressOf(adminUrl, owner.database), (database) => restrictFunctions(database, owner.name));
+    if (temporal) for (const name of temporalDatabases(temporal)) await takeOver(adminUrl, name, temporal);
   });
-  await takeOver(adminUrl, owner.database, owner);
-  if (temporal) for (const name of temporalDatabases(temporal)) await takeOver(adminUrl, name, temporal);
+}
+
+/** Which PostgreSQL itself lets everybody into: that of the superuser's address and the template, unless one of these is ours. */
+function commonDatabases(adminUrl: string, owners: readonly Account[]): readonly string[] {
+  const own = owners.flatMap(temporalDatabases);
+  const maintenance = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
+  return [...new Set([maintenance, 'template1'])].filter((name) => name !== '' && !own.includes(name));
+}
+
+/** Whoever had the address of an account could hold the lock there, and fill the disk. None of ours has any business there. */
+async function endSessions(client: Client, databases: readonly string[], accounts: readonly Account[]): Promise<void> {
+  await client.query(
+    `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN pg_roles r ON r.oid = a.usesysid
+     WHERE a.datname = ANY($1) AND r.rolname = ANY($2) AND NOT r.rolsuper`,
+    [databases, accounts.map(({ name }) => name)],
+  );
 }
 
 function accountOf(address: string): Account {
@@ -81,6 +103,20 @@ async function ensureRole(client: Client, name: string, attributes: string): Pro
 async function ensureLogin(client: Client, { name, password }: Account): Promise<void> {
   const nothingElse = 'NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
   await ensureRole(client, name, `LOGIN ${nothingElse} PASSWORD ${escapeLiteral(password)}`);
+  await resetSettings(client, name);
+}
+
+/** Whoever had its address may have given it some, which would outlive its password. */
+async function resetSettings(client: Client, name: string): Promise<void> {
+  const { rows } = await client.query<{ database: string | null }>(
+    `SELECT d.datname AS database FROM pg_db_role_setting s LEFT JOIN pg_database d ON d.oid = s.setdatabase
+     WHERE s.setrole = (SELECT oid FROM pg_roles WHERE rolname = $1)`,
+    [name],
+  );
+  for (const { database } of rows) {
+    const where = database === null ? '' : `IN DATABASE ${escapeIdentifier(database)} `;
+    await client.query(`ALTER ROLE ${escapeIdentifier(name)} ${where}RESET ALL`);
+  }
 }
 
 /** An account with a name of its own, for example of a second environment on one server, has the rights of the group. */
@@ -104,7 +140,7 @@ async function ensureDatabase(client: Client, name: string, { owner, users }: Us
     await client.query(statement);
 }
 
-/** Nobody but its owner and these accounts may connect, and nobody but its owner may create anything, not even for a session. */
+/** Nobody but its owner, superusers and these accounts may connect, and nobody but its owner may create anything, not even for a session. */
 export function accessToDatabase(name: string, accounts: readonly string[]): string[] {
   const database = escapeIdentifier(name);
   return [
@@ -115,9 +151,7 @@ export function accessToDatabase(name: string, accounts: readonly string[]): str
 
 /** Whatever an earlier version created there as another account. */
 async function takeOver(adminUrl: string, database: string, owner: Account): Promise<void> {
-  const url = new URL(adminUrl);
-  url.pathname = `/${encodeURIComponent(database)}`;
-  await withClient(url.href, async (client) => {
+  await withClient(addressOf(adminUrl, database), async (client) => {
     const { rows } = await client.query<{ what: string }>(FOREIGN_OBJECTS, [owner.name]);
     const to = escapeIdentifier(owner.name);
     for (const { what } of rows) await client.query(`ALTER ${what} OWNER TO ${to}`);
@@ -138,8 +172,15 @@ const FOREIGN_OBJECTS = `
   WHERE p.pronamespace = 'public'::regnamespace AND p.proowner <> (SELECT oid FROM pg_roles WHERE rolname = $1)
     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')`;
 
+function addressOf(adminUrl: string, database: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${encodeURIComponent(database)}`;
+  return url.href;
+}
+
 async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS, query_timeout: TIMEOUT_MS });
+  const limits = { connectionTimeoutMillis: TIMEOUT_MS, query_timeout: TIMEOUT_MS };
+  const client = new Client({ ...connectionTo(url), ...limits });
   // A connection that breaks rejects the statement under way; without a listener it would end the process.
   client.on('error', () => undefined);
   await client.connect();

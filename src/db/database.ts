@@ -1,6 +1,8 @@
 // The connection pool, statements and transactions: all access to PostgreSQL goes through this file.
 import { createHash } from 'node:crypto';
 import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg';
+import type { RowAttestor } from '../security/row-attestation.ts';
+import { connectionTo } from './session-settings.ts';
 
 /** PostgreSQL truncates longer names, and two statements whose names it truncates alike would run as one. */
 const LONGEST_NAME = 63;
@@ -15,6 +17,8 @@ export type Queryable = {
    * column is a BigInt. What is within a JSON column stays as it is stored.
    */
   run<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  /** Attests and verifies the rows that say who may do what (`attested-rows.ts`). */
+  readonly attestor: RowAttestor;
 };
 
 /** The first row that the statement returns, or null. */
@@ -64,7 +68,12 @@ export type Database = Queryable & {
   close(): Promise<void>;
 };
 
-export type LongReadLimits = { readonly statementTimeoutMs: number; readonly signal?: AbortSignal };
+export type LongReadLimits = {
+  readonly statementTimeoutMs: number;
+  /** All statements read the database as it is at the first of them. */
+  readonly atOneMoment?: boolean;
+  readonly signal?: AbortSignal;
+};
 
 export type DatabaseOptions = {
   readonly url: string;
@@ -72,6 +81,18 @@ export type DatabaseOptions = {
   readonly statementTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly onIdleError: (error: Error) => void;
+  /** Without it nothing that is attested can be read or written. */
+  readonly attestor?: RowAttestor;
+};
+
+function lacksKey(): never {
+  throw new Error('this connection was opened without the attestation keys');
+}
+const KEYLESS: RowAttestor = {
+  attest: lacksKey,
+  isAttested: lacksKey,
+  digestsOfSecret: lacksKey,
+  report: lacksKey,
 };
 
 const MAX_TRIES = 4;
@@ -90,7 +111,7 @@ export function composedStatement(prefix: string, text: string): Statement {
 
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new Pool({
-    connectionString: options.url,
+    ...connectionTo(options.url),
     max: options.poolSize,
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,
@@ -102,11 +123,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', options.onIdleError);
   pool.on('connect', watchForLoss);
+  const { attestor = KEYLESS } = options;
   return {
     pool,
+    attestor,
     run: (query, values) => retrying(() => runOn(pool, query, values)),
-    withTransaction: (work) => withTransaction(pool, work),
-    withLongReads: (limits, work) => withLongReads(pool, limits, work),
+    withTransaction: (work) => withTransaction(pool, attestor, work),
+    withLongReads: (limits, work) => withLongReads(pool, attestor, limits, work),
     close: () => pool.end(),
   };
 }
@@ -155,11 +178,18 @@ function keyOf(column: string): string {
   return key;
 }
 
-async function withTransaction<Result>(pool: Pool, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+async function withTransaction<Result>(
+  pool: Pool,
+  attestor: RowAttestor,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
   return retrying(() =>
     tryTransaction(pool, async (client) => {
-      await client.query('BEGIN');
-      return work({ run: (query: Statement, values: readonly unknown[]) => runOn(client, query, values) } as Tx);
+      await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
+      return work({
+        attestor,
+        run: (query: Statement, values: readonly unknown[]) => runOn(client, query, values),
+      } as Tx);
     }),
   );
 }
@@ -177,11 +207,13 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
 
 async function withLongReads<Result>(
   pool: Pool,
-  { statementTimeoutMs, signal }: LongReadLimits,
+  attestor: RowAttestor,
+  { statementTimeoutMs, atOneMoment = false, signal }: LongReadLimits,
   work: (db: Queryable) => Promise<Result>,
 ): Promise<Result> {
   return tryTransaction(pool, async (client) => {
-    await client.query('BEGIN READ ONLY');
+    const level = atOneMoment ? 'REPEATABLE READ' : 'READ COMMITTED';
+    await client.query(`BEGIN ISOLATION LEVEL ${level} READ ONLY`);
     const { rows } = await client.query<{ pid: number }>(
       "SELECT pg_backend_pid() AS pid, set_config('statement_timeout', $1, true)",
       [String(statementTimeoutMs)],
@@ -193,6 +225,7 @@ async function withLongReads<Result>(
     try {
       const limits = { query_timeout: statementTimeoutMs + SILENCE_MARGIN_MS };
       return await work({
+        attestor,
         run: (query, values) => {
           signal?.throwIfAborted();
           return runOn(client, query, values, limits);

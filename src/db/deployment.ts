@@ -1,4 +1,4 @@
-// Which environment the database is for, and whether the account of this connection could switch its rules off.
+// Which environment the database is for.
 import { DatabaseError } from 'pg';
 import type { Environment } from '../domain/event.ts';
 import { findOne, statement, type Queryable } from './database.ts';
@@ -13,17 +13,11 @@ export async function stampEnvironment(db: Queryable, environment: Environment, 
   await db.run(STAMP, [environment, at]);
 }
 
-const FIND = statement(
-  'deployment_find',
-  `SELECT (SELECT environment FROM deployment) AS environment,
-          r.rolsuper OR pg_has_role(r.oid, c.relowner, 'MEMBER') AS may_change_tables
-   FROM pg_roles r, pg_class c WHERE r.rolname = current_user AND c.oid = 'public.deployment'::regclass`,
-);
+const FIND = statement('deployment_find', 'SELECT (SELECT environment FROM public.deployment) AS environment');
 
 export type Deployment = {
   /** Null when nobody has migrated it for an environment. */
   readonly environment: Environment | null;
-  readonly mayChangeTables: boolean;
 };
 
 const UNDEFINED_TABLE = '42P01';

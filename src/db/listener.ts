@@ -1,6 +1,7 @@
 // Listens for PostgreSQL's notifications on a connection of its own, and reconnects until it is closed.
 import { Client } from 'pg';
 import type { Log } from '../log.ts';
+import { connectionTo } from './session-settings.ts';
 
 export type Listener = { close(): Promise<void> };
 
@@ -18,7 +19,7 @@ export function listen(options: { url: string; channel: string; onNotified: () =
 
   async function connect(): Promise<void> {
     const fresh = new Client({
-      connectionString: options.url,
+      ...connectionTo(options.url),
       application_name: 'malipo-listener',
       keepAlive: true,
       // A server that accepts the connection and stays silent would hold up the stop, too.

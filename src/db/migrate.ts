@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { grantAccess } from './access.ts';
+import { connectionTo } from './session-settings.ts';
 
 const OWN_FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
 // An arbitrary fixed number. It keeps two processes from migrating one database at the same time.
@@ -26,7 +27,7 @@ type Migration = { readonly name: string; readonly sql: string; readonly sha256:
  */
 export async function migrate(ownerUrl: string, folder: string = OWN_FOLDER): Promise<string[]> {
   const migrations = await readMigrations(folder);
-  const client = new Client({ connectionString: ownerUrl, application_name: 'malipo-migrate' });
+  const client = new Client({ ...connectionTo(ownerUrl), application_name: 'malipo-migrate' });
   // Without a listener, a lost connection would end the process; the statement that runs, or the next one, fails anyway.
   client.on('error', () => undefined);
   await client.connect();

@@ -31,6 +31,17 @@ export async function listOperatorsToRecheck(db: Queryable, operators: readonly 
   return rows.map(({ operator }) => operator);
 }
 
+const FIRST_DUE_AT = statement(
+  'recheck_first_due_at',
+  `SELECT min(least(${PAYMENT_KINDS.map(firstDueOf).join(', ')})) AS due_at FROM unnest($1::text[]) AS asked (operator)`,
+);
+
+/** When the recheck that has waited longest, at any of the operators, was due, or the next one is; null when none awaits one. */
+export async function firstRecheckDueAt(db: Queryable, operators: readonly OperatorId[]): Promise<Date | null> {
+  const [row] = await db.run<{ dueAt: Date | null }>(FIRST_DUE_AT, [operators]);
+  return row?.dueAt ?? null;
+}
+
 const REASON_OF_MONEY_OUT = `CASE WHEN w.failed_by = 'never_accepted' THEN 'may_be_paid'
   WHEN w.state = 'succeeded' THEN 'may_be_returned' END`;
 

@@ -32,7 +32,7 @@ export const DURATIONS = {
   reconcileScheduleMs: {
     meaning: 'Waits between status polls while the outcome is overdue; the last one repeats',
     real: [30 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 1 * HOUR],
-    demo: [2 * SECOND],
+    demo: [2 * SECOND, 2 * SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND],
   },
   reconcileForMs: { meaning: 'How long an undecided collection is reconciled', real: 3 * DAY, demo: 25 * SECOND },
   notFoundGraceMs: {
@@ -56,10 +56,43 @@ export const DURATIONS = {
     demo: 200,
   },
   operatorTimeoutMs: { meaning: 'One call to an operator', real: 20 * SECOND, demo: 5 * SECOND },
+  idempotencyKeysKeptForMs: {
+    meaning: 'How long an Idempotency-Key is kept with the response to its request; it counts for 30 days however long',
+    real: 30 * DAY,
+    demo: 30 * DAY,
+  },
   callbacksKeptForMs: {
     meaning: 'How long an operator’s callback is kept as it came, with the address that it came from',
     real: 90 * DAY,
     demo: 90 * DAY,
+  },
+  exchangesKeptForMs: {
+    meaning:
+      'How long it is kept when a payment was sent or its status was queried, and what the operator said in a word',
+    real: 90 * DAY,
+    demo: 90 * DAY,
+  },
+  sessionsKeptForMs: {
+    meaning:
+      'How long a session is kept after its end, 7 days from its log-in; one that somebody ends is removed at once',
+    real: 0,
+    demo: 0,
+  },
+  recoveriesKeptForMs: {
+    meaning: 'How long a recovery is kept after its end; one that is used or replaced is removed at once',
+    real: 0,
+    demo: 0,
+  },
+  attemptCountersKeptForMs: {
+    meaning:
+      'How long it is kept how often an account, a person or an address failed, after the window that this counts for',
+    real: 0,
+    demo: 0,
+  },
+  requestsKeptForMs: {
+    meaning: 'How long the request log keeps what an API key sent, with the address that it came from',
+    real: 30 * DAY,
+    demo: 30 * DAY,
   },
   payoutExpiryMs: {
     meaning: 'How long a payout waits for its release, unless the merchant’s policy says otherwise',
@@ -88,6 +121,11 @@ export const DURATIONS = {
   },
   sweepEveryMs: { meaning: 'Interval of the sweep', real: 5 * MINUTE, demo: 15 * SECOND },
   ledgerCheckEveryMs: { meaning: 'Interval of the check of the whole ledger', real: 1 * DAY, demo: 1 * MINUTE },
+  scheduleCheckEveryMs: {
+    meaning: 'How often a worker looks whether the schedules of the sweep and of the ledger check are there and run',
+    real: 1 * MINUTE,
+    demo: 10 * SECOND,
+  },
   lateCheckAgesMs: {
     meaning: 'How long ago a collection expired, or a payout or refund failed as never accepted, when it is rechecked',
     real: [10 * MINUTE, 1 * HOUR, 6 * HOUR, 1 * DAY, 3 * DAY, 7 * DAY],
@@ -146,6 +184,48 @@ export const DEMO_CLOCKS: Clocks = clocksOf('demo');
 function clocksOf(set: 'real' | 'demo'): Clocks {
   return Object.fromEntries(CLOCK_NAMES.map((name) => [name, DURATIONS[name][set]])) as unknown as Clocks;
 }
+
+// Work that repeats at a shorter interval would leave no time for anything else.
+export const SHORTEST_DURATION_MS = 50;
+
+/** Merchants are promised the same response to the same request for 30 days; what has ended need not be kept at all. */
+const LEAST_CLOCKS: Partial<Record<ClockName, number>> = {
+  idempotencyKeysKeptForMs: 30 * DAY,
+  sessionsKeptForMs: 0,
+  recoveriesKeptForMs: 0,
+  attemptCountersKeptForMs: 0,
+};
+
+/** The least that a setting may make of a time in any environment; of a schedule, of each of its waits. */
+export function leastClockMs(name: ClockName): number {
+  return LEAST_CLOCKS[name] ?? SHORTEST_DURATION_MS;
+}
+
+/** The most: what is longer is a mistake, and no date of a database. */
+export const LONGEST_DURATION_MS = 100 * 365 * DAY;
+
+/**
+ * The least that a setting may make of a time with real money, because too soon would be wrong about a payment and not
+ * only inconvenient. Of a schedule, its last entry counts.
+ */
+export const LEAST_LIVE_CLOCKS = {
+  promptWindowMs: { ms: 5 * MINUTE, because: 'a payer can approve for as long as the operator shows the prompt' },
+  operatorTimeoutMs: {
+    ms: 5 * SECOND,
+    because: 'a send that is given up before it is answered may have been accepted',
+  },
+  notFoundGraceMs: { ms: 30 * SECOND, because: 'a send that was given up may still arrive at the operator' },
+  notFoundGapMs: { ms: 10 * MINUTE, because: 'two answers of one moment are one answer' },
+  notFoundSpanMs: {
+    ms: 1 * HOUR,
+    because:
+      'an operator shows some payments late, and the money of one that counts as never accepted is paid out again',
+  },
+  reconcileForMs: { ms: 1 * DAY, because: 'operators decide some collections only after their own repairs' },
+  lateCheckAgesMs: { ms: 1 * DAY, because: 'a payment that was called over and was paid all the same must be found' },
+  recheckForMs: { ms: 7 * DAY, because: 'an operator that gives no usable status may be away for days' },
+  returnCheckAgesMs: { ms: 1 * DAY, because: 'operators return money after a day' },
+} as const satisfies Partial<Record<ClockName, { readonly ms: number; readonly because: string }>>;
 
 const PAYMENT_CLOCKS = [
   'promptDeadlineMs',

@@ -21,6 +21,8 @@ export type ReversalId = Branded<'rev'>;
 export type ReplayId = Branded<'rpl'>;
 export type SessionId = Branded<'ses'>;
 export type RecoveryId = Branded<'rcv'>;
+export type PasskeyId = Branded<'psk'>;
+export type RequestId = Branded<'req'>;
 
 type IdByPrefix = {
   col: CollectionId;
@@ -38,7 +40,8 @@ type IdByPrefix = {
   rpl: ReplayId;
   ses: SessionId;
   rcv: RecoveryId;
-  req: Branded<'req'>;
+  psk: PasskeyId;
+  req: RequestId;
 };
 type IdPrefix = keyof IdByPrefix;
 

@@ -1,9 +1,8 @@
 // Attempt limits: how many authentication attempts may fail per account, per person in a session and per address.
 import { createHash } from 'node:crypto';
-import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { Scope } from '../domain/accounts/api-key.ts';
 import type { ApiKeyId, UserId } from '../domain/ids.ts';
+import { readAddress } from './address-blocks.ts';
 
 /** The subject whose failed attempts are counted, and how many may fail within a window that begins with the first. */
 export type AttemptLimit = {
@@ -24,6 +23,11 @@ export type PasswordAttempt = CountedAttempt & {
   readonly verifiedHash: string | null;
 };
 
+/** Whose attempts a limit counts: `account`, `person` or `address`. */
+export function subjectKind({ subject }: AttemptLimit): string {
+  return subject.split('/', 1)[0] ?? subject;
+}
+
 const ATTEMPT_WINDOW_MS = 15 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 // Ten guesses in fifteen minutes find no password. Of a million one-time codes three are valid at a time: a hundred
@@ -36,9 +40,18 @@ const GUESS_LIMITS = [
 // A network address gets more attempts because a whole office may share one.
 const MAX_FAILURES_PER_ADDRESS = 50;
 
+/** What stands for an e-mail as typed, known or not, where the e-mail itself is not to be stored. */
+export function accountSubject(email: string): `account/${string}` {
+  return `account/${digestOf(email)}`;
+}
+
+function digestOf(email: string): string {
+  return createHash('sha256').update(email.toLowerCase()).digest('hex');
+}
+
 /** Counts by the e-mail as typed, known or not, so that the limits do not reveal which accounts exist. */
 export function accountLimits(email: string): AttemptLimit[] {
-  const digest = createHash('sha256').update(email.toLowerCase()).digest('hex');
+  const digest = digestOf(email);
   return GUESS_LIMITS.map(({ name, ...limit }) => ({ subject: `account/${name}${digest}`, ...limit }));
 }
 
@@ -61,18 +74,31 @@ export function refusedKeyLimit(address: string | null, maxFailures: number): At
   return { subject: `refused_key/${networkOf(address)}`, maxFailures, windowMs: ATTEMPT_WINDOW_MS };
 }
 
-/** For how long one audit entry about a refused API key stands for all refusals of that key for the same reason. */
-const KEY_REFUSAL_WINDOW_MS = 60 * 60_000;
+/** How many challenges a network address may ask for to log in with a passkey, whether they are used or not. */
+export function challengeLimit(address: string | null): AttemptLimit {
+  return {
+    ...addressLimit(address),
+    subject: `challenge/${networkOf(address)}`,
+    maxFailures: 2 * MAX_FAILURES_PER_ADDRESS,
+  };
+}
 
-/** Limits the audit entries about a known key: one for each missing scope, and one for a revoked or expired key. */
-export function keyRefusalLimit(id: ApiKeyId, missingScope: Scope | null): AttemptLimit {
-  return { subject: `refusal/${id}/${missingScope ?? 'over'}`, maxFailures: 1, windowMs: KEY_REFUSAL_WINDOW_MS };
+/** For how long one audit entry about a refusal stands for all that are like it. */
+const REFUSAL_WINDOW_MS = 60 * 60_000;
+
+/** Limits the audit entries about attempts beyond a limit: one for each subject. */
+export function limitRefusalLimit({ subject }: AttemptLimit): AttemptLimit {
+  return { subject: `refusal/${subject}`, maxFailures: 1, windowMs: REFUSAL_WINDOW_MS };
+}
+
+/** Limits the audit entries about a known key: one for each reason, under a short name. */
+export function keyRefusalLimit(id: ApiKeyId, reason: string): AttemptLimit {
+  return { subject: `refusal/${id}/${reason}`, maxFailures: 1, windowMs: REFUSAL_WINDOW_MS };
 }
 
 /** The address as the database stores it: without a zone, and not IPv4-mapped. Null when `text` is no address. */
 export function plainAddress(text: string): string | null {
-  const withoutZone = text.replace(/%.*$/, '');
-  return isIP(withoutZone) === 0 ? null : ipaddr.process(withoutZone).toString();
+  return readAddress(text.replace(/%.*$/, ''))?.toString() ?? null;
 }
 
 function networkOf(address: string | null): string {

@@ -19,6 +19,11 @@ export function isMacOf(parts: AttestedParts, mac: string, ring: KeyRing): boole
   });
 }
 
+/** The MACs of each key of the ring, the first key's first. */
+export function digestsOf(parts: AttestedParts, [first, ...others]: KeyRing): readonly [Buffer, ...Buffer[]] {
+  return [digestOf(parts, first.key), ...others.map(({ key }) => digestOf(parts, key))];
+}
+
 function digestOf(parts: AttestedParts, key: KeyObject): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest();
 }

@@ -32,6 +32,11 @@ export function checkAuditHead(head: AuditHead, ring: KeyRing): 'valid' | 'inval
   return verify(null, signedText(head), createPublicKey(own), head.signature) ? 'valid' : 'invalid';
 }
 
+/** The keys by which heads are verified that one of the ring's keys signed. */
+export function auditPublicKeys(ring: KeyRing): Buffer[] {
+  return ring.map(({ key }) => publicKeyBytes(signingKey(key)));
+}
+
 // The text in front keeps this use of a key apart from every other.
 function signedText({ chain, position, hash, signedAt }: UnsignedAuditHead): Buffer {
   const parts = ['malipo: head of an audit log', chain, Number(position), hash.toString('hex'), signedAt.toISOString()];

@@ -1,15 +1,31 @@
-// Passwords that are guessed first: common ones and their variations, repetitions, sequences, and a person's own names.
+// Passwords that are guessed first: common ones and their variations, and those made of words that an attacker knows.
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 
 /**
- * The fewest guesses, as a power of ten, that a new password must take an attacker who tries the likeliest first. Ten
- * thousand guesses a day, far more than the attempt limits allow, would take 27 years.
+ * The fewest guesses, as a power of ten, that a new password must take an attacker who tries the likeliest first. With
+ * its hash, and a hundred guesses a second, that takes years; through the attempt limits, far longer.
  */
-const MIN_GUESSES_LOG10 = 8;
+const MIN_GUESSES_LOG10 = 10;
 // More of a long password makes it no worse, and the estimate takes longer.
 const ESTIMATED_LENGTH = 64;
-const OWN_NAMES = ['malipo', 'momo', 'mpesa', 'mobilemoney'];
+/** Of the service and of the operators, as people write them. */
+const SERVICE_NAMES = ['malipo', 'mtn', 'momo', 'airtel', 'mpesa', 'orange', 'vodafone', 'mobile', 'money'];
+const MIN_WORD_LENGTH = 3;
+/** What is written for a letter. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  a: 'a4@',
+  b: 'b8',
+  e: 'e3',
+  g: 'g69',
+  i: 'i1!|l',
+  l: 'l1!|i',
+  o: 'o0',
+  s: 's5$',
+  t: 't7+',
+  z: 'z2',
+};
+const ONE_WORD = /^\P{L}*\p{L}+\P{L}*$/u;
 
 let estimator: ZxcvbnFactory | null = null;
 
@@ -19,17 +35,39 @@ function estimate(): ZxcvbnFactory {
 }
 
 /**
- * Whether an attacker finds the password among the first hundred million that they would try. `names` are those of the
- * person and the merchant, which are tried first: names, e-mail addresses and their parts count as common passwords.
+ * Whether an attacker who knows `names` finds the password among the first ten thousand million that they would try.
+ * These are the names and e-mails of the person and the merchant; their parts, and the names of the service and the
+ * operators, count as common passwords. Beside such a word, and around any single word, digits and punctuation count for
+ * nothing, because years and full stops are what people add: the other letters must be hard enough to guess alone.
  */
 export function isEasilyGuessed(password: string, names: readonly string[]): boolean {
+  const known = [...SERVICE_NAMES, ...names].flatMap(wordsOf).sort((a, b) => b.length - a.length);
   const text = password.normalize('NFC').slice(0, ESTIMATED_LENGTH);
-  return estimate().check(text, [...OWN_NAMES, ...names.flatMap(partsOf)]).guessesLog10 < MIN_GUESSES_LOG10;
+  if (isWeak(text, known)) return true;
+  const folded = fold(text);
+  const others = known.reduce((rest, word) => rest.replace(spellingsOf(word), ' '), folded);
+  return (others !== folded || ONE_WORD.test(folded)) && isWeak(others.replace(/\P{L}+/gu, ''), known);
 }
 
-/** A name as a whole, without spaces, and its words of three letters and more. */
-function partsOf(name: string): string[] {
-  const whole = name.normalize('NFC').toLowerCase();
-  const words = whole.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length >= 3);
-  return [...new Set([whole, whole.replace(/[^\p{L}\p{N}]+/gu, ''), ...words])];
+function isWeak(text: string, known: string[]): boolean {
+  return estimate().check(text, known).guessesLog10 < MIN_GUESSES_LOG10;
+}
+
+/** The words of a name, and all of them as one. */
+function wordsOf(name: string): string[] {
+  const words = fold(name).split(/[^\p{L}\p{N}]+/u);
+  return [words.join(''), ...words].filter((word) => word.length >= MIN_WORD_LENGTH);
+}
+
+/** Without case and marks on letters. */
+function fold(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+/** Finds the word, which is of letters and digits, also with lookalikes in place of its letters. */
+function spellingsOf(word: string): RegExp {
+  return new RegExp(
+    word.replace(/[a-z]/g, (letter) => (letter in LOOKALIKES ? `[${LOOKALIKES[letter]}]` : letter)),
+    'gu',
+  );
 }

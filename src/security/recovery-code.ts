@@ -1,18 +1,18 @@
-// Recovery codes: eighty random bits each, in place of a second factor that was lost. Only their digests are stored.
-import { createHash, randomBytes } from 'node:crypto';
+// Recovery codes: eighty random bits each, in place of a second factor that was lost. Only digests with a key are stored.
+import { randomBytes } from 'node:crypto';
 
 /** How many codes a person gets at once. */
 export const RECOVERY_CODES = 10;
 const BYTES = 10;
 const FORM = /^[0-9a-f]{20}$/;
 
-/** A code as it is shown: four groups of five. */
+/** A code as it is shown: four groups of five. Nobody can guess eighty bits. */
 export function newRecoveryCode(): string {
   return (randomBytes(BYTES).toString('hex').match(/.{5}/g) ?? []).join('-');
 }
 
-/** SHA-256 of the code, however it is spaced; null when the text cannot be one. Nobody can guess eighty bits. */
-export function hashRecoveryCode(text: string): Buffer | null {
+/** The code in one form, however it is spaced; null when the text cannot be one. */
+export function readRecoveryCode(text: string): string | null {
   const code = text.replace(/[\s-]/g, '').toLowerCase();
-  return FORM.test(code) ? createHash('sha256').update(code).digest() : null;
+  return FORM.test(code) ? code : null;
 }

@@ -1,5 +1,5 @@
-// Attests that a process of ours recorded an approval, or a release. The database holds both, and whoever can write to it
-// could write them by hand.
+// Attests that a process of ours recorded a request, an approval, or a release. The database holds all three, and whoever can
+// write to it could write them by hand.
 import type { Environment } from '../domain/event.ts';
 import type { UserId } from '../domain/ids.ts';
 import type { Approval } from '../domain/payments/approval.ts';
@@ -29,6 +29,9 @@ export function attestedRefund(refund: Reversal): ApprovedPayment {
   return { ...refund, more: [refund.collectionId, refund.collectionOperatorReference] };
 }
 
+/** What was requested beside the payment itself. */
+export type Request = Pick<Payout & Reversal, 'approvalsRequired' | 'createdAt' | 'expiresAt'>;
+
 type GivenApproval = Omit<Approval, 'attestation'>;
 
 /** What a release depends on beside the payment. */
@@ -48,6 +51,14 @@ export function createReleaseAttestor({
   readonly environment: Environment;
   readonly keyRing: KeyRing;
 }) {
+  const requestParts = (payment: ApprovedPayment, request: Request): AttestedParts => [
+    'malipo: request',
+    environment,
+    ...partsOf(payment),
+    request.approvalsRequired,
+    request.createdAt.getTime(),
+    request.expiresAt.getTime(),
+  ];
   const approvalParts = (payment: ApprovedPayment, approval: GivenApproval): AttestedParts => [
     'malipo: approval',
     environment,
@@ -63,6 +74,12 @@ export function createReleaseAttestor({
     release.sendDeadlineAt?.getTime() ?? null,
   ];
   return {
+    attestRequest: (payment: ApprovedPayment, request: Request): string =>
+      macOf(requestParts(payment, request), keyRing),
+
+    isRequestAttested: (payment: ApprovedPayment, request: Request, attestation: string | null): boolean =>
+      attestation !== null && isMacOf(requestParts(payment, request), attestation, keyRing),
+
     attestApproval: (payment: ApprovedPayment, approval: GivenApproval): string =>
       macOf(approvalParts(payment, approval), keyRing),
 

@@ -19,6 +19,27 @@ export function isAttested(
   return isMacOf(partsOf(id, status, queriedAtMs), attestation, ring);
 }
 
+/** The status with what an attestation of it covers, and nothing that somebody may have added. */
+export function coveredStatus(status: OperatorStatus): OperatorStatus {
+  switch (status.kind) {
+    case 'paid':
+    case 'returned':
+      return { kind: status.kind, operatorReceipt: status.operatorReceipt };
+    case 'paid_otherwise': {
+      const { kind, operatorReceipt, reported } = status;
+      return { kind, operatorReceipt, reported: reported && { amount: reported.amount, currency: reported.currency } };
+    }
+    case 'declined':
+    case 'refused':
+      return { kind: status.kind, failureCode: status.failureCode };
+    case 'pending':
+    case 'not_found':
+    case 'unreadable':
+    case 'unknown':
+      return { kind: status.kind };
+  }
+}
+
 function partsOf(id: PaymentId, status: OperatorStatus, queriedAtMs: number): AttestedParts {
   return ['malipo: attested operator status', id, queriedAtMs, status.kind, detailOf(status)];
 }
@@ -32,6 +53,7 @@ function detailOf(status: OperatorStatus): string | null | readonly (string | nu
     case 'paid_otherwise':
       return [status.operatorReceipt, status.reported?.amount ?? null, status.reported?.currency ?? null];
     case 'declined':
+    case 'refused':
       return status.failureCode;
     case 'pending':
     case 'not_found':

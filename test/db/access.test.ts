@@ -115,6 +115,10 @@ describe('an account of the database', () => {
       'to give itself more attributes': `ALTER ROLE ${APPLICATION} SUPERUSER`,
       'to change an audit entry': "UPDATE audit_entries SET action = 'x'",
       'to remove an audit entry': 'DELETE FROM audit_entries',
+      'to say where an audit log begins': "INSERT INTO audit_chains (chain, position, hash) VALUES ('service', 1, '')",
+      'to say where an audit log ends': 'UPDATE audit_chains SET position = 0',
+      'to have an audit entry wait for no link': 'DELETE FROM audit_entries_to_link',
+      'to have an audit entry linked again': 'INSERT INTO audit_entries_to_link SELECT max(id) FROM audit_entries',
       'to change a transfer': 'UPDATE ledger_transfers SET amount_minor = 1',
       'to change a balance': 'UPDATE ledger_accounts SET balance_minor = 1, entry_count = entry_count + 1',
       'to add a transition': "INSERT INTO payout_transitions VALUES ('failed', 'released')",
@@ -123,6 +127,8 @@ describe('an account of the database', () => {
       'to call what runs as the owner': 'SELECT post_transfer()',
       'to say which migrations were applied': "DELETE FROM schema_migrations WHERE name LIKE '0037%'",
       'to run a program on the server': "COPY merchants TO PROGRAM 'true'",
+      'to hold a lock beyond its transaction': 'SELECT pg_advisory_lock(1)',
+      'to keep large objects': 'SELECT lo_create(0)',
     };
     for (const [what, sql] of Object.entries(REFUSED)) {
       it(`is refused ${what}`, async () => {
@@ -166,11 +172,11 @@ describe('an account of the database', () => {
       }
     });
 
-    it('reads no column that holds a secret, a hash or a digest', async () => {
+    it('reads no column that holds a secret, a hash, a digest or an attestation', async () => {
       const { rows } = await db.pool.query<{ column: string }>(
         `SELECT table_name || '.' || column_name AS column FROM information_schema.columns
          WHERE table_schema = 'public' AND has_column_privilege($1, quote_ident(table_name), column_name, 'SELECT')
-           AND (data_type = 'bytea' OR column_name ~ 'sealed|secret_|sha256|hash|password|token|totp')`,
+           AND (data_type = 'bytea' OR column_name ~ 'sealed|secret_|sha256|hash|password|token|totp|attestation')`,
         [REPORTS],
       );
       // The body of an event is what the merchant received.
@@ -186,8 +192,14 @@ describe('an account of the database', () => {
       assert.equal(await refusalOf(connected, 'SELECT * FROM endpoints'), INSUFFICIENT_PRIVILEGE);
     });
 
-    it('changes nothing', async () => {
+    it('changes nothing, takes no lock that others wait for, and keeps no large objects', async () => {
       for (const sql of [
+        'SELECT pg_advisory_lock(1)',
+        'SELECT pg_try_advisory_xact_lock(1)',
+        'SELECT pg_advisory_xact_lock_shared(1, 2)',
+        'SELECT lo_create(0)',
+        "SELECT lo_from_bytea(0, '')",
+        "SELECT pg_logical_emit_message(false, '', 'x')",
         "UPDATE merchants SET name = 'x'",
         'DELETE FROM sessions',
         "INSERT INTO merchants (id) VALUES ('x')",
@@ -254,6 +266,22 @@ describe('creating the accounts of a database', () => {
     for (const account of [OWNER, APPLICATION, REPORTS] as const)
       await assert.rejects(rowsAt(server.urlFor(temporal, account), 'SELECT 1'), /permission denied for database/);
     await assert.rejects(rowsAt(server.urlFor(malipo, TEMPORAL), 'SELECT 1'), /permission denied for database/);
+    for (const account of [OWNER, APPLICATION, REPORTS, TEMPORAL] as const)
+      for (const common of ['postgres', 'template1'])
+        await assert.rejects(rowsAt(server.urlFor(common, account), 'SELECT 1'), /permission denied for database/);
+  });
+
+  it('has no way to keep the accounts from being set up, not even with a connection of before', async () => {
+    const server = await postgres();
+    await server.ensureAccounts(newName('malipo'));
+    await rowsAt(server.adminUrl, 'GRANT CONNECT ON DATABASE postgres TO PUBLIC');
+    const common = new Client({ connectionString: server.urlFor('postgres', REPORTS) });
+    common.on('error', () => undefined);
+    await common.connect();
+    await common.query('SELECT pg_advisory_lock(7261544037)');
+    await server.ensureAccounts(newName('malipo'));
+    await assert.rejects(common.query('SELECT 1'));
+    await common.end().catch(() => undefined);
   });
 
   it('lets several accounts share one role: a second environment on the server has passwords of its own', async () => {
@@ -266,6 +294,22 @@ describe('creating the accounts of a database', () => {
     assert.deepEqual(await rowsAt(applicationUrl, 'SELECT count(*)::int AS count FROM payouts'), [{ count: 0 }]);
     await assert.rejects(rowsAt(applicationUrl, 'DELETE FROM payouts'), /permission denied/);
     await assert.rejects(rowsAt(server.urlFor(name, APPLICATION), 'SELECT 1'), /permission denied for database/);
+    await rowsAt(server.adminUrl, `DROP DATABASE ${name}`);
+    await rowsAt(server.adminUrl, `DROP ROLE ${other}`);
+  });
+
+  it('takes away the settings that an account gave itself, for all databases and for one', async () => {
+    const server = await postgres();
+    const [name, other] = [newName('malipo'), newName('second_app')];
+    const applicationUrl = server.urlFor(name).replace(/\/\/[^@]+@/, `//${other}:other-password@`);
+    const accounts = { adminUrl: server.adminUrl, ownerUrl: server.urlFor(name, OWNER), applicationUrl };
+    await createAccounts(accounts);
+    await rowsAt(applicationUrl, `ALTER ROLE ${other} SET default_transaction_isolation = 'repeatable read'`);
+    await rowsAt(applicationUrl, `ALTER ROLE ${other} IN DATABASE ${name} SET lock_timeout = 1`);
+    const settings = 'SELECT setconfig FROM pg_db_role_setting WHERE setrole = current_user::regrole';
+    assert.equal((await rowsAt(applicationUrl, settings)).length, 2);
+    await createAccounts(accounts);
+    assert.deepEqual(await rowsAt(applicationUrl, settings), []);
     await rowsAt(server.adminUrl, `DROP DATABASE ${name}`);
     await rowsAt(server.adminUrl, `DROP ROLE ${other}`);
   });

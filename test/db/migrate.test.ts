@@ -82,7 +82,16 @@ describe('migrating a database', () => {
       { kind: 'held', entry_count: '2', balance_minor: '0' },
       { kind: 'operator', entry_count: null, balance_minor: null },
     ]);
+    const balances =
+      'SELECT debit_balance_minor AS debit, credit_balance_minor AS credit FROM ledger_transfers ORDER BY posted_at';
+    assert.deepEqual(await query(balances), [
+      { debit: null, credit: '5000' },
+      { debit: '4000', credit: '1000' },
+      { debit: null, credit: '9000' },
+      { debit: '0', credit: null },
+    ]);
     await query(ONE_MORE_TRANSFER);
+    assert.deepEqual((await query(balances)).at(-1), { debit: null, credit: '14000' });
     assert.deepEqual((await query(entries)).at(-1), { debit_entry: null, credit_entry: '4' });
   });
 
@@ -160,6 +169,22 @@ describe('migrating a database', () => {
     await assert.rejects(query(`UPDATE collections SET receipt_shared = true WHERE id = '${another}'`), /never change/);
   });
 
+  it('continues the audit logs that are there already, and signs what was not signed', async () => {
+    await migrateBefore('0062-audit-logs-of-merchants.sql');
+    await query(AUDIT_LOG_OF_BEFORE);
+    await migrate(url, MIGRATIONS);
+    const chains = 'SELECT chain, position, unsigned_since IS NOT NULL AS is_unsigned FROM audit_chains ORDER BY chain';
+    assert.deepEqual(await query(chains), [
+      { chain: MERCHANT_OF_BEFORE, position: '1', is_unsigned: true },
+      { chain: 'service', position: '0', is_unsigned: false },
+    ]);
+    await query(
+      `INSERT INTO audit_links SELECT '${MERCHANT_OF_BEFORE}', 2, entry_id, sha256('') FROM audit_entries_to_link`,
+    );
+    assert.deepEqual(await query('SELECT * FROM audit_entries_to_link'), []);
+    assert.equal((await query(chains))[0]!['position'], '2');
+  });
+
   it('brings a database with a file of before its mend to the same schema as any other', async () => {
     const schema = async () => await Promise.all(SCHEMA.map(query));
     await migrate(url, MIGRATIONS);
@@ -228,6 +253,15 @@ const SESSION_OF_BEFORE = `
     VALUES (sha256('token'), '${MERCHANT}', '${USER}', now(), now(), now() + interval '1 hour')`;
 
 // Two collections and a payout that was paid, as an earlier version posted them. The rules of then are not at issue.
+const MERCHANT_OF_BEFORE = 'mer_00000000000000000000000001';
+const AUDIT_LOG_OF_BEFORE = `
+  INSERT INTO merchants (id, name, currency, created_at) VALUES ('${MERCHANT_OF_BEFORE}', 'Shop', 'UGX', now());
+  INSERT INTO audit_entries (merchant_id, action, outcome, created_at)
+    SELECT '${MERCHANT_OF_BEFORE}', 'a.done', 'done', now() FROM generate_series(1, 2);
+  INSERT INTO audit_chains (chain, position, hash) VALUES ('${MERCHANT_OF_BEFORE}', 1, sha256(''));
+  INSERT INTO audit_links SELECT '${MERCHANT_OF_BEFORE}', 1, min(id), sha256('') FROM audit_entries;
+  DELETE FROM audit_entries_to_link WHERE entry_id = (SELECT min(id) FROM audit_entries)`;
+
 const LEDGER_OF_BEFORE = `
   SET session_replication_role = replica;
   INSERT INTO merchants VALUES ('${MERCHANT}', 'Shop', 'UGX', now());

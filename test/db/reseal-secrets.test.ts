@@ -142,6 +142,7 @@ describe('stored secrets', () => {
         db,
         clocks: REAL_CLOCKS,
         keyRing,
+        attestationKeys: keyRing,
         log: createLog({ level: 'info', process: 'test', destination }),
       });
       // As in a worker, whose heartbeats go nowhere here.

@@ -1,6 +1,6 @@
 // Rows for tests: merchants, members, endpoints, and collections that the service's own operations bring to any state.
 import assert from 'node:assert/strict';
-import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertCollection } from '../../src/db/payments/collection.ts';
 import type { Database } from '../../src/db/database.ts';
@@ -9,17 +9,18 @@ import { REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
 import type { PaymentContext } from '../../src/operations/payments/payment-context.ts';
 import type { CollectionTransitionInput } from '../../src/domain/payments/collection-progress.ts';
 import { coverageOf } from '../../src/domain/payments/operator-catalogue.ts';
+import type { StatusBasis } from '../../src/domain/payments/operator-status.ts';
 import { idTimeMs, newId, type EndpointId, type MerchantId, type UserId } from '../../src/domain/ids.ts';
 import type { Role } from '../../src/domain/accounts/member.ts';
 import { createReleaseAttestor } from '../../src/security/release-attestation.ts';
-import type { KeyRing } from '../../src/security/sealing.ts';
 import { createMerchant } from '../../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
 import { recordCollectionTransition } from '../../src/operations/payments/record-collection-transition.ts';
 import { recordOperatorCallback } from '../../src/operations/payments/record-operator-callback.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
+import { ATTESTATION_RING } from '../support/attestation.ts';
 
-export const KEY_RING: KeyRing = [{ name: 'test', key: createSecretKey(randomBytes(32)) }];
+export const KEY_RING = ATTESTATION_RING;
 
 /** Changes rows as only a superuser of the database can, past all constraints and triggers. */
 export async function tamper(db: Database, sql: string, values: readonly unknown[] = []): Promise<void> {
@@ -77,6 +78,8 @@ export function newCollection(merchantId: MerchantId, fields: Partial<Collection
     metadata: {},
     failureCode: null,
     amountReversedMinor: 0n,
+    createdBy: null,
+    apiKeyId: null,
     createdAt,
     updatedAt: createdAt,
     promptDeadlineAt: new Date(createdAt.getTime() + 300_000),
@@ -111,7 +114,11 @@ export async function makeCollection(
   const collection = newCollection(merchantId, fields);
   await db.withTransaction((tx) => insertCollection(tx, collection));
   let moved = collection;
-  for (const transition of STEPS[state]()) moved = await record(db, collection, transition);
+  for (const transition of STEPS[state]()) {
+    // One that expired was prompted long enough ago.
+    const agoMs = state === 'expired' && transition.kind === 'prompt_accepted' ? TEST_CLOCKS.promptWindowMs : 0;
+    moved = await record(db, collection, transition, new Date(Date.now() - agoMs));
+  }
   return moved;
 }
 
@@ -137,14 +144,19 @@ export function contextOf(db: Database, clocks: Partial<Clocks> = {}): PaymentCo
   };
 }
 
-/** Records the transition input and returns the collection after it. */
+/** Records the transition input, as of a status that was queried then, and returns the collection after it. */
 export async function record(
   db: Database,
   ref: Pick<Collection, 'id' | 'merchantId'>,
   transition: CollectionTransitionInput,
   at = new Date(),
 ): Promise<Collection> {
-  return recordCollectionTransition(contextOf(db), { ref, transition, at });
+  return recordCollectionTransition(contextOf(db), { ref, transition, at, basis: queriedAt(at) });
+}
+
+/** What a recorder knows of a status that was queried at that time. */
+export function queriedAt(at: Date): StatusBasis {
+  return { queriedAtMs: at.getTime(), isRefusedSend: false };
 }
 
 /** Records a callback of the operator for this reference; null when no payment has it. */
@@ -194,9 +206,9 @@ export async function whileLocked<Result>(
   }
 }
 
-/** Resolves when a connection to this database waits for a lock; fails when none does within ten seconds. */
+/** Resolves when a connection to this database waits for a lock; fails when none does within a minute. */
 export async function untilOneWaits(db: Database): Promise<void> {
-  const endsAt = Date.now() + 10_000;
+  const endsAt = Date.now() + 60_000;
   while (Date.now() < endsAt) {
     const { waiting } = await oneRow<{ waiting: number }>(
       db,

@@ -23,6 +23,7 @@ import {
   type Shop,
 } from './payments/payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMember, makeMerchant, oneRow } from './rows.ts';
+import { FACTOR_ROWS } from './accounts/factor-rows.ts';
 
 /** The rule that refuses a statement: a constraint by its name, or a trigger by its message. */
 export type Refusal = { readonly constraint: string } | { readonly says: RegExp };
@@ -187,6 +188,7 @@ export const VALID_ROWS = {
     created_at: new Date(),
     updated_at: new Date(),
     expires_at: new Date(),
+    request_attestation: 'a'.repeat(43),
   }),
   payout_approvals: (fixture) => ({ payout_id: fixture.payouts.queued, ...approvalIn(fixture) }),
   reversal_approvals: (fixture) => ({ reversal_id: fixture.reversals.queued, ...approvalIn(fixture) }),
@@ -201,6 +203,7 @@ export const VALID_ROWS = {
     created_at: new Date(),
     updated_at: new Date(),
     expires_at: new Date(),
+    request_attestation: 'a'.repeat(43),
   }),
   discrepancies: ({ merchantId, payouts }) => ({
     merchant_id: merchantId,
@@ -218,6 +221,9 @@ export const VALID_ROWS = {
     resource_version: 1,
     body: '{}',
     created_at: new Date(),
+  }),
+  operator_exchanges: ({ merchantId: merchant_id, collections: { prompted: payment_id } }) => ({
+    ...{ merchant_id, payment_id, kind: 'send', started_at: new Date(), duration_ms: 12, outcome: 'accepted' },
   }),
   operator_callbacks: ({ collections }) => ({
     operator: 'mtn-momo',
@@ -282,10 +288,9 @@ export const VALID_ROWS = {
     roles_before: ['approver'],
     roles_after: ['approver', 'admin'],
     proposed_by: ownerId,
-    created_at: new Date(),
-    expires_at: new Date(),
+    ...{ created_at: new Date(), expires_at: new Date() },
   }),
-  recovery_codes: ({ ownerId }) => ({ user_id: ownerId, code_sha256: randomBytes(32), created_at: new Date() }),
+  ...FACTOR_ROWS,
   recoveries: ({ ownerId }) => ({
     id: newId('rcv'),
     user_id: ownerId,
@@ -299,9 +304,7 @@ export const VALID_ROWS = {
     token_sha256: randomBytes(32),
     merchant_id: merchantId,
     user_id: ownerId,
-    created_at: new Date(),
-    last_used_at: new Date(),
-    verified_at: new Date(),
+    ...{ created_at: new Date(), last_used_at: new Date(), verified_at: new Date() },
     expires_at: new Date(Date.now() + 1000),
   }),
   attempt_counters: () => ({ subject: `person/${randomUUID()}`, failures: 0, window_ends_at: new Date() }),
@@ -318,8 +321,7 @@ export const VALID_ROWS = {
   audit_entries: ({ merchantId, ownerId }) => ({
     merchant_id: merchantId,
     user_id: ownerId,
-    action: 'api_key.created',
-    outcome: 'done',
+    ...{ action: 'api_key.created', outcome: 'done' },
     created_at: new Date(),
   }),
 } as const satisfies Readonly<Record<string, (fixture: RuleFixture) => Row>>;

@@ -5,15 +5,23 @@ import type { Database } from '../../src/db/database.ts';
 import { COLLECTION_TRANSITIONS } from '../../src/domain/payments/collection.ts';
 import { PAYOUT_TRANSITIONS } from '../../src/domain/payments/payout.ts';
 import { REVERSAL_TRANSITIONS } from '../../src/domain/payments/reversal.ts';
+import { API_KEY_RULE_CASES } from './accounts/api-key-rule-cases.ts';
+import { ATTESTED_ROW_RULE_CASES } from './accounts/attested-row-rule-cases.ts';
 import { AUDIT_CHAIN_RULE_CASES } from './accounts/audit-chain-rule-cases.ts';
 import { DEPLOYMENT_RULE_CASES } from './deployment-rule-cases.ts';
+import { HOUSEKEEPING_RULE_CASES } from './housekeeping-rule-cases.ts';
 import { DISCREPANCY_RULE_CASES } from './payments/discrepancy-rule-cases.ts';
 import { LEDGER_RULE_CASES } from './payments/ledger-rule-cases.ts';
 import { PAYMENT_RULE_CASES } from './payments/payment-rule-cases.ts';
 import { PAYOUT_MONEY_RULE_CASES } from './payments/payout-money-rule-cases.ts';
 import { PAYOUT_RULE_CASES } from './payments/payout-rule-cases.ts';
+import { REQUEST_RULE_CASES } from './payments/request-rule-cases.ts';
+import { PASSKEY_RULE_CASES, RECOVERY_CODE_RULE_CASES } from './accounts/passkey-rule-cases.ts';
 import { PEOPLE_RULE_CASES } from './accounts/people-rule-cases.ts';
 import { REVERSAL_RULE_CASES } from './payments/reversal-rule-cases.ts';
+import { API_REQUEST_RULE_CASES } from './accounts/api-request-rule-cases.ts';
+import { LIVE_UPDATE_RULE_CASES } from './live-update-rule-cases.ts';
+import { TOTALS_RULE_CASES } from './payments/totals-rule-cases.ts';
 import {
   insert,
   makeRuleFixture,
@@ -33,6 +41,10 @@ const CASES: readonly RuleCase[] = [
   ...LEDGER_RULE_CASES,
   ...WEBHOOK_RULE_CASES,
   ...PEOPLE_RULE_CASES,
+  ...PASSKEY_RULE_CASES,
+  ...RECOVERY_CODE_RULE_CASES,
+  ...API_KEY_RULE_CASES,
+  ...ATTESTED_ROW_RULE_CASES,
   ...AUDIT_CHAIN_RULE_CASES,
   ...PAYOUT_RULE_CASES,
   ...PAYOUT_MONEY_RULE_CASES,
@@ -40,6 +52,11 @@ const CASES: readonly RuleCase[] = [
   ...DISCREPANCY_RULE_CASES,
   ...SEND_RULE_CASES,
   ...DEPLOYMENT_RULE_CASES,
+  ...REQUEST_RULE_CASES,
+  ...HOUSEKEEPING_RULE_CASES,
+  ...TOTALS_RULE_CASES,
+  ...LIVE_UPDATE_RULE_CASES,
+  ...API_REQUEST_RULE_CASES,
 ];
 
 describe('the database', () => {
@@ -96,6 +113,11 @@ const NEEDS_NO_CASE: readonly string[] = [
   'api_keys_pkey',
   // Numbered by the database.
   'audit_entries_pkey',
+  // A trigger refuses such a link first, as do those of the chain that it moves.
+  'audit_links_chain_fkey',
+  'audit_links_hash_check',
+  'audit_links_pkey',
+  'audit_links_position_check',
   'collection_transitions_pkey',
   'discrepancies_pkey',
   // Serves a foreign key only, as do the others that end in `_key`.
@@ -106,8 +128,13 @@ const NEEDS_NO_CASE: readonly string[] = [
   'ledger_accounts_id_currency_key',
   // Numbered by the database.
   'ledger_transfers_pkey',
+  // Numbered by the database.
+  'live_updates_pkey',
   'merchants_id_currency_key',
   'operator_callbacks_pkey',
+  'operator_exchanges_pkey',
+  // Numbered by the database.
+  'payment_total_changes_pkey',
   'payout_transitions_pkey',
   'reversal_transitions_pkey',
   'schema_migrations_pkey',

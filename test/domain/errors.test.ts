@@ -29,8 +29,12 @@ const CONTRACT: readonly [number, string, string][] = [
   [429, 'rate_limit_error', 'rate_limited'],
   [500, 'api_error', 'internal_error'],
   [503, 'api_error', 'service_unavailable'],
-  [404, 'invalid_request_error', 'reversal_not_found member_change_not_found session_not_found'],
-  [404, 'invalid_request_error', 'endpoint_not_found event_not_found delivery_not_found replay_not_found'],
+  [404, 'invalid_request_error', 'reversal_not_found member_change_not_found session_not_found passkey_not_found'],
+  [
+    404,
+    'invalid_request_error',
+    'endpoint_not_found event_not_found delivery_not_found replay_not_found request_not_found',
+  ],
 ];
 
 describe('error codes', () => {

@@ -34,6 +34,8 @@ describe('an attempt limit', () => {
   it('accepts only valid network addresses', () => {
     assert.equal(plainAddress('::ffff:127.0.0.1'), '127.0.0.1');
     assert.equal(plainAddress('fe80::1%eth0'), 'fe80::1');
-    for (const text of ['', 'unknown', '203.0.113.7:443', '203.0.113']) assert.equal(plainAddress(text), null, text);
+    for (const text of ['', 'unknown', '203.0.113.7:443', '203.0.113', '::203.0.113.7']) {
+      assert.equal(plainAddress(text), null, text);
+    }
   });
 });

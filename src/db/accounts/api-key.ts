@@ -1,8 +1,17 @@
 // Rows of API keys: a digest of the key and what it may do, never the key itself.
-import type { ListedApiKey, Scope } from '../../domain/accounts/api-key.ts';
+import type { AllowedAddresses, ListedApiKey, Scope } from '../../domain/accounts/api-key.ts';
 import type { Environment } from '../../domain/event.ts';
+import { holdsOneOf, permissionDenied, type Role } from '../../domain/accounts/member.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
+import {
+  attestedColumns,
+  attestRow,
+  changeAttestedRow,
+  findAttested,
+  isAttested,
+  type AttestedRow,
+} from '../attested-rows.ts';
 import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 import { named } from './named.ts';
 
@@ -14,6 +23,7 @@ export type ApiKey = {
   readonly scopes: readonly Scope[];
   /** Who counts as the maker of what the key creates; null when its creator is no longer owner, admin or maker. */
   readonly maker: UserId | null;
+  readonly allowedAddresses: AllowedAddresses;
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -21,8 +31,9 @@ export type ApiKey = {
 
 const INSERT = statement(
   'api_key_insert',
-  `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_by, created_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_by, created_at, expires_at,
+                         allowed_addresses)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 
 export type NewApiKey = {
@@ -36,7 +47,9 @@ export type NewApiKey = {
   /** Null only without the scope `payouts:write`. */
   readonly createdBy: UserId | null;
   readonly createdAt: Date;
+  /** Never null with the scope `payouts:write`. */
   readonly expiresAt: Date | null;
+  readonly allowedAddresses: AllowedAddresses;
 };
 
 export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
@@ -51,22 +64,44 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
     key.createdBy,
     key.createdAt,
     key.expiresAt,
+    key.allowedAddresses,
   ]);
+  await attestRow(tx, 'api_keys', [key.id]);
 }
 
 const FIND = statement(
   'api_key_find',
-  `SELECT k.id, k.merchant_id, m.currency AS merchant_currency, k.environment, k.scopes, c.user_id AS maker,
-          k.last_used_at, k.expires_at, k.revoked_at
-   FROM api_keys k
-     JOIN merchants m ON m.id = k.merchant_id
-     LEFT JOIN members c ON c.merchant_id = k.merchant_id AND c.user_id = k.created_by AND c.removed_at IS NULL
-       AND c.roles && ARRAY['owner', 'admin', 'maker']
-   WHERE k.key_sha256 = $1`,
+  `SELECT ${attestedColumns('api_keys')}, t.last_used_at, m.currency AS merchant_currency, c.user_id, c.roles,
+          c.approver_since, c.removed_at, c.attestation AS member_attestation
+   FROM api_keys t
+     JOIN merchants m ON m.id = t.merchant_id
+     LEFT JOIN members c ON c.merchant_id = t.merchant_id AND c.user_id = t.created_by AND c.removed_at IS NULL
+   WHERE t.key_sha256 = $1`,
 );
 
+type KeyAndCreator = Omit<ApiKey, 'maker'> &
+  AttestedRow<'api_keys'> &
+  Omit<AttestedRow<'members'>, 'attestation'> & {
+    /** The creator, if they are a member now. */
+    readonly userId: UserId | null;
+    readonly roles: readonly Role[] | null;
+    readonly memberAttestation: string | null;
+  };
+
+/** Null, too, for a key whose row no process of ours wrote. Without such a row of its creator the key has no maker. */
 export async function findApiKeyByHash(db: Queryable, sha256: Buffer): Promise<ApiKey | null> {
-  return findOne<ApiKey>(db, FIND, [sha256]);
+  const row = await findOne<KeyAndCreator>(db, FIND, [sha256]);
+  if (row === null || !isAttested(db, 'api_keys', row)) return null;
+  const { id, merchantId, merchantCurrency, environment, scopes, allowedAddresses } = row;
+  const { lastUsedAt, expiresAt, revokedAt } = row;
+  const rights = { environment, scopes, maker: makerOf(db, row), allowedAddresses };
+  return { id, merchantId, merchantCurrency, ...rights, lastUsedAt, expiresAt, revokedAt };
+}
+
+function makerOf(db: Queryable, row: KeyAndCreator): UserId | null {
+  const { userId, roles, memberAttestation: attestation } = row;
+  if (userId === null || roles === null || !holdsOneOf(roles, ['admin', 'maker'])) return null;
+  return isAttested(db, 'members', { ...row, attestation }) ? userId : null;
 }
 
 const TOUCH = statement('api_key_touch', 'UPDATE api_keys SET last_used_at = $2 WHERE id = $1');
@@ -76,7 +111,7 @@ export async function touchApiKey(db: Queryable, id: ApiKeyId, at: Date): Promis
 }
 
 const SELECT_LISTED = `SELECT k.id, k.name, k.environment, k.hint, k.scopes, ${named('u')} AS created_by,
-    k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.replaced_by
+    k.allowed_addresses, k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.replaced_by
   FROM api_keys k LEFT JOIN users u ON u.id = k.created_by
   WHERE k.merchant_id = $1`;
 
@@ -100,9 +135,16 @@ export async function findApiKey(db: Queryable, merchantId: MerchantId, id: ApiK
 
 const FIND_LOCKED = statement('api_key_find_locked', `${SELECT_LISTED} AND k.id = $2 FOR NO KEY UPDATE OF k`);
 
-/** The key, locked: no other transaction rolls or revokes it until this one ends. */
+/**
+ * The key, locked: no other transaction rolls or revokes it until this one ends. Throws `permission_denied` when no process of
+ * ours wrote its row.
+ */
 export async function findApiKeyLocked(tx: Tx, merchantId: MerchantId, id: ApiKeyId): Promise<ListedApiKey | null> {
-  return findOne<ListedApiKey>(tx, FIND_LOCKED, [merchantId, id]);
+  const key = await findOne<ListedApiKey>(tx, FIND_LOCKED, [merchantId, id]);
+  if (key !== null && (await findAttested(tx, 'api_keys', [id])) === null) {
+    throw permissionDenied('the row of the key is not attested');
+  }
+  return key;
 }
 
 const COUNT_ACTIVE = statement(
@@ -127,7 +169,13 @@ export type ApiKeyEnd = {
   readonly replacedBy: ApiKeyId | null;
 };
 
-/** Sets when the key ends and which key replaces it, if any. */
+/** When the key was created; null when there is no such key, or no process of ours wrote its row. */
+export async function findApiKeyCreation(db: Queryable, id: ApiKeyId): Promise<Date | null> {
+  return ((await findAttested(db, 'api_keys', [id]))?.createdAt as Date | undefined) ?? null;
+}
+
+/** Sets when the key ends and which key replaces it, if any. Throws `permission_denied` for a key whose row no process of ours wrote. */
 export async function endApiKey(tx: Tx, id: ApiKeyId, end: ApiKeyEnd): Promise<void> {
-  await tx.run(END, [id, end.expiresAt, end.revokedAt, end.replacedBy]);
+  const set = () => tx.run(END, [id, end.expiresAt, end.revokedAt, end.replacedBy]);
+  await changeAttestedRow(tx, 'api_keys', [id], set);
 }

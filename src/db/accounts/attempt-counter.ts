@@ -1,5 +1,7 @@
 // Attempt counters: how many authentication attempts or refused API keys a subject has in its current window.
 import { boundedDelete } from '../bounded-delete.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { AttemptLimit } from '../../security/attempt-limit.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
 // One statement under the row's own lock, so that simultaneous attempts cannot exceed the limit together.
@@ -32,6 +34,18 @@ const FIND_WINDOW_END = statement(
 export async function findWindowEnd(db: Queryable, subject: string): Promise<Date | null> {
   const [row] = await db.run<{ windowEndsAt: Date }>(FIND_WINDOW_END, [subject]);
   return row?.windowEndsAt ?? null;
+}
+
+/** Counts one attempt. Throws `rate_limited` with the message, and with the time to wait, when the limit is reached. */
+export async function requireAttempt(
+  tx: Tx,
+  { subject, maxFailures, windowMs }: AttemptLimit,
+  message: string,
+  at: Date,
+): Promise<void> {
+  if (await countAttempt(tx, subject, maxFailures, { at, endsAt: new Date(at.getTime() + windowMs) })) return;
+  const waitMs = ((await findWindowEnd(tx, subject)) ?? at).getTime() - at.getTime();
+  throw new DomainError('rate_limited', message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 
 // Locks in the order of the subjects, as counting does, so that no two transactions deadlock.

@@ -12,15 +12,16 @@ export type AuditChain = {
 
 export type AuditLink = AuditChain & { readonly entryId: bigint };
 
-// An arbitrary fixed number. Two processes that link at once would give one place to two entries.
-const ADVISORY_LOCK = 7_261_544_020;
+// Two processes that link at once would give one place to two entries. No account but the application's can lock this row; every
+// one could hold an advisory lock, and linking would stand still.
+const LOCK = statement(
+  'audit_chain_lock',
+  "SELECT chain FROM audit_chains WHERE chain = 'service' FOR UPDATE SKIP LOCKED",
+);
 
-const LOCK = statement('audit_chain_lock', 'SELECT pg_try_advisory_xact_lock($1) AS is_ours');
-
-/** Whether this transaction, and no other, links entries now. */
+/** Whether this transaction, and no other, links or signs entries now. */
 export async function lockAuditChains(tx: Tx): Promise<boolean> {
-  const row = await findOne<{ isOurs: boolean }>(tx, LOCK, [ADVISORY_LOCK]);
-  return row?.isOurs ?? false;
+  return (await findOne(tx, LOCK, [])) !== null;
 }
 
 const ENTRY = `e.id, e.merchant_id, e.user_id, e.api_key_id, e.staff, e.action, e.outcome, e.subject_id, e.before, e.after,
@@ -44,52 +45,58 @@ export async function listAuditChains(db: Queryable, chains: readonly AuditChain
   return db.run<AuditChain>(LIST_CHAINS, [chains]);
 }
 
-const SAVE_CHAINS = statement(
-  'audit_chain_save',
-  `INSERT INTO audit_chains (chain, position, hash)
-   SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
-   ON CONFLICT (chain) DO UPDATE SET position = excluded.position, hash = excluded.hash`,
-);
 const INSERT_LINKS = statement(
   'audit_link_insert',
   `INSERT INTO audit_links (chain, position, entry_id, hash)
    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bytea[])`,
 );
-const DELETE_LINKED = statement(
-  'audit_entry_delete_linked',
-  'DELETE FROM audit_entries_to_link WHERE entry_id = ANY ($1::bigint[])',
-);
 
-/** Records the links, and the ends of their chains. */
-export async function insertAuditLinks(
-  tx: Tx,
-  links: readonly AuditLink[],
-  ends: readonly AuditChain[],
-): Promise<void> {
-  await tx.run(SAVE_CHAINS, [
-    ends.map(({ chain }) => chain),
-    ends.map(({ position }) => position),
-    ends.map(({ hash }) => hash),
-  ]);
-  const entryIds = links.map(({ entryId }) => entryId);
+/** Records the links, which are each the next of their chain. The database moves the ends of the chains with them. */
+export async function insertAuditLinks(tx: Tx, links: readonly AuditLink[]): Promise<void> {
   await tx.run(INSERT_LINKS, [
     links.map(({ chain }) => chain),
     links.map(({ position }) => position),
-    entryIds,
+    links.map(({ entryId }) => entryId),
     links.map(({ hash }) => hash),
   ]);
-  await tx.run(DELETE_LINKED, [entryIds]);
 }
 
+// A head of a later time than ours, by another clock or by somebody's hand, keeps no chain unsigned, and neither does one of
+// another key.
 const LIST_TO_SIGN = statement(
   'audit_chain_list_to_sign',
-  `SELECT chain, position, hash FROM audit_chains
-   WHERE signed_position < position AND (signed_at IS NULL OR signed_at < $1) ORDER BY chain LIMIT $2`,
+  `SELECT c.chain, c.position, c.hash FROM audit_chains c
+   LEFT JOIN LATERAL (
+     SELECT h.signed_at FROM audit_heads h WHERE h.chain = c.chain AND h.public_key = ANY ($4)
+     ORDER BY h.position DESC LIMIT 1) last ON true
+   WHERE c.unsigned_since IS NOT NULL AND (last.signed_at IS NULL OR last.signed_at NOT BETWEEN $1 AND $2)
+   ORDER BY c.unsigned_since, c.chain LIMIT $3`,
 );
 
-/** Chains with entries since their last head, if that is from before `signedBefore`. */
-export async function listChainsToSign(db: Queryable, signedBefore: Date, limit: number): Promise<AuditChain[]> {
-  return db.run<AuditChain>(LIST_TO_SIGN, [signedBefore, limit]);
+export type ListChainsToSign = {
+  readonly signedAfter: Date;
+  readonly signedBefore: Date;
+  readonly publicKeys: readonly Buffer[];
+  readonly limit: number;
+};
+
+/** Chains with entries since their last head, unless the last one of these keys is from between the two times. */
+export async function listChainsToSign(db: Queryable, options: ListChainsToSign): Promise<AuditChain[]> {
+  const { signedAfter, signedBefore, publicKeys, limit } = options;
+  return db.run<AuditChain>(LIST_TO_SIGN, [signedAfter, signedBefore, limit, publicKeys]);
+}
+
+const LIST_LAST_HEADS = statement(
+  'audit_head_list_last',
+  `SELECT h.* FROM audit_chains c CROSS JOIN LATERAL (
+     SELECT chain, position, hash, signed_at, key_name, public_key, signature FROM audit_heads h
+     WHERE h.chain = c.chain ORDER BY h.position DESC LIMIT 1) h
+   WHERE c.chain > $1 ORDER BY c.chain LIMIT $2`,
+);
+
+/** The last head of each chain that has one, whoever wrote it: in the order of the chains' names, those after `after`. */
+export async function listLastHeads(db: Queryable, after: string, limit: number): Promise<AuditHead[]> {
+  return db.run<AuditHead>(LIST_LAST_HEADS, [after, limit]);
 }
 
 const INSERT_HEAD = statement(
@@ -97,21 +104,23 @@ const INSERT_HEAD = statement(
   `INSERT INTO audit_heads (chain, position, hash, signed_at, key_name, public_key, signature)
    VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 );
-const SAVE_SIGNED = statement(
-  'audit_chain_save_signed',
-  'UPDATE audit_chains SET signed_position = $2, signed_at = $3 WHERE chain = $1',
-);
 
 export async function insertAuditHead(tx: Tx, head: AuditHead): Promise<void> {
   const { chain, position, hash, signedAt, keyName, publicKey, signature } = head;
   await tx.run(INSERT_HEAD, [chain, position, hash, signedAt, keyName, publicKey, signature]);
-  await tx.run(SAVE_SIGNED, [chain, position, signedAt]);
 }
 
-const LIST_ALL = statement('audit_chain_list_all', 'SELECT chain, position, hash FROM audit_chains ORDER BY chain');
+// A chain whose record somebody removed has no end, and is verified all the same.
+const LIST_RECORDED = statement(
+  'audit_chain_list_recorded',
+  `SELECT chain, coalesce(position, 0) AS position, coalesce(hash, '') AS hash
+   FROM audit_chains FULL JOIN (SELECT chain FROM audit_links UNION SELECT chain FROM audit_heads) linked USING (chain)
+   WHERE $1::text IS NULL OR chain = $1 ORDER BY chain`,
+);
 
-export async function listAllAuditChains(db: Queryable): Promise<AuditChain[]> {
-  return db.run<AuditChain>(LIST_ALL, []);
+/** The chain, or with null every chain, of which there is a record, a link or a head. Reads all links. */
+export async function listRecordedChains(db: Queryable, chain: AuditChainName | null): Promise<AuditChain[]> {
+  return db.run<AuditChain>(LIST_RECORDED, [chain]);
 }
 
 /** A link with its entry, and the head that was signed at it. */
@@ -163,29 +172,45 @@ export async function listLinkedEntries(
 
 const COUNT_UNLINKED = statement(
   'audit_entry_count_unlinked',
-  `SELECT count(*) FILTER (WHERE q.entry_id IS NULL) AS lost, count(q.entry_id) AS waiting
-   FROM audit_entries e LEFT JOIN audit_links l ON l.entry_id = e.id LEFT JOIN audit_entries_to_link q ON q.entry_id = e.id
+  `SELECT count(*) FILTER (WHERE q.entry_id IS NULL) AS lost, count(q.entry_id) AS waiting,
+     count(*) FILTER (WHERE q.queued_at < $2) AS overdue
+   FROM audit_entries e
+   LEFT JOIN audit_links l ON l.entry_id = e.id AND l.chain = coalesce(e.merchant_id, 'service')
+   LEFT JOIN audit_entries_to_link q ON q.entry_id = e.id
    WHERE l.entry_id IS NULL AND ($1::text IS NULL OR coalesce(e.merchant_id, 'service') = $1)`,
 );
 
 export type UnlinkedEntries = {
-  /** They neither have a link nor wait for one. */
+  /** They neither have a link in the chain of their merchant nor wait for one. */
   readonly lost: bigint;
   readonly waiting: bigint;
+  /** Of those that wait, how many do so since before the given time. */
+  readonly overdue: bigint;
 };
 
 /** Reads all entries of the chain, or with null of every chain. */
-export async function countUnlinkedEntries(db: Queryable, chain: AuditChainName | null): Promise<UnlinkedEntries> {
-  const row = await findOne<UnlinkedEntries>(db, COUNT_UNLINKED, [chain]);
-  return row ?? { lost: 0n, waiting: 0n };
+export async function countUnlinkedEntries(
+  db: Queryable,
+  chain: AuditChainName | null,
+  overdueBefore: Date,
+): Promise<UnlinkedEntries> {
+  const row = await findOne<UnlinkedEntries>(db, COUNT_UNLINKED, [chain, overdueBefore]);
+  return row ?? { lost: 0n, waiting: 0n, overdue: 0n };
 }
 
-const COUNT_HEADS = statement(
-  'audit_head_count',
-  'SELECT count(*) AS heads FROM audit_heads WHERE chain = $1 AND position <= $2',
+const COUNT_LINKED_TWICE = statement(
+  'audit_link_count_twice',
+  `SELECT count(*) AS count FROM (
+     SELECT FROM audit_links WHERE $1::text IS NULL OR chain = $1 GROUP BY entry_id HAVING count(*) > 1) twice`,
 );
 
-/** The heads that were signed up to this end. */
-export async function countAuditHeads(db: Queryable, { chain, position }: AuditChain): Promise<bigint> {
-  return (await findOne<{ heads: bigint }>(db, COUNT_HEADS, [chain, position]))?.heads ?? 0n;
+/** How many entries have more than one link in the chain, or with null in all chains. */
+export async function countEntriesLinkedTwice(db: Queryable, chain: AuditChainName | null): Promise<bigint> {
+  return (await findOne<{ count: bigint }>(db, COUNT_LINKED_TWICE, [chain]))?.count ?? 0n;
+}
+
+const COUNT_HEADS = statement('audit_head_count', 'SELECT count(*) AS heads FROM audit_heads WHERE chain = $1');
+
+export async function countAuditHeads(db: Queryable, chain: AuditChainName): Promise<bigint> {
+  return (await findOne<{ heads: bigint }>(db, COUNT_HEADS, [chain]))?.heads ?? 0n;
 }

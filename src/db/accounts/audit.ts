@@ -1,10 +1,10 @@
 // Rows of the audit log: who did what and was refused what, and from where. They are never changed and never removed.
 import type { ListedAuditEntry } from '../../domain/accounts/audit.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
-import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
+import { isId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import { isService, type Decider } from '../../domain/accounts/member-change.ts';
-import { statement, type Queryable, type Tx } from '../database.ts';
+import { composedStatement, statement, type Queryable, type Tx } from '../database.ts';
 import { named } from './named.ts';
 
 export type AuditEntry = Act & {
@@ -85,21 +85,50 @@ function actorOf({ person: { merchantId, userId }, address, requestId }: ActedBy
   return { merchantId, userId, address, requestId };
 }
 
-const LIST = statement(
-  'audit_entry_list',
-  `SELECT a.id::text, ${named('u')} AS user, ${named('k')} AS api_key, a.staff, a.action, a.outcome, a.subject_id,
+const SELECT = `SELECT a.id::text, a.user_id, ${named('k')} AS api_key, a.staff, a.action, a.outcome, a.subject_id,
           a.before, a.after, host(a.address) AS address, a.request_id, a.created_at AS at
-   FROM audit_entries a LEFT JOIN users u ON u.id = a.user_id LEFT JOIN api_keys k ON k.id = a.api_key_id
-   WHERE a.merchant_id = $1 AND a.id < coalesce($2, 9223372036854775807)
-   ORDER BY a.id DESC LIMIT $3`,
-);
+   FROM audit_entries a LEFT JOIN api_keys k ON k.id = a.api_key_id`;
 
-/** The newest entries that are older than `before`, at most `limit`. */
+type AuditRow = Omit<ListedAuditEntry, 'user'> & { readonly userId: UserId | null };
+
+export type AuditFilter = {
+  readonly subjectId?: string;
+  /** A person or an API key. */
+  readonly actorId?: UserId | ApiKeyId;
+  readonly action?: string;
+  readonly outcome?: 'done' | 'refused';
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdTo?: Date;
+  /** Only entries that are older than this one. */
+  readonly before?: string;
+};
+
+/** The newest entries that pass the filter, at most `limit`. */
 export async function listAuditEntries(
   db: Queryable,
   merchantId: MerchantId,
-  before: string | null,
+  { subjectId, actorId, action, outcome, createdFrom, createdTo, before }: AuditFilter,
   limit: number,
-): Promise<ListedAuditEntry[]> {
-  return db.run<ListedAuditEntry>(LIST, [merchantId, before, limit]);
+): Promise<AuditRow[]> {
+  const values: unknown[] = [merchantId, limit];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const equal = (column: string, value: unknown) => (value === undefined ? [] : [`a.${column} = ${place(value)}`]);
+  const isKey = actorId !== undefined && isId('key', actorId);
+  const conditions = [
+    'a.merchant_id = $1',
+    ...equal('subject_id', subjectId),
+    ...equal(isKey ? 'api_key_id' : 'user_id', actorId),
+    ...equal('action', action),
+    ...equal('outcome', outcome),
+    ...(createdFrom === undefined ? [] : [`a.created_at >= ${place(createdFrom)}`]),
+    ...(createdTo === undefined ? [] : [`a.created_at < ${place(createdTo)}`]),
+    // Of any merchant: an entry's number says nothing but when it was.
+    ...(before === undefined
+      ? []
+      : [`(a.created_at, a.id) < (SELECT b.created_at, b.id FROM audit_entries b WHERE b.id = ${place(before)})`]),
+  ];
+  const text = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY a.created_at DESC, a.id DESC LIMIT $2`;
+  return db.run<AuditRow>(composedStatement('audit_entry_list', text), values);
 }

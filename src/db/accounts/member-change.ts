@@ -2,6 +2,7 @@
 import type { MemberChangeId, MerchantId, UserId } from '../../domain/ids.ts';
 import type { Role } from '../../domain/accounts/member.ts';
 import type { Decider, MemberChange } from '../../domain/accounts/member-change.ts';
+import { attestRow } from '../attested-rows.ts';
 import { statement, type Tx } from '../database.ts';
 import { recordDecision } from './audit.ts';
 import { markMemberRemoved, setRoles } from './member.ts';
@@ -19,6 +20,7 @@ const INSERT = statement(
 export async function insertMemberChange(tx: Tx, change: MemberChange): Promise<void> {
   const { id, merchantId, member, before, after, proposedBy, createdAt, expiresAt } = change;
   await tx.run(INSERT, [id, merchantId, member.id, before, after, proposedBy.id, createdAt, expiresAt]);
+  await attestRow(tx, 'member_changes', [id]);
 }
 
 const REPLACE_PENDING = statement(
@@ -76,10 +78,17 @@ async function replacePending(
   }
 }
 
-const statements = proposalStatements<MemberChange>({
+type OwnRow = Pick<MemberChange, 'member'> & {
+  readonly rolesBefore: MemberChange['before'];
+  readonly rolesAfter: MemberChange['after'];
+};
+
+const statements = proposalStatements<MemberChange, OwnRow>({
   noun: 'member_change',
-  columns: `${named('m')} AS member, c.roles_before AS before, c.roles_after AS after`,
-  join: 'JOIN users m ON m.id = c.user_id',
+  columns: `${named('m')} AS member`,
+  join: 'JOIN users m ON m.id = t.user_id',
+  about: ({ member }) => member,
+  toOwn: ({ member, rolesBefore, rolesAfter }) => ({ member, before: rolesBefore, after: rolesAfter }),
 });
 
 export const listPendingMemberChanges = statements.listPending;

@@ -1,7 +1,16 @@
 // Rows of members: which people act for which merchant, in which roles. Rows of removed members stay, without effect.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
 import type { Member, Role } from '../../domain/accounts/member.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { HAS_SECOND_FACTOR } from './second-factor.ts';
+import { requireAttestedPeople, withAttestedPeople } from './user.ts';
+import {
+  attestedColumns,
+  attestedOnly,
+  changeAttestedRow,
+  requireAttested,
+  type AttestedRow,
+} from '../attested-rows.ts';
+import { findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
 
 const LOCK = statement('member_lock', 'SELECT id FROM merchants WHERE id = $1 FOR NO KEY UPDATE');
 
@@ -10,43 +19,125 @@ export async function lockMembers(tx: Tx, merchantId: MerchantId): Promise<void>
   await tx.run(LOCK, [merchantId]);
 }
 
-const FIND_ROLES = statement(
-  'member_find_roles',
-  'SELECT roles FROM members WHERE merchant_id = $1 AND user_id = $2 AND removed_at IS NULL',
+/** A member as the decisions about them need it. */
+export type Membership = {
+  readonly userId: UserId;
+  readonly roles: readonly Role[];
+  /** Since when they may approve; null: they may not. */
+  readonly approverSince: Date | null;
+};
+
+const SELECT_MEMBERSHIP = `SELECT ${attestedColumns('members')} FROM members t WHERE t.removed_at IS NULL`;
+
+/** Throws `permission_denied` for a row that no process of ours wrote. */
+async function readMemberships(db: Queryable, query: Statement, values: readonly unknown[]): Promise<Membership[]> {
+  const rows = await db.run<Membership & AttestedRow<'members'>>(query, values);
+  for (const row of rows) requireAttested(db, 'members', row);
+  return rows;
+}
+
+const FIND_MEMBERSHIP = statement('membership_find', `${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = $2`);
+
+/** Null when the person is not, or no longer, a member. */
+export async function findMembership(
+  db: Queryable,
+  merchantId: MerchantId,
+  userId: UserId,
+): Promise<Membership | null> {
+  const [membership] = await readMemberships(db, FIND_MEMBERSHIP, [merchantId, userId]);
+  return membership ?? null;
+}
+
+const LIST_MEMBERSHIPS = statement(
+  'membership_list_among',
+  `${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = ANY($2)`,
 );
+
+/** Those of these people who are members now. */
+export async function listMembershipsAmong(
+  db: Queryable,
+  merchantId: MerchantId,
+  userIds: readonly UserId[],
+): Promise<Membership[]> {
+  return readMemberships(db, LIST_MEMBERSHIPS, [merchantId, userIds]);
+}
+
+const LIST_ATTESTED = statement('membership_list', `${SELECT_MEMBERSHIP} AND t.merchant_id = $1`);
+
+/** The merchant's members now, without those whose row is by no process of ours: they have no rights. */
+export async function listAttestedMemberships(db: Queryable, merchantId: MerchantId): Promise<Membership[]> {
+  return attestedOnly(db, 'members', await db.run<Membership & AttestedRow<'members'>>(LIST_ATTESTED, [merchantId]));
+}
+
+const LOCK_MEMBERSHIP = statement(
+  'membership_lock',
+  `${SELECT_MEMBERSHIP} AND t.merchant_id = $1 AND t.user_id = $2 FOR NO KEY UPDATE`,
+);
+
+/**
+ * The roles that a person has now, none if they are not a member. Until the transaction ends nobody changes them, and
+ * other decisions of this person wait.
+ */
+export async function findRolesLocked(tx: Tx, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
+  const [membership] = await readMemberships(tx, LOCK_MEMBERSHIP, [merchantId, userId]);
+  return membership?.roles ?? [];
+}
 
 /** The roles that the person has now; none when they are not, or no longer, a member. */
 export async function findRoles(db: Queryable, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
-  const [row] = await db.run<{ roles: Role[] }>(FIND_ROLES, [merchantId, userId]);
-  return row?.roles ?? [];
+  return (await findMembership(db, merchantId, userId))?.roles ?? [];
 }
 
-const LIST_ROLES = statement(
-  'member_list_roles',
-  `SELECT DISTINCT role FROM members m CROSS JOIN unnest(m.roles) AS role
-   WHERE m.user_id = $1 AND m.removed_at IS NULL`,
-);
+const LIST_OF_USER = statement('membership_list_of_user', `${SELECT_MEMBERSHIP} AND t.user_id = $1`);
 
 /** The roles that the person has now at any of their merchants. */
 export async function listRolesOf(db: Queryable, userId: UserId): Promise<readonly Role[]> {
-  return (await db.run<{ role: Role }>(LIST_ROLES, [userId])).map(({ role }) => role);
+  const memberships = await readMemberships(db, LIST_OF_USER, [userId]);
+  return [...new Set(memberships.flatMap(({ roles }) => roles))];
 }
 
-const SELECT = `SELECT m.user_id, u.name, u.email, m.roles, u.totp_secret_sealed IS NOT NULL AS has_second_factor,
-    m.created_at
-  FROM members m JOIN users u ON u.id = m.user_id
-  WHERE m.merchant_id = $1 AND m.removed_at IS NULL`;
+const SELECT = `SELECT ${attestedColumns('members')}, u.name, u.email, ${HAS_SECOND_FACTOR} AS has_second_factor, t.created_at
+  FROM members t JOIN users u ON u.id = t.user_id
+  WHERE t.merchant_id = $1`;
 
-const FIND = statement('member_find', `${SELECT} AND m.user_id = $2`);
+type MemberRow = Member & AttestedRow<'members'>;
+
+// Whether somebody was removed is asked after the row is verified: otherwise whoever marks them so by hand hides them.
+function toMembers(rows: readonly MemberRow[]): Member[] {
+  return rows.filter(({ removedAt }) => removedAt === null).map(toMember);
+}
+
+function toMember(row: MemberRow): Member {
+  const { userId, name, email, roles, hasSecondFactor, createdAt } = row;
+  return { userId, name, email, roles, hasSecondFactor, createdAt };
+}
+
+const FIND = statement('member_find', `${SELECT} AND t.user_id = $2`);
 
 export async function findMember(db: Queryable, merchantId: MerchantId, userId: UserId): Promise<Member | null> {
-  return findOne<Member>(db, FIND, [merchantId, userId]);
+  const row = await findOne<MemberRow>(db, FIND, [merchantId, userId]);
+  if (row === null) return null;
+  requireAttested(db, 'members', row);
+  await requireAttestedPeople(db, [row], personOf);
+  return toMembers([row])[0] ?? null;
 }
 
-const LIST = statement('member_list', `${SELECT} ORDER BY m.created_at, m.user_id`);
+const LIST = statement('member_list', `${SELECT} ORDER BY t.created_at, t.user_id`);
 
+/** Throws `permission_denied` when one of the rows is by no process of ours: decisions depend on who else is there. */
 export async function listMembers(db: Queryable, merchantId: MerchantId): Promise<Member[]> {
-  return db.run<Member>(LIST, [merchantId]);
+  const rows = await db.run<MemberRow>(LIST, [merchantId]);
+  for (const row of rows) requireAttested(db, 'members', row);
+  await requireAttestedPeople(db, rows, personOf);
+  return toMembers(rows);
+}
+
+const personOf = ({ userId: id, name, email }: MemberRow) => [{ id, name, email }];
+
+/** Without those whose row is by no process of ours, who have no rights. For what a person is shown, not for decisions. */
+export async function listAttestedMembers(db: Queryable, merchantId: MerchantId): Promise<Member[]> {
+  const rows = attestedOnly(db, 'members', await db.run<MemberRow>(LIST, [merchantId]));
+  return toMembers(await withAttestedPeople(db, rows, personOf));
 }
 
 const PUT = statement(
@@ -66,8 +157,9 @@ export type NewMember = {
 
 /** Makes the person a member, also if they were removed before. False when they are a member; then nothing changes. */
 export async function putMember(tx: Tx, member: NewMember): Promise<boolean> {
-  const rows = await tx.run(PUT, [member.merchantId, member.userId, member.roles, member.createdAt]);
-  return rows.length === 1;
+  const { merchantId, userId, roles, createdAt } = member;
+  const put = () => tx.run(PUT, [merchantId, userId, roles, createdAt]);
+  return (await changeAttestedRow(tx, 'members', [merchantId, userId], put)).length === 1;
 }
 
 const SET_ROLES = statement(
@@ -76,25 +168,41 @@ const SET_ROLES = statement(
 );
 
 export async function setRoles(tx: Tx, merchantId: MerchantId, userId: UserId, roles: readonly Role[]): Promise<void> {
-  await tx.run(SET_ROLES, [merchantId, userId, roles]);
+  const set = () => tx.run(SET_ROLES, [merchantId, userId, roles]);
+  await changeAttestedRow(tx, 'members', [merchantId, userId], set);
 }
 
 const REMOVE = statement('member_remove', 'UPDATE members SET removed_at = $3 WHERE merchant_id = $1 AND user_id = $2');
 
 export async function markMemberRemoved(tx: Tx, merchantId: MerchantId, userId: UserId, at: Date): Promise<void> {
-  await tx.run(REMOVE, [merchantId, userId, at]);
+  const remove = () => tx.run(REMOVE, [merchantId, userId, at]);
+  await changeAttestedRow(tx, 'members', [merchantId, userId], remove);
 }
 
 const LIST_MERCHANTS = statement(
   'member_list_merchants',
-  `SELECT m.merchant_id AS id, c.name FROM members m JOIN merchants c ON c.id = m.merchant_id
-   WHERE m.user_id = $1 AND m.removed_at IS NULL ORDER BY m.created_at, m.merchant_id`,
+  `SELECT ${attestedColumns('members')}, c.name FROM members t JOIN merchants c ON c.id = t.merchant_id
+   WHERE t.user_id = $1 ORDER BY t.created_at, t.merchant_id`,
 );
 
-/** The merchants that the person is a member of, in the order in which they joined. */
-export async function listMerchantsOf(
-  db: Queryable,
-  userId: UserId,
-): Promise<{ readonly id: MerchantId; readonly name: string }[]> {
-  return db.run<{ id: MerchantId; name: string }>(LIST_MERCHANTS, [userId]);
+type MerchantRow = AttestedRow<'members'> & { readonly merchantId: MerchantId; readonly name: string };
+type NamedMerchant = { readonly id: MerchantId; readonly name: string };
+
+/**
+ * The merchants that the person is a member of, in the order in which they joined. Throws `permission_denied` when one of the
+ * rows is by no process of ours: who is to be told of something is not hidden by hand.
+ */
+export async function listMerchantsOf(db: Queryable, userId: UserId): Promise<NamedMerchant[]> {
+  const rows = await db.run<MerchantRow>(LIST_MERCHANTS, [userId]);
+  for (const row of rows) requireAttested(db, 'members', row);
+  return toMerchants(rows);
+}
+
+/** Without those of rows by no process of ours. For what the person is shown, and where they can log in. */
+export async function listAttestedMerchantsOf(db: Queryable, userId: UserId): Promise<NamedMerchant[]> {
+  return toMerchants(attestedOnly(db, 'members', await db.run<MerchantRow>(LIST_MERCHANTS, [userId])));
+}
+
+function toMerchants(rows: readonly MerchantRow[]): NamedMerchant[] {
+  return rows.filter(({ removedAt }) => removedAt === null).map(({ merchantId: id, name }) => ({ id, name }));
 }

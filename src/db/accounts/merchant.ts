@@ -2,7 +2,7 @@
 import { availableAccount, heldAccount } from '../../domain/payments/ledger.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Currency } from '../../domain/money.ts';
-import { statement, type Tx } from '../database.ts';
+import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 const INSERT = statement(
   'merchant_insert',
@@ -23,4 +23,13 @@ export async function insertMerchant(
     availableAccount(merchant.id),
     heldAccount(merchant.id),
   ]);
+}
+
+const FIND_NAME = statement('merchant_find_name', 'SELECT name FROM merchants WHERE id = $1');
+
+/** Of a merchant that exists. */
+export async function findMerchantName(db: Queryable, id: MerchantId): Promise<string> {
+  const row = await findOne<{ name: string }>(db, FIND_NAME, [id]);
+  if (row === null) throw new Error(`there is no merchant ${id}`);
+  return row.name;
 }

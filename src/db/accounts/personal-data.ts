@@ -31,6 +31,9 @@ const PAYMENTS_OF_PHONE = `
 const ofPayments = '(t.collection_id IN (SELECT id FROM collections_of) OR t.payout_id IN (SELECT id FROM payouts_of))';
 const ofDeliveries = 'SELECT id FROM deliveries WHERE event_id IN (SELECT id FROM events_of)';
 
+const OBJECTS_OF = `SELECT merchant_id, id FROM collections_of UNION ALL SELECT merchant_id, id FROM payouts_of
+  UNION ALL SELECT merchant_id, id FROM reversals WHERE collection_id IN (SELECT id FROM collections_of)`;
+
 const OF_PHONE: readonly Source[] = [
   { table: 'collections', where: 't.phone = $1' },
   { table: 'payouts', where: 't.phone = $1' },
@@ -57,6 +60,13 @@ const OF_PHONE: readonly Source[] = [
     where: `(${ofPayments} OR t.reversal_id IN (SELECT id FROM reversals_of))`,
     merchant: 'NULL',
   },
+  {
+    table: 'operator_exchanges',
+    where: `t.payment_id IN (SELECT id FROM collections_of UNION ALL SELECT id FROM payouts_of
+                             UNION ALL SELECT id FROM reversals_of)`,
+  },
+  { table: 'api_requests', where: `(t.merchant_id, t.object_id) IN (${OBJECTS_OF})` },
+  { table: 'live_updates', where: `(t.merchant_id, t.object_id) IN (${OBJECTS_OF})` },
   { table: 'discrepancies', where: `(${ofPayments} OR t.reversal_id IN (SELECT id FROM reversals_of))` },
   { table: 'events', where: 't.id IN (SELECT id FROM events_of)' },
   { table: 'deliveries', where: 't.event_id IN (SELECT id FROM events_of)' },
@@ -80,6 +90,13 @@ const OF_PERSON: readonly Source[] = [
   { table: 'sessions', without: ['token_sha256'], where: 't.user_id = $1' },
   { table: 'recoveries', without: ['token_sha256'], where: 't.user_id = $1', merchant: 'NULL' },
   { table: 'recovery_codes', without: ['code_sha256'], where: 't.user_id = $1', merchant: 'NULL' },
+  { table: 'passkeys', without: ['credential_id', 'public_key'], where: 't.user_id = $1', merchant: 'NULL' },
+  {
+    table: 'passkey_challenges',
+    without: ['challenge_sha256'],
+    where: '(t.subject = $1 OR t.subject = ANY ($3))',
+    merchant: 'NULL',
+  },
   { table: 'attempt_counters', where: 't.subject = ANY ($3)', merchant: 'NULL' },
   { table: 'invitations', without: ['token_sha256', 'approval_sha256'], where: '(t.email = $2 OR t.accepted_by = $1)' },
   {
@@ -90,6 +107,7 @@ const OF_PERSON: readonly Source[] = [
   { table: 'member_changes', where: '$1 IN (t.user_id, t.proposed_by, t.decided_by)' },
   { table: 'policy_changes', where: '$1 IN (t.proposed_by, t.decided_by)' },
   { table: 'api_keys', without: ['key_sha256'], where: 't.created_by = $1' },
+  { table: 'collections', only: ['id', 'created_by', 'created_at'], where: 't.created_by = $1' },
   {
     table: 'payouts',
     only: ['id', 'created_by', 'created_at', 'decided_by'],
@@ -109,10 +127,13 @@ const OF_PERSON: readonly Source[] = [
 /** The tables that an export of a person reads. */
 export const TABLES_OF_PERSON: ReadonlySet<string> = new Set(OF_PERSON.map(({ table }) => table));
 
+// They say nothing about anybody.
+const ATTESTATIONS = ['attestation', 'request_attestation', 'release_attestation'];
+
 function select({ table, without = [], only, where, merchant = 't.merchant_id' }: Source, first: string) {
   const columns = only
     ? `jsonb_build_object(${only.map((column) => `'${column}', t.${column}`).join(', ')})`
-    : `to_jsonb(t) - ARRAY[${without.map((column) => `'${column}'`).join(', ')}]::text[]`;
+    : `to_jsonb(t) - ARRAY[${[...without, ...ATTESTATIONS].map((column) => `'${column}'`).join(', ')}]::text[]`;
   const text = `${first} SELECT '${table}' AS table, ${merchant}::text AS merchant_id, ${columns} AS row FROM ${table} t WHERE ${where}`;
   return composedStatement(`personal_data_${table}`, text);
 }

@@ -1,6 +1,7 @@
 // Rows of proposals to change a merchant's policy.
 import type { MerchantId, PolicyChangeId, UserId } from '../../domain/ids.ts';
 import type { PolicyChange, PolicyChangeState } from '../../domain/accounts/policy.ts';
+import { attestRow } from '../attested-rows.ts';
 import { statement, type Tx } from '../database.ts';
 import { proposalStatements, type Decision } from './proposal.ts';
 
@@ -17,6 +18,7 @@ export type NewPolicyChange = Pick<PolicyChange, 'id' | 'merchantId' | 'changes'
 export async function insertPolicyChange(tx: Tx, change: NewPolicyChange): Promise<void> {
   const { id, merchantId, changes, proposedBy, createdAt, expiresAt } = change;
   await tx.run(INSERT, [id, merchantId, JSON.stringify(changes), proposedBy, createdAt, expiresAt]);
+  await attestRow(tx, 'policy_changes', [id]);
 }
 
 const REPLACE_PENDING = statement(
@@ -36,7 +38,10 @@ export async function replacePendingPolicyChange(
   return row?.id ?? null;
 }
 
-const statements = proposalStatements<PolicyChange>({ noun: 'policy_change', columns: 'c.changes' });
+const statements = proposalStatements<PolicyChange, Pick<PolicyChange, 'changes'>>({
+  noun: 'policy_change',
+  toOwn: ({ changes }) => ({ changes }),
+});
 
 export const listPendingPolicyChanges = statements.listPending;
 export const findPolicyChange = statements.find;

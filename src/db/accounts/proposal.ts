@@ -1,14 +1,27 @@
 // The statements that proposals of both kinds share: changes of members and changes of the policy.
 import type { MerchantId, UserId } from '../../domain/ids.ts';
+import type { NamedPerson } from '../../domain/accounts/member.ts';
 import type { Proposal } from '../../domain/accounts/proposal.ts';
+import { attestedColumns, attestedOnly, requireAttested, type AttestedRow } from '../attested-rows.ts';
 import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 import { named } from './named.ts';
+import { requireAttestedPeople, withAttestedPeople } from './user.ts';
 
-type Source = {
+type Source<Change, Own> = {
   readonly noun: 'member_change' | 'policy_change';
-  /** The columns that only this kind has, of the table `c` or of what `join` adds. */
-  readonly columns: string;
+  /** The columns that only this kind has and that are not attested, of what `join` adds. */
+  readonly columns?: string;
+  /** Joins the table, which is `t`. */
   readonly join?: string;
+  /** What only this kind has. */
+  readonly toOwn: (row: Own) => Omit<Change, keyof Proposal<string, string>>;
+  /** Whom it is about. */
+  readonly about?: (row: Own) => NamedPerson;
+};
+
+type ProposalRow<Change> = Omit<Change, 'proposedBy' | 'decidedBy'> & {
+  readonly proposer: NamedPerson;
+  readonly decider: NamedPerson | null;
 };
 
 /** How a pending proposal ends. `by` is null for the service's staff, and for a withdrawal. */
@@ -19,24 +32,50 @@ export type Decision<State> = {
 };
 
 /** The functions that read and decide the proposals of one kind. */
-export function proposalStatements<Change extends Proposal<string, string>>({ noun, columns, join = '' }: Source) {
-  const select = `SELECT c.id, c.merchant_id, c.state, ${named('p')} AS proposed_by, c.created_at, c.expires_at,
-      ${named('d')} AS decided_by, c.decided_at, ${columns}
-    FROM ${noun}s c JOIN users p ON p.id = c.proposed_by LEFT JOIN users d ON d.id = c.decided_by ${join}
-    WHERE c.merchant_id = $1`;
+export function proposalStatements<Change extends Proposal<string, string>, Own>({
+  noun,
+  columns,
+  join = '',
+  toOwn,
+  about,
+}: Source<Change, Own>) {
+  const table = `${noun}s` as const;
+  const own = columns === undefined ? '' : `, ${columns}`;
+  const select = `SELECT ${attestedColumns(table)}, t.state, ${named('p')} AS proposer, ${named('d')} AS decider,
+      t.decided_at${own}
+    FROM ${table} t JOIN users p ON p.id = t.proposed_by LEFT JOIN users d ON d.id = t.decided_by ${join}
+    WHERE t.merchant_id = $1`;
   const LIST_PENDING = statement(
     `${noun}_list_pending`,
-    `${select} AND c.state = 'pending' AND c.expires_at > $2 ORDER BY c.id`,
+    `${select} AND t.state = 'pending' AND t.expires_at > $2 ORDER BY t.id`,
   );
-  const FIND = statement(`${noun}_find`, `${select} AND c.id = $2`);
+  const FIND = statement(`${noun}_find`, `${select} AND t.id = $2`);
   const DECIDE = statement(
     `${noun}_decide`,
     `UPDATE ${noun}s SET state = $2, decided_by = $3, decided_at = $4
      WHERE id = $1 AND state = 'pending' AND expires_at > $4 RETURNING 1`,
   );
+  type Row = ProposalRow<Proposal<string, string>> & Own & AttestedRow<typeof table>;
+  const toChange = (row: Row): Change => {
+    const { id, merchantId, state, proposer, createdAt, expiresAt, decider, decidedAt } = row;
+    const common = { id, merchantId, state, createdAt, expiresAt, decidedAt };
+    return { ...common, proposedBy: proposer, decidedBy: decider, ...toOwn(row) } as Change;
+  };
+  const peopleOf = (row: Row) => [row.proposer, row.decider, about?.(row) ?? null];
   return {
-    listPending: (db: Queryable, merchantId: MerchantId, at: Date) => db.run<Change>(LIST_PENDING, [merchantId, at]),
-    find: (db: Queryable, merchantId: MerchantId, id: Change['id']) => findOne<Change>(db, FIND, [merchantId, id]),
+    /** Without those that no process of ours wrote, or whose people it did not: nobody can decide them. */
+    listPending: async (db: Queryable, merchantId: MerchantId, at: Date): Promise<Change[]> => {
+      const rows = attestedOnly(db, table, await db.run<Row>(LIST_PENDING, [merchantId, at]));
+      return (await withAttestedPeople(db, rows, peopleOf)).map(toChange);
+    },
+    /** Throws `permission_denied` for a row that no process of ours wrote, or whose people it did not. */
+    find: async (db: Queryable, merchantId: MerchantId, id: Change['id']): Promise<Change | null> => {
+      const row = await findOne<Row>(db, FIND, [merchantId, id]);
+      if (row === null) return null;
+      requireAttested(db, table, row);
+      await requireAttestedPeople(db, [row], peopleOf);
+      return toChange(row);
+    },
     decide: async (tx: Tx, id: Change['id'], { state, by, at }: Decision<Change['state']>): Promise<boolean> =>
       (await tx.run(DECIDE, [id, state, by, at])).length === 1,
   };

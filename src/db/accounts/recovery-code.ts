@@ -1,4 +1,4 @@
-// Rows of recovery codes: the digests of a person's one-time codes for a second factor that was lost.
+// Rows of recovery codes: digests, with a key that the database does not have, of a person's one-time codes for a lost second factor.
 import type { UserId } from '../../domain/ids.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
@@ -13,18 +13,34 @@ const INSERT = statement(
   'INSERT INTO recovery_codes (user_id, code_sha256, created_at) SELECT $1, unnest($2::bytea[]), $3',
 );
 
-export async function insertRecoveryCodes(tx: Tx, userId: UserId, digests: readonly Buffer[], at: Date): Promise<void> {
+export async function insertRecoveryCodes(tx: Tx, userId: UserId, codes: readonly string[], at: Date): Promise<void> {
+  const digests = codes.map((code) => digestsOf(tx, userId, code)[0]);
   await tx.run(INSERT, [userId, digests, at]);
+}
+
+// For one person, and with a key: nobody can write a code by hand, or move one from another person.
+function digestsOf({ attestor }: Queryable, userId: UserId, code: string): readonly [Buffer, ...Buffer[]] {
+  return attestor.digestsOfSecret('recovery code', userId, code);
 }
 
 const USE = statement(
   'recovery_code_use',
-  'UPDATE recovery_codes SET used_at = $3 WHERE user_id = $1 AND code_sha256 = $2 AND used_at IS NULL RETURNING 1',
+  'UPDATE recovery_codes SET used_at = $3 WHERE user_id = $1 AND code_sha256 = ANY($2) AND used_at IS NULL RETURNING 1',
 );
 
 /** Uses the code up. False when the person has no such code, or it was used: of two simultaneous uses, one succeeds. */
-export async function useRecoveryCode(tx: Tx, userId: UserId, sha256: Buffer, at: Date): Promise<boolean> {
-  return (await tx.run(USE, [userId, sha256, at])).length === 1;
+export async function useRecoveryCode(tx: Tx, userId: UserId, code: string, at: Date): Promise<boolean> {
+  return (await tx.run(USE, [userId, digestsOf(tx, userId, code), at])).length === 1;
+}
+
+const FIND = statement(
+  'recovery_code_find',
+  'SELECT 1 FROM recovery_codes WHERE user_id = $1 AND code_sha256 = ANY($2) AND used_at IS NULL',
+);
+
+/** Whether the person has this code and it was not used; uses nothing up. */
+export async function hasRecoveryCode(db: Queryable, userId: UserId, code: string): Promise<boolean> {
+  return (await db.run(FIND, [userId, digestsOf(db, userId, code)])).length === 1;
 }
 
 const COUNT_LEFT = statement(

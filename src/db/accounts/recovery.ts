@@ -2,6 +2,14 @@
 import type { RecoveryNotice, RecoveryRequest } from '../../domain/accounts/recovery.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
 import type { MerchantId, RecoveryId, UserId } from '../../domain/ids.ts';
+import {
+  attestedColumns,
+  attestRow,
+  changeAttestedRow,
+  isAttested,
+  requireAttested,
+  type AttestedRow,
+} from '../attested-rows.ts';
 import { boundedDelete } from '../bounded-delete.ts';
 import { findOne, statement, type Queryable, type Tx } from '../database.ts';
 import { named } from './named.ts';
@@ -21,30 +29,40 @@ export async function replaceRecovery(tx: Tx, recovery: NewRecovery): Promise<vo
   const { id, userId, reason, requestedBy, createdAt, expiresAt } = recovery;
   await tx.run(DELETE_OF_USER, [userId]);
   await tx.run(INSERT, [id, userId, reason, requestedBy, createdAt, expiresAt]);
+  await attestRow(tx, 'recoveries', [id]);
 }
 
-const SELECT_REQUEST = `SELECT r.id, ${named('u')} AS person, u.email, r.reason, r.requested_by, r.created_at, r.expires_at
-  FROM recoveries r JOIN users u ON u.id = r.user_id
-  WHERE r.approved_at IS NULL`;
+const SELECT_REQUEST = `SELECT ${attestedColumns('recoveries')}, ${named('u')} AS person, u.email, t.reason
+  FROM recoveries t JOIN users u ON u.id = t.user_id
+  WHERE t.approved_at IS NULL`;
+
+/** Throws `permission_denied` for a row that no process of ours wrote. */
+function toRequest(db: Queryable, row: RecoveryRequest & AttestedRow<'recoveries'>): RecoveryRequest {
+  requireAttested(db, 'recoveries', row);
+  const { id, person, email, reason, requestedBy, createdAt, expiresAt } = row;
+  return { id, person, email, reason, requestedBy, createdAt, expiresAt };
+}
 
 const LIST_REQUESTS = statement(
   'recovery_list_requests',
-  `${SELECT_REQUEST} AND r.expires_at > $1 ORDER BY r.id LIMIT $2`,
+  `${SELECT_REQUEST} AND t.expires_at > $1 ORDER BY t.id LIMIT $2`,
 );
 
 /** The recoveries that wait for an approval, oldest first, at most `limit`. */
 export async function listRecoveryRequests(db: Queryable, at: Date, limit: number): Promise<RecoveryRequest[]> {
-  return db.run<RecoveryRequest>(LIST_REQUESTS, [at, limit]);
+  const rows = await db.run<RecoveryRequest & AttestedRow<'recoveries'>>(LIST_REQUESTS, [at, limit]);
+  return rows.map((row) => toRequest(db, row));
 }
 
 const FIND_REQUEST_LOCKED = statement(
   'recovery_find_request_locked',
-  `${SELECT_REQUEST} AND r.id = $1 AND r.expires_at > $2 FOR UPDATE OF r`,
+  `${SELECT_REQUEST} AND t.id = $1 AND t.expires_at > $2 FOR UPDATE OF t`,
 );
 
 /** The recovery if it waits for an approval, locked: until this transaction ends nobody else approves or replaces it. */
 export async function findRecoveryRequestLocked(tx: Tx, id: RecoveryId, at: Date): Promise<RecoveryRequest | null> {
-  return findOne<RecoveryRequest>(tx, FIND_REQUEST_LOCKED, [id, at]);
+  const row = await findOne<RecoveryRequest & AttestedRow<'recoveries'>>(tx, FIND_REQUEST_LOCKED, [id, at]);
+  return row && toRequest(tx, row);
 }
 
 const APPROVE = statement(
@@ -61,26 +79,37 @@ export type RecoveryApproval = {
 
 /** Gives the recovery its token. The database refuses the person who requested it. */
 export async function approveRecovery(tx: Tx, id: RecoveryId, approval: RecoveryApproval): Promise<void> {
-  await tx.run(APPROVE, [id, approval.by, approval.at, approval.tokenSha256, approval.expiresAt]);
+  const { by, at, tokenSha256, expiresAt } = approval;
+  await changeAttestedRow(tx, 'recoveries', [id], () => tx.run(APPROVE, [id, by, at, tokenSha256, expiresAt]));
 }
 
-const FIND = statement('recovery_find', 'SELECT user_id FROM recoveries WHERE token_sha256 = $1 AND expires_at > $2');
+const FIND = statement(
+  'recovery_find',
+  `SELECT ${attestedColumns('recoveries')} FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2`,
+);
+
+type UsableRow = AttestedRow<'recoveries'> & { readonly userId: UserId };
+
+/** Null, too, for a row that no process of ours wrote. */
+function userOf(db: Queryable, row: UsableRow | undefined): UserId | null {
+  return row !== undefined && isAttested(db, 'recoveries', row) ? row.userId : null;
+}
 
 /** The person whose token this is; null when the token is unknown, used, replaced or expired. */
 export async function findRecovery(db: Queryable, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
-  const [row] = await db.run<{ userId: UserId }>(FIND, [tokenSha256, at]);
-  return row?.userId ?? null;
+  const [row] = await db.run<UsableRow>(FIND, [tokenSha256, at]);
+  return userOf(db, row);
 }
 
 const USE = statement(
   'recovery_use',
-  'DELETE FROM recoveries WHERE token_sha256 = $1 AND expires_at > $2 RETURNING user_id',
+  `DELETE FROM recoveries t WHERE t.token_sha256 = $1 AND t.expires_at > $2 RETURNING ${attestedColumns('recoveries')}`,
 );
 
 /** Like `findRecovery`, and uses the token up. Of two people who present it at the same moment, only one succeeds. */
 export async function useRecovery(tx: Tx, tokenSha256: Buffer, at: Date): Promise<UserId | null> {
-  const [row] = await tx.run<{ userId: UserId }>(USE, [tokenSha256, at]);
-  return row?.userId ?? null;
+  const [row] = await tx.run<UsableRow>(USE, [tokenSha256, at]);
+  return userOf(tx, row);
 }
 
 export const deleteEndedRecoveries = boundedDelete('recovery_delete_ended', {

@@ -6,17 +6,33 @@ import { statement, type Queryable, type Tx } from '../database.ts';
 import { useTotpStep, type User } from './user.ts';
 
 /** What a person has enrolled as second factors. */
-export type Factors = { readonly hasTotp: boolean };
+export type Factors = { readonly hasTotp: boolean; readonly passkeys: number };
 
 const FIND_FACTORS = statement(
   'second_factor_find',
-  'SELECT totp_secret_sealed IS NOT NULL AS has_totp FROM users WHERE id = $1',
+  `SELECT totp_secret_sealed IS NOT NULL AS has_totp,
+          (SELECT count(*)::int FROM passkeys p WHERE p.user_id = u.id) AS passkeys
+   FROM users u WHERE id = $1`,
 );
 
 export async function findFactors(db: Queryable, userId: UserId): Promise<Factors> {
   const [row] = await db.run<Factors>(FIND_FACTORS, [userId]);
-  return row ?? { hasTotp: false };
+  return row ?? { hasTotp: false, passkeys: 0 };
 }
+
+/** Those of a user whose row was read. */
+export function factorsOf({ totpSecretSealed, passkeyIds }: User): Factors {
+  return { hasTotp: totpSecretSealed !== null, passkeys: passkeyIds.length };
+}
+
+/** Whether the person has a second factor of any kind. */
+export function hasAny({ hasTotp, passkeys }: Factors): boolean {
+  return hasTotp || passkeys > 0;
+}
+
+/** The same in a statement that reads the user as `u`. */
+export const HAS_SECOND_FACTOR =
+  '(u.totp_secret_sealed IS NOT NULL OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id))';
 
 /** Whether the code verifies the user's second factor. A code works once: of two simultaneous uses, one succeeds. */
 export async function useTotpCode(

@@ -3,6 +3,8 @@ import type { MerchantId, SessionId, UserId } from '../../domain/ids.ts';
 import { notAuthenticated, type Person } from '../../domain/accounts/member.ts';
 import { sessionEndsAt, type Session } from '../../domain/accounts/session.ts';
 import { newToken, type NewToken } from '../../security/token.ts';
+import { HAS_SECOND_FACTOR } from './second-factor.ts';
+import { attestedColumns, attestRow, changeAttestedRow, isAttested, type AttestedRow } from '../attested-rows.ts';
 import { boundedDelete } from '../bounded-delete.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
@@ -30,25 +32,37 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<void> 
   const { id, tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt, address, userAgent } = session;
   const values = [id, tokenSha256, merchantId, userId, createdAt, expiresAt, secondFactorAt, address, userAgent];
   await tx.run(INSERT, values);
+  await attestRow(tx, 'sessions', [id]);
 }
 
 // Membership, roles and second factor are read at every request, so that a change applies from the next request on.
 const FIND = statement(
   'session_find',
-  `SELECT s.id, s.token_sha256, s.user_id, s.merchant_id, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
-          u.name, u.email, u.totp_secret_sealed IS NOT NULL AS has_second_factor, u.lost_second_factor, s.second_factor_at, s.verified_at,
-          s.created_at, s.last_used_at, s.expires_at
-   FROM sessions s
-     JOIN members m ON m.merchant_id = s.merchant_id AND m.user_id = s.user_id AND m.removed_at IS NULL
-     JOIN users u ON u.id = s.user_id
-     JOIN merchants c ON c.id = s.merchant_id
-   WHERE s.token_sha256 = $1`,
+  `SELECT ${attestedColumns('sessions')}, t.last_used_at, c.currency AS merchant_currency, c.name AS merchant_name, m.roles,
+          m.approver_since, m.removed_at, m.attestation AS member_attestation, u.name, u.email,
+          ${HAS_SECOND_FACTOR} AS has_second_factor, u.lost_second_factor
+   FROM sessions t
+     JOIN members m ON m.merchant_id = t.merchant_id AND m.user_id = t.user_id AND m.removed_at IS NULL
+     JOIN users u ON u.id = t.user_id
+     JOIN merchants c ON c.id = t.merchant_id
+   WHERE t.token_sha256 = $1`,
 );
 
-/** The session with this token, if it has not ended at `at` and its person is a member. */
+type SessionAndMember = Omit<Session, 'person'> &
+  Person &
+  AttestedRow<'sessions'> &
+  Omit<AttestedRow<'members'>, 'attestation'> & { readonly memberAttestation: string | null };
+
+/**
+ * The session with this token, if it has not ended at `at` and its person is a member. Null, too, when a process of ours
+ * wrote not both rows, of the session and of the member.
+ */
 export async function findSession(db: Queryable, tokenSha256: Buffer, at: Date): Promise<Session | null> {
-  const [row] = await db.run<Omit<Session, 'person'> & Person>(FIND, [tokenSha256]);
-  const session = row ? toSession(row) : null;
+  const [row] = await db.run<SessionAndMember>(FIND, [tokenSha256]);
+  if (row === undefined) return null;
+  const areAttested =
+    isAttested(db, 'sessions', row) && isAttested(db, 'members', { ...row, attestation: row.memberAttestation });
+  const session = areAttested ? toSession(row) : null;
   return session && sessionEndsAt(session) > at ? session : null;
 }
 
@@ -60,6 +74,8 @@ const TOUCH = statement(
 export async function touchSession(db: Queryable, tokenSha256: Buffer, at: Date): Promise<void> {
   await db.run(TOUCH, [tokenSha256, at]);
 }
+
+const FIND_ID = statement('session_find_id', 'SELECT id FROM sessions WHERE token_sha256 = $1');
 
 const RENEW = statement(
   'session_renew',
@@ -77,7 +93,9 @@ export async function renewSession(
   { at, secondFactorAt }: { readonly at: Date; readonly secondFactorAt: Date | null },
 ): Promise<NewToken> {
   const renewed = newToken();
-  const rows = await tx.run(RENEW, [tokenSha256, renewed.sha256, at, secondFactorAt]);
+  const [session] = await tx.run<{ id: SessionId }>(FIND_ID, [tokenSha256]);
+  const renew = () => tx.run(RENEW, [tokenSha256, renewed.sha256, at, secondFactorAt]);
+  const rows = session ? await changeAttestedRow(tx, 'sessions', [session.id], renew) : [];
   if (rows.length === 0) throw notAuthenticated('the session has ended');
   return renewed;
 }
@@ -108,16 +126,16 @@ export type SessionRow = Pick<Session, 'id' | 'tokenSha256' | 'createdAt' | 'las
 const LIST = statement(
   'session_list',
   `SELECT id, token_sha256, created_at, last_used_at, expires_at, host(address) AS address, user_agent
-   FROM sessions WHERE merchant_id = $1 AND user_id = $2 ORDER BY last_used_at DESC, id LIMIT $3`,
+   FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND expires_at > $4 ORDER BY last_used_at DESC, id LIMIT $3`,
 );
 
-/** The member's sessions, the last used first, those among them that have ended but are not removed yet included. */
+/** The member's sessions whose time is not over at `at`, the last used first; some of them may have ended for want of use. */
 export async function listSessions(
   db: Queryable,
   { merchantId, userId }: Member,
-  limit: number,
+  { limit, at }: { readonly limit: number; readonly at: Date },
 ): Promise<SessionRow[]> {
-  return db.run<SessionRow>(LIST, [merchantId, userId, limit]);
+  return db.run<SessionRow>(LIST, [merchantId, userId, limit, at]);
 }
 
 const DELETE_BY_ID = statement(
@@ -144,14 +162,37 @@ export async function deleteMemberSessions(
   return (await tx.run(DELETE_OTHERS, [merchantId, userId, kept])).length;
 }
 
+const DELETE_LEAST_USED = statement(
+  'session_delete_least_used',
+  `DELETE FROM sessions WHERE id IN (
+     SELECT id FROM sessions WHERE merchant_id = $1 AND user_id = $2 AND expires_at > $4
+     ORDER BY last_used_at DESC, id DESC OFFSET $3)
+   RETURNING 1`,
+);
+
+/**
+ * Ends the member's sessions at the merchant but for the `kept` that were used last, of those whose time is not over at `at`;
+ * returns how many. The user is locked, so that of several log-ins each sees the sessions of the others.
+ */
+export async function deleteLeastUsedSessions(
+  tx: Tx,
+  { merchantId, userId }: Member,
+  { kept, at }: { readonly kept: number; readonly at: Date },
+): Promise<number> {
+  return (await tx.run(DELETE_LEAST_USED, [merchantId, userId, kept, at])).length;
+}
+
+const LIST_OF_USER = statement('session_list_of_user', 'SELECT id FROM sessions WHERE user_id = $1 ORDER BY id');
 const FORGET_SECOND_FACTOR = statement(
   'session_forget_second_factor',
-  'UPDATE sessions SET second_factor_at = NULL WHERE user_id = $1',
+  'UPDATE sessions SET second_factor_at = NULL WHERE id = $1',
 );
 
 /** Marks no session of the person as verified by a second factor. Called when the factor is removed. */
 export async function forgetSecondFactor(tx: Tx, userId: UserId): Promise<void> {
-  await tx.run(FORGET_SECOND_FACTOR, [userId]);
+  for (const { id } of await tx.run<{ id: SessionId }>(LIST_OF_USER, [userId])) {
+    await changeAttestedRow(tx, 'sessions', [id], () => tx.run(FORGET_SECOND_FACTOR, [id]));
+  }
 }
 
 export const deleteEndedSessions = boundedDelete('session_delete_ended', {
@@ -160,9 +201,11 @@ export const deleteEndedSessions = boundedDelete('session_delete_ended', {
   isOver: 'expires_at <= $1',
 });
 
-function toSession(row: Omit<Session, 'person'> & Person): Session {
-  const { userId, merchantId, merchantCurrency, roles, ...others } = row;
-  const { hasSecondFactor, lostSecondFactor, secondFactorAt, verifiedAt, ...session } = others;
+function toSession(row: SessionAndMember): Session {
+  const { id, tokenSha256, name, email, merchantName, createdAt, lastUsedAt, expiresAt } = row;
+  const { userId, merchantId, merchantCurrency, roles } = row;
+  const { hasSecondFactor, lostSecondFactor, secondFactorAt, verifiedAt } = row;
   const verified = { hasSecondFactor, lostSecondFactor, secondFactorAt, verifiedAt };
-  return { ...session, person: { userId, merchantId, merchantCurrency, roles, ...verified } };
+  const person = { userId, merchantId, merchantCurrency, roles, ...verified };
+  return { id, tokenSha256, person, name, email, merchantName, createdAt, lastUsedAt, expiresAt };
 }

@@ -1,6 +1,15 @@
 // Rows of users: people, their password hashes and their second factors.
-import type { UserId } from '../../domain/ids.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { notAuthenticated, permissionDenied, type NamedPerson } from '../../domain/accounts/member.ts';
+import type { PasskeyId, UserId } from '../../domain/ids.ts';
+import {
+  attestedColumns,
+  attestedOnly,
+  attestRow,
+  changeAttestedRow,
+  isAttested,
+  type AttestedRow,
+} from '../attested-rows.ts';
+import { findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
 
 export type User = {
   readonly id: UserId;
@@ -10,9 +19,28 @@ export type User = {
   /** Null: no second factor. */
   readonly totpSecretSealed: string | null;
   readonly totpPendingSealed: string | null;
+  readonly passkeyIds: readonly PasskeyId[];
+  /** Whether the person must enrol a second factor anew before anything else. */
+  readonly lostSecondFactor: boolean;
+  /** When the account was recovered last. */
+  readonly recoveredAt: Date | null;
 };
 
-const COLUMNS = 'id, email, name, password_hash, totp_secret_sealed, totp_pending_sealed';
+type UserRow = User & AttestedRow<'users'>;
+
+const SELECT = `SELECT ${attestedColumns('users')}, t.totp_secret_sealed, t.totp_pending_sealed FROM users t`;
+
+async function find(db: Queryable, query: Statement, value: string): Promise<User | null> {
+  const row = await findOne<UserRow>(db, query, [value]);
+  return row && toUser(db, row);
+}
+
+/** Throws `permission_denied` for a row that no process of ours wrote. */
+function toUser(db: Queryable, row: UserRow): User {
+  // As for an account that is not there: nothing tells the two apart.
+  if (!isAttested(db, 'users', row)) throw notAuthenticated('the row of the account is not attested');
+  return row;
+}
 
 const INSERT = statement(
   'user_insert',
@@ -20,38 +48,90 @@ const INSERT = statement(
    ON CONFLICT (email) DO NOTHING RETURNING 1`,
 );
 
-export type NewUser = Omit<User, 'totpPendingSealed'> & { readonly createdAt: Date };
+export type NewUser = Pick<User, 'id' | 'email' | 'name' | 'passwordHash' | 'totpSecretSealed'> & {
+  readonly createdAt: Date;
+};
 
 /** False when somebody has this e-mail already; then nothing changes. */
 export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
   const { id, email, name, passwordHash, totpSecretSealed, createdAt } = user;
   const rows = await tx.run(INSERT, [id, email, name, passwordHash, totpSecretSealed, createdAt]);
-  return rows.length === 1;
+  if (rows.length === 0) return false;
+  await attestRow(tx, 'users', [id]);
+  return true;
 }
 
-const FIND_BY_EMAIL = statement('user_find_by_email', `SELECT ${COLUMNS} FROM users WHERE email = $1`);
+const FIND_BY_EMAIL = statement('user_find_by_email', `${SELECT} WHERE t.email = $1`);
 
 export async function findUserByEmail(db: Queryable, email: string): Promise<User | null> {
-  return findOne<User>(db, FIND_BY_EMAIL, [email]);
+  return find(db, FIND_BY_EMAIL, email);
 }
 
-const FIND = statement('user_find', `SELECT ${COLUMNS} FROM users WHERE id = $1`);
+const FIND_ID_BY_EMAIL = statement('user_find_id_by_email', 'SELECT id FROM users WHERE email = $1');
+
+/** Whose e-mail it is, for the audit log alone: the row counts for nothing unless it is attested, which this does not ask. */
+export async function findUserIdByEmail(db: Queryable, email: string): Promise<UserId | null> {
+  return (await findOne<{ id: UserId }>(db, FIND_ID_BY_EMAIL, [email]))?.id ?? null;
+}
+
+const FIND = statement('user_find', `${SELECT} WHERE t.id = $1`);
 
 export async function findUser(db: Queryable, id: UserId): Promise<User | null> {
-  return findOne<User>(db, FIND, [id]);
+  return find(db, FIND, id);
 }
 
-const FIND_LOCKED = statement('user_find_locked', `SELECT ${COLUMNS} FROM users WHERE id = $1 FOR NO KEY UPDATE`);
+const LIST = statement('user_list', `${SELECT} WHERE t.id = ANY($1) ORDER BY t.id`);
+
+/** Those of these people whose rows a process of ours wrote: nobody else can log in. */
+export async function listUsers(db: Queryable, ids: readonly UserId[]): Promise<User[]> {
+  return attestedOnly(db, 'users', await db.run<UserRow>(LIST, [ids]));
+}
+
+/** A person as a row of another table shows them. */
+type ShownPerson = NamedPerson & { readonly email?: string };
+
+/**
+ * Those of the rows that show their people as a process of ours wrote them: by names and addresses people decide what they
+ * agree to.
+ */
+export async function withAttestedPeople<Row>(
+  db: Queryable,
+  rows: readonly Row[],
+  peopleOf: (row: Row) => readonly (ShownPerson | null)[],
+): Promise<Row[]> {
+  const shown = rows.flatMap(peopleOf).filter((person) => person !== null);
+  const ids = [...new Set(shown.map(({ id }) => id))];
+  const users = new Map((await listUsers(db, ids)).map((user) => [user.id, user]));
+  const isShownTruly = ({ id, name, email }: ShownPerson): boolean => {
+    const user = users.get(id);
+    return user?.name === name && (email === undefined || user.email === email);
+  };
+  return rows.filter((row) => peopleOf(row).every((person) => person === null || isShownTruly(person)));
+}
+
+/** Throws `permission_denied` unless all of the rows show their people so. */
+export async function requireAttestedPeople<Row>(
+  db: Queryable,
+  rows: readonly Row[],
+  peopleOf: (row: Row) => readonly (ShownPerson | null)[],
+): Promise<void> {
+  const attested = await withAttestedPeople(db, rows, peopleOf);
+  if (attested.length < rows.length) throw permissionDenied('the row of a person’s account is not attested');
+}
+
+const LOCK = statement('user_lock', 'SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE');
 
 /** The user, locked: no other transaction changes their password or second factor until this one ends. */
 export async function findUserLocked(tx: Tx, id: UserId): Promise<User | null> {
-  return findOne<User>(tx, FIND_LOCKED, [id]);
+  // Two statements: a single one would read the passkeys as they were before it waited for the lock.
+  await tx.run(LOCK, [id]);
+  return findUser(tx, id);
 }
 
 const SET_PASSWORD = statement('user_set_password', 'UPDATE users SET password_hash = $2 WHERE id = $1');
 
 export async function setPassword(tx: Tx, id: UserId, passwordHash: string): Promise<void> {
-  await tx.run(SET_PASSWORD, [id, passwordHash]);
+  await changeAttestedRow(tx, 'users', [id], () => tx.run(SET_PASSWORD, [id, passwordHash]));
 }
 
 const USE_TOTP_STEP = statement(
@@ -81,12 +161,19 @@ const CONFIRM_TOTP = statement(
 
 /** Makes the pending secret the second factor, and uses up the step whose code confirmed it. */
 export async function confirmTotp(tx: Tx, id: UserId, step: number): Promise<void> {
-  await tx.run(CONFIRM_TOTP, [id, step]);
+  await changeAttestedRow(tx, 'users', [id], () => tx.run(CONFIRM_TOTP, [id, step]));
+}
+
+const END_LOSS = statement('user_end_loss', 'UPDATE users SET lost_second_factor = false WHERE id = $1');
+
+/** The person has a second factor again, other than by an authenticator app. */
+export async function endLossOfSecondFactor(tx: Tx, id: UserId): Promise<void> {
+  await changeAttestedRow(tx, 'users', [id], () => tx.run(END_LOSS, [id]));
 }
 
 const MARK_RECOVERED = statement(
   'user_mark_recovered',
-  `UPDATE users SET recovered_at = greatest(recovered_at, $2), lost_second_factor = lost_second_factor OR totp_secret_sealed IS NOT NULL
+  `UPDATE users SET recovered_at = greatest(recovered_at, $2), lost_second_factor = lost_second_factor OR has_second_factor(id)
    WHERE id = $1`,
 );
 
@@ -95,7 +182,7 @@ const MARK_RECOVERED = statement(
  * else: call it before the factor is removed.
  */
 export async function markRecovered(tx: Tx, id: UserId, at: Date): Promise<void> {
-  await tx.run(MARK_RECOVERED, [id, at]);
+  await changeAttestedRow(tx, 'users', [id], () => tx.run(MARK_RECOVERED, [id, at]));
 }
 
 const REMOVE_TOTP = statement(
@@ -104,5 +191,5 @@ const REMOVE_TOTP = statement(
 );
 
 export async function removeTotp(tx: Tx, id: UserId): Promise<void> {
-  await tx.run(REMOVE_TOTP, [id]);
+  await changeAttestedRow(tx, 'users', [id], () => tx.run(REMOVE_TOTP, [id]));
 }

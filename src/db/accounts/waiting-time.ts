@@ -11,21 +11,20 @@ import type { Policy } from '../../domain/accounts/policy.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { ApiKeyId, MerchantId, UserId } from '../../domain/ids.ts';
-import { findOne, statement, type Queryable } from '../database.ts';
-
-const FIND_BEGINNINGS = statement(
-  'waiting_time_find_beginnings',
-  `SELECT m.approver_since, u.recovered_at
-   FROM users u LEFT JOIN members m ON m.merchant_id = $1 AND m.user_id = u.id WHERE u.id = $2`,
-);
+import type { Queryable } from '../database.ts';
+import { findApiKeyCreation } from './api-key.ts';
+import { findMembership, listAttestedMemberships, type Membership } from './member.ts';
+import { factorsOf, hasAny } from './second-factor.ts';
+import { findUser, listUsers } from './user.ts';
 
 export async function findBeginnings(db: Queryable, merchantId: MerchantId, userId: UserId): Promise<Beginnings> {
-  const found = await findOne<Beginnings>(db, FIND_BEGINNINGS, [merchantId, userId]);
-  return found ?? { approverSince: null, recoveredAt: null };
+  const membership = await findMembership(db, merchantId, userId);
+  const user = await findUser(db, userId);
+  return { approverSince: membership?.approverSince ?? null, recoveredAt: user?.recoveredAt ?? null };
 }
 
 /** Who would move money of which merchant. */
-type MoneyMove = {
+export type MoneyMove = {
   readonly merchantId: MerchantId;
   readonly userId: UserId;
   readonly policy: Policy;
@@ -54,27 +53,40 @@ async function requirePersonWaited(db: Queryable, move: MoneyMove): Promise<void
   requireWaited(movesMoneyFrom(await findBeginnings(db, merchantId, userId), waitMs), at);
 }
 
-const FIND_RECOVERY_BEFORE_KEY = statement(
-  'waiting_time_find_recovery_before_key',
-  `SELECT NULL AS approver_since, u.recovered_at
-   FROM api_keys k JOIN users u ON u.id = $2 WHERE k.id = $1 AND k.created_at >= u.recovered_at`,
-);
+/** Those of these members whose waiting time, if they have one, is over. */
+export async function waitedAmong(
+  db: Queryable,
+  members: readonly Membership[],
+  { policy, environment, at }: Omit<MoneyMove, 'userId'>,
+): Promise<Membership[]> {
+  const waitMs = waitingTimeMs(environment, policy);
+  if (waitMs === 0) return [...members];
+  const users = await listUsers(
+    db,
+    members.map(({ userId }) => userId),
+  );
+  return members.filter(({ userId, approverSince }) => {
+    const user = users.find(({ id }) => id === userId);
+    const from = user && movesMoneyFrom({ approverSince, recoveredAt: user.recoveredAt }, waitMs);
+    return from !== undefined && (from === null || from <= at);
+  });
+}
 
 // By an API key, it counts only from a recovery of the maker's account before the key was created, since nobody learns an
 // older key by a recovery.
 async function requireKeyWaited(db: Queryable, keyId: ApiKeyId, move: MoneyMove): Promise<void> {
   const waitMs = waitingTimeMs(move.environment, move.policy);
   if (waitMs === 0) return;
-  const found = await findOne<Beginnings>(db, FIND_RECOVERY_BEFORE_KEY, [keyId, move.userId]);
-  const from = found && movesMoneyFrom(found, waitMs);
+  const createdAt = await findApiKeyCreation(db, keyId);
+  const recoveredAt = (await findUser(db, move.userId))?.recoveredAt ?? null;
+  if (recoveredAt === null || (createdAt !== null && createdAt < recoveredAt)) return;
+  const from = movesMoneyFrom({ approverSince: null, recoveredAt }, waitMs);
   if (from === null || move.at >= from) return;
   throw new DomainError(
     'insufficient_scope',
     `The account of the person who made this key was recovered before: it creates no payouts before ${from.toISOString()}.`,
   );
 }
-
-const COUNT_OWNERS = statement('waiting_time_count_owners', 'SELECT count_secured_owners($1)::int AS count');
 
 /** Whether too few owners of the merchant have a second factor for money to leave it. */
 export async function lacksSecondOwner(
@@ -84,6 +96,11 @@ export async function lacksSecondOwner(
 ): Promise<boolean> {
   // No number of owners is too small in the test environment.
   if (!needsSecondOwner(environment, 0)) return false;
-  const [row] = await db.run<{ count: number }>(COUNT_OWNERS, [merchantId]);
-  return needsSecondOwner(environment, row?.count ?? 0);
+  // An owner whose row no process of ours wrote is none: then money waits rather than leaves.
+  const owners = (await listAttestedMemberships(db, merchantId)).filter(({ roles }) => roles.includes('owner'));
+  const users = await listUsers(
+    db,
+    owners.map(({ userId }) => userId),
+  );
+  return needsSecondOwner(environment, users.filter((user) => hasAny(factorsOf(user))).length);
 }

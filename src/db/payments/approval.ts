@@ -1,7 +1,9 @@
 // Rows of approvals, and what the two-person rule needs to know of the people who approve.
 import type { MerchantId, PayoutId, ReversalId, UserId } from '../../domain/ids.ts';
 import type { Approval } from '../../domain/payments/approval.ts';
-import type { Role } from '../../domain/accounts/member.ts';
+import { holdsOneOf } from '../../domain/accounts/member.ts';
+import { listMembershipsAmong } from '../accounts/member.ts';
+import { waitedAmong, type MoneyMove } from '../accounts/waiting-time.ts';
 import { statement, type Queryable, type Tx } from '../database.ts';
 
 type ApprovedKind = 'payout' | 'reversal';
@@ -45,28 +47,33 @@ export function toApprovals(inRow: ApprovalsInRow): Approval[] {
 const requireStatement = (kind: ApprovedKind) =>
   statement(
     `${kind}_require_approvals`,
-    `UPDATE ${kind}s SET approvals_required = $2, updated_at = $3, workflow_started_at = NULL, start_due_at = now()
+    `UPDATE ${kind}s SET approvals_required = $2, request_attestation = $4, updated_at = $3, workflow_started_at = NULL,
+       start_due_at = now()
      WHERE id = $1 AND state = 'queued'`,
   );
 const REQUIRE = { payout: requireStatement('payout'), reversal: requireStatement('reversal') };
 
-export type RequiredApprovals = Pick<NewApproval, 'kind' | 'id' | 'at'> & { readonly count: number };
+export type RequiredApprovals = Pick<NewApproval, 'kind' | 'id' | 'at'> & {
+  readonly count: number;
+  /** Of the request with this number of approvals. */
+  readonly requestAttestation: string | null;
+};
 
 /** Records how many approvals a payment needs that waits for another one, and has its workflow signalled. */
-export async function requireApprovals(tx: Tx, { kind, id, count, at }: RequiredApprovals): Promise<void> {
-  await tx.run(REQUIRE[kind], [id, count, at]);
+export async function requireApprovals(tx: Tx, required: RequiredApprovals): Promise<void> {
+  const { kind, id, count, at, requestAttestation } = required;
+  await tx.run(REQUIRE[kind], [id, count, at, requestAttestation]);
 }
 
-const COUNT_APPROVERS = statement(
-  'member_count_approvers',
-  `SELECT count(*)::int AS count FROM members
-   WHERE merchant_id = $1 AND user_id = ANY($2) AND removed_at IS NULL AND roles && ARRAY['owner', 'approver']`,
-);
-
-/** How many of these people may approve now: a person who was removed does not count. */
-export async function countApprovers(tx: Tx, merchantId: MerchantId, userIds: readonly UserId[]): Promise<number> {
-  const [row] = await tx.run<{ count: number }>(COUNT_APPROVERS, [merchantId, userIds]);
-  return row?.count ?? 0;
+/** How many of these people may approve now: a person who was removed does not count, nor one in their waiting time. */
+export async function countApprovers(
+  tx: Tx,
+  userIds: readonly UserId[],
+  move: Omit<MoneyMove, 'userId'>,
+): Promise<number> {
+  const members = await listMembershipsAmong(tx, move.merchantId, userIds);
+  const approvers = members.filter(({ roles }) => holdsOneOf(roles, ['approver']));
+  return (await waitedAmong(tx, approvers, move)).length;
 }
 
 const SUM_SINCE = statement(
@@ -91,20 +98,6 @@ export async function sumApprovedSince(
   return row?.amountMinor ?? 0n;
 }
 
-const LOCK_MEMBER = statement(
-  'member_lock_roles',
-  `SELECT roles FROM members WHERE merchant_id = $1 AND user_id = $2 AND removed_at IS NULL FOR NO KEY UPDATE`,
-);
-
-/**
- * The roles that a person has now, none if they are not a member. Until the transaction ends nobody changes them, and
- * other decisions of this person wait.
- */
-export async function findMemberRolesLocked(tx: Tx, merchantId: MerchantId, userId: UserId): Promise<readonly Role[]> {
-  const [row] = await tx.run<{ roles: Role[] }>(LOCK_MEMBER, [merchantId, userId]);
-  return row?.roles ?? [];
-}
-
 const waitingStatement = (kind: ApprovedKind, maker: string) =>
   statement(
     `${kind}_approval_count_waiting_for`,
@@ -118,6 +111,25 @@ const COUNT_WAITING_FOR = {
   payout: waitingStatement('payout', 'created_by'),
   reversal: waitingStatement('reversal', 'requested_by'),
 };
+
+const queuedStatement = (kind: ApprovedKind) =>
+  statement(
+    `${kind}_approval_count_queued`,
+    `SELECT count(*)::int AS count FROM (
+       SELECT 1 FROM ${kind}s WHERE merchant_id = $1 AND state = 'queued' AND expires_at > $2 LIMIT $3) AS queued`,
+  );
+const COUNT_QUEUED = { payout: queuedStatement('payout'), reversal: queuedStatement('reversal') };
+
+/** How many payments of this kind wait for anybody's approval, counted up to `limit`. */
+export async function countQueued(
+  db: Queryable,
+  kind: ApprovedKind,
+  merchantId: MerchantId,
+  { at, limit }: { readonly at: Date; readonly limit: number },
+): Promise<number> {
+  const [row] = await db.run<{ count: number }>(COUNT_QUEUED[kind], [merchantId, at, limit]);
+  return row?.count ?? 0;
+}
 
 /** How many queued payments of this kind wait for an approver who neither made nor approved them, counted up to `limit`. */
 export async function countWaitingFor(

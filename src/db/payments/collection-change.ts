@@ -2,7 +2,14 @@
 import { collectionPosting, type CollectionChange } from '../../domain/payments/collection-change.ts';
 import { collectionEvent, type Environment } from '../../domain/event.ts';
 import type { Queryable } from '../database.ts';
-import { changeStatement, consequencesAt, consequenceValues, withOwnReceipt } from './recorded-change.ts';
+import {
+  ANY_TRIES,
+  changeStatement,
+  consequencesAt,
+  consequenceValues,
+  withOwnReceipt,
+  type Condition,
+} from './recorded-change.ts';
 
 const RECORD = changeStatement(
   'collection_change_record',
@@ -13,6 +20,7 @@ const RECORD = changeStatement(
        amount_reversed_minor = $18, workflow_started_at = coalesce(workflow_started_at, $1),
        workflow_failures = 0, start_failures = 0
    WHERE id = $11 AND version = $12 AND (send_begun_at IS NULL AND prompt_expires_at IS NULL OR NOT $19)
+     AND (send_repeated_at IS NULL OR NOT $20)
    RETURNING id, merchant_id, version`,
 );
 
@@ -25,6 +33,7 @@ export async function recordCollectionChange(
   db: Queryable,
   change: CollectionChange,
   environment: Environment,
+  { requiresOneTry }: Condition = ANY_TRIES,
 ): Promise<boolean> {
   const { before, after } = change;
   const consequences = consequencesAt(after.updatedAt, collectionPosting(after), (event) =>
@@ -41,6 +50,7 @@ export async function recordCollectionChange(
     change.checkDueAt,
     after.amountReversedMinor,
     change.requiresNotSent,
+    requiresOneTry,
   ];
   const rows = await withOwnReceipt(change.operatorReceipt, () => db.run(RECORD, values));
   return rows.length === 1;

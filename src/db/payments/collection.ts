@@ -8,8 +8,9 @@ import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 const INSERT = statement(
   'collection_insert',
   `INSERT INTO collections (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
-     operator_reference, description, metadata, created_at, updated_at, prompt_deadline_at, check_due_at)
-   VALUES ($1, $2, $3, 'initiated', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14)`,
+     operator_reference, description, metadata, created_at, updated_at, prompt_deadline_at, check_due_at, created_by,
+     api_key_id)
+   VALUES ($1, $2, $3, 'initiated', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14, $15, $16)`,
 );
 
 /** Inserts a new collection: `initiated`, version 0. */
@@ -29,6 +30,8 @@ export async function insertCollection(tx: Tx, collection: Collection): Promise<
     collection.createdAt,
     collection.promptDeadlineAt,
     firstCheckAt(collection.createdAt, collection.promptDeadlineAt),
+    collection.createdBy,
+    collection.apiKeyId,
   ]);
 }
 
@@ -36,7 +39,7 @@ const reads = paymentReads<Collection, Collection>({
   kind: 'collection',
   table: 'collections',
   prefix: 'col',
-  columns: 'prompt_deadline_at, send_begun_at, prompt_expires_at',
+  columns: 'created_by, api_key_id, prompt_deadline_at, send_begun_at, prompt_expires_at',
   toPayment: (collection) => collection,
 });
 
@@ -49,3 +52,8 @@ export type CollectionFilter = PaymentFilter<CollectionState, CollectionId>;
 
 /** The newest collections that pass the filter, at most `limit`. */
 export const listCollections = reads.list;
+
+/** The collections of one page of the console's list. */
+export const pageCollections = reads.page;
+
+export const countCollections = reads.count;

@@ -104,22 +104,28 @@ export async function findUnpostedPayouts(db: Queryable, { after, to }: IdRange)
 
 const FIND_UNDECIDED = statement(
   'ledger_find_undecided',
-  `SELECT id, updated_at FROM payouts WHERE state = 'reconciling' AND updated_at < now() - make_interval(days => $1)
+  `SELECT id, state, updated_at FROM payouts
+   WHERE state IN ('released', 'reconciling') AND updated_at < now() - make_interval(days => $1)
    UNION ALL
-   SELECT id, updated_at FROM reversals WHERE state = 'reconciling' AND updated_at < now() - make_interval(days => $1)
+   SELECT id, state, updated_at FROM reversals
+   WHERE state IN ('released', 'reconciling') AND updated_at < now() - make_interval(days => $1)
    ORDER BY updated_at, id LIMIT $2`,
 );
 
 /**
- * Payouts and refunds that have been reconciling for more than so many days, oldest first, at most `limit`: nobody ends
- * them but the operator.
+ * Payouts and refunds that have been without an outcome for more than so many days since their release or their last status,
+ * oldest first, at most `limit`: one that is reconciling ends by the operator alone, and one that is released was never sent or
+ * its workflow is held up.
  */
 export async function findUndecided(db: Queryable, days: number, limit: number): Promise<LedgerFault[]> {
-  const rows = await db.run<{ id: string }>(FIND_UNDECIDED, [days, limit]);
-  return rows.map(({ id }) => ({
-    subject: id,
-    fault: `for more than ${days} days the operator has not said whether it was paid: ask the operator`,
-  }));
+  const rows = await db.run<{ id: string; state: 'released' | 'reconciling' }>(FIND_UNDECIDED, [days, limit]);
+  return rows.map(({ id, state }) => ({ subject: id, fault: undecidedFault(state, days) }));
+}
+
+function undecidedFault(state: 'released' | 'reconciling', days: number): string {
+  return state === 'reconciling'
+    ? `for more than ${days} days the operator has not said whether it was paid: ask the operator`
+    : `it was released more than ${days} days ago and has no outcome: see its workflow, and ask the operator`;
 }
 
 function disagreement(row: { id: string }): LedgerFault {

@@ -8,21 +8,28 @@ export type SentPaymentRef = PaymentRef<'payout' | 'reversal'>;
 
 const TABLES = { collection: 'collections', payout: 'payouts', reversal: 'reversals' } as const;
 
-// The state and the deadline within which a send may begin. The other side of this is `never_sent`, which is recorded only
-// while no send has begun: of the two statements, the row lets only one pass.
-function sendBegunStatement(kind: PaymentKind, firstState: string, deadline: string): Statement {
+/** The state and the deadline within which a send may begin or be repeated at `$3`. */
+const MAY_BE_SENT = {
+  collection: "state = 'initiated' AND prompt_deadline_at > $3",
+  payout: "state = 'released' AND send_deadline_at > $3",
+  reversal: "state = 'released' AND send_deadline_at > $3",
+} as const satisfies Record<PaymentKind, string>;
+
+// The other side of this is `never_sent`, which is recorded only while no send has begun: of the two statements, the row lets only
+// one pass.
+function sendBegunStatement(kind: PaymentKind): Statement {
   return statement(
     `${kind}_mark_send_begun`,
     `UPDATE ${TABLES[kind]} SET send_begun_at = $3
-     WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NULL AND state = '${firstState}' AND ${deadline} > $3
+     WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NULL AND ${MAY_BE_SENT[kind]}
      RETURNING 1`,
   );
 }
 
 const MARK_SEND_BEGUN = {
-  collection: sendBegunStatement('collection', 'initiated', 'prompt_deadline_at'),
-  payout: sendBegunStatement('payout', 'released', 'send_deadline_at'),
-  reversal: sendBegunStatement('reversal', 'released', 'send_deadline_at'),
+  collection: sendBegunStatement('collection'),
+  payout: sendBegunStatement('payout'),
+  reversal: sendBegunStatement('reversal'),
 } as const satisfies Record<PaymentKind, Statement>;
 
 /**
@@ -31,6 +38,52 @@ const MARK_SEND_BEGUN = {
  */
 export async function markSendBegun(db: Queryable, { kind, merchantId, id }: PaymentRef, at: Date): Promise<boolean> {
   return (await db.run(MARK_SEND_BEGUN[kind], [merchantId, id, at])).length === 1;
+}
+
+// The first time stays, and every further try must still find the state and the deadline within which it may begin.
+function sendRepeatedStatement(kind: PaymentKind): Statement {
+  return statement(
+    `${kind}_mark_send_repeated`,
+    `UPDATE ${TABLES[kind]} SET send_repeated_at = coalesce(send_repeated_at, $3)
+     WHERE merchant_id = $1 AND id = $2 AND send_begun_at IS NOT NULL AND ${MAY_BE_SENT[kind]}
+     RETURNING 1`,
+  );
+}
+
+const MARK_SEND_REPEATED = {
+  collection: sendRepeatedStatement('collection'),
+  payout: sendRepeatedStatement('payout'),
+  reversal: sendRepeatedStatement('reversal'),
+} as const satisfies Record<PaymentKind, Statement>;
+
+/**
+ * Records that a further try to send begins: from now on no refusal of a send decides the outcome, whenever it was given. False
+ * when none may begin any more.
+ */
+export async function markSendRepeated(
+  db: Queryable,
+  { kind, merchantId, id }: PaymentRef,
+  at: Date,
+): Promise<boolean> {
+  return (await db.run(MARK_SEND_REPEATED[kind], [merchantId, id, at])).length === 1;
+}
+
+function isRepeatedStatement(kind: PaymentKind): Statement {
+  return statement(
+    `${kind}_is_send_repeated`,
+    `SELECT 1 FROM ${TABLES[kind]} WHERE merchant_id = $1 AND id = $2 AND send_repeated_at IS NOT NULL`,
+  );
+}
+
+const IS_SEND_REPEATED = {
+  collection: isRepeatedStatement('collection'),
+  payout: isRepeatedStatement('payout'),
+  reversal: isRepeatedStatement('reversal'),
+} as const satisfies Record<PaymentKind, Statement>;
+
+/** Whether more than one try to send it ever began. */
+export async function isSendRepeated(db: Queryable, { kind, merchantId, id }: PaymentRef): Promise<boolean> {
+  return (await db.run(IS_SEND_REPEATED[kind], [merchantId, id])).length === 1;
 }
 
 function acceptedStatement(kind: SentPaymentRef['kind']): Statement {

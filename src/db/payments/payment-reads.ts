@@ -1,13 +1,16 @@
 // The reads that collections and payouts share: by id, by operator reference, and in pages by any combination of filters.
 import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
 import type { OperatorId } from '../../domain/payments/operator-catalogue.ts';
+import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement } from '../database.ts';
+import { countMatching, listPage } from './payment-list.ts';
 
 export type PaymentFilter<State extends string, Id extends string> = {
   /** Any of these states; an empty list matches nothing. */
   readonly states?: readonly State[];
   readonly reference?: string;
   readonly phone?: string;
+  readonly idempotencyKey?: string;
   /** Inclusive. */
   readonly createdFrom?: Date;
   /** Exclusive. */
@@ -29,13 +32,10 @@ const SHARED_COLUMNS = `id, merchant_id, idempotency_key, state, previous_state,
   phone, operator, operator_reference, description, metadata, failure_code, amount_reversed_minor, created_at, updated_at`;
 
 /** The functions that read the payments of one kind. */
-export function paymentReads<Row extends object, Payment extends { readonly id: string; readonly state: string }>({
-  kind,
-  table,
-  prefix,
-  columns,
-  toPayment,
-}: Source<Row, Payment>) {
+export function paymentReads<
+  Row extends object,
+  Payment extends { readonly id: string; readonly state: string; readonly amountMinor: bigint },
+>({ kind, table, prefix, columns, toPayment }: Source<Row, Payment>) {
   const select = `SELECT ${SHARED_COLUMNS}, ${columns} FROM ${table}`;
   const FIND = statement(`${kind}_find`, `${select} WHERE merchant_id = $1 AND id = $2`);
   const FIND_BY_OPERATOR_REFERENCE = statement(
@@ -61,6 +61,10 @@ export function paymentReads<Row extends object, Payment extends { readonly id: 
       const rows = await db.run<Row>(composedStatement(`${table}_list`, text), [merchantId, limit, ...values]);
       return rows.map(toPayment);
     },
+    page: (db: Queryable, merchantId: MerchantId, request: ListRequest): Promise<ListedPage<Payment>> =>
+      listPage(db, merchantId, { table, prefix, columns: `${SHARED_COLUMNS}, ${columns}`, toPayment }, request),
+    count: (db: Queryable, merchantId: MerchantId, filter: ListFilter): Promise<BoundedCount> =>
+      countMatching(db, merchantId, { table, prefix }, filter),
   };
 }
 
@@ -81,6 +85,7 @@ function conditionsOf(filter: PaymentFilter<string, string>, prefix: 'col' | 'pa
   else if (filter.states) add('state = ANY(?)', filter.states);
   if (filter.reference !== undefined) add('reference = ?', filter.reference);
   if (filter.phone !== undefined) add('phone = ?', filter.phone);
+  if (filter.idempotencyKey !== undefined) add('idempotency_key = ?', filter.idempotencyKey);
   if (filter.createdFrom !== undefined) add('id >= ?', lowestIdAt(prefix, filter.createdFrom.getTime()));
   if (filter.createdTo !== undefined) add('id < ?', lowestIdAt(prefix, filter.createdTo.getTime()));
   if (filter.before !== undefined) add('id < ?', filter.before);

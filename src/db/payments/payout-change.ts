@@ -3,7 +3,14 @@ import { payoutEvent, type Environment } from '../../domain/event.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { payoutPosting, type PayoutChange } from '../../domain/payments/payout-change.ts';
 import type { Queryable, Tx } from '../database.ts';
-import { changeStatement, consequencesAt, consequenceValues, withOwnReceipt } from './recorded-change.ts';
+import {
+  ANY_TRIES,
+  changeStatement,
+  consequencesAt,
+  consequenceValues,
+  withOwnReceipt,
+  type Condition,
+} from './recorded-change.ts';
 
 function consequencesOf(payout: Payout, environment: Environment) {
   return consequencesAt(payout.updatedAt, payoutPosting(payout), (event) =>
@@ -17,9 +24,9 @@ const INSERT = changeStatement(
   'payout_id',
   `INSERT INTO payouts (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
      operator_reference, description, metadata, created_by, api_key_id, approvals_required, expires_at, check_due_at,
-     created_at, updated_at)
+     created_at, updated_at, request_attestation)
    VALUES ($11, $12, $13, 'queued', $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
-           $25::timestamptz + interval '1 minute', $26, $26)
+           $25::timestamptz + interval '1 minute', $26, $26, $27)
    ON CONFLICT (merchant_id, idempotency_key) WHERE state IN ('queued', 'released', 'reconciling') DO NOTHING
    RETURNING id, merchant_id, version`,
 );
@@ -47,6 +54,7 @@ export async function insertPayout(tx: Tx, payout: Payout, environment: Environm
     payout.approvalsRequired,
     payout.expiresAt,
     payout.createdAt,
+    payout.requestAttestation,
   ]);
   return rows.length === 1;
 }
@@ -59,12 +67,12 @@ const RECORD = changeStatement(
    SET state = $13, previous_state = state, version = version + 1, updated_at = $1::timestamptz, failure_code = $14, failed_by = $24,
        operator_receipt = coalesce($15, operator_receipt), check_due_at = $16, amount_reversed_minor = $17,
        decided_by = $18, rejection_reason = $19, send_deadline_at = $20, approvals_required = $21,
-       release_attestation = $25,
+       release_attestation = $25, request_attestation = $26,
        workflow_started_at = CASE WHEN state = 'queued' AND $13 <> 'expired' THEN NULL
                                   ELSE coalesce(workflow_started_at, $1) END,
        start_due_at = now(), workflow_failures = 0, start_failures = 0
    WHERE id = $11 AND version = $12 AND (accepted_at IS NULL OR NOT $22)
-     AND (send_begun_at IS NULL OR NOT $23)
+     AND (send_begun_at IS NULL OR NOT $23) AND (send_repeated_at IS NULL OR NOT $27)
    RETURNING id, merchant_id, version`,
 );
 
@@ -77,6 +85,7 @@ export async function recordPayoutChange(
   db: Queryable,
   change: PayoutChange,
   environment: Environment,
+  { requiresOneTry }: Condition = ANY_TRIES,
 ): Promise<boolean> {
   const { before, after } = change;
   const values = [
@@ -96,6 +105,8 @@ export async function recordPayoutChange(
     change.requiresNotSent,
     change.failedBy,
     after.releaseAttestation,
+    after.requestAttestation,
+    requiresOneTry,
   ];
   const rows = await withOwnReceipt(change.operatorReceipt, () => db.run(RECORD, values));
   return rows.length === 1;

@@ -1,7 +1,7 @@
 // Rows of payouts, each with its approvals.
-import type { MerchantId, PayoutId } from '../../domain/ids.ts';
+import type { ApiKeyId, MerchantId, PayoutId } from '../../domain/ids.ts';
 import type { Payout, PayoutState } from '../../domain/payments/payout.ts';
-import { statement, type Tx } from '../database.ts';
+import { findOne, statement, type Tx } from '../database.ts';
 import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
 import { paymentReads, type PaymentFilter } from './payment-reads.ts';
 
@@ -14,7 +14,7 @@ const reads = paymentReads({
   table: 'payouts',
   prefix: 'pay',
   columns: `created_by, api_key_id, approvals_required, decided_by, rejection_reason, expires_at, send_deadline_at,
-  release_attestation,
+  request_attestation, release_attestation,
   send_begun_at, accepted_at, not_found_count, not_found_since, not_found_last_at,
   ${approvalsColumn('payout', 'payouts.id')}`,
   toPayment: ({ approvals, ...payout }: PayoutRow): Payout => ({ ...payout, approvals: toApprovals(approvals) }),
@@ -44,6 +44,18 @@ export async function lockPayouts(tx: Tx, merchantId: MerchantId, ids: readonly 
   await tx.run(LOCK_MANY, [merchantId, ids]);
 }
 
+const SUM_QUEUED_OF_KEY = statement(
+  'payout_sum_queued_of_key',
+  `SELECT coalesce(sum(amount_minor), 0)::bigint AS amount_minor FROM payouts
+   WHERE merchant_id = $1 AND state = 'queued' AND api_key_id = $2`,
+);
+
+/** What the queued payouts of the API key hold together. */
+export async function sumQueuedOfKey(tx: Tx, merchantId: MerchantId, key: ApiKeyId): Promise<bigint> {
+  const found = await findOne<{ amountMinor: bigint }>(tx, SUM_QUEUED_OF_KEY, [merchantId, key]);
+  return found?.amountMinor ?? 0n;
+}
+
 /** Searches all merchants: only for callbacks, in which an operator names nothing but the operator reference. */
 export const findPayoutByOperatorReference = reads.findByOperatorReference;
 
@@ -51,3 +63,8 @@ export type PayoutFilter = PaymentFilter<PayoutState, PayoutId>;
 
 /** The newest payouts that pass the filter, at most `limit`. */
 export const listPayouts = reads.list;
+
+/** The payouts of one page of the console's list. */
+export const pagePayouts = reads.page;
+
+export const countPayouts = reads.count;

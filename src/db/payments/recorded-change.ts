@@ -17,6 +17,14 @@ export type Consequences = {
   readonly at: Date;
 };
 
+/** What must be so of the send of a payment, beside what its change says, when the change is written. */
+export type Condition = {
+  /** Nobody tried more than once to send it, or nothing is written. */
+  readonly requiresOneTry: boolean;
+};
+
+export const ANY_TRIES: Condition = { requiresOneTry: false };
+
 /** What a payment's entry into its state writes besides its own row. `toEvent` builds the event's type and body. */
 export function consequencesAt(
   at: Date,

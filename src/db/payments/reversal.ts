@@ -5,11 +5,12 @@ import type { ReversalChange } from '../../domain/payments/reversal-change.ts';
 import type { Reversal, ReversalState } from '../../domain/payments/reversal.ts';
 import { composedStatement, findOne, statement, type Queryable, type Statement, type Tx } from '../database.ts';
 import { approvalsColumn, toApprovals, type ApprovalsInRow } from './approval.ts';
+import { ANY_TRIES, type Condition } from './recorded-change.ts';
 
 const SELECT = `SELECT r.id, r.merchant_id, r.collection_id, c.operator, c.amount_minor, c.currency, c.phone, c.reference,
     c.operator_reference AS collection_operator_reference, r.state, r.operator_reference, r.failure_code,
     r.requested_by AS created_by, r.approvals_required, ${approvalsColumn('reversal', 'r.id')}, r.decided_by,
-    r.rejection_reason, r.created_at, r.updated_at, r.expires_at, r.send_deadline_at, r.release_attestation,
+    r.rejection_reason, r.created_at, r.updated_at, r.expires_at, r.send_deadline_at, r.request_attestation, r.release_attestation,
     r.send_begun_at, r.accepted_at, r.not_found_count, r.not_found_since, r.not_found_last_at,
     c.state = 'reversed' AS is_collection_returned
   FROM reversals r JOIN collections c ON c.id = r.collection_id`;
@@ -29,8 +30,8 @@ async function find(db: Queryable, query: Statement, values: readonly unknown[])
 const INSERT = statement(
   'reversal_insert',
   `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by, approvals_required,
-     created_at, updated_at, expires_at, check_due_at)
-   VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute')
+     created_at, updated_at, expires_at, check_due_at, request_attestation)
+   VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $7, $8, $8::timestamptz + interval '1 minute', $9)
    ON CONFLICT (collection_id) WHERE state NOT IN ('failed', 'rejected', 'cancelled', 'expired') DO NOTHING RETURNING 1`,
 );
 
@@ -45,6 +46,7 @@ export async function insertReversal(tx: Tx, reversal: Reversal): Promise<boolea
     reversal.approvalsRequired,
     reversal.createdAt,
     reversal.expiresAt,
+    reversal.requestAttestation,
   ]);
   return rows.length === 1;
 }
@@ -121,16 +123,19 @@ const UPDATE = statement(
   'reversal_update',
   `UPDATE reversals SET state = $3, failure_code = $4, failed_by = $9, updated_at = $5, check_due_at = $6,
      decided_by = $10, rejection_reason = $11, send_deadline_at = $12, approvals_required = $13, release_attestation = $14,
+     request_attestation = $15,
      workflow_started_at = CASE WHEN state = 'queued' AND $3 <> 'expired' THEN NULL
                                 ELSE coalesce(workflow_started_at, $5) END,
      start_due_at = now(), workflow_failures = 0, start_failures = 0
-   WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) AND (send_begun_at IS NULL OR NOT $8) RETURNING 1`,
+   WHERE id = $1 AND state = $2 AND (accepted_at IS NULL OR NOT $7) AND (send_begun_at IS NULL OR NOT $8)
+     AND (send_repeated_at IS NULL OR NOT $16) RETURNING 1`,
 );
 
 /** Compare-and-set, as for payouts: false when the reversal has changed since, and nothing is written. */
 export async function updateReversal(
   tx: Tx,
   { before, after, checkDueAt, failedBy, requiresNotAccepted, requiresNotSent }: ReversalChange,
+  { requiresOneTry }: Condition = ANY_TRIES,
 ): Promise<boolean> {
   const values = [
     before.id,
@@ -147,6 +152,8 @@ export async function updateReversal(
     after.sendDeadlineAt,
     after.approvalsRequired,
     after.releaseAttestation,
+    after.requestAttestation,
+    requiresOneTry,
   ];
   return (await tx.run(UPDATE, values)).length === 1;
 }

@@ -1,7 +1,17 @@
 // Reads deliveries and their attempts for a merchant's people.
 import type { DeliveryState, ListedDelivery, RecordedAttempt } from '../../domain/webhooks/delivery.ts';
-import { lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
-import { findOne, statement, type Queryable, type Statement } from '../database.ts';
+import {
+  lowestIdAt,
+  type CollectionId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type MerchantId,
+  type PayoutId,
+} from '../../domain/ids.ts';
+import { composedStatement, findOne, statement, type Queryable, type Statement } from '../database.ts';
+
+import { columnOfObject } from './event.ts';
 
 const COLUMNS = `d.id, d.event_id, v.type AS event_type, d.endpoint_id, d.state, d.attempt_count, d.replay_count,
   d.next_attempt_at, d.created_at, d.updated_at`;
@@ -9,6 +19,8 @@ const COLUMNS = `d.id, d.event_id, v.type AS event_type, d.endpoint_id, d.state,
 export type DeliveryFilter = {
   readonly endpointId?: EndpointId;
   readonly eventId?: EventId;
+  /** Only deliveries of events about this payment. */
+  readonly objectId?: CollectionId | PayoutId;
   readonly state?: DeliveryState;
   /** Inclusive. */
   readonly createdFrom?: Date;
@@ -38,7 +50,10 @@ export async function listDeliveries(
 }
 
 // An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.
-function listStatement({ endpointId, eventId, state }: DeliveryFilter): { query: Statement; values: unknown[] } {
+function listStatement({ endpointId, eventId, objectId, state }: DeliveryFilter): {
+  query: Statement;
+  values: unknown[];
+} {
   const conditions: string[] = [];
   const values: unknown[] = [];
   const add = (column: string, value: unknown) => {
@@ -49,17 +64,26 @@ function listStatement({ endpointId, eventId, state }: DeliveryFilter): { query:
   add('endpoint_id', endpointId);
   add('event_id', eventId);
   add('state', state);
+  // A payment has few events: they are found first, however many deliveries the merchant has.
+  const source = objectId === undefined ? 'deliveries' : 'of_object';
+  if (objectId !== undefined) values.push(objectId);
+  const ofObject =
+    objectId === undefined
+      ? ''
+      : `WITH of_object AS MATERIALIZED (
+           SELECT d.* FROM events v JOIN deliveries d ON d.event_id = v.id
+           WHERE v.merchant_id = $1 AND v.${columnOfObject(objectId)} = $${values.length + 5}) `;
   // The index for rare states is by endpoint, so a page of one state is merged from the pages of each endpoint.
-  const isByStateOnly = state !== undefined && endpointId === undefined && eventId === undefined;
+  const isByStateOnly =
+    state !== undefined && endpointId === undefined && eventId === undefined && objectId === undefined;
   const where = `d.merchant_id = $1 AND d.id >= $3 AND d.id < $4 AND d.id < $5 ${conditions.join(' ')}`;
   const page = isByStateOnly
     ? `SELECT d.* FROM endpoints e CROSS JOIN LATERAL (
          SELECT * FROM deliveries d WHERE d.endpoint_id = e.id AND ${where} ORDER BY d.id DESC LIMIT $2) AS d
        WHERE e.merchant_id = $1 ORDER BY d.id DESC LIMIT $2`
-    : `SELECT * FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT $2`;
-  const text = `SELECT ${COLUMNS} FROM (${page}) AS d JOIN events v ON v.id = d.event_id ORDER BY d.id DESC`;
-  const shape = [endpointId && 'endpoint', eventId && 'event', state && 'state'].filter(Boolean).join('_');
-  return { query: statement(`delivery_list_${shape}`, text), values };
+    : `SELECT * FROM ${source} d WHERE ${where} ORDER BY d.id DESC LIMIT $2`;
+  const text = `${ofObject}SELECT ${COLUMNS} FROM (${page}) AS d JOIN events v ON v.id = d.event_id ORDER BY d.id DESC`;
+  return { query: composedStatement('delivery_list', text), values };
 }
 
 const FIND = statement(

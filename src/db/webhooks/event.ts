@@ -1,7 +1,7 @@
 // Reads events for lists and pages, and inserts events that do not belong to a payment's change.
 import type { EventType, ListedEvent } from '../../domain/event.ts';
-import { lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
-import { findOne, statement, type Queryable, type Tx } from '../database.ts';
+import { isId, lowestIdAt, type DeliveryId, type EndpointId, type EventId, type MerchantId } from '../../domain/ids.ts';
+import { composedStatement, findOne, statement, type Queryable, type Tx } from '../database.ts';
 
 export type EndpointEvent = {
   readonly id: EventId;
@@ -31,6 +31,8 @@ const COLUMNS = 'id, type, coalesce(collection_id, payout_id, endpoint_id) AS ob
 
 export type EventFilter = {
   readonly type?: EventType;
+  /** What the events are about. */
+  readonly objectId?: ListedEvent['objectId'];
   /** Inclusive. */
   readonly createdFrom?: Date;
   /** Exclusive. */
@@ -43,27 +45,29 @@ export type EventFilter = {
 export async function listEvents(
   db: Queryable,
   merchantId: MerchantId,
-  filter: EventFilter,
+  { type, objectId, createdFrom, createdTo, before }: EventFilter,
   limit: number,
 ): Promise<ListedEvent[]> {
-  const { type, createdFrom, createdTo, before } = filter;
-  const values: unknown[] = [
-    merchantId,
-    limit,
-    createdFrom ? lowestIdAt('evt', createdFrom.getTime()) : 'evt_',
-    createdTo ? lowestIdAt('evt', createdTo.getTime()) : 'evt_~',
-    before ?? 'evt_~',
+  const values: unknown[] = [merchantId, limit];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  // An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.
+  const conditions = [
+    'merchant_id = $1',
+    `id >= ${place(createdFrom ? lowestIdAt('evt', createdFrom.getTime()) : 'evt_')}`,
+    `id < ${place(createdTo ? lowestIdAt('evt', createdTo.getTime()) : 'evt_~')}`,
+    `id < ${place(before ?? 'evt_~')}`,
+    ...(objectId === undefined ? [] : [`${columnOfObject(objectId)} = ${place(objectId)}`]),
+    ...(type === undefined ? [] : [`type = ${place(type)}`]),
   ];
-  const list = type === undefined ? LIST : LIST_OF_TYPE;
-  return db.run<ListedEvent>(list, type === undefined ? values : [...values, type]);
+  const text = `SELECT ${COLUMNS} FROM events WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $2`;
+  return db.run<ListedEvent>(composedStatement('events_list', text), values);
 }
 
-// An id begins with its creation time, so a condition on time is one on the id: a page is one index range, at any depth.
-const listWhere = (condition: string) =>
-  `SELECT ${COLUMNS} FROM events WHERE merchant_id = $1 AND id >= $3 AND id < $4 AND id < $5 ${condition}
-   ORDER BY id DESC LIMIT $2`;
-const LIST = statement('event_list', listWhere(''));
-const LIST_OF_TYPE = statement('event_list_of_type', listWhere('AND type = $6'));
+/** The column of events that holds an id of this kind. */
+export function columnOfObject(id: ListedEvent['objectId']): 'collection_id' | 'payout_id' | 'endpoint_id' {
+  if (isId('col', id)) return 'collection_id';
+  return isId('pay', id) ? 'payout_id' : 'endpoint_id';
+}
 
 const FIND = statement('event_find', `SELECT ${COLUMNS}, body FROM events WHERE id = $1 AND merchant_id = $2`);
 

@@ -1,7 +1,7 @@
 // Entries of the audit log, as the merchant's members read them.
 import type { ErrorCode } from '../errors.ts';
 import type { ApiKeyId } from '../ids.ts';
-import type { NamedPerson } from './member.ts';
+import type { KnownPerson } from './member.ts';
 import type { Staff } from './staff.ts';
 
 /** The errors that the audit log records as a refusal of a person. */
@@ -11,7 +11,7 @@ export const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['permission_
 export type ListedAuditEntry = {
   /** Rises with time. */
   readonly id: string;
-  readonly user: NamedPerson | null;
+  readonly user: KnownPerson | null;
   readonly apiKey: { readonly id: ApiKeyId; readonly name: string } | null;
   /** Who of the service's staff acted; null with neither user nor API key: the service by itself. */
   readonly staff: Staff | null;

@@ -10,6 +10,9 @@ export type Role = (typeof ROLES)[number];
 /** A person as other people's records name them. */
 export type NamedPerson = { readonly id: UserId; readonly name: string };
 
+/** A person as payments name them; without name and e-mail when no process of ours wrote their account as it is. */
+export type KnownPerson = { readonly id: UserId; readonly name: string | null; readonly email: string | null };
+
 /** A person who acts for one merchant in a session. */
 export type Person = {
   readonly userId: UserId;
@@ -119,6 +122,14 @@ export function hasFreshSecondFactor(person: Person, now: Date): boolean {
 export function isFreshlyVerified(person: Person, now: Date): boolean {
   const verifiedAt = lastVerification(person);
   return verifiedAt !== null && isFresh(verifiedAt, now);
+}
+
+/**
+ * Whether the last verification is fresh enough to enrol a second factor: of the one that the person has or, without
+ * one, of the password.
+ */
+export function isFreshToEnrol(person: Person, now: Date): boolean {
+  return person.hasSecondFactor ? hasFreshSecondFactor(person, now) : isFresh(person.verifiedAt, now);
 }
 
 /** When `isFreshlyVerified` becomes false unless the person is verified again; null: it is false already, for want of a verification. */

@@ -1,4 +1,4 @@
-// A merchant's payout policy (second factor, two approvers, daily limit, expiry), and proposals to change it.
+// A merchant's payout policy (second factor, approvers, limits, expiry, waiting time), and proposals to change it.
 import { DomainError } from '../errors.ts';
 import type { PolicyChangeId } from '../ids.ts';
 import type { Proposal } from './proposal.ts';
@@ -13,6 +13,8 @@ export type Policy = {
   readonly payoutExpiresAfterMs: number | null;
   /** How long a new approver and a recovered account move no money; null: as long as the service requires. */
   readonly approverWaitMs: number | null;
+  /** The most that the unreleased payouts of one API key may hold together; null: no limit. */
+  readonly keyHeldLimitMinor: bigint | null;
 };
 
 /** The policy of a merchant that has never changed it. */
@@ -22,6 +24,7 @@ export const DEFAULT_POLICY: Policy = {
   approverDailyLimitMinor: null,
   payoutExpiresAfterMs: null,
   approverWaitMs: null,
+  keyHeldLimitMinor: null,
 };
 
 /** A policy as callers see it; amounts in the smallest unit of the merchant's currency. */
@@ -31,6 +34,7 @@ export type PolicyObject = {
   readonly approver_daily_limit: number | null;
   readonly payout_expires_after_seconds: number | null;
   readonly approver_wait_seconds: number | null;
+  readonly key_held_limit: number | null;
 };
 
 export type PolicyChangeState = 'pending' | 'approved' | 'rejected' | 'replaced';
@@ -47,19 +51,21 @@ export function policyObject(policy: Policy): PolicyObject {
     approver_daily_limit: toNumber(policy.approverDailyLimitMinor),
     payout_expires_after_seconds: toSeconds(policy.payoutExpiresAfterMs),
     approver_wait_seconds: toSeconds(policy.approverWaitMs),
+    key_held_limit: toNumber(policy.keyHeldLimitMinor),
   };
 }
 
 /** The policy with `changes` applied to it. */
 export function changedPolicy(policy: Policy, changes: Partial<PolicyObject>): Policy {
   const { two_approvers_above: above, approver_daily_limit: daily, payout_expires_after_seconds: seconds } = changes;
-  const { approver_wait_seconds: wait } = changes;
+  const { approver_wait_seconds: wait, key_held_limit: held } = changes;
   return {
     secondFactorRequired: changes.second_factor_required ?? policy.secondFactorRequired,
     twoApproversAboveMinor: above === undefined ? policy.twoApproversAboveMinor : toMinor(above),
     approverDailyLimitMinor: daily === undefined ? policy.approverDailyLimitMinor : toMinor(daily),
     payoutExpiresAfterMs: seconds === undefined ? policy.payoutExpiresAfterMs : toMs(seconds),
     approverWaitMs: wait === undefined ? policy.approverWaitMs : toMs(wait),
+    keyHeldLimitMinor: held === undefined ? policy.keyHeldLimitMinor : toMinor(held),
   };
 }
 
@@ -73,6 +79,7 @@ const STRICTNESS: Readonly<Record<keyof Policy, (policy: Policy, limits: Service
   approverDailyLimitMinor: ({ approverDailyLimitMinor }) => strictnessOf(approverDailyLimitMinor),
   payoutExpiresAfterMs: ({ payoutExpiresAfterMs }, { payoutExpiryMs }) => -(payoutExpiresAfterMs ?? payoutExpiryMs),
   approverWaitMs: ({ approverWaitMs }, { leastWaitingTimeMs }) => Math.max(approverWaitMs ?? 0, leastWaitingTimeMs),
+  keyHeldLimitMinor: ({ keyHeldLimitMinor }) => strictnessOf(keyHeldLimitMinor),
 };
 
 /**

@@ -17,6 +17,9 @@ export type Session = {
   readonly expiresAt: Date;
 };
 
+/** By what a person was verified: the second factor or, of a person without one, the password alone. */
+export type VerifiedBy = 'password' | 'one_time_code' | 'passkey' | 'recovery_code';
+
 /** What failed before a session was opened: log-ins of its person since the one before. */
 export type FailedLogIns = {
   readonly count: number;
@@ -47,6 +50,9 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const MONEY_LIMITS: SessionLimits = { idleMs: 30 * MINUTE_MS, lifeMs: 12 * HOUR_MS };
 const READER_LIMITS: SessionLimits = { idleMs: 12 * HOUR_MS, lifeMs: 7 * 24 * HOUR_MS };
+
+/** How many sessions a person may have at one merchant: at a further log-in the one that was used longest ago ends. */
+export const MAX_SESSIONS_PER_MEMBER = 20;
 
 /** How long a session can last in any roles. */
 export const LONGEST_SESSION_MS = READER_LIMITS.lifeMs;

@@ -2,6 +2,9 @@
 import type { UserId } from '../ids.ts';
 
 export const APPROVAL_STATES = ['pending', 'approved', 'rejected', 'cancelled', 'expired'] as const;
+/** A number of payouts, or of reversals, that waits for approvals: it stands for itself and for any greater one. */
+export const MAX_WAITING_SHOWN = 1000;
+
 export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
 export type Approval = {

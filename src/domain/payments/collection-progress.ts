@@ -1,12 +1,18 @@
 // Decides which transition of a collection follows from an operator status.
 // Pure, because workflows replay it: the same inputs always give the same result.
-import type { PaymentClocks } from '../clocks.ts';
+import type { Clocks, PaymentClocks } from '../clocks.ts';
 import type { Collection, CollectionState } from './collection.ts';
 import type { FailureCode } from './failure.ts';
-import { isAcceptance, isNoStatus, type AttestedStatus, type OperatorStatus } from './operator-status.ts';
+import {
+  isAcceptance,
+  isNoStatus,
+  type AttestedStatus,
+  type OperatorStatus,
+  type StatusBasis,
+} from './operator-status.ts';
 import { isFinal } from './payment.ts';
 
-/** What a transition of a collection is recorded from. */
+/** What a transition of a collection is recorded from. An `expired` prompt is not `declined`: it may still have been paid. */
 export type CollectionTransitionInput =
   | { readonly kind: 'prompt_accepted' | 'outcome_unknown' | 'never_sent' | 'returned' }
   | { readonly kind: 'paid'; readonly operatorReceipt: string }
@@ -24,6 +30,8 @@ export type CollectionSnapshot = {
 };
 
 export type CollectionLimits = Pick<PaymentClocks, 'notFoundGraceMs' | 'reconcileForMs'>;
+/** The recorder also knows how long a prompt is open. */
+type RecorderLimits = CollectionLimits & Pick<Clocks, 'promptWindowMs'>;
 
 /**
  * The transition to record now, or null to keep waiting. An outcome is always what the operator confirmed, and a status
@@ -49,7 +57,9 @@ export function nextCollectionTransition(
       ? { kind: 'never_accepted', queriedAtMs }
       : { kind: 'outcome_unknown' };
   }
-  if (outcome !== null) return outcome;
+  // Until our own clock says that the prompt is over, the payer may still pay: the recorder refuses that it expired.
+  const isEarly = outcome?.kind === 'expired' && promptExpiresAtMs !== null && queriedAtMs < promptExpiresAtMs;
+  if (outcome !== null && !isEarly) return outcome;
   if (state === 'prompted') {
     // Another amount is an outcome that nobody can record: waiting for the end of the prompt would not change it.
     const isOverdue = promptExpiresAtMs !== null && queriedAtMs >= promptExpiresAtMs;
@@ -66,24 +76,50 @@ function lateOutcome({ failureCode }: CollectionSnapshot, outcome: Outcome | nul
   return outcome?.kind === 'declined' && failureCode === 'unknown' ? outcome : null;
 }
 
+/** A status on which a transition is to be recorded, and when. */
+type Recording = { readonly basis: StatusBasis | null; readonly at: Date };
+
 /**
- * Whether the row confirms that the collection expires, by a status queried at that time and recorded `at`. The earlier
- * of the two times counts, because the clock of the process that made the query may be ahead.
+ * Whether the row confirms the input, for which the recorder has a status with this basis. An end by the clock is confirmed by the
+ * time of the query and by that of the recorder, of which the earlier counts: the clock of the process that made the query may be
+ * ahead. A prompt that expired is never recorded as a refusal, nor a refusal as an expiry.
  */
-export function confirmsExpiry(
+export function confirmsInput(
   { promptDeadlineAt, promptExpiresAt }: Pick<Collection, 'promptDeadlineAt' | 'promptExpiresAt'>,
-  { kind, queriedAtMs }: Extract<CollectionTransitionInput, { queriedAtMs: number }>,
-  at: Date,
-  limits: CollectionLimits,
+  input: CollectionTransitionInput,
+  { basis, at }: Recording,
+  limits: RecorderLimits,
 ): boolean {
   const times = {
     promptDeadlineAtMs: promptDeadlineAt.getTime(),
     promptExpiresAtMs: promptExpiresAt?.getTime() ?? null,
   };
-  const decidedAtMs = Math.min(queriedAtMs, at.getTime());
-  return kind === 'undecided'
-    ? decidedAtMs >= reconciledUntilMs(times, limits)
-    : isUnsendable(times, decidedAtMs, limits);
+  switch (input.kind) {
+    case 'declined':
+      return refusalOf(input.failureCode).kind === input.kind;
+    case 'expired':
+      if (basis === null || refusalOf(input.failureCode).kind !== input.kind) return false;
+      return Math.min(basis.queriedAtMs, at.getTime()) >= promptOverAtMs(times, limits);
+    case 'undecided':
+      return Math.min(input.queriedAtMs, at.getTime()) >= reconciledUntilMs(times, limits);
+    case 'never_accepted':
+      return isUnsendable(times, Math.min(input.queriedAtMs, at.getTime()), limits);
+    case 'prompt_accepted':
+    case 'outcome_unknown':
+    case 'never_sent':
+    case 'paid':
+    case 'returned':
+      return true;
+  }
+}
+
+function refusalOf(failureCode: FailureCode) {
+  return { kind: failureCode === 'prompt_expired' ? 'expired' : 'declined', failureCode } as const;
+}
+
+// Of a prompt whose acceptance is not recorded nobody knows when it began, but no later than the deadline.
+function promptOverAtMs({ promptDeadlineAtMs, promptExpiresAtMs }: PromptTimes, { promptWindowMs }: RecorderLimits) {
+  return promptExpiresAtMs ?? promptDeadlineAtMs + promptWindowMs;
 }
 
 type Outcome = Extract<CollectionTransitionInput, { kind: 'paid' | 'declined' | 'expired' }>;
@@ -95,11 +131,9 @@ function outcomeOf(status: OperatorStatus): Outcome | null {
       // A returned payment was paid before: `paid` is recorded first, and `returned` after it.
       return { kind: 'paid', operatorReceipt: status.operatorReceipt };
     case 'declined':
-      // A prompt that expired at the operator is not a refusal: the payer may still turn out to have paid.
-      return {
-        kind: status.failureCode === 'prompt_expired' ? 'expired' : 'declined',
-        failureCode: status.failureCode,
-      };
+      return refusalOf(status.failureCode);
+    // The answer to a send is not the answer to a query.
+    case 'refused':
     case 'paid_otherwise':
     case 'pending':
     case 'not_found':

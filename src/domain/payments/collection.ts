@@ -1,6 +1,6 @@
 // A collection: its states, the table of its transitions, and what merchants see of it.
 import { failure, type FailureCode } from './failure.ts';
-import type { CollectionId, MerchantId } from '../ids.ts';
+import type { ApiKeyId, CollectionId, MerchantId, UserId } from '../ids.ts';
 import type { Currency } from '../money.ts';
 import type { OperatorId } from './operator-catalogue.ts';
 
@@ -70,6 +70,10 @@ export type Collection = {
   readonly metadata: Readonly<Record<string, string>>;
   readonly failureCode: FailureCode | null;
   readonly amountReversedMinor: bigint;
+  /** The person who requested it in a session; null: it was created with a key, or before that was recorded. */
+  readonly createdBy: UserId | null;
+  /** The key that it was created with; null: none, or it was created before that was recorded. */
+  readonly apiKeyId: ApiKeyId | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   /** After this time no prompt may be raised for it. */

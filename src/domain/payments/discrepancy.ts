@@ -43,6 +43,8 @@ const TEXTS: Readonly<Record<DiscrepancyKind, string>> = {
   release_unattested: 'its row says that it was released, and this service did not record that: it was not sent',
 };
 
+export const DISCREPANCY_KINDS = Object.keys(TEXTS) as [DiscrepancyKind, ...DiscrepancyKind[]];
+
 const PAID_UNREADABLE = 'the operator says that it was paid, and how much cannot be read';
 
 type Described = Pick<Discrepancy, 'kind' | 'operatorReceipt' | 'reportedAmount' | 'reportedCurrency'>;

@@ -5,13 +5,15 @@ import type { OperatorId } from './operator-catalogue.ts';
 
 export type AccountId = string & { readonly __noun: 'account' };
 
-export type PostingKind =
-  | 'collection_paid' // operator → available
-  | 'collection_reversed' // available → operator
-  | 'payout_held' // available → held
-  | 'payout_voided' // held → available
-  | 'payout_paid' // held → operator
-  | 'payout_returned'; // operator → available
+export const POSTING_KINDS = [
+  'collection_paid', // operator → available
+  'collection_reversed', // available → operator
+  'payout_held', // available → held
+  'payout_voided', // held → available
+  'payout_paid', // held → operator
+  'payout_returned', // operator → available
+] as const;
+export type PostingKind = (typeof POSTING_KINDS)[number];
 
 /** `amountMinor` (always positive) leaves `debitAccount` and arrives in `creditAccount`. */
 export type Posting = {

@@ -10,7 +10,10 @@ import type { ReversalTransitionInput } from './reversal-progress.ts';
  */
 export type ReportedMoney = { readonly amount: string; readonly currency: string };
 
-/** The answer to a status query. `unknown`: the operator could not be queried, or its answer cannot be relied on. */
+/**
+ * What the operator said: in answer to a status query or, `refused`, to the send of a payment. `unknown`: the operator could not be
+ * queried, or its answer cannot be relied on.
+ */
 export type OperatorStatus =
   | { readonly kind: 'paid' | 'returned'; readonly operatorReceipt: string }
   /** Paid, or paid and returned, but not with the money that was requested; null where it cannot be read. */
@@ -19,7 +22,8 @@ export type OperatorStatus =
       readonly operatorReceipt: string | null;
       readonly reported: ReportedMoney | null;
     }
-  | { readonly kind: 'declined'; readonly failureCode: FailureCode }
+  /** `refused` says how the payment ended only if there was no other try to send it. */
+  | { readonly kind: 'declined' | 'refused'; readonly failureCode: FailureCode }
   /** `unreadable`: the operator has it, and what it says of it cannot be read. */
   | { readonly kind: 'pending' | 'not_found' | 'unreadable' | 'unknown' };
 
@@ -36,6 +40,11 @@ export function isNoStatus({ attestation }: AttestedStatus): boolean {
   return attestation === '';
 }
 
+/** Whether only an operator that has the payment says this. */
+export function hasPayment({ kind }: OperatorStatus): boolean {
+  return kind !== 'refused' && kind !== 'not_found' && kind !== 'unknown';
+}
+
 /** Whether the status says that the operator has the payment, and no more than that which can be recorded. */
 export function isAcceptance({ kind }: OperatorStatus): boolean {
   return kind === 'pending' || kind === 'paid_otherwise' || kind === 'unreadable';
@@ -44,15 +53,49 @@ export function isAcceptance({ kind }: OperatorStatus): boolean {
 /** Every transition input that a workflow records. The operations of people record their decisions. */
 export type PaymentTransitionInput = CollectionTransitionInput | PayoutOutcomeInput | ReversalTransitionInput;
 
-/** They report no outcome; what they depend on is in the row. */
+/** They report nothing that the operator said; what they depend on is in the row. */
 const NEEDS_NO_STATUS: ReadonlySet<PaymentTransitionInput['kind']> = new Set([
-  'prompt_accepted',
   'approval_expired',
   'outcome_unknown',
   'never_sent',
 ]);
 
-/** Whether the transition is recorded only on an operator status that supports it, because it may move money. */
+/**
+ * The input with the fields of its kind and no others. It comes through Temporal, and the operations would write what somebody
+ * added there, a send deadline for example.
+ */
+export function exactInput(input: PaymentTransitionInput): PaymentTransitionInput {
+  switch (input.kind) {
+    case 'paid':
+      return { kind: input.kind, operatorReceipt: input.operatorReceipt };
+    case 'declined':
+    case 'expired':
+      return { kind: input.kind, failureCode: input.failureCode };
+    case 'never_accepted':
+    case 'undecided':
+      return { kind: input.kind, queriedAtMs: input.queriedAtMs };
+    case 'prompt_accepted':
+    case 'outcome_unknown':
+    case 'approval_expired':
+    case 'never_sent':
+    case 'returned':
+    case 'refunded':
+      return { kind: input.kind };
+  }
+}
+
+/** What a recorder needs to know of the status from which a transition follows, once its attestation is verified. */
+export type StatusBasis = {
+  readonly queriedAtMs: number;
+  /** It is the answer to a send, and says nothing of other tries. */
+  readonly isRefusedSend: boolean;
+};
+
+export function basisOf({ status, queriedAtMs }: AttestedStatus): StatusBasis {
+  return { queriedAtMs, isRefusedSend: status.kind === 'refused' };
+}
+
+/** Whether the transition is recorded only on an operator status that supports it, because it says or does what the operator decides. */
 export function needsOperatorStatus({ kind }: PaymentTransitionInput): boolean {
   return !NEEDS_NO_STATUS.has(kind);
 }
@@ -60,11 +103,12 @@ export function needsOperatorStatus({ kind }: PaymentTransitionInput): boolean {
 /** Whether the status supports the transition. Every status supports a transition that needs none. */
 export function followsFrom(transition: PaymentTransitionInput, { status, queriedAtMs }: AttestedStatus): boolean {
   switch (transition.kind) {
-    case 'prompt_accepted':
     case 'approval_expired':
     case 'outcome_unknown':
     case 'never_sent':
       return true;
+    case 'prompt_accepted':
+      return hasPayment(status);
     case 'paid':
       return (
         (status.kind === 'paid' || status.kind === 'returned') && status.operatorReceipt === transition.operatorReceipt
@@ -74,6 +118,7 @@ export function followsFrom(transition: PaymentTransitionInput, { status, querie
     case 'returned':
       return status.kind === 'returned';
     case 'declined':
+      return (status.kind === 'declined' || status.kind === 'refused') && status.failureCode === transition.failureCode;
     case 'expired':
       return status.kind === 'declined' && status.failureCode === transition.failureCode;
     case 'never_accepted':

@@ -4,7 +4,7 @@ import { MAX_AMOUNT_MINOR, type Currency } from '../money.ts';
 import { routePhone, type Coverage, type OperatorId } from './operator-catalogue.ts';
 import { parsePhone, PHONE_FORM } from './phone.ts';
 
-/** How long an idempotency key is kept after its first use: far longer than a merchant's server retries. */
+/** How long an idempotency key counts after its first use: far longer than a merchant's server retries. It may be kept for longer. */
 export const IDEMPOTENCY_KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** A well-formed request; whether it can be carried out depends on the merchant and on the operators. */

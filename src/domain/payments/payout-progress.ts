@@ -47,6 +47,8 @@ export function nextPayoutTransition(
       return isOverdue ? { kind: 'outcome_unknown' } : null;
     case 'paid_otherwise':
       return state === 'released' ? { kind: 'outcome_unknown' } : null;
+    // The answer to a send is not the answer to a query.
+    case 'refused':
     case 'pending':
     case 'unreadable':
     case 'unknown':

@@ -40,28 +40,34 @@ const headRow = ({ merchantId }: RuleFixture, columns: Row = {}): Sql =>
     ...columns,
   });
 
-const linked = (fixture: RuleFixture): Sql[] => [chainRow(fixture), entry(fixture), link(fixture)];
+const linked = (fixture: RuleFixture): Sql[] => [entry(fixture), link(fixture)];
+
+const IS_NOT_NEXT = /place \d+ of the log mer_\w+ is not the next/;
 
 const TOO_SHORT = Buffer.alloc(31);
 
 export const AUDIT_CHAIN_RULE_CASES: readonly RuleCase[] = [
   ruleCase('a chain of no merchant', 'audit_chains_chain_check', (of) => [chainRow(of, { chain: 'other' })]),
   ruleCase('a second end of a chain', 'audit_chains_pkey', (of) => [chainRow(of), chainRow(of)]),
-  ruleCase('a signature beyond the end of a chain', 'audit_chains_signed_to_its_end', (of) => [
-    chainRow(of, { signed_position: 2 }),
+  ruleCase('another name for a chain', /UPDATE is not allowed on audit_chains/, () => [
+    { text: "UPDATE audit_chains SET chain = 'service'", values: [] },
   ]),
   ruleCase('a hash of the wrong length', 'audit_chains_hash_check', (of) => [chainRow(of, { hash: TOO_SHORT })]),
-  ruleCase('a link in no chain', 'audit_links_chain_fkey', (of) => [entry(of), link(of)]),
-  ruleCase('a link to no entry', 'audit_links_entry_id_fkey', (of) => [chainRow(of), link(of, { entry_id: 0 })]),
+  ruleCase('a link to no entry', 'audit_links_entry_id_fkey', (of) => [link(of, { entry_id: 0 })]),
   ruleCase('a second link to an entry', 'audit_links_entry_id_key', (of) => [...linked(of), link(of, { position: 2 })]),
-  ruleCase('two entries at one place', 'audit_links_pkey', (of) => [...linked(of), entry(of), link(of)]),
-  ruleCase('a place before the first', 'audit_links_position_check', (of) => [
-    chainRow(of),
+  ruleCase('a link in the log of another merchant', /audit entry \d+ is not of the log mer_\w+/, (of) => [
     entry(of),
-    link(of, { position: 0 }),
+    link(of, { chain: of.otherMerchantId }),
   ]),
-  ruleCase('a link with a hash of the wrong length', 'audit_links_hash_check', (of) => [
-    chainRow(of),
+  ruleCase('a link in the log of what concerns no merchant', /audit entry \d+ is not of the log service/, (of) => [
+    entry(of),
+    link(of, { chain: 'service' }),
+  ]),
+  ruleCase('two entries at one place', IS_NOT_NEXT, (of) => [...linked(of), entry(of), link(of)]),
+  ruleCase('a place before the first', IS_NOT_NEXT, (of) => [entry(of), link(of, { position: 0 })]),
+  ruleCase('a first place that is not the first', IS_NOT_NEXT, (of) => [entry(of), link(of, { position: 2 })]),
+  ruleCase('a place after a gap', IS_NOT_NEXT, (of) => [...linked(of), entry(of), link(of, { position: 3 })]),
+  ruleCase('a link with a hash of the wrong length', 'audit_chains_hash_check', (of) => [
     entry(of),
     link(of, { hash: TOO_SHORT }),
   ]),
@@ -79,6 +85,13 @@ export const AUDIT_CHAIN_RULE_CASES: readonly RuleCase[] = [
       headRow(of, { [column]: TOO_SHORT }),
     ]),
   ),
+  ruleCase('a head of no date', 'audit_heads_signed_at', (of) => [
+    ...linked(of),
+    headRow(of, { signed_at: 'infinity' }),
+  ]),
+  ruleCase('an audit entry of no date', 'audit_entries_created_at', (of) => [
+    insert(of, 'audit_entries', { created_at: 'infinity' }),
+  ]),
   ruleCase('to have no entry wait for its link', 'audit_entries_to_link_entry_id_fkey', () => [
     insertRow('audit_entries_to_link', { entry_id: 9_007_199_254_740_991n }),
   ]),
@@ -86,6 +99,7 @@ export const AUDIT_CHAIN_RULE_CASES: readonly RuleCase[] = [
     entry(of),
     { text: 'INSERT INTO audit_entries_to_link SELECT max(id) FROM audit_entries', values: [] },
   ]),
+  ...refusedChanges('audit_chains', ['DELETE', 'TRUNCATE'], 'hash'),
   ...refusedChanges('audit_links', ['UPDATE', 'DELETE', 'TRUNCATE'], 'hash'),
   ...refusedChanges('audit_heads', ['UPDATE', 'DELETE', 'TRUNCATE'], 'hash'),
 ];

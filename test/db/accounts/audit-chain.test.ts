@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash, createPublicKey, createSecretKey, randomBytes, verify } from 'node:crypto';
 import { Client } from 'pg';
 import { recordStaffAct } from '../../../src/db/accounts/audit.ts';
-import { listAllAuditChains } from '../../../src/db/accounts/audit-chain.ts';
+import { listRecordedChains, listLinkedEntries, listUnlinkedEntries } from '../../../src/db/accounts/audit-chain.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { createAuditChains } from '../../../src/dispatcher/audit-chains.ts';
 import { auditLine, CHAIN_START } from '../../../src/domain/accounts/audit-chain.ts';
@@ -21,9 +21,13 @@ import { useDatabasePerCase } from '../use-database.ts';
 const RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
 const OTHER_RING: KeyRing = [{ name: 'first', key: createSecretKey(randomBytes(32)) }];
 const MONDAY = new Date('2026-11-23T10:00:00.000Z');
-const MONDAY_NIGHT = new Date('2026-11-23T23:59:59.999Z');
+const WITHIN_THE_HOUR = new Date('2026-11-23T11:00:00.000Z');
+const AFTER_THE_HOUR = new Date('2026-11-23T11:00:00.001Z');
 const TUESDAY = new Date('2026-11-24T00:00:00.000Z');
 const LIMIT = 100;
+/** To the entry before the last of four. */
+const SET_BACK = `UPDATE audit_chains c SET position = 3, hash = l.hash
+  FROM audit_links l WHERE l.chain = c.chain AND c.position = 4 AND l.position = 3`;
 
 type ExportedEntry = { readonly position: number; readonly previous: string; readonly action: string };
 
@@ -39,7 +43,7 @@ describe('the hash chain of an audit log', () => {
   const link = () => linkAuditEntries(db, LIMIT);
   const sign = (at: Date, ring = RING) => signAuditHeads(db, { ring, at, limit: LIMIT });
   const faults = async (kept: readonly KeptHead[] = [], ring = RING) =>
-    (await verifyAudit(db, { chain: kept.length > 0 ? merchantId : null, kept, ring })).faults;
+    (await verifyAudit(db, { chain: kept.length > 0 ? merchantId : null, kept, ring, at: MONDAY })).faults;
 
   async function recordLinked(...actions: readonly string[]): Promise<void> {
     for (const action of actions) await record(action);
@@ -79,6 +83,7 @@ describe('the hash chain of an audit log', () => {
       chain: null,
       kept: [],
       ring: RING,
+      at: MONDAY,
     });
     assert.deepEqual([chains, verified, waiting, found], [3, 4, 0, []]);
   });
@@ -98,21 +103,21 @@ describe('the hash chain of an audit log', () => {
       await recordStaffAct(tx, merchantId, AMINA, { action: 'late.done', subjectId: null, at: MONDAY });
       await recordLinked('early.done');
     });
-    assert.equal((await verifyAudit(db, { chain: merchantId, kept: [], ring: RING })).waiting, 1);
+    assert.equal((await verifyAudit(db, { chain: merchantId, kept: [], ring: RING, at: MONDAY })).waiting, 1);
     await link();
     const actions = (await exported()).map((line) => (JSON.parse(line) as ExportedEntry).action);
     assert.deepEqual(actions, ['early.done', 'late.done']);
     assert.deepEqual(await faults(), []);
   });
 
-  it('is signed once a day, if there is something new, and can be verified with the public key alone', async () => {
+  it('is signed once an hour, if there is something new, and can be verified with the public key alone', async () => {
     await recordLinked('a.done', 'b.done');
     const [head] = await sign(MONDAY);
     assert.deepEqual([head!.chain, head!.position], [merchantId, 2n]);
     await recordLinked('c.done');
-    assert.deepEqual(await sign(MONDAY_NIGHT), []);
+    assert.deepEqual(await sign(WITHIN_THE_HOUR), []);
     assert.deepEqual(
-      (await sign(TUESDAY)).map(({ position }) => position),
+      (await sign(AFTER_THE_HOUR)).map(({ position }) => position),
       [3n],
     );
     assert.deepEqual(await sign(new Date('2026-11-26T00:00:00.000Z')), []);
@@ -144,7 +149,7 @@ describe('the hash chain of an audit log', () => {
     const log = createLog({ level: 'info', process: 'test', destination: { write: (line) => void lines.push(line) } });
     await record('a.done');
     await createAuditChains({ db, ring: RING, log }).run();
-    const [end] = await listAllAuditChains(db);
+    const [end] = await listRecordedChains(db, null);
     const said = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     assert.deepEqual(
       said.map(({ chain, head }) => [chain, head]),
@@ -193,7 +198,7 @@ describe('the hash chain of an audit log', () => {
         'added an entry that waits for no link',
         `INSERT INTO audit_entries (merchant_id, action, outcome, created_at)
          SELECT merchant_id, 'e.done', 'done', now() FROM audit_entries WHERE action = 'd.done'`,
-        /1 entries have no link and wait for none/,
+        /1 entries have no link in their log, and wait for none/,
       ],
       [
         'moved a head',
@@ -201,6 +206,34 @@ describe('the hash chain of an audit log', () => {
         /the head signed at entry 3 has a wrong signature/,
       ],
       ['removed the entry of a head', `DELETE FROM audit_links WHERE position = 3`, /a signed head is of no entry/],
+      [
+        'taken an entry from its merchant',
+        `UPDATE audit_entries SET merchant_id = NULL WHERE action = 'b.done'`,
+        /entry 2 is of another log/,
+      ],
+      [
+        'taken an entry from its merchant, and linked it elsewhere',
+        `UPDATE audit_entries SET merchant_id = NULL WHERE action = 'd.done';
+         UPDATE audit_chains SET position = 1, hash = (SELECT hash FROM audit_links WHERE position = 4) WHERE chain = 'service';
+         UPDATE audit_links SET chain = 'service', position = 1 WHERE position = 4;
+         ${SET_BACK}`,
+        /service: entry 1 is not as it was recorded/,
+      ],
+      [
+        'changed an entry and set the end of its log back',
+        `UPDATE audit_entries SET after = '{"amount":6}' WHERE action = 'd.done'; ${SET_BACK}`,
+        /it has 3 entries by its own record, and 4 were found/,
+      ],
+      [
+        'changed an entry and removed the record of its log',
+        `UPDATE audit_entries SET after = '{"amount":6}' WHERE action = 'd.done'; DELETE FROM audit_chains`,
+        /entry 4 is not as it was recorded/,
+      ],
+      [
+        'removed the links of the whole log with its entries',
+        'DELETE FROM audit_links; DELETE FROM audit_entries; DELETE FROM audit_chains',
+        /a signed head is of no entry/,
+      ],
     ];
     for (const [what, sql, expected] of cases) {
       it(`${what}, the chain shows it`, async () => {
@@ -208,6 +241,43 @@ describe('the hash chain of an audit log', () => {
         assert.match((await faults()).join('\n'), expected);
       });
     }
+
+    it('linked an entry into the log of nobody, that log and that of its merchant show it', async () => {
+      const nobody = 'mer_00000000000000000000000000' as unknown as MerchantId;
+      await record('policy.changed');
+      const [entry] = await listUnlinkedEntries(db, 1);
+      const place = { chain: nobody, position: 1n, previous: CHAIN_START.toString('hex') };
+      await asSuperuser(
+        db,
+        `WITH chain AS (INSERT INTO audit_chains (chain, position, hash) VALUES ('${nobody}', 1, $1)),
+           link AS (INSERT INTO audit_links (chain, position, entry_id, hash) VALUES ('${nobody}', 1, $2, $1))
+         DELETE FROM audit_entries_to_link`,
+        [hashAuditLine(auditLine(entry!, place)), entry!.id],
+      );
+      await sign(TUESDAY);
+      assert.match((await faults()).join('\n'), /mer_0{26}: entry 1 is of another log/);
+      // That of its merchant, which is verified alone as soon as a head was kept.
+      assert.match((await faults([kept])).join('\n'), /1 entries have no link in their log, and wait for none/);
+    });
+
+    it('linked an entry twice, the log shows it', async () => {
+      const [, entry] = (await listLinkedEntries(db, merchantId, 0n, LIMIT)).map((linked) => linked.entry);
+      const { rows } = await asSuperuser(db, 'SELECT hash FROM audit_links WHERE position = 4');
+      const previous = (rows[0]!['hash'] as Buffer).toString('hex');
+      await asSuperuser(db, 'ALTER TABLE audit_links DROP CONSTRAINT audit_links_entry_id_key');
+      await asSuperuser(
+        db,
+        `WITH chain AS (UPDATE audit_chains SET position = 5, hash = $1)
+         INSERT INTO audit_links (chain, position, entry_id, hash) VALUES ($2, 5, $3, $1)`,
+        [hashAuditLine(auditLine(entry!, { chain: merchantId, position: 5n, previous })), merchantId, entry!.id],
+      );
+      assert.match((await faults()).join('\n'), /1 entries have more than one link/);
+    });
+
+    it('taken an entry from its merchant, an export ends where it is', async () => {
+      await asSuperuser(db, `UPDATE audit_entries SET merchant_id = NULL WHERE action = 'b.done'`);
+      await assert.rejects(exported(), /entry 2 of mer_\w+ is of another log/);
+    });
 
     it('changed an entry and computed all hashes anew, the head that was signed shows it', async () => {
       await forgeFrom(`UPDATE audit_entries SET after = '{"amount":6}' WHERE action = 'b.done'`);
@@ -232,11 +302,23 @@ describe('the hash chain of an audit log', () => {
         db,
         `DELETE FROM audit_heads; DELETE FROM audit_links WHERE position > 2;
          DELETE FROM audit_entries WHERE action IN ('c.done', 'd.done');
-         UPDATE audit_chains c SET position = 2, signed_position = 0, signed_at = NULL,
-           hash = (SELECT hash FROM audit_links l WHERE l.chain = c.chain AND l.position = 2)`,
+         UPDATE audit_chains c SET position = 2,
+           hash = (SELECT hash FROM audit_links l WHERE l.chain = c.chain AND l.position = 2) WHERE c.position = 4`,
       );
       assert.deepEqual(await faults(), []);
       assert.match((await faults([kept])).join('\n'), /entry 3, of the head that was kept, is missing/);
+    });
+
+    it('written another log and signed it with our own key, a head that was kept elsewhere shows it', async () => {
+      await asSuperuser(
+        db,
+        `DELETE FROM audit_heads; DELETE FROM audit_links; DELETE FROM audit_entries_to_link; DELETE FROM audit_entries;
+         UPDATE audit_chains SET position = 0, hash = decode(repeat('00', 32), 'hex')`,
+      );
+      await recordLinked('e.done', 'f.done', 'g.done', 'h.done');
+      await sign(MONDAY);
+      assert.doesNotMatch((await faults()).join('\n'), /recorded|head|missing/);
+      assert.match((await faults([kept])).join('\n'), /entry 3 is not that of the head that was kept/);
     });
 
     it('removed the whole log, a head that was kept elsewhere shows it', async () => {

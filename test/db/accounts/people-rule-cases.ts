@@ -161,22 +161,6 @@ const MEMBER_CHANGE_CASES: readonly RuleCase[] = [
   twoRows('two pending proposals by one person about one member', 'member_changes_one_pending', 'member_changes'),
 ];
 
-const RECOVERY_CODE_CASES: readonly RuleCase[] = [
-  ...wrongInserts('recovery_codes', [
-    ['a digest of the wrong length', { code_sha256: Buffer.alloc(33) }, 'recovery_codes_code_sha256_check'],
-    ['a code of an unknown user', () => ({ user_id: newId('usr') }), 'recovery_codes_user_id_fkey'],
-  ]),
-  twoRows('one code twice', 'recovery_codes_pkey', 'recovery_codes', { code_sha256: Buffer.alloc(32, 7) }),
-  {
-    what: 'a recovery code that is used twice',
-    breaks: (fixture) => [
-      insert(fixture, 'recovery_codes', { used_at: new Date() }),
-      { text: 'UPDATE recovery_codes SET used_at = now() WHERE user_id = $1', values: [fixture.ownerId] },
-    ],
-    by: { says: /used once/ },
-  },
-];
-
 const SESSION_CASES: readonly RuleCase[] = [
   ...wrongInserts('sessions', [
     ['a digest of the wrong length', { token_sha256: Buffer.alloc(33) }, 'sessions_token_sha256_check'],
@@ -206,6 +190,7 @@ const POLICY_CASES: readonly RuleCase[] = [
     ['a negative amount', { two_approvers_above_minor: -1 }, 'policies_two_approvers_above_minor_check'],
     ['a limit of zero', { approver_daily_limit_minor: 0 }, 'policies_approver_daily_limit_minor_check'],
     ['a waiting time of zero', { approver_wait_ms: 0 }, 'policies_approver_wait_ms_check'],
+    ['a negative limit of what a key holds', { key_held_limit_minor: -1 }, 'policies_key_held_limit_minor_check'],
     ['a payout expiry of zero', { payout_expires_after_ms: 0 }, 'policies_payout_expires_after_ms_check'],
   ]),
   twoRows('two policies of one merchant', 'policies_pkey', 'policies'),
@@ -252,7 +237,11 @@ const KEY_CASES: readonly RuleCase[] = wrongInserts('api_keys', [
     ({ otherMemberId }) => ({ created_by: otherMemberId }),
     'api_keys_created_by_member',
   ],
-  ['the scope payouts:write without a creator', { scopes: ['payouts:write'] }, 'api_keys_payouts_have_a_maker'],
+  [
+    'the scope payouts:write without a creator',
+    { scopes: ['payouts:write'], expires_at: new Date() },
+    'api_keys_payouts_have_a_maker',
+  ],
   ['a replacement that does not exist', () => ({ replaced_by: newId('key') }), 'api_keys_replaced_by_fkey'],
 ]);
 
@@ -350,7 +339,6 @@ export const PEOPLE_RULE_CASES: readonly RuleCase[] = [
   ...INVITATION_CASES,
   ...MEMBER_CHANGE_CASES,
   ...RECOVERY_RULE_CASES,
-  ...RECOVERY_CODE_CASES,
   ...SESSION_CASES,
   ...COUNTER_CASES,
   ...POLICY_CASES,

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import type { MerchantId } from '../../../src/domain/ids.ts';
 import type { Collection, CollectionState } from '../../../src/domain/payments/collection.ts';
 import { getCollection } from '../../../src/queries/payments/collection.ts';
-import { makeCollection, makeMerchant, oneRow, record, TEST_CLOCKS } from '../rows.ts';
+import { recordCollectionTransition } from '../../../src/operations/payments/record-collection-transition.ts';
+import { contextOf, makeCollection, makeMerchant, oneRow, record, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 
-const { notFoundGraceMs, reconcileForMs } = TEST_CLOCKS;
+const { notFoundGraceMs, promptWindowMs, reconcileForMs } = TEST_CLOCKS;
 // All times of these tests are in the past: ids continue from the latest time one was created for.
 const LONG_AGO = new Date(Date.now() - 2 * reconcileForMs);
 
@@ -67,6 +68,44 @@ describe('a collection without an outcome', () => {
       assert.ok(await expires(collection, 'never_accepted', decidesAtMs, [0, 0]));
       assert.equal((await getCollection(db, merchantId, collection.id)).failureCode, 'operator_unavailable');
     }
+  });
+
+  const EXPIRED = { kind: 'expired', failureCode: 'prompt_expired' } as const;
+
+  /** Whether it expires by the operator's own status, queried and recorded at these times after our own clock says that it is over. */
+  async function expiresByStatus(
+    { id }: Collection,
+    overAtMs: number,
+    [queriedMs, recordedMs]: readonly [number, number],
+  ): Promise<boolean> {
+    const basis = { queriedAtMs: overAtMs + queriedMs, isRefusedSend: false };
+    const at = new Date(overAtMs + recordedMs);
+    const input = { ref: { id, merchantId }, transition: EXPIRED, at, basis };
+    return (await recordCollectionTransition(contextOf(db), input)).state === 'expired';
+  }
+
+  it('expires by the operator’s own status when that was queried after its prompt was over, and by our own clock', async () => {
+    const { id } = await makeSent();
+    const prompted = await record(db, { id, merchantId }, { kind: 'prompt_accepted' }, LONG_AGO);
+    const neverPrompted = await makeSent('reconciling');
+    for (const [collection, overAtMs] of [
+      [prompted, Number(prompted.promptExpiresAt)],
+      [neverPrompted, neverPrompted.promptDeadlineAt.getTime() + promptWindowMs],
+    ] as const) {
+      for (const times of TOO_EARLY) assert.ok(!(await expiresByStatus(collection, overAtMs, times)));
+      assert.ok(await expiresByStatus(collection, overAtMs, [0, 0]));
+    }
+  });
+
+  it('does not fail, and may still be paid, when its expired prompt is handed in as a refusal, nor expire by a refusal', async () => {
+    const { id } = await makeSent();
+    const prompted = await record(db, { id, merchantId }, { kind: 'prompt_accepted' }, LONG_AGO);
+    const now = new Date();
+    const asRefusal = { kind: 'declined', failureCode: 'prompt_expired' } as const;
+    assert.equal((await record(db, prompted, asRefusal, now)).state, 'prompted');
+    const asExpiry = { kind: 'expired', failureCode: 'wrong_pin' } as const;
+    assert.equal((await record(db, prompted, asExpiry, now)).state, 'prompted');
+    assert.equal((await record(db, prompted, EXPIRED, now)).state, 'expired');
   });
 
   it('does not expire as never accepted once its prompt was accepted', async () => {

@@ -117,6 +117,7 @@ async function explain(
 ): Promise<Plan> {
   const statements: { statement: Statement; values: readonly unknown[] }[] = [];
   const recorder: Queryable = {
+    attestor: db.attestor,
     run(statement, values) {
       statements.push({ statement, values });
       return Promise.resolve([]);

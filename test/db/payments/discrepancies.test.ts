@@ -27,7 +27,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
 
   /** The contradiction that is found, or null. */
   async function report(ref: PaymentRef, status: OperatorStatus): Promise<string | null> {
-    return (await recordDiscrepancy(db, { ref, status, at: new Date() }))?.kind ?? null;
+    return (await recordDiscrepancy(db, { ref, status, queriedAtMs: Date.now(), at: new Date() }))?.kind ?? null;
   }
   const reportPayout = ({ id }: Pick<Payout, 'id'>, status: OperatorStatus) =>
     report({ kind: 'payout', id, merchantId: shop.merchantId }, status);
@@ -35,7 +35,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     report({ kind: 'collection', id, merchantId: shop.merchantId }, status);
   const balance = () => balanceOf(db, shop.merchantId);
   const found = async () => {
-    const { items } = await listAuditEntries(db, shop.merchantId, null, 100);
+    const { items } = await listAuditEntries(db, shop.merchantId, {}, 100);
     return items.flatMap(({ action, subjectId, after }) =>
       action.endsWith('.discrepancy_found') ? [[action, subjectId, after]] : [],
     );
@@ -50,6 +50,15 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     assert.deepEqual(await found(), [
       ['payout.discrepancy_found', payout.id, { kind: 'paid_after_failed', operator_receipt: '4711' }],
     ]);
+  });
+
+  it('is none where the operator said that a prompt expired, and later that it was paid', async () => {
+    const { id, updatedAt } = await makeCollection(db, shop.merchantId, 'succeeded');
+    const ref = { kind: 'collection', id, merchantId: shop.merchantId } as const;
+    const status = { kind: 'declined', failureCode: 'prompt_expired' } as const;
+    const queried = (queriedAtMs: number) => recordDiscrepancy(db, { ref, status, queriedAtMs, at: new Date() });
+    assert.equal(await queried(updatedAt.getTime() - 1), null);
+    assert.equal((await queried(updatedAt.getTime()))?.kind, 'declined_after_paid');
   });
 
   it('is recorded for a payout that is posted as paid and that the operator declined', async () => {
@@ -78,7 +87,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     assert.deepEqual([await checkLedger(db), await listDiscrepancies(db, 10)], [[], []]);
     await reportPayout(payout, PAID);
     assert.deepEqual(await checkLedger(db), [], 'a settled discrepancy stays settled');
-    const { items } = await listAuditEntries(db, merchantId, null, 100);
+    const { items } = await listAuditEntries(db, merchantId, {}, 100);
     const settled = items.filter(({ action }) => action.endsWith('.discrepancy_settled'));
     assert.deepEqual(
       settled.map(({ user, action, subjectId, after }) => [user, action, subjectId, after]),
@@ -106,7 +115,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     assert.deepEqual([await balance(), await getCollection(db, merchantId, collection.id)], [before, collection]);
     const [open] = await listDiscrepancies(db, 10);
     await settleDiscrepancy(db, { id: open!.id, how: 'given back to the payer manually', by: AMINA, at: new Date() });
-    const { items } = await listAuditEntries(db, merchantId, null, 1);
+    const { items } = await listAuditEntries(db, merchantId, {}, 1);
     assert.deepEqual([items[0]?.action, items[0]?.subjectId], ['collection.discrepancy_settled', collection.id]);
   });
 
@@ -151,6 +160,7 @@ describe('an operator’s contradiction of a recorded outcome', () => {
     const repeated = await recordDiscrepancy(db, {
       ref: { kind: 'payout', id: released.id, merchantId },
       status: PAID_OTHERWISE,
+      queriedAtMs: Date.now(),
       at: new Date(),
     });
     assert.equal(repeated?.isNew, false);

@@ -123,10 +123,31 @@ const BALANCE_CASES: readonly RuleCase[] = [
   ruleCase('a change of an operator’s account', NOT_POSTED, () => [
     update('ledger_accounts', 'operator/mtn-momo/UGX', 'operator = operator'),
   ]),
+  ruleCase('a transfer that says another balance of its account than it has', NOT_POSTED, (fixture) => [
+    DISABLE_CHECK,
+    DISABLE_POSTING,
+    {
+      text: `INSERT INTO ledger_transfers (kind, collection_id, debit_account_id, credit_account_id, amount_minor, currency,
+               created_at, credit_entry, credit_balance_minor)
+             SELECT 'collection_paid', $1, 'operator/mtn-momo/UGX', id, 5000, 'UGX', now(), entry_count + 1, balance_minor
+             FROM ledger_accounts WHERE id = $2`,
+      values: [fixture.collections.prompted, `${fixture.merchantId}/available`],
+    },
+    update(
+      'ledger_accounts',
+      `${fixture.merchantId}/available`,
+      'balance_minor = balance_minor + 5000, entry_count = entry_count + 1',
+    ),
+  ]),
+  ruleCase('an entry without the balance after it', 'ledger_transfers_entry_balances', (fixture) => [
+    DISABLE_CHECK,
+    DISABLE_POSTING,
+    transfer(fixture, { collection_id: fixture.collections.prompted, credit_entry: 1_000_000 }),
+  ]),
   ruleCase('two transfers with one entry of an account', 'ledger_transfers_one_per_credit_entry', (fixture) => [
     DISABLE_CHECK,
     DISABLE_POSTING,
-    transfer(fixture, { collection_id: fixture.collections.prompted, credit_entry: 1 }),
+    transfer(fixture, { collection_id: fixture.collections.prompted, credit_entry: 1, credit_balance_minor: 5000 }),
   ]),
   ruleCase(
     'two transfers with one entry of an account that they debit',
@@ -140,6 +161,8 @@ const BALANCE_CASES: readonly RuleCase[] = [
             debit_account_id: `${fixture.merchantId}/held`,
             debit_entry: 1_000_000,
             credit_entry: 1_000_000 + statements.length,
+            debit_balance_minor: 0,
+            credit_balance_minor: 0,
           }),
         ],
         [DISABLE_CHECK, DISABLE_POSTING],

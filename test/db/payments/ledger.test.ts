@@ -9,7 +9,7 @@ import { checkRecentPayments } from '../../../src/queries/payments/check-recent-
 import { createMerchant } from '../../../src/operations/accounts/create-merchant.ts';
 import { getBalance } from '../../../src/queries/payments/balance.ts';
 import { makePayout, makeShop } from './payout-rows.ts';
-import { makeCollection, makeMerchant, oneRow, paid, record, tamper } from '../rows.ts';
+import { makeCollection, makeMerchant, oneRow, paid, record, tamper, untilOneWaits } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 
 describe('the ledger', () => {
@@ -131,10 +131,11 @@ describe('the ledger check', () => {
     await withLockedLedger(async (hasty) => {
       const stopping = new AbortController();
       const check = checkLedger(hasty, stopping.signal);
-      setTimeout(() => {
+      const isRefused = assert.rejects(check, /canceling statement due to user request/);
+      await untilOneWaits(db).finally(() => {
         stopping.abort();
-      }, 500);
-      await assert.rejects(check, /canceling statement due to user request/);
+      });
+      await isRefused;
       await assert.rejects(checkLedger(hasty, AbortSignal.abort()), /aborted/);
     });
   });
@@ -190,6 +191,19 @@ describe('the ledger check', () => {
     const shop = await makeShop(db, 1_000_000n);
     for (const state of PAYOUT_STATES) await makePayout(db, shop, state);
     assert.deepEqual(await checkLedger(db), []);
+  });
+
+  it('finds the payouts that were released, or sent, days ago and have no outcome', async () => {
+    const shop = await makeShop(db, 1_000_000n);
+    const expected: string[] = [];
+    for (const state of PAYOUT_STATES) {
+      const { id } = await makePayout(db, shop, state);
+      await tamper(db, `UPDATE payouts SET updated_at = now() - interval '73 hours' WHERE id = $1`, [id]);
+      if (state === 'released' || state === 'reconciling') expected.push(id);
+    }
+    assert.deepEqual((await faulty()).sort(), expected.sort());
+    await tamper(db, 'UPDATE payouts SET updated_at = now() WHERE id = ANY ($1)', [expected]);
+    assert.deepEqual(await faulty(), []);
   });
 
   const falseRows: readonly (readonly [PayoutState, string, string])[] = [

@@ -1,11 +1,17 @@
 // A payment that nobody tried to send in time ends by that; a send and that end exclude each other.
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createStatusAttestor } from '../../../activities/attestation.ts';
+import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import { markSendBegun } from '../../../src/db/payments/payment-progress.ts';
 import type { PaymentKind, PaymentRef } from '../../../src/domain/payments/payment.ts';
+import { createPayments } from '../../../src/operations/payments/create-payments.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { getCollection } from '../../../src/queries/payments/collection.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
-import { makeCollection, oneRow, record, tamper, whileLocked } from '../rows.ts';
+import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
+import { testLog } from '../../support/engines.ts';
+import { contextOf, KEY_RING, makeCollection, oneRow, record, tamper, TEST_CLOCKS, whileLocked } from '../rows.ts';
 import { useFixture } from '../../support/use-fixture.ts';
 import { useDatabase } from '../use-database.ts';
 import {
@@ -208,5 +214,41 @@ describe('a payment that nobody tried to send', () => {
     const { id, merchantId, sendDeadlineAt } = await makeReversal(db, shop, collection, LONG_AGO);
     await recordReversal(db, { id, merchantId }, NEVER_SENT, sendDeadlineAt);
     assert.equal((await requestReversal(db, shop.maker, collection.id)).kind, 'created');
+  });
+});
+
+describe('a try to send a payment', () => {
+  const db = useDatabase();
+  const shop = useFixture(() => makeShop(db, 1_000_000n));
+  const fail = () => assert.fail('it was sent');
+
+  /** The activities of a worker with an operator that must not be called. */
+  const activities = () =>
+    createPaymentActivities({
+      db,
+      payments: createPayments(contextOf(db)),
+      releases: createReleaseAttestor({ environment: 'test', keyRing: KEY_RING }),
+      attestor: createStatusAttestor({ keyRing: KEY_RING, sealingKeys: KEY_RING, log: testLog }),
+      operators: { 'mtn-momo': { sendPayout: fail, refundCollection: fail } },
+      clocks: TEST_CLOCKS,
+      log: testLog,
+    } as unknown as PaymentActivityDeps);
+
+  it('reaches no operator when it begins in time and goes on only after the deadline', async () => {
+    const { id, merchantId } = await queue(db, shop, 1000n);
+    await release(db, shop.approver, id, { clocks: { payoutSendDeadlineMs: 5000 } });
+    const { sendDeadlineAt } = await getPayout(db, merchantId, id);
+    const row = { sql: 'SELECT 1 FROM payouts WHERE id = $1 FOR UPDATE', values: [id] };
+    const send = () => activities().sendWithOperator({ kind: 'payout', id, merchantId });
+    const untilOver = () => sleep(sendDeadlineAt!.getTime() - Date.now() + 1);
+    assert.deepEqual(await whileLocked(db, row, send, untilOver), { kind: 'not_sent' });
+  });
+
+  it('reaches no operator for a refund of a collection that the operator has returned by itself', async () => {
+    const collection = await makeCollection(db, shop.merchantId, 'succeeded');
+    const { id, merchantId } = await makeReversal(db, shop, collection);
+    await record(db, collection, { kind: 'returned' });
+    const sent = await activities().sendWithOperator({ kind: 'reversal', id, merchantId });
+    assert.deepEqual(sent, { kind: 'not_sent' });
   });
 });

@@ -60,6 +60,25 @@ const COLLECTION_ROW_CASES: readonly RuleCase[] = [
     ['a version above zero in the first state', { version: 1 }, 'collections_created_initiated'],
     ['a previous state in the first state', { previous_state: 'prompted' }, 'collections_created_initiated'],
   ]),
+  ruleCase('a collection of a person and of a key', 'collections_created_by_one', (fixture) => {
+    const id = newId('key');
+    const creators = { created_by: fixture.makerId, api_key_id: id };
+    return [insert(fixture, 'api_keys', { id }), insert(fixture, 'collections', creators)];
+  }),
+  ruleCase('a collection of a person of another merchant', /created by nobody of its merchant/, (fixture) => [
+    insert(fixture, 'collections', { created_by: fixture.otherMemberId }),
+  ]),
+  ruleCase('a collection of a key of another merchant', /created by nobody of its merchant/, (fixture) => {
+    const id = newId('key');
+    const key = insert(fixture, 'api_keys', { id, merchant_id: fixture.otherMerchantId });
+    return [key, insert(fixture, 'collections', { api_key_id: id })];
+  }),
+  ruleCase('another creator for a collection', /who created a collection cannot change/, ({ collections, makerId }) => [
+    update('collections', collections.prompted, `created_by = '${makerId}'`),
+  ]),
+  ruleCase('another key for a collection', /who created a collection cannot change/, ({ collections }) => [
+    update('collections', collections.prompted, 'api_key_id = NULL'),
+  ]),
 ];
 
 const REQUESTED_FIELDS: readonly string[] = [
@@ -243,6 +262,26 @@ const EVENT_CASES: readonly RuleCase[] = [
   ...refusedChanges('events', ['UPDATE', 'DELETE', 'TRUNCATE']),
 ];
 
+const EXCHANGE_CASES: readonly RuleCase[] = [
+  ...wrongInserts('operator_exchanges', [
+    ['an unknown kind', { kind: 'guess' }, 'operator_exchanges_kind'],
+    ['an outcome of another kind', { outcome: 'pending' }, 'operator_exchanges_outcome'],
+    ['a negative duration', { duration_ms: -1 }, 'operator_exchanges_duration'],
+    ['a refusal without a reason', { outcome: 'refused' }, 'operator_exchanges_failure'],
+  ]),
+  ruleCase('an exchange about no payment', /of no payment of its merchant/, (fixture) => [
+    insert(fixture, 'operator_exchanges', { payment_id: newId('col') }),
+  ]),
+  ruleCase('an exchange about a payment of another merchant', /of no payment of its merchant/, (fixture) => [
+    insert(fixture, 'operator_exchanges', { payment_id: fixture.otherCollectionId }),
+  ]),
+  ruleCase('to change an exchange', /an exchange with an operator cannot change/, (fixture) => [
+    insert(fixture, 'operator_exchanges'),
+    { text: "UPDATE operator_exchanges SET outcome = 'unknown'", values: [] },
+  ]),
+  ...refusedChanges('operator_exchanges', ['TRUNCATE']),
+];
+
 const CALLBACK_CASES: readonly RuleCase[] = wrongInserts('operator_callbacks', [
   ['an unknown collection', () => ({ collection_id: newId('col') }), 'operator_callbacks_collection_id_fkey'],
   ['a body that is too large', { body: 'x'.repeat(65_537) }, 'operator_callbacks_body_check'],
@@ -256,4 +295,5 @@ export const PAYMENT_RULE_CASES: readonly RuleCase[] = [
   ...TRANSITION_CASES,
   ...EVENT_CASES,
   ...CALLBACK_CASES,
+  ...EXCHANGE_CASES,
 ];

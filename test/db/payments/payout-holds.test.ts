@@ -1,12 +1,27 @@
-// Money that payouts hold: never more than the balance, and once per idempotency key, whatever is requested at the same time.
+// Money that payouts hold: never more than the balance, nor more by one API key than the policy allows, and once per idempotency
+// key, whatever is requested at the same time.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { MerchantId } from '../../../src/domain/ids.ts';
+import type { ApiKeyId, MerchantId } from '../../../src/domain/ids.ts';
+import { createApiKey } from '../../../src/operations/accounts/create-api-key.ts';
+import type { Payout } from '../../../src/domain/payments/payout.ts';
 import type { CreatedPayout } from '../../../src/operations/payments/create-payout.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import { getBalance } from '../../../src/queries/payments/balance.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
-import { balanceOf, codeOr, makeShop, requestPayout, queue, recordPayout, SOON_OVER } from './payout-rows.ts';
+import {
+  balanceOf,
+  codeOr,
+  decide,
+  makeShop,
+  queue,
+  recordPayout,
+  release,
+  requestPayout,
+  setPolicy,
+  SOON_OVER,
+  type Shop,
+} from './payout-rows.ts';
 import { countRows, makeCollection, makeEndpoint, oneRow } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 
@@ -102,6 +117,80 @@ describe('concurrent requests for payouts', () => {
       [payout.id],
     );
     assert.deepEqual(delivery, { type: 'payout.queued', state: 'pending' });
+  });
+});
+
+describe('the unreleased payouts of an API key', () => {
+  const db = useDatabase();
+
+  const addKey = async ({ merchantId, maker }: Shop): Promise<ApiKeyId> => {
+    const what = { name: 'Server', environment: 'test', scopes: ['payouts:write'], expiresAt: null, by: null } as const;
+    return (await createApiKey(db, { ...what, merchantId, createdBy: maker.userId, at: new Date() })).id;
+  };
+  const heldBy = async (key: ApiKeyId) => {
+    const sql = `SELECT coalesce(sum(amount_minor), 0)::int AS held FROM payouts WHERE api_key_id = $1 AND state = 'queued'`;
+    return (await oneRow<{ held: number }>(db, sql, [key])).held;
+  };
+
+  it('hold no more than the policy allows, however many are requested at once, and each key has its own limit', async () => {
+    const shop = await makeShop(db, 1_000_000n);
+    await setPolicy(db, shop.merchantId, { keyHeldLimitMinor: 10_000n });
+    const [one, other] = [await addKey(shop), await addKey(shop)];
+    const answers = await Promise.all(
+      Array.from({ length: 120 }, (_, n) =>
+        codeOr(requestPayout(db, shop, 1500n, { apiKeyId: n % 2 === 0 ? one : other })),
+      ),
+    );
+    assert.equal(answers.filter(isKind('created')).length, 12);
+    assert.equal(answers.filter((answer) => answer === 'state_conflict').length, 108);
+    assert.deepEqual([await heldBy(one), await heldBy(other)], [9000, 9000]);
+    assert.deepEqual(await balanceOf(db, shop.merchantId), [982_000n, 18_000n]);
+    assert.equal((await requestPayout(db, shop, 1000n, { apiKeyId: one })).kind, 'created', 'up to the limit itself');
+    assert.equal(await codeOr(requestPayout(db, shop, 100n, { apiKeyId: one })), 'state_conflict');
+    assert.equal((await requestPayout(db, shop, 50_000n)).kind, 'created', 'a person in a session has no such limit');
+    assert.deepEqual(await checkLedger(db), []);
+  });
+
+  it('hold nothing and store nothing when they are refused, so that the same request succeeds once others are decided', async () => {
+    const shop = await makeShop(db, 100_000n);
+    await setPolicy(db, shop.merchantId, { keyHeldLimitMinor: 1000n });
+    const apiKeyId = await addKey(shop);
+    for (const end of [
+      (id: Payout['id']) => release(db, shop.approver, id),
+      (id: Payout['id']) => decide(db, shop.approver, id, { kind: 'reject', reason: 'not known' }),
+      (id: Payout['id']) => decide(db, shop.maker, id, { kind: 'cancel' }),
+    ]) {
+      const { id } = await queue(db, shop, 1000n, { apiKeyId });
+      const refused = { apiKeyId, idempotencyKey: randomUUID() };
+      const [available] = await balanceOf(db, shop.merchantId);
+      for (let n = 0; n < 2; n++) {
+        assert.equal(await codeOr(requestPayout(db, shop, 1000n, refused)), 'state_conflict');
+      }
+      assert.equal((await balanceOf(db, shop.merchantId))[0], available);
+      assert.equal(await countRows(db, 'idempotency_keys WHERE key = $1', [refused.idempotencyKey]), 0);
+      await end(id);
+      const accepted = await requestPayout(db, shop, 1000n, refused);
+      assert.ok(accepted.kind === 'created');
+      await decide(db, shop.maker, accepted.payout.id, { kind: 'cancel' });
+    }
+  });
+
+  it('are refused by their limit before the lack of money, whose refusal would be stored', async () => {
+    const shop = await makeShop(db, 500n);
+    await setPolicy(db, shop.merchantId, { keyHeldLimitMinor: 1000n });
+    const apiKeyId = await addKey(shop);
+    assert.equal(await codeOr(requestPayout(db, shop, 1001n, { apiKeyId })), 'state_conflict');
+    assert.equal((await requestPayout(db, shop, 1000n, { apiKeyId })).kind, 'refused');
+  });
+
+  it('are not limited unless the policy says so, and none are created where it says zero', async () => {
+    const shop = await makeShop(db, 100_000n);
+    const apiKeyId = await addKey(shop);
+    assert.equal((await requestPayout(db, shop, 50_000n, { apiKeyId })).kind, 'created');
+    await setPolicy(db, shop.merchantId, { approverDailyLimitMinor: 1n });
+    assert.equal((await requestPayout(db, shop, 1000n, { apiKeyId })).kind, 'created');
+    await setPolicy(db, shop.merchantId, { keyHeldLimitMinor: 0n });
+    assert.equal(await codeOr(requestPayout(db, shop, 100n, { apiKeyId })), 'state_conflict');
   });
 });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { Clocks } from '../../../src/domain/clocks.ts';
 import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
+import type { Role } from '../../../src/domain/accounts/member.ts';
 import { changeMember } from '../../../src/operations/accounts/change-member.ts';
 import { checkLedger } from '../../../src/queries/payments/check-ledger.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
@@ -16,12 +17,14 @@ import {
   queue,
   recordPayout,
   release,
+  requestPayout,
   setPolicy,
   SOON_OVER,
 } from './payout-rows.ts';
 import { countRows, oneRow, paid, whileLocked } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
 import { useFixturePerCase } from '../../support/use-fixture.ts';
+import { testAttestor } from '../../support/attestation.ts';
 
 const TIMES = 15;
 const REJECT = { kind: 'reject', reason: 'wrong person' } as const;
@@ -198,6 +201,8 @@ describe('an approver who may no longer approve', () => {
   const shop = useFixturePerCase(() => makeShop(db, 100_000n));
 
   const stateOf = async ({ id }: Payout) => (await getPayout(db, shop.merchantId, id)).state;
+  const attestationOf = (roles: readonly Role[]) =>
+    testAttestor.attest('members', [shop.merchantId, shop.approver.userId, roles, null, null], `1.${'A'.repeat(43)}`);
 
   for (const [what, assignment] of [
     ['is removed', 'removed_at = now()'],
@@ -206,8 +211,8 @@ describe('an approver who may no longer approve', () => {
     it(`releases nothing when the approver ${what} during the release`, async () => {
       const payout = await queue(db, shop, 1000n);
       const change = {
-        sql: `UPDATE members SET ${assignment} WHERE user_id = $1`,
-        values: [shop.approver.userId],
+        sql: `UPDATE members SET ${assignment}, attestation = $2 WHERE user_id = $1`,
+        values: [shop.approver.userId, attestationOf(['maker'])],
       };
       const answer = await whileLocked(db, change, () => codeOr(release(db, shop.approver, payout.id)));
       assert.equal(answer, 'permission_denied');
@@ -246,5 +251,17 @@ describe('an approver who may no longer approve', () => {
     await release(db, shop.approver, payout.id);
     await changeMember(db, { userId: shop.approver.userId, roles: null, by: actedBy(owner), at: new Date() });
     assert.equal((await recordPayout(db, payout, paid())).state, 'succeeded');
+  });
+});
+
+describe('a maker who may no longer request payouts', () => {
+  const db = useDatabase();
+
+  it('requests none once they were removed, although their session or key was good a moment before', async () => {
+    const shop = await makeShop(db, 10_000n);
+    const owner = await makePerson(db, shop.merchantId, ['owner']);
+    await changeMember(db, { userId: shop.maker.userId, roles: null, by: actedBy(owner), at: new Date() });
+    assert.equal(await codeOr(requestPayout(db, shop, 1000n)), 'permission_denied');
+    assert.deepEqual(await balanceOf(db, shop.merchantId), [10_000n, 0n]);
   });
 });

@@ -52,6 +52,18 @@ describe('a release of several payouts', () => {
     assert.deepEqual(await snapshot(), RELEASED);
   });
 
+  it('is refused as a whole without a fresh second factor, and its key is good for a repeat with one', async () => {
+    const idempotencyKey = randomUUID();
+    const sendAs = (secondFactorAt: Date) =>
+      releaseMany(db, { ...shop.approver, hasSecondFactor: true, secondFactorAt }, ids, { idempotencyKey });
+    assert.equal(await codeOr(sendAs(new Date(Date.now() - 6 * 60_000))), 'permission_denied');
+    assert.deepEqual(await snapshot(), QUEUED);
+    assert.deepEqual(
+      resultsOf(await sendAs(new Date())),
+      payouts.map(() => 'released'),
+    );
+  });
+
   it('releases nothing and frees its key when its connection dies: a repeat releases each payout once', async () => {
     const idempotencyKey = randomUUID();
     const send = () => releaseMany(db, shop.approver, ids, { idempotencyKey });

@@ -1,12 +1,14 @@
 // Payouts and reversals for tests: a shop with money and people, and what they do through the service's own operations.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { putPolicy } from '../../../src/db/accounts/policy.ts';
 import type { Database } from '../../../src/db/database.ts';
 import type { Clocks } from '../../../src/domain/clocks.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import type { Collection } from '../../../src/domain/payments/collection.ts';
 import type { MerchantId, PayoutId, ReversalId } from '../../../src/domain/ids.ts';
 import type { ActedBy, Person, Role } from '../../../src/domain/accounts/member.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/accounts/policy.ts';
 import type { Payout, PayoutState } from '../../../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput } from '../../../src/domain/payments/payout-progress.ts';
 import type { Reversal } from '../../../src/domain/payments/reversal.ts';
@@ -32,7 +34,7 @@ import {
   type ReleasePayouts,
   type ReleaseReversal,
 } from '../../../src/operations/payments/release-payment.ts';
-import { contextOf, makeCollection, makeMember, makeMerchant, paid } from '../rows.ts';
+import { contextOf, makeCollection, makeMember, makeMerchant, paid, queriedAt } from '../rows.ts';
 
 /** A merchant with money, one person who requests payouts and two who may release them. */
 export type Shop = {
@@ -62,15 +64,15 @@ export async function makePerson(db: Database, merchantId: MerchantId, roles: re
 export async function setPolicy(
   db: Database,
   merchantId: MerchantId,
-  policy: { readonly twoApproversAboveMinor?: bigint; readonly approverDailyLimitMinor?: bigint },
+  policy: {
+    readonly twoApproversAboveMinor?: bigint;
+    readonly approverDailyLimitMinor?: bigint;
+    readonly keyHeldLimitMinor?: bigint;
+  },
 ): Promise<void> {
-  await db.pool.query(
-    `INSERT INTO policies (merchant_id, two_approvers_above_minor, approver_daily_limit_minor, updated_at)
-     VALUES ($1, $2, $3, now())
-     ON CONFLICT (merchant_id) DO UPDATE SET two_approvers_above_minor = excluded.two_approvers_above_minor,
-       approver_daily_limit_minor = excluded.approver_daily_limit_minor`,
-    [merchantId, policy.twoApproversAboveMinor ?? null, policy.approverDailyLimitMinor ?? null],
-  );
+  const { twoApproversAboveMinor = null, approverDailyLimitMinor = null, keyHeldLimitMinor = null } = policy;
+  const after = { ...DEFAULT_POLICY, twoApproversAboveMinor, approverDailyLimitMinor, keyHeldLimitMinor };
+  await db.withTransaction((tx) => putPolicy(tx, merchantId, after, new Date()));
 }
 
 /** The available and the held balance. */
@@ -161,7 +163,7 @@ export function recordPayout(
   transition: PayoutOutcomeInput,
   at = new Date(),
 ): Promise<Payout> {
-  return recordPayoutTransition(contextOf(db), { ref, transition, at });
+  return recordPayoutTransition(contextOf(db), { ref, transition, at, basis: queriedAt(at) });
 }
 
 /** For a payout that a test lets expire. */
@@ -255,12 +257,13 @@ export async function recordReversal(
   transition: ReversalTransitionInput,
   at = new Date(),
 ): Promise<Reversal> {
-  return (await recordReversalTransition(contextOf(db), { ref, transition, at })).reversal;
+  return (await recordReversalTransition(contextOf(db), { ref, transition, at, basis: queriedAt(at) })).reversal;
 }
 
 /** Records that the operator confirmed the refund; returns whether the refund was posted. */
 export async function confirmRefund(db: Database, ref: Reversal): Promise<boolean> {
-  const input = { ref, transition: { kind: 'refunded' }, at: new Date() } as const;
+  const at = new Date();
+  const input = { ref, transition: { kind: 'refunded' }, at, basis: queriedAt(at) } as const;
   return (await recordReversalTransition(contextOf(db), input)).isPosted;
 }
 

@@ -258,6 +258,10 @@ const RELEASE_CASES: readonly RuleCase[] = [
 const UNATTESTED = /a release of .* has an attestation, which changes with the release alone/;
 
 const ATTESTATION_CASES: readonly RuleCase[] = [
+  ruleCase('an approval beyond the daily limit of its approver', /approves more than the daily limit/, (fixture) => [
+    insert(fixture, 'policies', { merchant_id: fixture.merchantId, approver_daily_limit_minor: 1 }),
+    insert(fixture, 'payout_approvals'),
+  ]),
   ruleCase('an approval without an attestation', /an approval has an attestation/, (fixture) => [
     insert(fixture, 'payout_approvals', { attestation: null }),
   ]),

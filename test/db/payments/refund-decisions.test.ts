@@ -25,6 +25,7 @@ import {
   setPolicy,
   SOON_OVER,
 } from './payout-rows.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const REJECT = { kind: 'reject', reason: 'wrong one' } as const;
 const CANCEL = { kind: 'cancel' } as const;
@@ -55,7 +56,7 @@ describe('a decision on a refund', () => {
   it('is refused to its maker, to others than approvers, to other merchants, and for what is not queued', async () => {
     const { id } = await queued();
     const owner = { ...shop.maker, roles: ['owner'] as const };
-    await db.pool.query(`UPDATE members SET roles = '{owner}' WHERE user_id = $1`, [shop.maker.userId]);
+    await rewrite(db, `UPDATE members SET roles = '{owner}' WHERE user_id = $1`, [shop.maker.userId]);
     assert.equal(await codeOr(releaseRefund(db, owner, id)), 'approval_self');
     const other = await makeShop(db, 0n);
     assert.equal(await codeOr(releaseRefund(db, other.approver, id)), 'reversal_not_found');

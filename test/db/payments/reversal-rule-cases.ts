@@ -184,6 +184,14 @@ const APPROVAL_CASES: readonly RuleCase[] = [
     /refund .* can be approved only by an owner or an approver/,
     approvalBy('otherMemberId'),
   ),
+  ruleCase(
+    'an approval of a refund beyond the daily limit of its approver',
+    /approves more than the daily limit/,
+    (fixture) => [
+      insert(fixture, 'policies', { merchant_id: fixture.merchantId, approver_daily_limit_minor: 1 }),
+      insert(fixture, 'reversal_approvals'),
+    ],
+  ),
   ruleCase('an approval of a refund that is released', NOT_QUEUED, (fixture) => [
     insert(fixture, 'reversal_approvals', { reversal_id: fixture.reversals.released, user_id: fixture.ownerId }),
   ]),

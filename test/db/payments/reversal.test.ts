@@ -55,7 +55,7 @@ describe('a reversal', () => {
       assert.ok(created.kind === 'created');
       const { reversal } = created;
       assert.deepEqual(reversal, await getReversal(db, shop.merchantId, reversal.id));
-      assert.deepEqual(reversal, await getLatestReversal(db, shop.merchantId, paid.id));
+      assert.deepEqual(reversal, (await getLatestReversal(db, shop.merchantId, paid.id)).reversal);
       assert.equal(response.status, 202);
       assert.deepEqual([reversal.state, reversal.createdBy], ['queued', shop.maker.userId]);
       assert.notEqual(reversal.operatorReference, paid.operatorReference);
@@ -128,7 +128,7 @@ describe('a reversal', () => {
       const first = await makeReversal(db, shop, paid);
       await recordReversal(db, first, DECLINED);
       const second = await makeReversal(db, shop, paid);
-      assert.equal((await getLatestReversal(db, shop.merchantId, paid.id)).id, second.id);
+      assert.equal((await getLatestReversal(db, shop.merchantId, paid.id)).reversal.id, second.id);
       await recordReversal(db, second, REFUNDED);
       assert.equal(await codeOr(requestReversal(db, shop.maker, paid.id)), 'state_conflict');
     });

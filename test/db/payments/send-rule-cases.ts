@@ -14,6 +14,7 @@ const SECOND = "not_found_count = 2, not_found_last_at = send_deadline_at + inte
 const BY_EVIDENCE = "failed_by = 'never_accepted', failure_code = 'operator_unavailable'";
 const ALREADY_RETURNED = "state = 'failed', failed_by = 'never_sent', failure_code = 'already_returned'";
 const NOT_COUNTED = /what counts against .* is one later status of a payment that was sent and never accepted/;
+const REPEATED = /a send of .* is repeated after it began, while it may be sent and before its deadline/;
 const NO_CAUSE = /cannot fail with .* by .*: the row does not say so/;
 
 function casesOf({ table, idOf, fails }: Sent): RuleCase[] {
@@ -56,6 +57,15 @@ function casesOf({ table, idOf, fails }: Sent): RuleCase[] {
       'not_found_last_at = now()',
       'not_found_count = 0, not_found_since = now(), not_found_last_at = now()',
     ),
+    refuses('a further try to send before the first', REPEATED, 'send_repeated_at = now()'),
+    refuses('a further try to send at its deadline', REPEATED, SENT_BEFORE, 'send_repeated_at = send_deadline_at'),
+    refuses(
+      'to forget a further try to send',
+      REPEATED,
+      SENT_BEFORE,
+      "send_repeated_at = send_deadline_at - interval '1 s'",
+      'send_repeated_at = NULL',
+    ),
     refuses('a failure without a cause', NO_CAUSE, `${fails}, failure_code = 'operator_rejected'`),
     refuses('a failure by an unknown cause', NO_CAUSE, `${fails}, failure_code = 'unknown', failed_by = 'guess'`),
     refuses(
@@ -94,6 +104,16 @@ export const SEND_RULE_CASES: readonly RuleCase[] = [
     fails: "state = 'failed', previous_state = state, version = version + 1",
   }),
   ...casesOf({ table: 'reversals', idOf: ({ reversals }) => reversals.released, fails: "state = 'failed'" }),
+  ruleCase('a further prompt before the first', REPEATED, ({ collections }) => [
+    update('collections', collections.initiated, 'send_repeated_at = now()'),
+  ]),
+  ruleCase('another send deadline of a payout that was released', /is set by its release/, ({ payouts }) => [
+    update(
+      'payouts',
+      payouts.released,
+      "state = 'reconciling', previous_state = state, version = version + 1, send_deadline_at = now()",
+    ),
+  ]),
   ruleCase('to change what a payout failed by', /can change only together with its state/, ({ payouts }) => [
     update('payouts', payouts.failed, "failed_by = 'never_sent'"),
   ]),

@@ -1,15 +1,14 @@
-// What is late or due again: started work that is checked, rechecks of final payments, and the removal of old records.
+// What is late or due again: started work that is checked, and rechecks of final payments.
 import assert from 'node:assert/strict';
-import { newId, type MerchantId } from '../../../src/domain/ids.ts';
+import type { MerchantId } from '../../../src/domain/ids.ts';
 import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { claimUnstarted, markStarted } from '../../../src/db/work.ts';
 import { claimLate, markLost, markStuck, scheduleChecks } from '../../../src/db/work-checks.ts';
 import { checksOf } from './late-work-checks.ts';
 import type { Work, WorkKind } from '../../../src/domain/work.ts';
-import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { makePayout, makeReversal, makeShop, queue, recordReversal, release } from './payout-rows.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow, record, tamper } from '../rows.ts';
-import { useDatabase, useDatabasePerCase } from '../use-database.ts';
+import { useDatabasePerCase } from '../use-database.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -190,36 +189,5 @@ describe('started work', () => {
     assert.deepEqual(await waiting(), [payout.id]);
     await mark(await unstarted('payout'));
     assert.deepEqual(await waiting(), []);
-  });
-});
-
-describe('the removal of old records', () => {
-  const db = useDatabase();
-
-  it('removes keys and callbacks past their retention in batches, and no younger ones', async () => {
-    const merchantId = await makeMerchant(db);
-    const { id } = await makeCollection(db, merchantId);
-    const days = [29, 31, 32, 33].map((age) => new Date(Date.now() - age * DAY));
-    for (const at of days) {
-      const values = [merchantId, newId('req'), Buffer.alloc(32), at];
-      await db.pool.query("INSERT INTO idempotency_keys VALUES ($1, $2, $3, 202, '{}', $4)", values);
-      await db.pool.query(
-        `INSERT INTO operator_callbacks (operator, collection_id, body, content_type, source_address, received_at)
-         VALUES ('mtn-momo', $1, '{}', '', '127.0.0.1', $2)`,
-        [id, at],
-      );
-    }
-    const before = new Date(Date.now() - 30 * DAY);
-    const purge = () =>
-      purgeExpiredRecords(db, {
-        idempotencyKeysBefore: before,
-        callbacksBefore: before,
-        endedBefore: before,
-        limit: 2,
-      });
-    assert.deepEqual([await purge(), await purge(), await purge()], [4, 2, 0]);
-    const left =
-      'SELECT (SELECT count(*) FROM idempotency_keys)::int AS keys, count(*)::int AS calls FROM operator_callbacks';
-    assert.deepEqual(await oneRow(db, left), { keys: 1, calls: 1 });
   });
 });

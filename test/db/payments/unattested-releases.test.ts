@@ -1,20 +1,22 @@
 // What the activities do with a payout whose release no process of ours attested, and which approvals count for a release.
 import assert from 'node:assert/strict';
-import { createSecretKey, randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { AMINA } from '../../support/staff.ts';
 import { createPaymentActivities, type PaymentActivityDeps } from '../../../activities/payment.ts';
 import { findOpenDiscrepancies } from '../../../src/db/payments/discrepancy.ts';
+import type { PaymentRef } from '../../../src/domain/payments/payment.ts';
 import type { Payout } from '../../../src/domain/payments/payout.ts';
 import { createPayments } from '../../../src/operations/payments/create-payments.ts';
 import { settleDiscrepancy } from '../../../src/operations/payments/settle-discrepancy.ts';
 import { getPayout } from '../../../src/queries/payments/payout.ts';
 import { createStatusAttestor } from '../../../activities/attestation.ts';
-import { createReleaseAttestor } from '../../../src/security/release-attestation.ts';
+import { attestedPayout, createReleaseAttestor } from '../../../src/security/release-attestation.ts';
+import { attest } from '../../../src/security/status-attestation.ts';
 import { testLog } from '../../support/engines.ts';
 import { useFixture } from '../../support/use-fixture.ts';
-import { contextOf, KEY_RING, tamper, TEST_CLOCKS } from '../rows.ts';
+import { contextOf, KEY_RING, makeCollection, tamper, TEST_CLOCKS } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
-import { makePayout, makeShop, queue, release, setPolicy } from './payout-rows.ts';
+import { makePayout, makePerson, makeReversal, makeShop, queue, release, setPolicy } from './payout-rows.ts';
 
 const FORGED = 'f'.repeat(43);
 
@@ -39,7 +41,8 @@ describe('a payout whose release is not attested', () => {
   const refOf = ({ id, merchantId }: Payout) => ({ kind: 'payout', id, merchantId }) as const;
   const neverSent = (payout: Payout) =>
     activities().recordTransition({ ref: refOf(payout), transition: { kind: 'never_sent' }, attested: null });
-  const open = async ({ id }: Payout) => (await findOpenDiscrepancies(db, 100)).filter(({ subject }) => subject === id);
+  const open = async ({ id }: { readonly id: string }) =>
+    (await findOpenDiscrepancies(db, 100)).filter(({ subject }) => subject === id);
 
   /** Released, and past its send deadline. */
   async function overdue(): Promise<Payout> {
@@ -64,6 +67,30 @@ describe('a payout whose release is not attested', () => {
     assert.deepEqual(await open(payout), []);
   });
 
+  for (const kind of ['payout', 'reversal'] as const) {
+    it(`keeps the money of a ${kind} by whatever the operator says, until a person settled it`, async () => {
+      const { id, merchantId } =
+        kind === 'payout'
+          ? await makePayout(db, shop, 'released')
+          : await makeReversal(db, shop, await makeCollection(db, shop.merchantId, 'succeeded'));
+      // Who wrote the release also wrote that it was sent.
+      await tamper(db, `UPDATE ${kind}s SET release_attestation = $2, send_begun_at = now() WHERE id = $1`, [
+        id,
+        FORGED,
+      ]);
+      const ref = { kind, id, merchantId } as PaymentRef;
+      const failureCode = 'operator_rejected' as const;
+      const attested = attest(ref.id, { kind: 'declined', failureCode }, Date.now(), KEY_RING);
+      const decline = () =>
+        activities().recordTransition({ ref, transition: { kind: 'declined', failureCode }, attested });
+      assert.equal((await decline()).state, 'released');
+      const [found, ...others] = await open({ id });
+      assert.deepEqual([found?.kind, others], ['release_unattested', []]);
+      await settleDiscrepancy(db, { id: found!.id, how: 'a test wrote it', by: AMINA, at: new Date() });
+      assert.equal((await decline()).state, 'failed');
+    });
+  }
+
   it('fails as never sent at once when the release is attested', async () => {
     const payout = await overdue();
     assert.equal((await neverSent(payout)).state, 'failed');
@@ -77,6 +104,28 @@ describe('a payout whose release is not attested', () => {
     assert.deepEqual(fatal, [{ id: payout.id, merchantId: shop.merchantId, isNew: true }]);
     const [found] = await open(payout);
     await settleDiscrepancy(db, { id: found!.id, how: 'settled by the test', by: AMINA, at: new Date() });
+  });
+
+  it('is not sent when it was its maker who approved it, although the release is attested', async () => {
+    const { id } = await makePayout(db, shop, 'released');
+    await tamper(db, 'UPDATE payout_approvals SET user_id = $2 WHERE payout_id = $1', [id, shop.maker.userId]);
+    const payout = await getPayout(db, shop.merchantId, id);
+    const releases = createReleaseAttestor({ environment: 'test', keyRing: KEY_RING });
+    const attestation = releases.attestRelease(attestedPayout(payout), payout);
+    await tamper(db, 'UPDATE payouts SET release_attestation = $2 WHERE id = $1', [id, attestation]);
+    await assert.rejects(activities().sendWithOperator(refOf(payout)), { type: 'ApprovalMissing' });
+    const [found] = await open(payout);
+    await settleDiscrepancy(db, { id: found!.id, how: 'settled by the test', by: AMINA, at: new Date() });
+  });
+
+  it('is not approved in another environment than the one in which it was requested', async () => {
+    const payout = await queue(db, shop, 1000n);
+    const releases = createReleaseAttestor({ environment: 'live', keyRing: KEY_RING });
+    const by = { person: shop.approver, address: null, requestId: 'req_test' };
+    const request = { by, payoutId: payout.id, idempotencyKey: randomUUID(), at: new Date() };
+    const payments = createPayments({ ...contextOf(db), releases });
+    await assert.rejects(payments.releasePayout(request), { code: 'state_conflict' });
+    assert.equal((await getPayout(db, shop.merchantId, payout.id)).state, 'queued');
   });
 
   it('is not released by one person beside an approval that somebody wrote into the database', async () => {
@@ -96,16 +145,20 @@ describe('a payout whose release is not attested', () => {
     const own = await makeShop(db, 10_000n);
     await setPolicy(db, own.merchantId, { twoApproversAboveMinor: 100n });
     const other = { name: 'new', key: createSecretKey(randomBytes(32)) };
-    const releaseWith = async (payout: Payout, keyRing: Parameters<typeof createReleaseAttestor>[0]['keyRing']) => {
+    type Ring = Parameters<typeof createReleaseAttestor>[0]['keyRing'];
+    const releaseWith = async (payout: Payout, keyRing: Ring, person = own.otherApprover) => {
       const releases = createReleaseAttestor({ environment: 'test', keyRing });
-      const by = { person: own.otherApprover, address: null, requestId: 'req_test' };
+      const by = { person, address: null, requestId: 'req_test' };
       const payments = createPayments({ ...contextOf(db), releases });
-      await payments.releasePayout({ by, payoutId: payout.id, idempotencyKey: payout.id, at: new Date() });
+      await payments.releasePayout({ by, payoutId: payout.id, idempotencyKey: randomUUID(), at: new Date() });
       return (await getPayout(db, own.merchantId, payout.id)).state;
     };
     const [kept, lost] = [await queue(db, own, 1000n), await queue(db, own, 1000n)];
-    for (const { id } of [kept, lost]) await release(db, own.approver, id);
+    await release(db, own.approver, kept.id);
     assert.equal(await releaseWith(kept, [other, ...KEY_RING]), 'released');
-    assert.equal(await releaseWith(lost, [other]), 'queued');
+    assert.equal(await releaseWith(lost, [other, ...KEY_RING], own.approver), 'queued');
+    assert.equal(await releaseWith(lost, KEY_RING), 'queued');
+    const third = await makePerson(db, own.merchantId, ['approver']);
+    await assert.rejects(releaseWith(lost, [other], third), { code: 'state_conflict' }, 'so is the request');
   });
 });

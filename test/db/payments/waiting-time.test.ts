@@ -10,7 +10,8 @@ import { endQueuedPayout } from '../../../src/operations/payments/end-queued-pay
 import { releasePayout, releasePayouts, releaseReversal } from '../../../src/operations/payments/release-payment.ts';
 import { contextOf, makeCollection, makeMerchant, oneRow, tamper } from '../rows.ts';
 import { useDatabase } from '../use-database.ts';
-import { actedBy, codeOr, makePerson, queue, release, type Shop } from './payout-rows.ts';
+import { actedBy, codeOr, makePerson, makeShop, queue, release, type Shop } from './payout-rows.ts';
+import { attestAll, rewrite } from '../../support/attestation.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -20,17 +21,19 @@ describe('in the live environment', () => {
 
   const live = () => ({ ...contextOf(db), environment: 'live' }) as const;
   /** What happened to these people so far happened two days ago. */
-  const waitDays = (...people: readonly Person[]) =>
-    tamper(
+  const waitDays = async (...people: readonly Person[]) => {
+    await tamper(
       db,
       `WITH waited AS (UPDATE members SET approver_since = approver_since - interval '2 days' WHERE user_id = ANY ($1))
        UPDATE users SET recovered_at = recovered_at - interval '2 days' WHERE id = ANY ($1)`,
       [people.map(({ userId }) => userId)],
     );
+    await attestAll(db);
+  };
   const secure = ({ userId }: Person) =>
-    db.pool.query("UPDATE users SET totp_secret_sealed = 'sealed' WHERE id = $1", [userId]);
+    rewrite(db, "UPDATE users SET totp_secret_sealed = 'sealed' WHERE id = $1", [userId]);
   const recover = ({ userId }: Person) =>
-    db.pool.query('UPDATE users SET recovered_at = clock_timestamp() WHERE id = $1', [userId]);
+    rewrite(db, 'UPDATE users SET recovered_at = clock_timestamp() WHERE id = $1', [userId]);
 
   type LiveShop = Shop & { readonly owners: readonly [Person, Person] };
 
@@ -115,7 +118,7 @@ describe('in the live environment', () => {
     const refundId = newId('rev');
     await db.pool.query(REVERSAL, [refundId, merchantId, collection.id, shop.maker.userId]);
     await refusedByHand(REFUND_APPROVAL, [refundId, person.userId, merchantId, new Date()]);
-    await db.pool.query("UPDATE members SET approver_since = now() - interval '9 days' WHERE user_id = $1", [
+    await rewrite(db, "UPDATE members SET approver_since = now() - interval '9 days' WHERE user_id = $1", [
       person.userId,
     ]);
     await refusedByHand(APPROVAL, values);
@@ -132,8 +135,8 @@ describe('in the live environment', () => {
     await become('approver');
     assert.equal(await approve(approver, (await created(shop)).id), 'permission_denied');
     await waitDays(approver);
-    await db.pool.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [approver.userId]);
-    await db.pool.query('UPDATE members SET removed_at = NULL WHERE user_id = $1', [approver.userId]);
+    await rewrite(db, 'UPDATE members SET removed_at = now() WHERE user_id = $1', [approver.userId]);
+    await rewrite(db, 'UPDATE members SET removed_at = NULL WHERE user_id = $1', [approver.userId]);
     assert.equal(await approve(approver, (await created(shop)).id), 'permission_denied');
   });
 
@@ -147,6 +150,7 @@ describe('in the live environment', () => {
     assert.equal(await refund(approver, shop), 'permission_denied');
     assert.equal(await codeOr(create(shop, maker.userId)), 'permission_denied');
     await refusedByHand(APPROVAL, [id, approver.userId, shop.merchantId, new Date()]);
+    await refusedByHand(COPY_OF_PAYOUT, [id, shop.merchantId, { id: newId('pay'), idempotency_key: 'by hand' }]);
     const decision = { kind: 'reject', reason: 'not known' } as const;
     const input = { by: actedBy(approver), payoutId: id, decision, at: new Date() };
     assert.equal((await endQueuedPayout(live(), input)).state, 'rejected');
@@ -154,14 +158,39 @@ describe('in the live environment', () => {
     assert.equal(kindOf(await approve(approver, (await created(shop)).id)), 'approved');
   });
 
+  it('an approval of before the recovery of its approver’s account counts no sooner than the account moves money again', async () => {
+    const shop = await openShop();
+    const { merchantId, approver, otherApprover } = shop;
+    await rewrite(
+      db,
+      'INSERT INTO policies (merchant_id, two_approvers_above_minor, updated_at) VALUES ($1, 0, now())',
+      [merchantId],
+    );
+    const { id } = await created(shop);
+    const stateAfter = async (person: Person) => {
+      const done = await releasePayout(live(), {
+        ...{ by: actedBy(person), idempotencyKey: randomUUID(), payoutId: id, at: new Date() },
+      });
+      return (JSON.parse(done.response.body) as { state: string }).state;
+    };
+    assert.equal(await stateAfter(approver), 'queued');
+    await recover(approver);
+    assert.equal(await stateAfter(otherApprover), 'queued');
+    await waitDays(approver);
+    assert.equal(await stateAfter(otherApprover), 'released');
+  });
+
   it('a key of a recovered account creates payouts if it is from before the recovery, and otherwise waits too', async () => {
     const shop = await openShop();
     const { merchantId, maker } = shop;
     const addKey = async () => {
       const id = newId('key');
-      await db.pool.query(
-        `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_by, created_at)
-         VALUES ($1, $2, 'Server', 'live', 'abcd', sha256(convert_to($1, 'UTF8')), '{payouts:write}', $3, clock_timestamp())`,
+      await rewrite(
+        db,
+        `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_by, created_at,
+                               expires_at)
+         VALUES ($1, $2, 'Server', 'live', 'abcd', sha256(convert_to($1, 'UTF8')), '{payouts:write}', $3, clock_timestamp(),
+                 now() + interval '90 days')`,
         [id, merchantId, maker.userId],
       );
       return id;
@@ -171,9 +200,12 @@ describe('in the live environment', () => {
     const after = await addKey();
     assert.equal((await create(shop, maker.userId, before)).kind, 'created');
     assert.equal(await codeOr(create(shop, maker.userId, after)), 'insufficient_scope');
+    const aged = await addKey();
+    await tamper(db, "UPDATE api_keys SET created_at = created_at - interval '9 days' WHERE id = $1", [aged]);
+    assert.equal(await codeOr(create(shop, maker.userId, aged)), 'insufficient_scope', 'made older by hand');
     const sound = await created({ ...shop, maker: shop.owners[0] });
     await refusedByHand(
-      `INSERT INTO payouts SELECT (jsonb_populate_record(p, $3)).* FROM payouts p WHERE id = $1 AND merchant_id = $2`,
+      COPY_OF_PAYOUT,
       [sound.id, merchantId, { id: newId('pay'), created_by: maker.userId, api_key_id: after, idempotency_key: 'x' }],
       /a key of a recovered account creates no payouts yet/,
     );
@@ -186,7 +218,7 @@ describe('in the live environment', () => {
     const { merchantId, owners, approver } = shop;
     const queued = await created(shop);
     await db.pool.query(APPROVAL, [queued.id, shop.otherApprover.userId, merchantId, new Date()]);
-    const leave = () => db.pool.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [owners[1].userId]);
+    const leave = () => rewrite(db, 'UPDATE members SET removed_at = now() WHERE user_id = $1', [owners[1].userId]);
     await leave();
     assert.equal(await codeOr(create(shop, shop.maker.userId)), 'state_conflict');
     assert.equal(await approve(approver, queued.id), 'state_conflict');
@@ -199,6 +231,23 @@ describe('in the live environment', () => {
     assert.equal(await approve(approver, queued.id), 'state_conflict', 'without a second factor');
     await secure(third);
     assert.equal(kindOf(await approve(approver, queued.id)), 'approved');
+  });
+
+  it('the database takes no payout and releases no refund then either, and counts no owner without a second factor', async () => {
+    const { merchantId, owners, maker, approver, ...shop } = await openShop();
+    const { id } = await created({ merchantId, maker, approver, ...shop });
+    const collection = await makeCollection(db, merchantId, 'succeeded');
+    const refundId = newId('rev');
+    await db.pool.query(REVERSAL, [refundId, merchantId, collection.id, maker.userId]);
+    await db.pool.query(REFUND_APPROVAL, [refundId, approver.userId, merchantId, new Date()]);
+    await db.pool.query(APPROVAL, [id, approver.userId, merchantId, new Date()]);
+    await rewrite(db, 'UPDATE members SET removed_at = now() WHERE user_id = $1', [owners[1].userId]);
+    await makePerson(db, merchantId, ['owner']);
+    const twoOwners = /needs two owners with a second factor/;
+    const copy = { id: newId('pay'), idempotency_key: 'by hand' };
+    await refusedByHand(COPY_OF_PAYOUT, [id, merchantId, copy], twoOwners);
+    await refusedByHand(RELEASE, [id], twoOwners);
+    await refusedByHand(REFUND_RELEASE, [refundId], twoOwners);
   });
 });
 
@@ -215,15 +264,15 @@ describe('in the test environment', () => {
     const shop = { merchantId, maker, approver, otherApprover: approver };
     const [first, second] = [await queue(db, shop, 1000n), await queue(db, shop, 1000n)];
     assert.equal((await release(db, approver, first.id)).kind, 'approved');
-    await db.pool.query(
-      'INSERT INTO policies (merchant_id, approver_wait_ms, updated_at) VALUES ($1, 3600000, now())',
-      [merchantId],
-    );
+    await rewrite(db, 'INSERT INTO policies (merchant_id, approver_wait_ms, updated_at) VALUES ($1, 3600000, now())', [
+      merchantId,
+    ]);
     assert.equal(await codeOr(release(db, approver, second.id)), 'permission_denied');
     await assert.rejects(db.pool.query(APPROVAL, [second.id, approver.userId, merchantId, new Date()]), /no money yet/);
     await tamper(db, "UPDATE members SET approver_since = approver_since - interval '2 hours' WHERE user_id = $1", [
       approver.userId,
     ]);
+    await attestAll(db);
     assert.equal((await release(db, approver, second.id)).kind, 'approved');
     const row = await oneRow<{ since: Date | null }>(
       db,
@@ -234,12 +283,30 @@ describe('in the test environment', () => {
   });
 });
 
+describe('in a database of which nobody recorded the environment', () => {
+  const db = useDatabase();
+
+  it('a new approver waits as in the live one', async () => {
+    const shop = await makeShop(db, 10_000n);
+    const { id } = await queue(db, shop, 1000n);
+    const approval = () => db.pool.query(APPROVAL, [id, shop.approver.userId, shop.merchantId, new Date()]);
+    await tamper(db, 'DELETE FROM deployment');
+    await assert.rejects(approval(), /moves no money yet/);
+    await tamper(db, "INSERT INTO deployment (environment, stamped_at) VALUES ('test', now())");
+    assert.equal((await approval()).rowCount, 1);
+  });
+});
+
 const APPROVAL = `INSERT INTO payout_approvals (payout_id, user_id, merchant_id, approved_at, attestation)
   VALUES ($1, $2, $3, $4, repeat('a', 43))`;
 const REVERSAL = `INSERT INTO reversals (id, merchant_id, collection_id, state, operator_reference, requested_by,
-    approvals_required, created_at, updated_at, expires_at)
-  VALUES ($1, $2, $3, 'queued', gen_random_uuid(), $4, 1, now(), now(), now() + interval '1 day')`;
+    approvals_required, created_at, updated_at, expires_at, request_attestation)
+  VALUES ($1, $2, $3, 'queued', gen_random_uuid(), $4, 1, now(), now(), now() + interval '1 day', repeat('a', 43))`;
 const REFUND_APPROVAL = `INSERT INTO reversal_approvals (reversal_id, user_id, merchant_id, approved_at, attestation)
   VALUES ($1, $2, $3, $4, repeat('a', 43))`;
+const REFUND_RELEASE = `UPDATE reversals SET state = 'released', send_deadline_at = now(), release_attestation = repeat('a', 43)
+  WHERE id = $1`;
+const COPY_OF_PAYOUT = `INSERT INTO payouts SELECT (jsonb_populate_record(p, $3)).* FROM payouts p
+  WHERE id = $1 AND merchant_id = $2`;
 const RELEASE = `UPDATE payouts SET state = 'released', previous_state = 'queued', version = 1, send_deadline_at = now(),
   approvals_required = 1, release_attestation = repeat('a', 43) WHERE id = $1`;

@@ -306,6 +306,7 @@ describe('claiming unstarted work', () => {
   it('reads a bounded part of a queue of 100,000', async () => {
     let pages = Infinity;
     const explained: Queryable = {
+      attestor: db.attestor,
       async run({ text }, values) {
         const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`;
         const { rows } = await db.pool.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(explain, [

@@ -18,6 +18,7 @@ describe('a policy', () => {
       approver_daily_limit: null,
       payout_expires_after_seconds: 60,
       approver_wait_seconds: null,
+      key_held_limit: null,
     });
     assert.deepEqual(changedPolicy(second, {}), second);
     assert.equal(changedPolicy(second, { second_factor_required: false }).secondFactorRequired, false);
@@ -31,6 +32,7 @@ describe('a policy', () => {
     approverDailyLimitMinor: [null, 9_007_199_254_740_991n, 5n, 1n],
     payoutExpiresAfterMs: [7001, null, 6999, 1000],
     approverWaitMs: [null, 5001, 6000],
+    keyHeldLimitMinor: [null, 9_007_199_254_740_991n, 5n, 0n],
   };
 
   for (const [rule, values] of Object.entries(VALUES)) {

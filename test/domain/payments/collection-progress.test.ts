@@ -106,13 +106,17 @@ const RULES: readonly Rule[] = [
     records: () => PAID,
   },
   {
-    title: 'records expired when the prompt expired at the operator',
-    fits: ({ status }) => status.kind === 'declined' && status.failureCode === 'prompt_expired',
+    title:
+      'records expired when the prompt expired at the operator, and is over by our own clock too, if that is known',
+    fits: ({ status, queriedAtMs, expiresMs }) =>
+      status.kind === 'declined' &&
+      status.failureCode === 'prompt_expired' &&
+      (expiresMs === null || queriedAtMs >= expiresMs),
     records: () => EXPIRED,
   },
   {
     title: 'records declined when the operator declines',
-    fits: ({ status }) => status.kind === 'declined',
+    fits: isDeclined,
     records: () => DECLINED,
   },
   {

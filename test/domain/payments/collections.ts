@@ -24,6 +24,8 @@ export function collectionWith(fields: Partial<Collection> = {}): Collection {
     amountReversedMinor: 0n,
     createdAt: AT,
     updatedAt: AT,
+    createdBy: null,
+    apiKeyId: null,
     promptDeadlineAt: new Date(AT.getTime() + 300_000),
     sendBegunAt: null,
     promptExpiresAt: null,

@@ -31,6 +31,7 @@ export function payoutWith(fields: Partial<Payout> = {}): Payout {
     updatedAt: AT,
     expiresAt: new Date(AT.getTime() + 86_400_000),
     sendDeadlineAt: null,
+    requestAttestation: null,
     releaseAttestation: null,
     sendBegunAt: null,
     acceptedAt: null,

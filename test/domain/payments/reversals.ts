@@ -26,6 +26,7 @@ export function reversalWith(fields: Partial<Reversal> = {}): Reversal {
     updatedAt: AT,
     expiresAt: new Date(AT.getTime() + 86_400_000),
     sendDeadlineAt: AT,
+    requestAttestation: null,
     releaseAttestation: null,
     sendBegunAt: null,
     isCollectionReturned: false,

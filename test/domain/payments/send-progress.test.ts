@@ -9,7 +9,9 @@ import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
 import { REVERSAL_STATES } from '../../../src/domain/payments/reversal.ts';
 import type { KeyRing } from '../../../src/security/sealing.ts';
 import {
+  exactInput,
   followsFrom,
+  hasPayment,
   type AttestedStatus,
   type PaymentTransitionInput,
   type OperatorStatus,
@@ -21,6 +23,7 @@ import { contradictionIn, isNeverAccepted, notFoundStep } from '../../../src/dom
 const PAID: OperatorStatus = { kind: 'paid', operatorReceipt: '42' };
 const RETURNED: OperatorStatus = { kind: 'returned', operatorReceipt: '42' };
 const DECLINED: OperatorStatus = { kind: 'declined', failureCode: 'payer_not_found' };
+const REFUSED: OperatorStatus = { kind: 'refused', failureCode: 'payer_not_found' };
 const PAID_OTHERWISE = {
   kind: 'paid_otherwise',
   operatorReceipt: '42',
@@ -31,6 +34,7 @@ const STATUSES: readonly OperatorStatus[] = [
   PAID,
   RETURNED,
   DECLINED,
+  REFUSED,
   PAID_OTHERWISE,
   NOT_FOUND,
   { kind: 'pending' },
@@ -44,11 +48,12 @@ describe('a transition input', () => {
     [{ kind: 'approval_expired' }, STATUSES],
     [{ kind: 'outcome_unknown' }, STATUSES],
     [{ kind: 'never_sent' }, STATUSES],
+    [{ kind: 'prompt_accepted' }, STATUSES.filter((status) => hasPayment(status))],
     [{ kind: 'paid', operatorReceipt: '42' }, [PAID, RETURNED]],
     [{ kind: 'paid', operatorReceipt: '43' }, []],
     [{ kind: 'refunded' }, [PAID]],
     [{ kind: 'returned' }, [RETURNED]],
-    [{ kind: 'declined', failureCode: 'payer_not_found' }, [DECLINED]],
+    [{ kind: 'declined', failureCode: 'payer_not_found' }, [DECLINED, REFUSED]],
     [{ kind: 'declined', failureCode: 'operator_rejected' }, []],
     [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS }, [NOT_FOUND]],
     [{ kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS + 1 }, []],
@@ -68,6 +73,27 @@ describe('a transition input', () => {
       assert.deepEqual(following, statuses);
     });
   }
+});
+
+describe('an input that came through Temporal', () => {
+  it('is used with the fields of its kind alone, whatever was added', () => {
+    const ADDED = { sendDeadlineAt: new Date(), releaseAttestation: 'x', by: 'y', reason: 'z', operatorReceipt: '1' };
+    const INPUTS: readonly PaymentTransitionInput[] = [
+      { kind: 'outcome_unknown' },
+      { kind: 'declined', failureCode: 'payer_not_found' },
+      { kind: 'never_accepted', queriedAtMs: QUERIED_AT_MS },
+    ];
+    for (const input of INPUTS) assert.deepEqual(exactInput({ ...ADDED, ...input }), input);
+    const paid = { kind: 'paid', operatorReceipt: '42' } as const;
+    assert.deepEqual(exactInput({ ...ADDED, ...paid }), paid);
+  });
+});
+
+describe('the statuses that say that the operator has the payment', () => {
+  it('are all but those that say that it has none, or nothing', () => {
+    const others = STATUSES.filter((status) => !hasPayment(status)).map(({ kind }) => kind);
+    assert.deepEqual(others, ['refused', 'not_found', 'unknown']);
+  });
 });
 
 describe('a status of not_found', () => {

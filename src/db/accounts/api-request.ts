@@ -1,0 +1,87 @@
+// Rows of the request log.
+import type { ListedApiRequest, ApiRequest, StatusClass } from '../../domain/accounts/api-request.ts';
+import { lowestIdAt, type MerchantId, type RequestId } from '../../domain/ids.ts';
+import { boundedDelete } from '../bounded-delete.ts';
+import { composedStatement, findOne, statement, type Queryable } from '../database.ts';
+
+const INSERT = statement(
+  'api_request_insert',
+  `INSERT INTO api_requests (id, merchant_id, api_key_id, method, route, path, status, error_code, duration_ms, address,
+                             idempotency_key, is_repeat, object_id, created_at)
+   SELECT * FROM jsonb_to_recordset($1::jsonb) AS r (
+     "id" text, "merchantId" text, "apiKeyId" text, "method" text, "route" text, "path" text, "status" integer, "errorCode" text,
+     "durationMs" integer, "address" inet, "idempotencyKey" text, "isRepeat" boolean, "objectId" text, "createdAt" timestamptz)
+   ON CONFLICT (id) DO NOTHING`,
+);
+
+/** Inserts all of them, or none. */
+export async function insertApiRequests(db: Queryable, requests: readonly ApiRequest[]): Promise<void> {
+  await db.run(INSERT, [JSON.stringify(requests)]);
+}
+
+const SELECT = `
+  SELECT r.id, json_build_object('id', r.api_key_id, 'name', (SELECT name FROM api_keys WHERE id = r.api_key_id)) AS api_key,
+         r.method, r.route, r.path, r.status, r.error_code,
+         r.duration_ms, host(r.address) AS address, r.idempotency_key, r.is_repeat, r.object_id, r.created_at
+  FROM api_requests r
+  WHERE r.merchant_id = $1`;
+
+export type ApiRequestFilter = {
+  readonly key?: string;
+  readonly status?: StatusClass;
+  readonly method?: string;
+  readonly route?: string;
+  readonly object?: string;
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdTo?: Date;
+  /** Only requests older than this one. */
+  readonly before?: RequestId;
+};
+
+const STATUS_CONDITIONS: Readonly<Record<StatusClass, string>> = {
+  '2xx': 'r.status < 400',
+  '4xx': 'r.status >= 400 AND r.status < 500',
+  '5xx': 'r.status >= 400 AND r.status >= 500',
+};
+
+/** The newest requests that pass the filter, at most `limit`. */
+export async function listApiRequests(
+  db: Queryable,
+  merchantId: MerchantId,
+  filter: ApiRequestFilter,
+  limit: number,
+): Promise<ListedApiRequest[]> {
+  const { createdFrom, createdTo, before, status } = filter;
+  const values: unknown[] = [merchantId, limit];
+  const conditions: string[] = status === undefined ? [] : [STATUS_CONDITIONS[status]];
+  const add = (condition: string, value: unknown) => {
+    if (value !== undefined) conditions.push(`${condition} $${values.push(value)}`);
+  };
+  add('r.api_key_id =', filter.key);
+  add('r.method =', filter.method);
+  add('r.route =', filter.route);
+  add('r.object_id =', filter.object);
+  add('r.id >=', createdFrom && lowestIdAt('req', createdFrom.getTime()));
+  add('r.id <', createdTo && lowestIdAt('req', createdTo.getTime()));
+  add('r.id <', before);
+  const text = `${[SELECT, ...conditions].join(' AND ')} ORDER BY r.id DESC LIMIT $2`;
+  return db.run<ListedApiRequest>(composedStatement('api_request_list', text), values);
+}
+
+const FIND = statement('api_request_find', `${SELECT} AND r.id = $2`);
+
+export async function findApiRequest(
+  db: Queryable,
+  merchantId: MerchantId,
+  id: RequestId,
+): Promise<ListedApiRequest | null> {
+  return findOne<ListedApiRequest>(db, FIND, [merchantId, id]);
+}
+
+export const deleteApiRequests = boundedDelete('api_request_delete_old', {
+  table: 'api_requests',
+  key: 'id',
+  isOver: 'created_at < $1',
+});

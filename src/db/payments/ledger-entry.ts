@@ -1,0 +1,85 @@
+// Reads ledger entries for the statement of a merchant's accounts.
+import type { MerchantId } from '../../domain/ids.ts';
+import type { PostingKind } from '../../domain/payments/ledger.ts';
+import {
+  ENTRY_SIDES,
+  POSTING_KINDS,
+  STATEMENT_ACCOUNTS,
+  type LedgerEntry,
+  type StatementAccount,
+} from '../../domain/payments/ledger-entry.ts';
+import { composedStatement, type Queryable } from '../database.ts';
+
+export type LedgerEntryFilter = {
+  readonly account?: StatementAccount;
+  readonly kind?: PostingKind;
+  /** The id of a collection or payout. */
+  readonly paymentId?: string;
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdTo?: Date;
+  /** Only entries that come before this one. */
+  readonly before?: string;
+};
+
+/**
+ * The newest entries of the merchant's accounts that pass the filter, at most `limit`. The entries of one account are in the
+ * order in which they were posted, so each balance is that of the entry before it plus the amount.
+ */
+export async function listLedgerEntries(
+  db: Queryable,
+  merchantId: MerchantId,
+  filter: LedgerEntryFilter,
+  limit: number,
+): Promise<LedgerEntry[]> {
+  const { account, kind, paymentId, createdFrom, createdTo, before } = filter;
+  const values: unknown[] = [limit, merchantId];
+  const conditions = ['true'];
+  const add = (condition: (parameter: string) => string, value: unknown) => {
+    values.push(value);
+    conditions.push(condition(`$${values.length}`));
+  };
+  if (paymentId !== undefined)
+    add((p) => `${paymentId.startsWith('col') ? 't.collection_id' : 't.payout_id'} = ${p}`, paymentId);
+  if (createdFrom) add((p) => `t.posted_at >= ${p}`, createdFrom);
+  if (createdTo) add((p) => `t.posted_at < ${p}`, createdTo);
+  if (before !== undefined) add(beforeEntry, before);
+  const parts = STATEMENT_ACCOUNTS.filter((name) => account === undefined || name === account).flatMap((name) =>
+    POSTING_KINDS.filter((each) => kind === undefined || each === kind).flatMap((each) =>
+      partOf(name, each, conditions.join(' AND ')),
+    ),
+  );
+  if (parts.length === 0) return [];
+  const text = `
+    SELECT e.id::text, e.account, e.kind, e.payment_id, coalesce(c.reference, p.reference) AS reference, e.amount_minor,
+           e.balance_minor, e.currency, e.posted_at
+    FROM (SELECT * FROM (${parts.join(' UNION ALL ')}) AS parts ORDER BY posted_at DESC, id DESC LIMIT $1) AS e
+      LEFT JOIN collections c ON c.id = e.collection_id LEFT JOIN payouts p ON p.id = e.payout_id
+    ORDER BY e.posted_at DESC, e.id DESC`;
+  return db.run<LedgerEntry>(composedStatement('ledger_entry_list', text), values);
+}
+
+const ID_OFFSETS: Readonly<Record<StatementAccount, number>> = { available: 0, held: 1 };
+
+// One kind of transfer on one side of one account: one index range, read from its end.
+function partOf(account: StatementAccount, kind: PostingKind, conditions: string): string[] {
+  const side = ENTRY_SIDES[kind][account];
+  if (side === undefined) return [];
+  const id = `t.id * 2 + ${ID_OFFSETS[account]}`;
+  return [
+    `(SELECT ${id} AS id, '${account}' AS account, t.kind, t.collection_id, t.payout_id,
+        coalesce(t.collection_id, t.payout_id) AS payment_id, ${side === 'debit' ? '-' : ''}t.amount_minor AS amount_minor,
+        t.${side}_balance_minor AS balance_minor, t.currency, t.posted_at
+      FROM ledger_transfers t
+      WHERE t.${side}_account_id = $2::text || '/${account}' AND t.${side}_entry IS NOT NULL
+        AND t.kind = '${kind}' AND ${conditions.replaceAll('{id}', id)}
+      ORDER BY t.posted_at DESC LIMIT $1)`,
+  ];
+}
+
+// The place of an entry is the time of its transfer and, of two accounts at the same time, its id.
+function beforeEntry(parameter: string): string {
+  const postedAt = `(SELECT posted_at FROM ledger_transfers WHERE id = ${parameter}::bigint / 2)`;
+  return `t.posted_at <= ${postedAt} AND (t.posted_at < ${postedAt} OR {id} < ${parameter}::bigint)`;
+}

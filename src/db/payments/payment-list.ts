@@ -1,0 +1,224 @@
+// Lists and counts of payments for people: any combination of filters, in four orders, at a bounded cost.
+import { lowestIdAt, type MerchantId } from '../../domain/ids.ts';
+import {
+  MAX_COUNTED,
+  type BoundedCount,
+  type ListedPage,
+  type ListFilter,
+  type ListOrder,
+  type ListPlace,
+  type ListRequest,
+} from '../../domain/payments/payment-list.ts';
+import { composedStatement, findOne, type Queryable } from '../database.ts';
+
+export type ListSource<Row, Payment> = {
+  readonly table: 'collections' | 'payouts';
+  readonly prefix: 'col' | 'pay';
+  readonly columns: string;
+  readonly toPayment: (row: Row) => Payment;
+};
+
+/** What one page looks through, where no index has all of its filters. */
+const LOOKED_THROUGH = 5000;
+/** As many of a common filter are sorted by amount. */
+const SORTED = 2000;
+const ORDER_BY = {
+  newest: 'id DESC',
+  oldest: 'id',
+  largest: 'amount_minor DESC, id DESC',
+  smallest: 'amount_minor, id',
+} as const satisfies Record<ListOrder, string>;
+
+/** The columns of which the first that is given is found by its index, the most selective ones first. */
+const FOUND_BY = {
+  operatorReference: 'operator_reference',
+  idempotencyKey: 'idempotency_key',
+  reference: 'reference',
+  phone: 'phone',
+  createdBy: 'created_by',
+  apiKeyId: 'api_key_id',
+} as const satisfies Partial<Record<keyof ListFilter, string>>;
+
+type Place = (value: unknown) => string;
+
+/** SQL, whose values are placed where it is written: a statement has no value that it does not use. */
+type Condition = () => string;
+
+/** The conditions of a filter: `found` by one index, and the `others` by looking at the rows that it finds. */
+type Conditions = {
+  readonly found: readonly Condition[];
+  readonly others: readonly Condition[];
+  /** Null: any, or any that pass the `others`. */
+  readonly states: readonly string[] | null;
+};
+
+/**
+ * One page. Where the index that is walked does not have all of the filters, a page looks through 5,000 rows at most, so
+ * that it costs the same whatever the filters and however long the list: it may hold fewer than asked for, or none, and
+ * still have a `next`.
+ */
+export async function listPage<
+  Row extends object,
+  Payment extends { readonly id: string; readonly amountMinor: bigint },
+>(
+  db: Queryable,
+  merchantId: MerchantId,
+  { columns, toPayment, ...from }: ListSource<Row, Payment>,
+  request: ListRequest,
+): Promise<ListedPage<Payment>> {
+  const { filter, order, limit } = request;
+  if (filter.states?.length === 0) return { items: [], next: null };
+  const values: unknown[] = [merchantId];
+  const place: Place = (value) => `$${values.push(value)}`;
+  const isSorted = isByAmount(order) && (await isShort(db, merchantId, from, filter));
+  const conditions = conditionsOf(filter, { from, place, isByAmount: isByAmount(order) && !isSorted });
+  const after = afterPlace(request, place);
+  const isWhole = !isSorted && conditions.others.length === 0;
+  // What is sorted is found in any order; a few more may have come since they were counted.
+  const walk = isSorted ? ({ order: 'newest', after: null } as const) : { order, after };
+  const lookedThrough = isSorted ? 2 * SORTED : isWhole ? limit + 1 : share(LOOKED_THROUGH, conditions);
+  const most = isWhole ? place(lookedThrough) : `${lookedThrough}`;
+  const scan = scanOf({ ...conditions, ...walk, from }, most, place);
+  const others = allOf([...conditions.others, ...(isSorted && after ? [after] : [])]);
+  const text = `SELECT ${columns} FROM (${scan}) AS ${from.table} WHERE ${others}
+    ORDER BY ${ORDER_BY[order]} LIMIT ${place(limit + 1)}`;
+  const rows = await db.run<Row>(composedStatement(`${from.table}_page`, text), values);
+  const items = rows.slice(0, limit).map(toPayment);
+  if (rows.length > limit) return { items, next: placeOf(items.at(-1)) };
+  if (isWhole || isSorted) return { items, next: null };
+  return { items, next: await lastLookedAt(db, merchantId, request, from) };
+}
+
+/** How many match, counted up to 1,000 among the newest 10,000 that an index finds. */
+export async function countMatching(
+  db: Queryable,
+  merchantId: MerchantId,
+  from: ListFrom,
+  filter: ListFilter,
+): Promise<BoundedCount> {
+  if (filter.states?.length === 0) return { count: 0, isAtLeast: false };
+  const values: unknown[] = [merchantId];
+  const place: Place = (value) => `$${values.push(value)}`;
+  const isByAmount = isOnlyByAmount(filter);
+  const conditions = conditionsOf(filter, { from, place, isByAmount });
+  const isWhole = conditions.others.length === 0;
+  const lookedThrough = isWhole ? MAX_COUNTED + 1 : share(2 * LOOKED_THROUGH, conditions);
+  const order: ListOrder = isByAmount ? 'smallest' : 'newest';
+  const scan = scanOf({ ...conditions, from, order, after: null }, `${lookedThrough}`, place);
+  const text = `SELECT count(*) FILTER (WHERE ${allOf(conditions.others)})::int AS matching, count(*)::int AS looked_at
+    FROM (${scan}) AS ${from.table}`;
+  const row = await findOne<{ matching: number; lookedAt: number }>(
+    db,
+    composedStatement(`${from.table}_count`, text),
+    values,
+  );
+  const { matching = 0, lookedAt = 0 } = row ?? {};
+  const isAtLeast = matching > MAX_COUNTED || (!isWhole && lookedAt >= lookedThrough);
+  return { count: Math.min(matching, MAX_COUNTED), isAtLeast };
+}
+
+/** Each of several states is looked through as far, so that all of them together cost the same. */
+function share(most: number, { states }: Conditions): number {
+  return Math.floor(most / Math.max(1, states?.length ?? 1));
+}
+
+type ListFrom = Pick<ListSource<never, never>, 'table' | 'prefix'>;
+
+function isByAmount(order: ListOrder): boolean {
+  return order === 'largest' || order === 'smallest';
+}
+
+function isOnlyByAmount({ amountFrom, amountTo, ...others }: ListFilter): boolean {
+  return Object.keys(others).length === 0 && (amountFrom !== undefined || amountTo !== undefined);
+}
+
+function placeOf(last: ListPlace | undefined): ListPlace | null {
+  return last ? { id: last.id, amountMinor: last.amountMinor } : null;
+}
+
+/** Whether few enough are found by an index other than that of amounts: these are sorted. */
+async function isShort(db: Queryable, merchantId: MerchantId, from: ListFrom, filter: ListFilter): Promise<boolean> {
+  const values: unknown[] = [merchantId];
+  const place: Place = (value) => `$${values.push(value)}`;
+  const conditions = conditionsOf(filter, { from, place, isByAmount: false });
+  if (conditions.found.length === 1 && conditions.states === null) return false;
+  const scan = scanOf({ ...conditions, from, order: 'newest', after: null }, `${SORTED + 1}`, place);
+  const text = `SELECT count(*)::int AS count FROM (${scan}) AS found`;
+  const row = await findOne<{ count: number }>(db, composedStatement(`${from.table}_short`, text), values);
+  return (row?.count ?? 0) <= SORTED;
+}
+
+type Composing = { readonly from: ListFrom; readonly place: Place; readonly isByAmount: boolean };
+
+function conditionsOf(filter: ListFilter, { from, place, isByAmount }: Composing): Conditions {
+  const found: Condition[] = [() => 'merchant_id = $1'];
+  const others: Condition[] = [];
+  const { states, createdFrom, createdTo, amountFrom, amountTo, operator, waitingFor } = filter;
+  const compare = (column: string, sign: string, value: unknown) => () => `${column} ${sign} ${place(value)}`;
+  let isFound = isByAmount;
+  for (const [name, column] of Object.entries(FOUND_BY)) {
+    const value = filter[name as keyof typeof FOUND_BY];
+    if (value === undefined) continue;
+    (isFound ? others : found).push(compare(column, '=', value));
+    isFound = true;
+  }
+  // An id begins with the time of its creation.
+  const times = isByAmount ? others : found;
+  if (createdFrom) times.push(compare('id', '>=', lowestIdAt(from.prefix, createdFrom.getTime())));
+  if (createdTo) times.push(compare('id', '<', lowestIdAt(from.prefix, createdTo.getTime())));
+  const amounts = isByAmount ? found : others;
+  if (amountFrom !== undefined) amounts.push(compare('amount_minor', '>=', amountFrom));
+  if (amountTo !== undefined) amounts.push(compare('amount_minor', '<=', amountTo));
+  if (operator !== undefined) others.push(compare('operator', '=', operator));
+  if (waitingFor) others.push(() => waitingCondition(waitingFor, place));
+  if (states && isFound) others.push(() => `state = ANY(${place(states)})`);
+  return { found, others, states: states && !isFound ? states : null };
+}
+
+function waitingCondition({ userId, at }: NonNullable<ListFilter['waitingFor']>, place: Place): string {
+  const person = place(userId);
+  return `created_by <> ${person} AND expires_at > ${place(at)}
+    AND NOT EXISTS (SELECT FROM payout_approvals a WHERE a.payout_id = payouts.id AND a.user_id = ${person})`;
+}
+
+function allOf(conditions: readonly Condition[]): string {
+  return conditions.map((condition) => condition()).join(' AND ') || 'true';
+}
+
+function afterPlace({ order, after }: Pick<ListRequest, 'order' | 'after'>, place: Place): Condition | null {
+  if (after === null) return null;
+  const sign = order === 'newest' || order === 'largest' ? '<' : '>';
+  if (!isByAmount(order)) return () => `id ${sign} ${place(after.id)}`;
+  return () => `(amount_minor, id) ${sign} (${place(after.amountMinor)}, ${place(after.id)})`;
+}
+
+type Walk = Conditions & { readonly from: ListFrom; readonly order: ListOrder; readonly after: Condition | null };
+
+/** SQL of the rows that an index finds, in order, at most so many. A number in the text tells every plan how few they are. */
+function scanOf({ found, states, from: { table }, order, after }: Walk, most: string, place: Place): string {
+  const end = `ORDER BY ${ORDER_BY[order]} LIMIT ${most}`;
+  const where = allOf(after === null ? found : [...found, after]);
+  if (states === null) return `SELECT * FROM ${table} WHERE ${where} ${end}`;
+  if (states.length === 1) return `SELECT * FROM ${table} WHERE ${where} AND state = ${place(states[0])} ${end}`;
+  // Each state has its own range of the index, so the list is merged from one range for each.
+  return `SELECT of_state.* FROM unnest(${place(states)}::text[]) AS wanted (state) CROSS JOIN LATERAL (
+      SELECT * FROM ${table} WHERE ${where} AND ${table}.state = wanted.state ${end}) AS of_state ${end}`;
+}
+
+/** Where the page stopped that found too few; null when it came to the end of the list. */
+async function lastLookedAt(
+  db: Queryable,
+  merchantId: MerchantId,
+  request: ListRequest,
+  from: ListFrom,
+): Promise<ListPlace | null> {
+  const values: unknown[] = [merchantId];
+  const place: Place = (value) => `$${values.push(value)}`;
+  const { filter, order } = request;
+  const conditions = conditionsOf(filter, { from, place, isByAmount: isByAmount(order) });
+  const most = share(LOOKED_THROUGH, conditions);
+  const scan = scanOf({ ...conditions, from, order, after: afterPlace(request, place) }, `${most}`, place);
+  const text = `SELECT id, amount_minor FROM (${scan}) AS looked_at
+    ORDER BY ${ORDER_BY[order]} OFFSET ${most - 1} LIMIT 1`;
+  return findOne<ListPlace>(db, composedStatement(`${from.table}_last_looked_at`, text), values);
+}

@@ -1,0 +1,107 @@
+// Reads the payouts around others, for whoever decides on those: one statement for a whole page.
+import { lowestIdAt, type MerchantId, type PayoutId } from '../../domain/ids.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
+import {
+  MAX_EARLIER,
+  SAME_PAYOUT_MS,
+  SENT_STATES,
+  USUAL_DAYS,
+  USUAL_PAYOUTS,
+  type EarlierPayouts,
+  type PayoutHistory,
+  type UsualAmount,
+} from '../../domain/payments/payout-warnings.ts';
+import { findOne, statement, type Queryable } from '../database.ts';
+
+// As the indexes have it.
+const IS_SENT = `p.state IN (${SENT_STATES.map((state) => `'${state}'`).join(', ')})`;
+/** To one number within two days. */
+const LOOKED_THROUGH = 200;
+const OF_REFERENCE = 20;
+
+const of = (columns: string, where: string, most: string) =>
+  `SELECT ${columns} FROM payouts p WHERE p.merchant_id = $1 AND p.id <> asked.id AND ${where} ORDER BY p.id DESC LIMIT ${most}`;
+const LIST = statement(
+  'payout_history_list',
+  `SELECT asked.id, earlier.count, last.id AS last_id, last.created_at AS last_created_at, last.amount_minor AS last_amount_minor,
+          last.state AS last_state, same.id AS same_id, same.created_at AS same_created_at, same.state AS same_state,
+          referred.ids[1] AS reference_id, referred.phones[1] AS reference_phone, referred.count AS reference_phones
+   FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+     AS asked (id, phone, amount_minor, reference, from_id, to_id)
+   CROSS JOIN LATERAL (
+     SELECT count(*)::int AS count
+     FROM (${of('1', `p.phone = asked.phone AND ${IS_SENT}`, `${MAX_EARLIER + 1}`)}) AS p) AS earlier
+   LEFT JOIN LATERAL (
+     ${of('p.id, p.created_at, p.amount_minor, p.state', `p.phone = asked.phone AND ${IS_SENT}`, '1')}) AS last ON true
+   LEFT JOIN LATERAL (
+     SELECT p.id, p.created_at, p.state
+     FROM (${of('p.*', 'p.phone = asked.phone AND p.id >= asked.from_id AND p.id < asked.to_id', `${LOOKED_THROUGH}`)}) AS p
+     WHERE p.amount_minor = asked.amount_minor AND (p.state = 'queued' OR ${IS_SENT}) ORDER BY p.id DESC LIMIT 1) AS same ON true
+   CROSS JOIN LATERAL (
+     SELECT count(DISTINCT p.phone)::int AS count, array_agg(p.id ORDER BY p.id DESC) AS ids,
+            array_agg(p.phone ORDER BY p.id DESC) AS phones
+     FROM (${of('p.id, p.phone', `p.reference = asked.reference AND ${IS_SENT}`, `${OF_REFERENCE}`)}) AS p) AS referred`,
+);
+
+type HistoryRow = {
+  readonly id: PayoutId;
+  readonly count: number;
+  readonly lastId: PayoutId | null;
+  readonly lastCreatedAt: Date;
+  readonly lastAmountMinor: bigint;
+  readonly lastState: Payout['state'];
+  readonly sameId: PayoutId | null;
+  readonly sameCreatedAt: Date;
+  readonly sameState: Payout['state'];
+  readonly referenceId: PayoutId | null;
+  readonly referencePhone: string;
+  readonly referencePhones: number;
+};
+
+/** By payout. */
+export async function listPayoutHistories(
+  db: Queryable,
+  merchantId: MerchantId,
+  payouts: readonly Payout[],
+): Promise<Map<PayoutId, PayoutHistory>> {
+  if (payouts.length === 0) return new Map();
+  const idAt = ({ createdAt }: Payout, ms: number) => lowestIdAt('pay', createdAt.getTime() + ms);
+  const rows = await db.run<HistoryRow>(LIST, [
+    merchantId,
+    payouts.map(({ id }) => id),
+    payouts.map(({ phone }) => phone),
+    payouts.map(({ amountMinor }) => amountMinor),
+    payouts.map(({ reference }) => reference),
+    payouts.map((payout) => idAt(payout, -SAME_PAYOUT_MS)),
+    payouts.map((payout) => idAt(payout, SAME_PAYOUT_MS)),
+  ]);
+  return new Map(rows.map((row) => [row.id, historyOf(row)]));
+}
+
+function historyOf(row: HistoryRow): PayoutHistory {
+  const { lastId, sameId, referenceId } = row;
+  const last: EarlierPayouts['last'] = lastId && {
+    id: lastId,
+    createdAt: row.lastCreatedAt,
+    amountMinor: row.lastAmountMinor,
+    state: row.lastState,
+  };
+  return {
+    earlier: { count: Math.min(row.count, MAX_EARLIER), isAtLeast: row.count > MAX_EARLIER, last },
+    same: sameId && { id: sameId, createdAt: row.sameCreatedAt, state: row.sameState },
+    ofReference: referenceId && { id: referenceId, phone: row.referencePhone, phones: row.referencePhones },
+  };
+}
+
+const USUAL = statement(
+  'payout_usual_amount',
+  `SELECT count(*)::int AS count, percentile_disc(0.5) WITHIN GROUP (ORDER BY amount_minor) AS median_minor
+   FROM (SELECT id, amount_minor FROM payouts WHERE merchant_id = $1 AND state = 'succeeded'
+         ORDER BY id DESC LIMIT ${USUAL_PAYOUTS}) AS lately WHERE id >= $2`,
+);
+
+/** Of the payouts that succeeded, as of then. */
+export async function findUsualAmount(db: Queryable, merchantId: MerchantId, at: Date): Promise<UsualAmount> {
+  const since = lowestIdAt('pay', at.getTime() - USUAL_DAYS * 24 * 60 * 60 * 1000);
+  return (await findOne<UsualAmount>(db, USUAL, [merchantId, since])) ?? { count: 0, medianMinor: null };
+}

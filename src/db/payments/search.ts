@@ -1,0 +1,88 @@
+// Finds objects of a merchant by what people have in hand: an id, a reference or its beginning, a phone, a key.
+import type { MerchantId } from '../../domain/ids.ts';
+import type { FoundBy, HitKind, SearchHit } from '../../domain/payments/search.ts';
+import { statement, type Queryable, type Statement } from '../database.ts';
+
+/** Of each kind, found in one way. */
+const MOST = 10;
+
+type Found = Omit<SearchHit, 'kind' | 'foundBy'>;
+
+const PAYMENT_COLUMNS = 'id, state, amount_minor, currency, reference, phone, NULL AS title, created_at';
+const REFUND_COLUMNS = 'r.id, r.state, c.amount_minor, c.currency, c.reference, c.phone, NULL AS title, r.created_at';
+const OTHER_COLUMNS = 'NULL::bigint AS amount_minor, NULL AS currency, NULL AS reference, NULL AS phone';
+
+const NEWEST = `ORDER BY id DESC LIMIT ${MOST}`;
+const PAYMENT_WAYS: Readonly<Record<FoundBy, string>> = {
+  id: 'id = $2',
+  operator_reference: 'operator_reference = $2::uuid',
+  idempotency_key: `idempotency_key = $2 ${NEWEST}`,
+  reference: `reference = $2 ${NEWEST}`,
+  phone: `phone = $2 ${NEWEST}`,
+  // In the order of bytes, which is that of the index: U+10FFFF is above every character that a reference can have.
+  reference_prefix: `reference ~>~ $2 AND reference ~<~ ($2 || U&'\\+10FFFF') ORDER BY reference USING ~<~ LIMIT ${MOST}`,
+};
+
+function inPayments(table: 'collections' | 'payouts'): Record<FoundBy, Statement> {
+  const ways = Object.entries(PAYMENT_WAYS).map(([way, where]) => [
+    way,
+    statement(`${table}_search_${way}`, `SELECT ${PAYMENT_COLUMNS} FROM ${table} WHERE merchant_id = $1 AND ${where}`),
+  ]);
+  return Object.fromEntries(ways) as Record<FoundBy, Statement>;
+}
+
+const inReversals = (way: 'id' | 'operator_reference', where: string): Statement =>
+  statement(
+    `reversals_search_${way}`,
+    `SELECT ${REFUND_COLUMNS} FROM reversals r JOIN collections c ON c.id = r.collection_id
+     WHERE r.merchant_id = $1 AND r.${where}`,
+  );
+
+/** Of each kind, the ways in which it is found. */
+const STATEMENTS: Readonly<Record<HitKind, Readonly<Partial<Record<FoundBy, Statement>>>>> = {
+  collection: inPayments('collections'),
+  payout: inPayments('payouts'),
+  reversal: {
+    id: inReversals('id', 'id = $2'),
+    operator_reference: inReversals('operator_reference', 'operator_reference = $2::uuid'),
+  },
+  event: {
+    id: statement(
+      'events_search_id',
+      `SELECT id, NULL AS state, ${OTHER_COLUMNS}, type AS title, created_at FROM events WHERE merchant_id = $1 AND id = $2`,
+    ),
+  },
+  delivery: {
+    id: statement(
+      'deliveries_search_id',
+      `SELECT d.id, d.state, ${OTHER_COLUMNS}, v.type AS title, d.created_at
+       FROM deliveries d JOIN events v ON v.id = d.event_id WHERE d.merchant_id = $1 AND d.id = $2`,
+    ),
+  },
+  endpoint: {
+    id: statement(
+      'endpoints_search_id',
+      `SELECT id, state, ${OTHER_COLUMNS}, url AS title, created_at FROM endpoints
+       WHERE merchant_id = $1 AND id = $2 AND deleted_at IS NULL`,
+    ),
+  },
+  api_key: {
+    id: statement(
+      'api_keys_search_id',
+      `SELECT id, NULL AS state, ${OTHER_COLUMNS}, name AS title, created_at FROM api_keys WHERE merchant_id = $1 AND id = $2`,
+    ),
+  },
+};
+
+/** The newest objects of this kind that are found so, at most ten; by the beginning of a reference, the first in its order. */
+export async function findHits(
+  db: Queryable,
+  merchantId: MerchantId,
+  { kind, foundBy }: Pick<SearchHit, 'kind' | 'foundBy'>,
+  text: string,
+): Promise<SearchHit[]> {
+  const query = STATEMENTS[kind][foundBy];
+  if (!query) return [];
+  const rows = await db.run<Found>(query, [merchantId, text]);
+  return rows.map((row) => ({ kind, foundBy, ...row }));
+}

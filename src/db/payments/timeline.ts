@@ -1,0 +1,147 @@
+// Reads what is recorded of one payment beside its row: its changes, money, callbacks, deliveries and contradictions.
+import type { EventType } from '../../domain/event.ts';
+import type { DeliveryId, EventId, MerchantId, ReversalId, UserId } from '../../domain/ids.ts';
+import type { DiscrepancyKind } from '../../domain/payments/discrepancy.ts';
+import { availableAccount, heldAccount, type AccountId, type PostingKind } from '../../domain/payments/ledger.ts';
+import type { PaymentRef } from '../../domain/payments/payment.ts';
+import type { ReversalState } from '../../domain/payments/reversal.ts';
+import {
+  MOST_ATTEMPTS,
+  MOST_OF_A_KIND,
+  type TimelineDelivery,
+  type TimelineEntry,
+  type TimelineState,
+} from '../../domain/payments/timeline.ts';
+import { statement, type Queryable, type Statement } from '../database.ts';
+
+/** A collection or a payout. */
+export type ListedRef = PaymentRef<'collection' | 'payout'>;
+
+type ByKind = Readonly<Record<ListedRef['kind'], Statement>>;
+const forEach = (name: string, text: (column: string) => string): ByKind => ({
+  collection: statement(`${name}_of_collection`, text('collection_id')),
+  payout: statement(`${name}_of_payout`, text('payout_id')),
+});
+
+const STATES = forEach(
+  'timeline_states',
+  (column) => `SELECT id AS event_id, type, created_at, body::json -> 'data' ->> 'previous_state' AS previous_state,
+     coalesce((body::json -> 'data' ->> 'late')::boolean, false) AS is_late
+   FROM events WHERE ${column} = $1 ORDER BY resource_version LIMIT $2`,
+);
+
+export type RecordedState = Pick<TimelineState, 'previousState' | 'isLate'> & {
+  readonly eventId: EventId;
+  readonly type: EventType;
+  readonly createdAt: Date;
+};
+
+/** The changes of state that events report, oldest first. */
+export async function listRecordedStates(db: Queryable, { kind, id }: ListedRef): Promise<RecordedState[]> {
+  return db.run<RecordedState>(STATES[kind], [id, MOST_OF_A_KIND]);
+}
+
+const TRANSFERS = forEach(
+  'timeline_transfers',
+  (column) => `SELECT kind, amount_minor, debit_account_id, credit_account_id, created_at FROM ledger_transfers
+   WHERE ${column} = $1 ORDER BY ledger_transfers.id LIMIT $2`,
+);
+
+type TransferRow = {
+  readonly kind: PostingKind;
+  readonly amountMinor: bigint;
+  readonly debitAccountId: AccountId;
+  readonly creditAccountId: AccountId;
+  readonly createdAt: Date;
+};
+
+export async function listTransfers(db: Queryable, { kind: of, id, merchantId }: ListedRef): Promise<TimelineEntry[]> {
+  const rows = await db.run<TransferRow>(TRANSFERS[of], [id, MOST_OF_A_KIND]);
+  return rows.map((row) => {
+    const { kind, amountMinor } = row;
+    const changeOf = (account: AccountId) =>
+      row.creditAccountId === account ? amountMinor : row.debitAccountId === account ? -amountMinor : 0n;
+    const availableMinor = changeOf(availableAccount(merchantId));
+    const heldMinor = changeOf(heldAccount(merchantId));
+    return { kind: 'ledger_transfer', at: row.createdAt, of: { kind, amountMinor, availableMinor, heldMinor } };
+  });
+}
+
+const CALLBACKS = forEach(
+  'timeline_callbacks',
+  (column) => `SELECT received_at AS at FROM operator_callbacks WHERE ${column} = $1 ORDER BY id LIMIT $2`,
+);
+
+export async function listCallbacks(db: Queryable, { kind, id }: ListedRef): Promise<TimelineEntry[]> {
+  const rows = await db.run<{ at: Date }>(CALLBACKS[kind], [id, MOST_OF_A_KIND]);
+  return rows.map(({ at }) => ({ kind: 'operator_callback', at }));
+}
+
+const DISCREPANCIES = statement(
+  'timeline_discrepancies',
+  `SELECT kind, found_at, settled_at, settled_how AS settlement FROM discrepancies
+   WHERE coalesce(collection_id, payout_id, reversal_id) = ANY($1) ORDER BY discrepancies.id LIMIT $2`,
+);
+
+type DiscrepancyRow = {
+  readonly kind: DiscrepancyKind;
+  readonly foundAt: Date;
+  readonly settledAt: Date | null;
+  readonly settlement: string | null;
+};
+
+/** Of the payment, and of the reversals of it. */
+export async function listDiscrepanciesOf(db: Queryable, ids: readonly string[]): Promise<TimelineEntry[]> {
+  const rows = await db.run<DiscrepancyRow>(DISCREPANCIES, [ids, MOST_OF_A_KIND]);
+  return rows.map(({ foundAt, ...of }) => ({ kind: 'discrepancy', at: foundAt, of }));
+}
+
+const REVERSALS = statement(
+  'timeline_reversals',
+  `SELECT id, state, requested_by, created_at FROM reversals WHERE merchant_id = $1 AND collection_id = $2
+   ORDER BY id LIMIT $3`,
+);
+
+export type RequestedReversal = {
+  readonly id: ReversalId;
+  readonly state: ReversalState;
+  readonly requestedBy: UserId;
+  readonly createdAt: Date;
+};
+
+export async function listReversalsOf(
+  db: Queryable,
+  merchantId: MerchantId,
+  collectionId: string,
+): Promise<RequestedReversal[]> {
+  return db.run<RequestedReversal>(REVERSALS, [merchantId, collectionId, MOST_OF_A_KIND]);
+}
+
+const DELIVERIES = forEach(
+  'timeline_deliveries',
+  (
+    column,
+  ) => `SELECT d.id, d.event_id, v.type AS event_type, d.endpoint_id, e.url AS endpoint_url, d.state, d.attempt_count,
+     d.next_attempt_at, d.created_at
+   FROM events v JOIN deliveries d ON d.event_id = v.id JOIN endpoints e ON e.id = d.endpoint_id
+   WHERE v.${column} = $1 ORDER BY d.id LIMIT $2`,
+);
+const ATTEMPTS = statement(
+  'timeline_attempts',
+  `SELECT d.id, a.attempt_number AS number, a.started_at, a.duration_ms, a.status_code, a.error
+   FROM unnest($1::text[]) AS d (id) CROSS JOIN LATERAL (
+     SELECT * FROM delivery_attempts a WHERE a.delivery_id = d.id ORDER BY a.attempt_number DESC LIMIT ${MOST_ATTEMPTS}) AS a
+   ORDER BY a.attempt_number`,
+);
+
+type AttemptRow = TimelineDelivery['attempts'][number] & { readonly id: DeliveryId };
+
+export async function listDeliveriesOfPayment(db: Queryable, { kind, id }: ListedRef): Promise<TimelineEntry[]> {
+  const deliveries = await db.run<Omit<TimelineDelivery, 'attempts'>>(DELIVERIES[kind], [id, MOST_OF_A_KIND]);
+  if (deliveries.length === 0) return [];
+  const rows = await db.run<AttemptRow>(ATTEMPTS, [deliveries.map((delivery) => delivery.id)]);
+  return deliveries.map((delivery) => {
+    const attempts = rows.flatMap(({ id: of, ...attempt }) => (of === delivery.id ? [attempt] : []));
+    return { kind: 'delivery', at: delivery.createdAt, of: { ...delivery, attempts } };
+  });
+}

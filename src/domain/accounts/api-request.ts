@@ -1,0 +1,39 @@
+// Requests of API keys, as the request log has them.
+import { DomainError } from '../errors.ts';
+import type { ApiKeyId, MerchantId, RequestId } from '../ids.ts';
+
+export const STATUS_CLASSES = ['2xx', '4xx', '5xx'] as const;
+export type StatusClass = (typeof STATUS_CLASSES)[number];
+
+export type ApiRequest = {
+  readonly id: RequestId;
+  readonly merchantId: MerchantId;
+  readonly apiKeyId: ApiKeyId;
+  readonly method: string;
+  /** The path with names in the place of ids. */
+  readonly route: string;
+  /** As it was sent, without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly durationMs: number;
+  readonly address: string | null;
+  readonly idempotencyKey: string | null;
+  /** The response was the stored one of an earlier request. */
+  readonly isRepeat: boolean;
+  /** What the request was about, or created. */
+  readonly objectId: string | null;
+  readonly createdAt: Date;
+};
+
+export type ListedApiRequest = Omit<ApiRequest, 'merchantId' | 'apiKeyId'> & {
+  readonly apiKey: { readonly id: ApiKeyId; readonly name: string };
+};
+
+/** One error for an unknown id, for another merchant's, and for a request that is no longer or was never in the log. */
+export function requestNotFound(): DomainError {
+  return new DomainError(
+    'request_not_found',
+    'There is no request of an API key with this id in the log. It may be too old, or it was made in a session.',
+  );
+}

@@ -1,0 +1,28 @@
+// Passkeys: second factors that a person's device or security key holds, and that sign a challenge of ours.
+import { DomainError } from '../errors.ts';
+import type { PasskeyId, UserId } from '../ids.ts';
+
+/** A passkey as its person sees it. */
+export type Passkey = {
+  readonly id: PasskeyId;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+};
+
+/** What a passkey signs a challenge for. */
+export type PasskeyPurpose = 'register' | 'log_in' | 'step_up';
+
+/** A challenge counts for one purpose, and for one person or, at a log-in, one e-mail. */
+export type ChallengeUse = { readonly purpose: PasskeyPurpose; readonly subject: UserId | `account/${string}` };
+
+export const MAX_PASSKEYS_PER_PERSON = 10;
+export const CHALLENGE_LIFE_MS = 5 * 60_000;
+
+/** One error for an unknown id and for a passkey of somebody else. */
+export function passkeyNotFound(): DomainError {
+  return new DomainError(
+    'passkey_not_found',
+    'You have no passkey with this id. Look it up in the list of your passkeys.',
+  );
+}

@@ -1,0 +1,26 @@
+// Lines of CSV (RFC 4180) that a spreadsheet shows and does not run.
+
+/** A number or a time of ours is written as it is; text is what people gave. */
+export type Cell = { readonly text: string | null } | string | number | bigint | null;
+
+// What a spreadsheet may take for a formula, in the first place or after what it skips; full-width forms count as well.
+const FORMULA = /^[\s\0]*[=+\-@＝＋－＠|%]|^[\t\r\n]/;
+const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
+
+/**
+ * The line with its end. An apostrophe in front of a text keeps a spreadsheet from running it; a null is an empty cell.
+ */
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+function csvCell(cell: Cell): string {
+  if (cell === null) return '';
+  if (typeof cell !== 'object') return quoted(String(cell));
+  if (cell.text === null) return '';
+  return quoted(FORMULA.test(cell.text) ? `'${cell.text}` : cell.text);
+}
+
+function quoted(text: string): string {
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

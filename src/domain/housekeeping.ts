@@ -1,0 +1,18 @@
+// Housekeeping: what the service does by itself, at intervals, and must be seen to do.
+
+/**
+ * `dispatch`: recorded work is started, checked and delivered. `rechecks`: final payments are rechecked when that is due. `purge`:
+ * expired records are removed. `recent_payments`: the payments of the last hours are checked against the ledger. `ledger_check`:
+ * the whole ledger is.
+ */
+export const HOUSEKEEPING_TASKS = ['dispatch', 'rechecks', 'purge', 'recent_payments', 'ledger_check'] as const;
+
+export type HousekeepingTask = (typeof HOUSEKEEPING_TASKS)[number];
+
+export type Housekeeping = {
+  readonly task: HousekeepingTask;
+  /** What there was to do at this time is done. */
+  readonly doneAsOf: Date;
+  /** Of a check, how many faults it found. */
+  readonly faults: number;
+};

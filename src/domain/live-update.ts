@@ -1,0 +1,48 @@
+// Live updates: that an object of a merchant came into a state, and up to where a reader has them.
+import type { MerchantId } from './ids.ts';
+
+export const LIVE_UPDATE_KINDS = ['collection', 'payout', 'reversal', 'delivery', 'endpoint', 'replay'] as const;
+export type LiveUpdateKind = (typeof LIVE_UPDATE_KINDS)[number];
+
+export type LiveUpdate = {
+  readonly merchantId: MerchantId;
+  readonly kind: LiveUpdateKind;
+  readonly objectId: string;
+  readonly state: string;
+  readonly changedAt: Date;
+  readonly place: Place;
+};
+
+/**
+ * A place in the order of all updates: by the number of the transaction and, within one, by the number of the update. At a place
+ * whose transaction is not under way any more, everything before it is known.
+ */
+export type Place = { readonly xid: bigint; readonly id: bigint };
+
+/** How long updates are kept, and how long a reader may be away. */
+export const UPDATES_KEPT_FOR_MS = 24 * 3_600_000;
+const MAY_BE_AWAY_FOR_MS = UPDATES_KEPT_FOR_MS - 3_600_000;
+
+const PLACE_FORM = /^([0-9]{1,18})-([0-9]{1,18})-([0-9]{1,15})$/;
+
+/** The place as a reader keeps it, with the time at which it was told. */
+export function writePlace({ xid, id }: Place, at: Date): string {
+  return `${xid}-${id}-${at.getTime()}`;
+}
+
+/**
+ * The place that a reader was told; null when it is none of ours, or so old that updates after it may be gone. Who makes one up
+ * gets no other merchant's updates by it.
+ */
+export function readPlace(text: string, now: Date): Place | null {
+  const [, xid, id, toldAtMs] = PLACE_FORM.exec(text) ?? [];
+  if (xid === undefined || id === undefined) return null;
+  const awayForMs = now.getTime() - Number(toldAtMs);
+  if (awayForMs > MAY_BE_AWAY_FOR_MS) return null;
+  return { xid: BigInt(xid), id: BigInt(id) };
+}
+
+/** Whether the one place comes before the other. */
+export function isBefore(one: Place, other: Place): boolean {
+  return one.xid < other.xid || (one.xid === other.xid && one.id < other.id);
+}

@@ -1,0 +1,90 @@
+// What an approver should know before a payout is released: earlier payouts to its number, and what is unusual about it.
+import type { PayoutId } from '../ids.ts';
+import type { Payout, PayoutState } from './payout.ts';
+
+/** Of payouts that were released and did not fail: paid, or on their way. */
+export const SENT_STATES = [
+  'released',
+  'reconciling',
+  'succeeded',
+  'reversed',
+] as const satisfies readonly PayoutState[];
+
+/** Earlier payouts are counted up to here. */
+export const MAX_EARLIER = 100;
+/** A payout of the same amount to the same number, made so long before or after, may be the same one twice. */
+export const SAME_PAYOUT_MS = 24 * 60 * 60 * 1000;
+/** The payouts that say what is usual: of so many days, and the newest so many of them. */
+export const USUAL_DAYS = 90;
+export const USUAL_PAYOUTS = 500;
+/** Of fewer, no amount is usual. */
+const LEAST_USUAL = 10;
+/** So many times the median is unusual. */
+const TIMES_USUAL = 5n;
+
+/** Payouts to the same number, other than the one in question, that are paid or on their way. */
+export type EarlierPayouts = {
+  readonly count: number;
+  /** So many or more. */
+  readonly isAtLeast: boolean;
+  /** The newest of them. */
+  readonly last: {
+    readonly id: PayoutId;
+    readonly createdAt: Date;
+    readonly amountMinor: bigint;
+    readonly state: PayoutState;
+  } | null;
+};
+
+/** What is known of the payouts around one. */
+export type PayoutHistory = {
+  readonly earlier: EarlierPayouts;
+  /** The newest payout to the same number with the same amount, queued or sent, created within 24 hours of it. */
+  readonly same: { readonly id: PayoutId; readonly createdAt: Date; readonly state: PayoutState } | null;
+  /** The newest payout with the same reference that was sent, and to how many numbers the last of those went. */
+  readonly ofReference: { readonly id: PayoutId; readonly phone: string; readonly phones: number } | null;
+};
+
+/** The median of what the merchant paid out lately, and of how many payouts. */
+export type UsualAmount = { readonly medianMinor: bigint | null; readonly count: number };
+
+export type PayoutWarning =
+  | { readonly code: 'first_payout_to_number' }
+  | {
+      readonly code: 'same_number_and_amount_within_24h';
+      readonly payoutId: PayoutId;
+      readonly createdAt: Date;
+      readonly state: PayoutState;
+    }
+  | { readonly code: 'number_changed_since_last'; readonly payoutId: PayoutId; readonly phone: string }
+  | { readonly code: 'above_usual'; readonly usualMinor: bigint; readonly times: number };
+
+export type PayoutJudgement = { readonly earlier: EarlierPayouts; readonly warnings: readonly PayoutWarning[] };
+
+/**
+ * The warnings of a payout that waits for release:
+ * - no payout to its number was sent before, or all that were failed;
+ * - another one of the same amount to the same number, queued or sent, was created within 24 hours;
+ * - the last 20 sent payouts with its reference all went to one other number: a reference of several numbers names nobody;
+ * - its amount is more than five times the median of the newest 500 payouts that succeeded within 90 days, of ten at least.
+ */
+export function warningsOf(
+  { phone, amountMinor }: Pick<Payout, 'phone' | 'amountMinor'>,
+  { earlier, same, ofReference }: PayoutHistory,
+  usual: UsualAmount,
+): PayoutWarning[] {
+  const warnings: PayoutWarning[] = [];
+  if (earlier.count === 0) warnings.push({ code: 'first_payout_to_number' });
+  if (same) {
+    const { id: payoutId, createdAt, state } = same;
+    warnings.push({ code: 'same_number_and_amount_within_24h', payoutId, createdAt, state });
+  }
+  if (ofReference?.phones === 1 && ofReference.phone !== phone) {
+    warnings.push({ code: 'number_changed_since_last', payoutId: ofReference.id, phone: ofReference.phone });
+  }
+  const { medianMinor, count } = usual;
+  if (medianMinor !== null && count >= LEAST_USUAL && amountMinor > TIMES_USUAL * medianMinor) {
+    warnings.push({ code: 'above_usual', usualMinor: medianMinor, times: Number(TIMES_USUAL) });
+  }
+  return warnings;
+}

@@ -1,0 +1,34 @@
+// What a search finds: objects of one merchant, and by what each of them was found.
+import type { ApiKeyId, CollectionId, DeliveryId, EndpointId, EventId, PayoutId, ReversalId } from '../ids.ts';
+
+/** At most as many are shown. */
+export const MOST_HITS = 20;
+
+export const HIT_KINDS = ['collection', 'payout', 'reversal', 'event', 'delivery', 'endpoint', 'api_key'] as const;
+export type HitKind = (typeof HIT_KINDS)[number];
+
+/** The most certain first. */
+export const FOUND_BY = [
+  'id',
+  'operator_reference',
+  'idempotency_key',
+  'reference',
+  'phone',
+  'reference_prefix',
+] as const;
+export type FoundBy = (typeof FOUND_BY)[number];
+
+export type SearchHit = {
+  readonly kind: HitKind;
+  readonly id: CollectionId | PayoutId | ReversalId | EventId | DeliveryId | EndpointId | ApiKeyId;
+  readonly foundBy: FoundBy;
+  /** Of a payment, a delivery or an endpoint. */
+  readonly state: string | null;
+  readonly amountMinor: bigint | null;
+  readonly currency: string | null;
+  readonly reference: string | null;
+  readonly phone: string | null;
+  /** The name of a key, the type of an event or of a delivery's event, the address of an endpoint. */
+  readonly title: string | null;
+  readonly createdAt: Date;
+};

@@ -1,0 +1,90 @@
+// What happened to one payment, for people: everything that is recorded of it, in the order of its times.
+import type { KnownPerson } from '../accounts/member.ts';
+import type { EventType } from '../event.ts';
+import type { DeliveryId, EndpointId, EventId, ReversalId } from '../ids.ts';
+import type { DeliveryState } from '../webhooks/delivery.ts';
+import type { CollectionState } from './collection.ts';
+import type { DiscrepancyKind } from './discrepancy.ts';
+import type { PostingKind } from './ledger.ts';
+import type { OperatorExchange } from './operator-exchange.ts';
+import type { PayoutState } from './payout.ts';
+import type { ReversalState } from './reversal.ts';
+
+/** Of each kind of entry, as many are shown at most. */
+export const MOST_OF_A_KIND = 200;
+/** Of a delivery, the newest attempts. */
+export const MOST_ATTEMPTS = 10;
+
+export type TimelineDelivery = {
+  readonly id: DeliveryId;
+  readonly eventId: EventId;
+  readonly eventType: EventType;
+  readonly endpointId: EndpointId;
+  readonly endpointUrl: string;
+  readonly state: DeliveryState;
+  readonly attemptCount: number;
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+  /** Oldest first, the newest of them only. */
+  readonly attempts: readonly {
+    readonly number: number;
+    readonly startedAt: Date;
+    readonly durationMs: number;
+    readonly statusCode: number | null;
+    readonly error: string | null;
+  }[];
+};
+
+export type TimelineTransfer = {
+  readonly kind: PostingKind;
+  readonly amountMinor: bigint;
+  /** By how much the transfer changed each balance. */
+  readonly availableMinor: bigint;
+  readonly heldMinor: bigint;
+};
+
+export type TimelineDiscrepancy = {
+  readonly kind: DiscrepancyKind;
+  readonly settledAt: Date | null;
+  readonly settlement: string | null;
+};
+
+export type TimelineReversal = {
+  readonly id: ReversalId;
+  readonly state: ReversalState;
+  readonly requestedBy: KnownPerson;
+};
+
+export type TimelineState = {
+  readonly state: CollectionState | PayoutState;
+  readonly previousState: CollectionState | PayoutState | null;
+  /** The outcome came after an expiry or the prompt window. */
+  readonly isLate: boolean;
+  /** Null: no event reports it. */
+  readonly eventId: EventId | null;
+  /** Whose act it was; null: nobody’s in a session. */
+  readonly by: KnownPerson | null;
+};
+
+export type TimelineEntry =
+  | { readonly kind: 'state'; readonly at: Date; readonly of: TimelineState }
+  | { readonly kind: 'approval'; readonly at: Date; readonly of: KnownPerson }
+  | { readonly kind: 'operator_exchange'; readonly at: Date; readonly of: OperatorExchange }
+  | { readonly kind: 'operator_callback'; readonly at: Date }
+  | { readonly kind: 'ledger_transfer'; readonly at: Date; readonly of: TimelineTransfer }
+  | { readonly kind: 'delivery'; readonly at: Date; readonly of: TimelineDelivery }
+  | { readonly kind: 'discrepancy'; readonly at: Date; readonly of: TimelineDiscrepancy }
+  | { readonly kind: 'reversal'; readonly at: Date; readonly of: TimelineReversal };
+
+// What follows from one change has one time: the act comes first, then the state, the money and the report.
+const ORDER: readonly TimelineEntry['kind'][] = [
+  ...(['operator_exchange', 'operator_callback', 'approval', 'state', 'ledger_transfer'] as const),
+  ...(['delivery', 'discrepancy', 'reversal'] as const),
+];
+
+/** The entries by time. */
+export function inOrder(entries: readonly TimelineEntry[]): TimelineEntry[] {
+  return [...entries].sort(
+    (one, other) => one.at.getTime() - other.at.getTime() || ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind),
+  );
+}

@@ -1,0 +1,61 @@
+// Rows that say who may do what, without their attestation or away from their place, each with the rule that refuses it.
+import { ATTESTED_TABLES, type AttestedTable } from '../../../src/db/attested-rows.ts';
+import { insert, insertRow, ruleCase, type RuleCase, type RuleFixture, type Sql } from '../rule-cases.ts';
+
+/** What finds the row of a case again. */
+const MARK = '1.by the test';
+
+function attestedRow(fixture: RuleFixture, table: AttestedTable, attestation: string | null): Sql {
+  if (table !== 'members') return insert(fixture, table, { attestation });
+  const { merchantId, otherMemberId: userId } = fixture;
+  const row = { merchant_id: merchantId, user_id: userId, roles: ['maker'], created_at: new Date() };
+  return insertRow(table, { ...row, attestation });
+}
+
+/** What rules of their own say, which refuse the change first. */
+const OTHER_REFUSALS = 'is never changed|cannot change|can only be approved';
+
+const ID_AND_MERCHANT = ['id', 'merchant_id'];
+/** What names a row, where that is more than its id, or something else. */
+const KEYS_OF: Readonly<Partial<Record<AttestedTable, readonly string[]>>> = {
+  members: ['merchant_id', 'user_id'],
+  policies: ['merchant_id'],
+  invitations: ID_AND_MERCHANT,
+  member_changes: ID_AND_MERCHANT,
+  policy_changes: ID_AND_MERCHANT,
+};
+
+const DECIDED_CASES = (['member_changes', 'policy_changes'] as const).map((table) =>
+  ruleCase(`a decided row of ${table} that is pending again`, /stays as it was decided/, (fixture) => [
+    insert(fixture, table, { state: 'replaced', decided_at: new Date(), attestation: MARK }),
+    { text: `UPDATE ${table} SET state = 'pending', decided_at = NULL WHERE attestation = $1`, values: [MARK] },
+  ]),
+);
+
+const CASES_OF_EACH_TABLE = ATTESTED_TABLES.flatMap((table) => {
+  const change = (assignment: string) => (fixture: RuleFixture) => [
+    attestedRow(fixture, table, MARK),
+    { text: `UPDATE ${table} SET ${assignment} WHERE attestation = $1`, values: [MARK] },
+  ];
+  const attestation = new RegExp(`a row of ${table} has an attestation, and never loses it`);
+  return [
+    ruleCase(`a new row of ${table} without an attestation`, attestation, (fixture) => [
+      attestedRow(fixture, table, null),
+    ]),
+    ruleCase(`a row of ${table} that loses its attestation`, attestation, change('attestation = NULL')),
+    ruleCase(`a row of ${table} as it was before, with its attestation`, /has a greater number/, (fixture) => [
+      attestedRow(fixture, table, '1.first'),
+      { text: `UPDATE ${table} SET attestation = '2.second' WHERE attestation = '1.first'`, values: [] },
+      { text: `UPDATE ${table} SET attestation = '1.first' WHERE attestation = '2.second'`, values: [] },
+    ]),
+    ...(KEYS_OF[table] ?? ['id']).map((key) =>
+      ruleCase(
+        `another ${key} for a row of ${table}`,
+        new RegExp(`what names a row of ${table} never changes|${OTHER_REFUSALS}`),
+        change(`${key} = overlay(${key} placing 'ZZZZ' from 10)`),
+      ),
+    ),
+  ];
+});
+
+export const ATTESTED_ROW_RULE_CASES: readonly RuleCase[] = [...DECIDED_CASES, ...CASES_OF_EACH_TABLE];

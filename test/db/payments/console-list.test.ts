@@ -1,0 +1,244 @@
+// The console's lists of payments: each filter and order finds what it says, page by page, at the same cost at any depth.
+import assert from 'node:assert/strict';
+import { countCollections, pageCollections } from '../../../src/db/payments/collection.ts';
+import type { Database, Queryable, Statement } from '../../../src/db/database.ts';
+import { lowestIdAt, type MerchantId } from '../../../src/domain/ids.ts';
+import type { Collection } from '../../../src/domain/payments/collection.ts';
+import {
+  LIST_ORDERS,
+  type ListFilter,
+  type ListOrder,
+  type ListPlace,
+  type ListRequest,
+} from '../../../src/domain/payments/payment-list.ts';
+import { makeMember, makeMerchant, tamper } from '../rows.ts';
+import { useDatabase } from '../use-database.ts';
+
+const ROWS = 30_000;
+const SECOND = 1000;
+const FIRST_AT_MS = Date.parse('2026-01-01T00:00:00.000Z');
+// What a page looks through, sorts or counts: rows, and a page of the heap and of an index for each at the worst.
+const MOST_BUFFERS = 25_000;
+const RARE = 'RARE-1';
+
+type Plan = {
+  readonly 'Node Type': string;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly Plans?: readonly Plan[];
+};
+
+const PLAN_MODES = ['force_custom_plan', 'force_generic_plan'] as const;
+type PlanMode = (typeof PLAN_MODES)[number];
+
+describe('a list of payments in the console', () => {
+  const db = useDatabase();
+  let merchantId: MerchantId;
+  /** By id, oldest first. */
+  let rows: readonly Collection[];
+  let person: string;
+
+  before(async () => {
+    merchantId = await makeMerchant(db);
+    person = await makeMember(db, merchantId, ['maker']);
+    await insertMany(db, merchantId, person);
+    await insertMany(db, await makeMerchant(db), null);
+    await db.pool.query('ANALYZE collections');
+    rows = (await pageCollections(db, merchantId, { filter: {}, order: 'oldest', after: null, limit: ROWS })).items;
+    assert.equal(rows.length, ROWS);
+  });
+
+  const atRow = (row: number) => new Date(FIRST_AT_MS + row * 2 * SECOND);
+  const sorted = (order: ListOrder, fits: (row: Collection) => boolean): string[] => {
+    const found = rows.filter(fits);
+    const byAmount = (one: Collection, other: Collection) =>
+      Number(one.amountMinor - other.amountMinor) || (one.id < other.id ? -1 : 1);
+    if (order === 'smallest' || order === 'largest') found.sort(byAmount);
+    if (order === 'newest' || order === 'largest') found.reverse();
+    return found.map(({ id }) => id);
+  };
+
+  async function walk(filter: ListFilter, order: ListOrder, limit: number, most = Infinity): Promise<string[]> {
+    const seen: string[] = [];
+    for (let after: ListPlace | null = null; seen.length < most;) {
+      const request: ListRequest = { filter, order, after, limit };
+      const { items, next } = await pageCollections(db, merchantId, request);
+      assert.ok(items.length <= limit);
+      seen.push(...items.map(({ id }) => id));
+      if (next === null) return seen;
+      after = next;
+    }
+    return seen.slice(0, most);
+  }
+
+  const filters: readonly (readonly [string, () => ListFilter, (row: Collection) => boolean])[] = [
+    ['nothing', () => ({}), () => true],
+    ['one state', () => ({ states: ['failed'] }), ({ state }) => state === 'failed'],
+    ['several states', () => ({ states: ['failed', 'expired'] }), ({ state }) => ['failed', 'expired'].includes(state)],
+    ['a rare reference', () => ({ reference: RARE }), ({ reference }) => reference === RARE],
+    ['a common reference', () => ({ reference: 'INV-7' }), ({ reference }) => reference === 'INV-7'],
+    ['a phone', () => ({ phone: '256772000007' }), ({ phone }) => phone === '256772000007'],
+    ['a person', () => ({ createdBy: person }), ({ createdBy }) => createdBy === person],
+    [
+      'a common range of amounts',
+      () => ({ amountFrom: 100n, amountTo: 300n }),
+      ({ amountMinor: n }) => n >= 100n && n <= 300n,
+    ],
+    ['a rare amount', () => ({ amountFrom: 999_999n }), ({ amountMinor }) => amountMinor >= 999_999n],
+    [
+      'states, amounts and a time',
+      () => ({ states: ['failed', 'initiated'], amountTo: 500n, createdFrom: atRow(1000), createdTo: atRow(29_000) }),
+      ({ state, amountMinor, id }) =>
+        ['failed', 'initiated'].includes(state) &&
+        amountMinor <= 500n &&
+        id >= idAt(atRow(1000)) &&
+        id < idAt(atRow(29_000)),
+    ],
+    [
+      'a key and a phone',
+      () => ({ idempotencyKey: 'k-17', phone: '256772000017' }),
+      ({ idempotencyKey }) => idempotencyKey === 'k-17',
+    ],
+    ['a state that a reference never has', () => ({ reference: 'INV-7', states: ['expired'] }), () => false],
+  ];
+  const idAt = (at: Date): string => lowestIdAt('col', at.getTime());
+
+  for (const [what, filter, fits] of filters) {
+    for (const order of LIST_ORDERS) {
+      it(`finds by ${what}, ${order} first, page by page`, async () => {
+        const expected = sorted(order, fits);
+        const most = Math.min(expected.length, 700);
+        const found = await walk(filter(), order, 100, expected.length > most ? most : Infinity);
+        assert.deepEqual(found, expected.slice(0, expected.length > most ? most : undefined));
+      });
+    }
+
+    it(`counts by ${what}, up to a thousand`, async () => {
+      const { count, isAtLeast } = await countCollections(db, merchantId, filter());
+      const all = sorted('newest', fits).length;
+      assert.ok(count <= Math.min(all, 1000), `${count} of ${all}`);
+      if (!isAtLeast) assert.equal(count, all);
+    });
+  }
+
+  it('counts a few exactly, and stops at a thousand', async () => {
+    assert.deepEqual(await countCollections(db, merchantId, { reference: RARE }), { count: 3, isAtLeast: false });
+    assert.deepEqual(await countCollections(db, merchantId, {}), { count: 1000, isAtLeast: true });
+    assert.deepEqual(await countCollections(db, merchantId, { amountFrom: 999_999n }), { count: 2, isAtLeast: false });
+  });
+
+  it('finds nothing for an empty list of states', async () => {
+    assert.deepEqual(await walk({ states: [] }, 'newest', 10), []);
+    assert.deepEqual(await countCollections(db, merchantId, { states: [] }), { count: 0, isAtLeast: false });
+  });
+
+  it('misses nothing and repeats nothing while payments arrive', async () => {
+    const first = await pageCollections(db, merchantId, { filter: {}, order: 'newest', after: null, limit: 50 });
+    await insertOne(db, merchantId, 'NEW-1');
+    const second = await pageCollections(db, merchantId, { filter: {}, order: 'newest', after: first.next, limit: 50 });
+    const found = [...first.items, ...second.items].map(({ id }) => id);
+    assert.deepEqual(found, sorted('newest', () => true).slice(0, 100));
+  });
+
+  for (const [what, filter] of filters) {
+    it(`reads no more than a bounded part of the table by ${what}`, async () => {
+      for (const order of LIST_ORDERS) {
+        for (const mode of PLAN_MODES) {
+          const request = { filter: filter(), order, after: { id: idAt(atRow(15_000)), amountMinor: 250n }, limit: 20 };
+          for (const plan of await plansOf(mode, (explained) => pageCollections(explained, merchantId, request))) {
+            assert.ok(!nodesOf(plan).includes('Seq Scan'), JSON.stringify(plan));
+            assert.ok(buffersOf(plan) <= MOST_BUFFERS, `${order}: ${buffersOf(plan)} buffers`);
+          }
+        }
+      }
+    });
+  }
+
+  for (const mode of PLAN_MODES) {
+    it(`reads a page without filters, of one state, and of several from the rows of the page alone (${mode})`, async () => {
+      for (const filter of [
+        {},
+        { states: ['initiated'] },
+        { states: ['initiated', 'failed'] },
+        { phone: '256772000007' },
+      ]) {
+        const request = {
+          filter,
+          order: 'newest',
+          after: { id: idAt(atRow(500)), amountMinor: 1n },
+          limit: 20,
+        } as const;
+        const [plan] = await plansOf(mode, (explained) => pageCollections(explained, merchantId, request));
+        assert.ok(buffersOf(plan!) <= 130, `${JSON.stringify(filter)}: ${buffersOf(plan!)} buffers`);
+      }
+      const byAmount = { filter: { amountTo: 400n }, order: 'largest', after: null, limit: 20 } as const;
+      const [plan] = await plansOf(mode, (explained) => pageCollections(explained, merchantId, byAmount));
+      assert.ok(buffersOf(plan!) <= 130, `${buffersOf(plan!)} buffers`);
+    });
+  }
+
+  /** Runs the work with every statement explained, as it is planned for these values or for any; resolves to the plans. */
+  async function plansOf(mode: PlanMode, work: (explained: Queryable) => Promise<unknown>): Promise<Plan[]> {
+    const plans: Plan[] = [];
+    await work({
+      attestor: db.attestor,
+      async run<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+        plans.push(await planOf(db, mode, statement, values));
+        return db.run<Row>(statement, values);
+      },
+    });
+    return plans;
+  }
+});
+
+async function planOf(db: Database, mode: PlanMode, { text }: Statement, values: readonly unknown[]): Promise<Plan> {
+  const client = await db.pool.connect();
+  try {
+    await client.query(`SET plan_cache_mode = ${mode}`);
+    await client.query(`PREPARE list AS ${text}`);
+    const literal = (value: unknown) =>
+      client.escapeLiteral(Array.isArray(value) ? `{${value.join()}}` : String(value));
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE list(${values.map(literal).join(', ')})`,
+    );
+    return rows[0]!['QUERY PLAN'][0].Plan;
+  } finally {
+    client.release(true);
+  }
+}
+
+function nodesOf(plan: Plan): string[] {
+  return [plan['Node Type'], ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+function buffersOf(plan: Plan): number {
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}
+
+// Most are initiated; one in 300 failed, and one in 3,000 expired. Amounts repeat.
+async function insertMany(db: Database, merchantId: MerchantId, person: string | null): Promise<void> {
+  const offset = person === null ? 1 : 0;
+  const ids = Array.from({ length: ROWS }, (_, row) => lowestIdAt('col', FIRST_AT_MS + (row * 2 + offset) * SECOND));
+  await tamper(
+    db,
+    `INSERT INTO collections (id, merchant_id, idempotency_key, state, previous_state, version, failure_code, amount_minor,
+       currency, reference, phone, operator, operator_reference, metadata, created_at, updated_at, prompt_deadline_at,
+       created_by)
+     SELECT id, $2, 'k-' || n, CASE WHEN n % 3000 = 0 THEN 'expired' WHEN n % 300 = 0 THEN 'failed' ELSE 'initiated' END,
+       CASE WHEN n % 300 = 0 THEN 'initiated' END, CASE WHEN n % 300 = 0 THEN 1 ELSE 0 END,
+       CASE WHEN n % 300 = 0 THEN 'unknown' END, CASE WHEN n IN (5, 29995) THEN 1000000 ELSE 1 + n % 499 END, 'UGX',
+       CASE WHEN n IN (10, 9000, 29000) THEN '${RARE}' ELSE 'INV-' || n % 10 END, (256772000000 + n % 50)::text, 'mtn-momo',
+       gen_random_uuid(), '{}', now(), now(), now(), CASE WHEN n % 1000 = 0 THEN $3 END
+     FROM unnest($1::text[]) WITH ORDINALITY AS ids (id, n)`,
+    [ids, merchantId, person],
+  );
+}
+
+async function insertOne(db: Database, merchantId: MerchantId, reference: string): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO collections (id, merchant_id, idempotency_key, state, amount_minor, currency, reference, phone, operator,
+       operator_reference, metadata, created_at, updated_at, prompt_deadline_at)
+     VALUES ($1, $2, 'one', 'initiated', 5000, 'UGX', $3, '256772000100', 'mtn-momo', gen_random_uuid(), '{}', now(), now(), now())`,
+    [lowestIdAt('col', Date.now()), merchantId, reference],
+  );
+}

@@ -1,0 +1,216 @@
+// The totals of payments: equal to what the rows say, after any history, however it was folded, rebuilt or interrupted.
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { countPayments, findSpans, foldTotals, listDayTotals, listTotals } from '../../../src/db/payments/totals.ts';
+import { newId, type MerchantId } from '../../../src/domain/ids.ts';
+import { COLLECTION_STATES } from '../../../src/domain/payments/collection.ts';
+import { PAYOUT_STATES } from '../../../src/domain/payments/payout.ts';
+import { quarterOf, QUARTER_MS } from '../../../src/domain/payments/totals.ts';
+import { rebuildTotals } from '../../../src/operations/payments/rebuild-totals.ts';
+import { getOverview } from '../../../src/queries/overview.ts';
+import {
+  countRows,
+  makeCollection,
+  makeMerchant,
+  newCollection,
+  paid,
+  record,
+  tamper,
+  untilOneWaits,
+} from '../rows.ts';
+import { insertCollection } from '../../../src/db/payments/collection.ts';
+import { useDatabase } from '../use-database.ts';
+import { makePayout, makePerson, makeShop, release, type Shop } from './payout-rows.ts';
+
+const DAY_MS = 86_400_000;
+const FUNDS_MINOR = 10_000_000n;
+const ANY_TIME = { from: new Date(0), to: new Date('2100-01-01') };
+
+const TRUTH = `
+  SELECT kind, operator, state, count(*)::int AS count, sum(amount_minor)::text AS amount FROM (
+    SELECT 'collection' AS kind, operator, state, amount_minor FROM collections WHERE merchant_id = $1
+    UNION ALL SELECT 'payout', operator, state, amount_minor FROM payouts WHERE merchant_id = $1) AS payments
+  GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
+
+describe('the totals of payments', () => {
+  const db = useDatabase();
+
+  async function assertTrue(merchantId: MerchantId): Promise<void> {
+    const { rows } = await db.pool.query<{ amount: string }>(TRUTH, [merchantId]);
+    const expected = rows.map(({ amount, ...total }) => ({ ...total, amountMinor: BigInt(amount) }));
+    assert.deepEqual(await listTotals(db, merchantId, ANY_TIME), expected);
+  }
+
+  const unfolded = (merchantId: MerchantId) =>
+    countRows(db, 'payment_total_changes WHERE merchant_id = $1', [merchantId]);
+
+  async function foldAll(limit = 1000): Promise<void> {
+    while ((await foldTotals(db, limit)) > 0);
+  }
+
+  async function play(shop: Shop, history: readonly (readonly ['collection' | 'payout', number])[]): Promise<void> {
+    for (const [kind, n] of history) {
+      if (kind === 'collection')
+        await makeCollection(db, shop.merchantId, COLLECTION_STATES[n % COLLECTION_STATES.length]);
+      else await makePayout(db, shop, PAYOUT_STATES[n % PAYOUT_STATES.length] ?? 'queued');
+    }
+  }
+
+  it('are those of the rows after any history, whatever is folded and rebuilt meanwhile', async () => {
+    const histories = fc.array(fc.tuple(fc.constantFrom('collection', 'payout'), fc.nat(20)), {
+      minLength: 3,
+      maxLength: 8,
+    });
+    const property = fc.asyncProperty(
+      histories,
+      histories,
+      fc.integer({ min: 1, max: 5 }),
+      async (one, other, limit) => {
+        const shop = await makeShop(db, FUNDS_MINOR);
+        const stop = { isStopped: false };
+        const folding = (async () => {
+          while (!stop.isStopped) await foldTotals(db, limit);
+        })();
+        const rebuilding = (async () => {
+          while (!stop.isStopped) await rebuildTotals(db, shop.merchantId);
+        })();
+        await Promise.all([play(shop, one), play(shop, other)]);
+        await assertTrue(shop.merchantId);
+        stop.isStopped = true;
+        await Promise.all([folding, rebuilding]);
+        await foldAll();
+        assert.equal(await unfolded(shop.merchantId), 0);
+        await assertTrue(shop.merchantId);
+      },
+    );
+    await fc.assert(property, { numRuns: 6 });
+  }).timeout(240_000);
+
+  it('are counted again by a rebuild when somebody changed them', async () => {
+    const merchantId = await makeMerchant(db);
+    await makeCollection(db, merchantId, 'succeeded');
+    await foldAll();
+    await makeCollection(db, merchantId, 'failed');
+    await tamper(db, 'UPDATE payment_totals SET count = 40 WHERE merchant_id = $1', [merchantId]);
+    await tamper(db, 'UPDATE payment_total_changes SET amount_minor = 1 WHERE merchant_id = $1', [merchantId]);
+    await assert.rejects(assertTrue(merchantId));
+    await rebuildTotals(db, merchantId);
+    await assertTrue(merchantId);
+    assert.equal(await unfolded(merchantId), 0);
+  });
+
+  it('lose and repeat nothing when the process that folds is killed before its commit', async () => {
+    const merchantId = await makeMerchant(db);
+    for (const state of COLLECTION_STATES) await makeCollection(db, merchantId, state);
+    const waiting = await unfolded(merchantId);
+    const blocker = await db.pool.connect();
+    try {
+      await blocker.query('BEGIN; LOCK TABLE payment_totals IN SHARE MODE');
+      const folding = assert.rejects(foldTotals(db, 1000), /terminat/);
+      await untilOneWaits(db);
+      await blocker.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      await folding;
+      await blocker.query('COMMIT');
+    } finally {
+      blocker.release(true);
+    }
+    assert.equal(await unfolded(merchantId), waiting);
+    await assertTrue(merchantId);
+    await foldAll();
+    await assertTrue(merchantId);
+  });
+
+  it('are not touched by a transition that is rolled back', async () => {
+    const merchantId = await makeMerchant(db);
+    const failing = db.withTransaction(async (tx) => {
+      await insertCollection(tx, newCollection(merchantId));
+      throw new Error('the process ends here');
+    });
+    await assert.rejects(failing, /ends here/);
+    await assertTrue(merchantId);
+    assert.equal(await unfolded(merchantId), 0);
+  });
+
+  it('let payments of one merchant be recorded at once: none waits for another', async () => {
+    const merchantId = await makeMerchant(db);
+    let commit = (): void => undefined;
+    const isOver = new Promise<void>((resolve) => (commit = resolve));
+    const open = db.withTransaction(async (tx) => {
+      await insertCollection(tx, newCollection(merchantId));
+      await isOver;
+    });
+    await makeCollection(db, merchantId, 'failed');
+    await foldAll();
+    await assertTrue(merchantId);
+    commit();
+    await open;
+    await assertTrue(merchantId);
+  });
+
+  it('are of the day on which a payment was created, by the clocks of the time zone', async () => {
+    const merchantId = await makeMerchant(db);
+    // Ten in the evening in UTC is one in the morning in Kampala.
+    const createdAt = new Date('2026-03-04T22:00:00Z');
+    await db.withTransaction((tx) => insertCollection(tx, newCollection(merchantId, { createdAt })));
+    const dates = async (zone: string) => (await listDayTotals(db, merchantId, ANY_TIME, zone)).map(({ date }) => date);
+    assert.deepEqual(await dates('UTC'), ['2026-03-04']);
+    assert.deepEqual(await dates('Africa/Kampala'), ['2026-03-05']);
+    await foldAll();
+    assert.deepEqual(await dates('Africa/Kampala'), ['2026-03-05']);
+  });
+
+  it('know every time zone that the API accepts', async () => {
+    const { rows } = await db.pool.query<{ name: string }>('SELECT name FROM pg_timezone_names');
+    const known = new Set(rows.map(({ name }) => name));
+    assert.deepEqual(
+      Intl.supportedValuesOf('timeZone').filter((name) => !known.has(name)),
+      [],
+    );
+  });
+
+  it('compare today with the same span of the same weekday, up to the minute', async () => {
+    const shop = await makeShop(db, 0n);
+    const { merchantId } = shop;
+    const now = new Date();
+    const { weekAgoTo } = await findSpans(db, now, 'UTC');
+    assert.equal(now.getTime() - weekAgoTo.getTime(), 7 * DAY_MS);
+    // Ids date payments, so rows of the past are made with ids of then.
+    const at = [weekAgoTo.getTime() - 1, weekAgoTo.getTime(), quarterOf(weekAgoTo).getTime() + QUARTER_MS];
+    const counted = await Promise.all(at.map((ms) => spanCount(merchantId, new Date(ms), weekAgoTo)));
+    assert.deepEqual(counted, [1, 0, 0]);
+    const person = await makePerson(db, merchantId, ['viewer']);
+    const { createdAt } = await makeCollection(db, merchantId, 'succeeded', { amountMinor: 700n });
+    const { today, weekAgo } = await getOverview(db, person, 'UTC', new Date(createdAt.getTime() + 1));
+    assert.deepEqual(
+      today.totals.map(({ state, count, amountMinor }) => [state, count, amountMinor]),
+      [['succeeded', 1, 700n]],
+    );
+    assert.equal(weekAgo.to.getTime() - weekAgo.from.getTime(), today.to.getTime() - today.from.getTime());
+  });
+
+  async function spanCount(merchantId: MerchantId, createdAt: Date, to: Date): Promise<number> {
+    const id = newId('col', createdAt.getTime());
+    await db.withTransaction((tx) => insertCollection(tx, newCollection(merchantId, { id, createdAt })));
+    const found = await countPayments(db, merchantId, { from: createdAt, to });
+    return found.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  it('show what waits for the one who may release it, and not for its maker or who approved it', async () => {
+    const shop = await makeShop(db, FUNDS_MINOR);
+    const payout = await makePayout(db, shop, 'queued');
+    await makePayout(db, shop, 'queued');
+    const seenBy = async (person: Shop['maker']) => {
+      const { waitsForYou, waitsForOthers } = await getOverview(db, person, 'UTC', new Date());
+      return [waitsForYou.payouts, waitsForOthers.payouts];
+    };
+    assert.deepEqual(await seenBy(shop.approver), [2, 0]);
+    assert.deepEqual(await seenBy(shop.maker), [0, 2]);
+    await release(db, shop.approver, payout.id);
+    assert.deepEqual(await seenBy(shop.approver), [1, 0]);
+    await record(db, await makeCollection(db, shop.merchantId, 'prompted'), paid());
+    await assertTrue(shop.merchantId);
+  });
+});
