@@ -4,6 +4,7 @@ import type { Money } from '../src/domain/money.ts';
 import type { FailureCode } from '../src/domain/payments/failure.ts';
 import {
   followsFrom,
+  hasPayment,
   needsOperatorStatus,
   type AttestedStatus,
   type OperatorStatus,
@@ -14,10 +15,10 @@ import type { Log } from '../src/log.ts';
 import { isPaidAsRequested } from '../src/operators/paid-money.ts';
 import type { SendOutcome, StatusOutcome } from '../src/operators/port.ts';
 import { open, seal, type KeyRing } from '../src/security/sealing.ts';
-import { attest, isAttested } from '../src/security/status-attestation.ts';
+import { attest, coveredStatus, isAttested } from '../src/security/status-attestation.ts';
 
 export type SendResult =
-  | { readonly kind: 'accepted' }
+  | { readonly kind: 'accepted'; readonly attested: AttestedStatus }
   | { readonly kind: 'refused'; readonly failureCode: FailureCode; readonly attested: AttestedStatus }
   /** It may not be sent any more, or it is in doubt whether it was: the operator is queried for its status. */
   | { readonly kind: 'not_sent' };
@@ -38,13 +39,8 @@ export function createStatusAttestor({ keyRing, sealingKeys, log }: StatusAttest
   const attestOf = ({ id, queriedAtMs }: PendingQuery, status: OperatorStatus) =>
     attest(id, status, queriedAtMs, keyRing);
 
-  function notAttested(id: PaymentId, kind: PaymentTransitionInput['kind'] | 'contradiction'): ApplicationFailure {
-    log.fatal({ id, kind }, 'an operator status that we did not attest was about to be recorded');
-    return ApplicationFailure.nonRetryable(`the status of ${id} that would be recorded is not attested`, 'NotAttested');
-  }
-
   return {
-    /** The attested status. With other money than we requested, to the unit, or none that can be read, it is `paid_otherwise`. */
+    /** The attested status. With other money than we requested, to the unit, or none to be read, it is `paid_otherwise`. */
     attestStatus(query: PendingQuery, outcome: StatusOutcome, requested: Money): AttestedStatus {
       if (outcome.kind === 'unreadable' || outcome.kind === 'paid_unreadable') {
         log.error(
@@ -66,12 +62,12 @@ export function createStatusAttestor({ keyRing, sealingKeys, log }: StatusAttest
     attestSend(query: PendingQuery, outcome: SendOutcome, isOnlyTry: boolean): SendResult {
       switch (outcome.kind) {
         case 'accepted':
-          return { kind: 'accepted' };
+          return { kind: 'accepted', attested: attestOf(query, { kind: 'pending' }) };
         case 'refused': {
           const { code: failureCode, operatorCode } = outcome;
           log.info({ id: query.id, operatorCode }, 'the operator refused the payment');
           if (!isOnlyTry) return { kind: 'not_sent' };
-          return { kind: 'refused', failureCode, attested: attestOf(query, { kind: 'declined', failureCode }) };
+          return { kind: 'refused', failureCode, attested: attestOf(query, { kind: 'refused', failureCode }) };
         }
         case 'unknown':
           throw ApplicationFailure.create({
@@ -89,20 +85,31 @@ export function createStatusAttestor({ keyRing, sealingKeys, log }: StatusAttest
     requireAttested(id: PaymentId, transition: PaymentTransitionInput, attested: AttestedStatus | null): void {
       if (!needsOperatorStatus(transition)) return;
       if (attested && isAttested(id, attested, keyRing) && followsFrom(transition, attested)) return;
-      throw notAttested(id, transition.kind);
+      throw notAttested(id, transition.kind, log);
     },
-
-    /** The status with the amount that it reports, if any, opened for the recorder. */
-    withReportedAmount: (id: PaymentId, status: OperatorStatus) => openReported(id, status, { sealingKeys, log }),
 
     /**
-     * Throws in the same way unless the contradicting status is attested: a forged contradiction that a person settled
-     * would hide a true one that follows.
+     * The status that the attestation covers, with the amount that it reports, if any, opened for the recorder. Throws in
+     * the same way unless it is attested: a forged contradiction that a person settled would hide a true one that follows.
      */
-    requireAttestation(id: PaymentId, attested: AttestedStatus): void {
-      if (!isAttested(id, attested, keyRing)) throw notAttested(id, 'contradiction');
+    readAttested(id: PaymentId, attested: AttestedStatus): OperatorStatus {
+      if (!isAttested(id, attested, keyRing)) throw notAttested(id, 'status', log);
+      return openReported(id, coveredStatus(attested.status), { sealingKeys, log });
+    },
+
+    /** Throws in the same way unless the operator says that it has the payment: to hold money for good is an outcome too. */
+    requireAcceptance(id: PaymentId, attested: AttestedStatus): void {
+      if (isAttested(id, attested, keyRing) && hasPayment(attested.status)) return;
+      throw notAttested(id, 'accepted', log);
     },
   };
+}
+
+type Unattested = PaymentTransitionInput['kind'] | 'accepted' | 'status';
+
+function notAttested(id: PaymentId, kind: Unattested, log: Log): ApplicationFailure {
+  log.fatal({ id, kind }, 'an operator status that we did not attest was about to be recorded');
+  return ApplicationFailure.nonRetryable(`the status of ${id} that would be recorded is not attested`, 'NotAttested');
 }
 
 type Opening = Pick<StatusAttestorDeps, 'sealingKeys' | 'log'>;

@@ -7,7 +7,7 @@ import type { CollectionSnapshot, CollectionTransitionInput } from '../src/domai
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { Money } from '../src/domain/money.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
-import type { PaymentTransitionInput } from '../src/domain/payments/operator-status.ts';
+import type { PaymentTransitionInput, StatusBasis } from '../src/domain/payments/operator-status.ts';
 import { isFinal, type PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Payout } from '../src/domain/payments/payout.ts';
 import type { PayoutOutcomeInput, PayoutSnapshot } from '../src/domain/payments/payout-progress.ts';
@@ -58,29 +58,9 @@ type PaymentKindsDeps = {
 export type PaymentKinds = ReturnType<typeof createPaymentKinds>;
 
 export function createPaymentKinds(deps: PaymentKindsDeps) {
-  const { db, payments, log } = deps;
-  const { notFoundSpanMs } = deps.clocks;
+  const { db, log } = deps;
   const load = (ref: PaymentRef) => loadPayment(ref, deps);
   const holdUnattested = (ref: PaymentRef, at: Date) => recordHeld(ref, at, deps);
-
-  async function recordOnce(ref: PaymentRef, input: PaymentTransitionInput, at: Date): Promise<PaymentSnapshot> {
-    switch (ref.kind) {
-      case 'collection': {
-        const transition = input as CollectionTransitionInput;
-        return collectionSnapshot(await payments.recordCollectionTransition({ ref, transition, at }));
-      }
-      case 'payout': {
-        const transition = input as PayoutOutcomeInput;
-        return payoutSnapshot(await payments.recordPayoutTransition({ ref, transition, at }), notFoundSpanMs);
-      }
-      case 'reversal': {
-        const transition = input as ReversalTransitionInput;
-        const { reversal, isPosted } = await payments.recordReversalTransition({ ref, transition, at });
-        if (!isPosted) log.fatal({ id: ref.id }, 'money left twice: the operator returned it, and our refund was paid');
-        return reversalSnapshot(reversal, notFoundSpanMs);
-      }
-    }
-  }
 
   return {
     load,
@@ -92,21 +72,21 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
      * Workflows record transitions of their own kind only: an input of another kind leads nowhere in the table. When the
      * operator's receipt has paid another payment, nobody knows what became of this one: a person must settle it, and
      * until the operator says something else its outcome is unknown. A collection then ends as undecided, once that is
-     * settled and its reconciliation is over. `queriedAtMs` is that of the status that the input follows from.
+     * settled and its reconciliation is over. `basis` is that of the status that the input follows from.
      */
     async record(
       ref: PaymentRef,
       input: PaymentTransitionInput,
       at: Date,
-      queriedAtMs: number | null,
+      basis: StatusBasis | null,
     ): Promise<PaymentSnapshot> {
-      // Who released it by hand may also have cleared that it was sent: its money stays held until a person settles it.
-      if (input.kind === 'never_sent') {
+      // Who released it by hand may also have written or cleared that it was sent: only a person frees its money.
+      if (ref.kind !== 'collection' && FREES_MONEY.has(input.kind)) {
         const { snapshot, isReleaseUnattested } = await load(ref);
         if (isReleaseUnattested && (await holdUnattested(ref, at))) return snapshot;
       }
       try {
-        return await recordOnce(ref, input, at);
+        return await recordOnce(ref, input, { at, basis }, deps);
       } catch (error) {
         if (!(error instanceof ReceiptReused)) throw error;
         const { operatorReceipt } = error;
@@ -116,13 +96,41 @@ export function createPaymentKinds(deps: PaymentKindsDeps) {
         const { id, merchantId } = ref;
         if (isNew)
           log.fatal({ id, merchantId, operatorReceipt }, 'one receipt for two payments: a person must settle it');
-        const unknown = await recordOnce(ref, { kind: 'outcome_unknown' }, at);
-        if (ref.kind !== 'collection' || queriedAtMs === null) return unknown;
-        return recordOnce(ref, { kind: 'undecided', queriedAtMs }, at);
+        const unknown = await recordOnce(ref, { kind: 'outcome_unknown' }, { at, basis: null }, deps);
+        if (ref.kind !== 'collection' || basis === null) return unknown;
+        return recordOnce(ref, { kind: 'undecided', queriedAtMs: basis.queriedAtMs }, { at, basis }, deps);
       }
     },
   };
 }
+
+type Recording = { readonly at: Date; readonly basis: StatusBasis | null };
+
+async function recordOnce(
+  ref: PaymentRef,
+  input: PaymentTransitionInput,
+  { at, basis }: Recording,
+  { payments, log, clocks: { notFoundSpanMs } }: PaymentKindsDeps,
+): Promise<PaymentSnapshot> {
+  switch (ref.kind) {
+    case 'collection': {
+      const transition = input as CollectionTransitionInput;
+      return collectionSnapshot(await payments.recordCollectionTransition({ ref, transition, at, basis }));
+    }
+    case 'payout': {
+      const transition = input as PayoutOutcomeInput;
+      return payoutSnapshot(await payments.recordPayoutTransition({ ref, transition, at, basis }), notFoundSpanMs);
+    }
+    case 'reversal': {
+      const transition = input as ReversalTransitionInput;
+      const { reversal, isPosted } = await payments.recordReversalTransition({ ref, transition, at, basis });
+      if (!isPosted) log.fatal({ id: ref.id }, 'money left twice: the operator returned it, and our refund was paid');
+      return reversalSnapshot(reversal, notFoundSpanMs);
+    }
+  }
+}
+
+const FREES_MONEY: ReadonlySet<PaymentTransitionInput['kind']> = new Set(['never_sent', 'declined', 'never_accepted']);
 
 async function recordHeld(ref: PaymentRef, at: Date, { db, log }: PaymentKindsDeps): Promise<boolean> {
   const { isNew, isOpen } = await recordUnattestedRelease(db, { ref, at });

@@ -5,6 +5,7 @@ import {
   countNotFound,
   markAccepted,
   markSendBegun,
+  markSendRepeated,
   resetNotFounds,
   scheduleRecheck,
   type SentPaymentRef,
@@ -12,7 +13,13 @@ import {
 import { paymentClocks, type Clocks, type PaymentClocks } from '../src/domain/clocks.ts';
 import type { PaymentSnapshot } from '../src/domain/payments/lifecycle.ts';
 import type { OperatorId } from '../src/domain/payments/operator-catalogue.ts';
-import type { AttestedStatus, PaymentTransitionInput } from '../src/domain/payments/operator-status.ts';
+import {
+  basisOf,
+  exactInput,
+  needsOperatorStatus,
+  type AttestedStatus,
+  type PaymentTransitionInput,
+} from '../src/domain/payments/operator-status.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Log } from '../src/log.ts';
 import type { Payments } from '../src/operations/payments/create-payments.ts';
@@ -20,6 +27,7 @@ import { recordDiscrepancy } from '../src/operations/payments/record-discrepancy
 import type { Operator } from '../src/operators/port.ts';
 import type { ReleaseAttestor } from '../src/security/release-attestation.ts';
 import type { PendingQuery, SendResult, StatusAttestor } from './attestation.ts';
+import { recordedExchange } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import { createPaymentKinds, type PaymentKinds } from './payment-kinds.ts';
 import { createRecheckActivities } from './rechecks.ts';
@@ -40,23 +48,25 @@ export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 export function createPaymentActivities(deps: PaymentActivityDeps) {
   const kinds = createPaymentKinds(deps);
   const queryStatus = createStatusQuery(deps, kinds);
+  const transactions = ownTransactions(deps, kinds);
   return {
     ...operatorCalls(deps, kinds, queryStatus),
-    ...ownTransactions(deps, kinds),
-    ...createRecheckActivities(deps, queryStatus),
+    ...transactions,
+    ...createRecheckActivities({ ...deps, recorder: transactions }, queryStatus),
   };
 }
 
 function operatorCalls(
-  { db, operators, attestor }: PaymentActivityDeps,
+  { db, operators, attestor, log }: PaymentActivityDeps,
   kinds: PaymentKinds,
   queryStatus: StatusQuery,
 ) {
   return {
     /**
      * One call: raises the prompt, or sends the payout or refund, unless that was done, is too late or not allowed. The
-     * row records the first try before it begins, so that no other is taken for it, whatever becomes of this process.
-     * Throws, to be retried, when it is unknown whether the operator accepted it: the reference makes that harmless.
+     * row records the first try before it begins, so that no other is taken for it, and that there is another one, after
+     * which no refusal counts, whatever becomes of this process and of what it returns. Throws, to be retried, when it is
+     * unknown whether the operator accepted it: the reference makes that harmless.
      * Throws `ApprovalMissing`, and shows a person, when the row says that it was released and we did not record that.
      */
     async sendWithOperator(ref: PaymentRef): Promise<SendResult> {
@@ -70,11 +80,11 @@ function operatorCalls(
         );
       }
       const isFirstTry = !payment.isSendBegun && (await markSendBegun(db, ref, new Date()));
-      const mayBegin = isFirstTry || payment.isSendBegun;
+      const mayBegin = isFirstTry || (payment.isSendBegun && (await markSendRepeated(db, ref, new Date())));
       // This process may have been stopped in between, and a call after the deadline would come after what was decided.
       if (!mayBegin || !payment.maySend(new Date())) return { kind: 'not_sent' };
       const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
-      const outcome = await payment.send(operators[payment.operator]);
+      const outcome = await recordedExchange({ db, log }, ref, 'send', () => payment.send(operators[payment.operator]));
       // After a try of unknown outcome a refusal says nothing about that try, so the operator is queried.
       return attestor.attestSend(query, outcome, isFirstTry);
     },
@@ -94,8 +104,9 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
       return { snapshot, clocks: paymentClocks(clocks) };
     },
 
-    /** One transaction: the operator has the payment. */
-    async recordAccepted(ref: SentPaymentRef): Promise<void> {
+    /** One statement: the operator has the payment, by a status that we attested. */
+    async recordAccepted({ ref, attested }: { ref: SentPaymentRef; attested: AttestedStatus }): Promise<void> {
+      attestor.requireAcceptance(ref.id, attested);
       await markAccepted(db, ref, new Date());
     },
 
@@ -110,22 +121,25 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
       ref: SentPaymentRef;
       attested: AttestedStatus;
     }): Promise<PaymentSnapshot> {
-      attestor.requireAttestation(ref.id, attested);
+      const { kind } = attestor.readAttested(ref.id, attested);
       // The clock of the process that made the query may be ahead.
       const queriedAt = new Date(Math.min(attested.queriedAtMs, Date.now()));
       const { notFoundGraceMs: graceMs, notFoundGapMs: gapMs } = clocks;
-      if (attested.status.kind === 'not_found') await countNotFound(db, ref, { queriedAt, graceMs, gapMs });
-      else await resetNotFounds(db, ref, queriedAt);
+      if (kind === 'not_found') await countNotFound(db, ref, { queriedAt, graceMs, gapMs });
+      // No other status does: one of before, handed in again, would hold the money for as long as somebody likes.
+      else if (kind === 'unknown') await resetNotFounds(db, ref, queriedAt);
       return (await withFailures(() => kinds.load(ref))).snapshot;
     },
 
     /**
      * One transaction. Recording what is recorded already changes nothing; returns the payment as it is afterwards. A
-     * transition that needs an operator status must come with one that we attested.
+     * transition that needs an operator status must come with one that we attested. All of this came through Temporal, so
+     * nothing else of it is used.
      */
     async recordTransition({ ref, transition, attested }: RecordTransition): Promise<PaymentSnapshot> {
       attestor.requireAttested(ref.id, transition, attested);
-      return withFailures(() => kinds.record(ref, transition, new Date(), attested?.queriedAtMs ?? null));
+      const basis = attested !== null && needsOperatorStatus(transition) ? basisOf(attested) : null;
+      return withFailures(() => kinds.record(ref, exactInput(transition), new Date(), basis));
     },
 
     /**
@@ -133,9 +147,9 @@ function ownTransactions({ db, attestor, clocks, log }: PaymentActivityDeps, kin
      * money. The status must be one that we attested.
      */
     async recordDiscrepancy({ ref, attested }: { ref: PaymentRef; attested: AttestedStatus }): Promise<void> {
-      attestor.requireAttestation(ref.id, attested);
-      const status = attestor.withReportedAmount(ref.id, attested.status);
-      const found = await withFailures(() => recordDiscrepancy(db, { ref, status, at: new Date() }));
+      const status = attestor.readAttested(ref.id, attested);
+      const { queriedAtMs } = attested;
+      const found = await withFailures(() => recordDiscrepancy(db, { ref, status, queriedAtMs, at: new Date() }));
       // A contradiction that stands is found at every query; the ledger check repeats it until it is settled.
       if (!found?.isNew) return;
       const { id, merchantId } = ref;

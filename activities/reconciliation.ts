@@ -1,16 +1,15 @@
 // The activities of the sweep and of the ledger check.
 import { cancellationSignal } from '@temporalio/activity';
 import { progressOfEarlierTry, whileHeartbeating } from './heartbeats.ts';
+import { attestCheck, continuedFrom, type StartedCheck } from './ledger-check-progress.ts';
 import type { Database } from '../src/db/database.ts';
+import { markDone } from '../src/db/housekeeping.ts';
 import type { Clocks } from '../src/domain/clocks.ts';
-import { IDEMPOTENCY_KEPT_FOR_MS } from '../src/domain/payments/payment-request.ts';
+import type { HousekeepingTask } from '../src/domain/housekeeping.ts';
+import { retainedSince } from '../src/domain/retention.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import type { Log } from '../src/log.ts';
-import {
-  continueLedgerCheck,
-  LEDGER_CHECK_START,
-  type LedgerCheckProgress,
-} from '../src/queries/payments/check-ledger.ts';
+import { continueLedgerCheck, LEDGER_CHECK_START } from '../src/queries/payments/check-ledger.ts';
 import { checkRecentPayments } from '../src/queries/payments/check-recent-payments.ts';
 import { purgeExpiredRecords } from '../src/operations/purge-expired-records.ts';
 import { resealSecrets, type ResealedSecrets } from '../src/operations/reseal-secrets.ts';
@@ -19,6 +18,7 @@ export type ReconciliationActivityDeps = {
   readonly db: Database;
   readonly clocks: Clocks;
   readonly keyRing: KeyRing;
+  readonly attestationKeys: KeyRing;
   readonly log: Log;
 };
 
@@ -32,47 +32,58 @@ const BATCH = 500;
 const MOST_BATCHES = 20;
 
 export function createReconciliationActivities(deps: ReconciliationActivityDeps) {
-  const { db, log } = deps;
+  const { db, attestationKeys, log } = deps;
 
-  function reportFaults(faults: Faults): Faults {
+  // In the log and in the database, because whoever completes the activity by hand decides what Temporal shows.
+  async function report(task: HousekeepingTask, beganAt: Date, faults: Faults): Promise<Faults> {
     for (const fault of faults) log.fatal(fault, 'the ledger does not add up');
+    await markDone(db, { task, doneAsOf: beganAt, faults: faults.length });
+    log.debug({ task, beganAt, faults: faults.length }, 'housekeeping is done');
     return faults;
   }
 
   return {
     /** Checks the payments of the last hours, so that most faults are found within minutes. */
     async checkRecentPayments(): Promise<Faults> {
-      const createdSince = new Date(Date.now() - RECENT_MS);
-      return reportFaults(await whileHeartbeating(() => checkRecentPayments(db, createdSince, cancellationSignal())));
+      const beganAt = new Date();
+      const createdSince = new Date(beganAt.getTime() - RECENT_MS);
+      const faults = await whileHeartbeating(() => checkRecentPayments(db, createdSince, cancellationSignal()));
+      return report('recent_payments', beganAt, faults);
     },
 
     /** Checks the whole ledger, from where an earlier try of this check came to. */
     async checkLedger(): Promise<Faults> {
-      let progress = (progressOfEarlierTry() as LedgerCheckProgress | undefined) ?? LEDGER_CHECK_START;
+      const start: StartedCheck = { beganAtMs: Date.now(), progress: LEDGER_CHECK_START };
+      let check = continuedFrom(progressOfEarlierTry(), attestationKeys, log) ?? start;
       await whileHeartbeating(
         async () => {
-          while (progress.part !== 'done') progress = await continueLedgerCheck(db, progress, cancellationSignal());
+          while (check.progress.part !== 'done') {
+            check = { ...check, progress: await continueLedgerCheck(db, check.progress, cancellationSignal()) };
+          }
         },
-        () => progress,
+        () => attestCheck(check, attestationKeys),
       );
-      return reportFaults(progress.faults);
+      log.info({ beganAt: new Date(check.beganAtMs), faults: check.progress.faults.length }, 'the ledger is checked');
+      return report('ledger_check', new Date(check.beganAtMs), check.progress.faults);
     },
 
     /** Removes expired records, and reseals secrets that an older key sealed. */
     async purgeExpiredRecords(): Promise<number> {
-      return whileHeartbeating(() => purgeAll(deps));
+      const beganAt = new Date();
+      const purged = await whileHeartbeating(() => purgeAll(deps));
+      await report('purge', beganAt, []);
+      return purged;
     },
   };
 }
 
 async function purgeAll(deps: ReconciliationActivityDeps): Promise<number> {
-  const now = Date.now();
+  const at = new Date();
   let purged = 0;
   for (let batch = 0; batch < MOST_BATCHES; batch++) {
     const removed = await purgeExpiredRecords(deps.db, {
-      idempotencyKeysBefore: new Date(now - IDEMPOTENCY_KEPT_FOR_MS),
-      callbacksBefore: new Date(now - deps.clocks.callbacksKeptForMs),
-      endedBefore: new Date(now),
+      retainedSince: retainedSince(deps.clocks, at),
+      endedBefore: at,
       limit: BATCH,
     });
     purged += removed;

@@ -5,10 +5,11 @@ import type { AttestedStatus } from '../src/domain/payments/operator-status.ts';
 import type { PaymentRef } from '../src/domain/payments/payment.ts';
 import type { Operator } from '../src/operators/port.ts';
 import type { PendingQuery, StatusAttestor } from './attestation.ts';
+import { recordedExchange, type ExchangeDeps } from './exchanges.ts';
 import { withFailures } from './failures.ts';
 import type { PaymentKinds } from './payment-kinds.ts';
 
-type StatusQueryDeps = {
+type StatusQueryDeps = ExchangeDeps & {
   readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly attestor: StatusAttestor;
 };
@@ -18,11 +19,14 @@ export type QueriedPayment = { readonly snapshot: PaymentSnapshot; readonly atte
 
 export type StatusQuery = (ref: PaymentRef) => Promise<QueriedPayment>;
 
-export function createStatusQuery({ operators, attestor }: StatusQueryDeps, kinds: PaymentKinds): StatusQuery {
+export function createStatusQuery(deps: StatusQueryDeps, kinds: PaymentKinds): StatusQuery {
+  const { operators, attestor } = deps;
   return async (ref) => {
     const payment = await withFailures(() => kinds.load(ref));
     const query: PendingQuery = { id: ref.id, queriedAtMs: Date.now() };
-    const outcome = await payment.queryStatus(operators[payment.operator]);
+    const outcome = await recordedExchange(deps, ref, 'status_query', () =>
+      payment.queryStatus(operators[payment.operator]),
+    );
     return { snapshot: payment.snapshot, attested: attestor.attestStatus(query, outcome, payment.money) };
   };
 }

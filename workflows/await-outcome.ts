@@ -6,7 +6,7 @@ import { isFinal, isQueriedAfterCallback, type PaymentKind } from '../src/domain
 import { contradictionIn, isStatusMissing } from '../src/domain/payments/send-progress.ts';
 import { describeWait } from './details.ts';
 import {
-  continueAsNewIfSuggested,
+  continueAsNewIfLong,
   queryStatus,
   queryStatusAfterCallback,
   recordAccepted,
@@ -42,7 +42,7 @@ export async function awaitOutcome<Kind extends PaymentKind>(
     // A callback that came while the outcome was being recorded may report what followed it.
     const isCallbackUnseen = signals.callbacks > seenCallbacks && isQueriedAfterCallback(payment.kind, snapshot.state);
     if (!isPending && !isCallbackUnseen) return snapshot;
-    await continueAsNewIfSuggested(payment);
+    await continueAsNewIfLong(payment, isCallbackUnseen);
     // A collection that is still `initiated` here has passed its prompt deadline or is in doubt: it is queried at once.
     if (isPending && snapshot.state !== 'initiated') {
       const waitMs = nextWaitMs(payment, snapshot, pollsInState);
@@ -97,7 +97,7 @@ async function applyStatus<Kind extends PaymentKind>(
   const lifecycle = LIFECYCLES[payment.kind];
   const { status } = attested;
   const isAccepted = lifecycle.isAcceptanceUnrecorded(from, status);
-  let snapshot = isAccepted ? await recordAccepted(payment, from) : from;
+  let snapshot = isAccepted ? await recordAccepted(payment, from, attested) : from;
   const adds = lifecycle.notFoundStep(snapshot, attested, payment.clocks);
   if (adds !== null) snapshot = await recordNotFound(payment, snapshot, attested);
   for (;;) {

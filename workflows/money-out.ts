@@ -6,7 +6,7 @@ import { awaitOutcome, recheck } from './await-outcome.ts';
 import { DECISION_RECORDED } from './contract.ts';
 import { describeQueue } from './details.ts';
 import {
-  continueAsNewIfSuggested,
+  continueAsNewIfLong,
   countSignals,
   reloadPayment,
   recordTransition,
@@ -56,7 +56,7 @@ async function awaitDecision<Kind extends MoneyOut>(
 ): Promise<PaymentSnapshot<Kind>> {
   let { snapshot, loadedAfter } = from;
   while (snapshot.state === 'queued') {
-    await continueAsNewIfSuggested(payment);
+    await continueAsNewIfLong(payment, signals.decisions > loadedAfter);
     const seen = loadedAfter;
     const waitMs = snapshot.expiresAtMs - Date.now();
     if (waitMs <= 0) {

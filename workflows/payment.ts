@@ -91,7 +91,7 @@ export async function sendPayment<Kind extends PaymentKind>(
   }
   switch (result.kind) {
     case 'accepted':
-      return recordAccepted(payment, snapshot);
+      return recordAccepted(payment, snapshot, result.attested);
     case 'refused': {
       const { failureCode, attested } = result;
       return recordTransition(payment, { kind: 'declined', failureCode }, attested);
@@ -113,12 +113,14 @@ export async function recordNeverSent<Kind extends PaymentKind>(
 export async function recordAccepted<Kind extends PaymentKind>(
   payment: Payment<Kind>,
   snapshot: PaymentSnapshot<Kind>,
+  attested: AttestedStatus,
 ): Promise<PaymentSnapshot<Kind>> {
   const { input: ref } = payment;
   if (ref.kind === 'collection') {
-    return recordTransition(payment, { kind: 'prompt_accepted' } as TransitionInput<Kind>, null);
+    return recordTransition(payment, { kind: 'prompt_accepted' } as TransitionInput<Kind>, attested);
   }
-  await own.recordAccepted.executeWithOptions({ summary: 'record that the operator accepted it' }, [ref]);
+  const summary = 'record that the operator accepted it';
+  await own.recordAccepted.executeWithOptions({ summary }, [{ ref, attested }]);
   // The snapshot may be of before the send, and what was accepted was sent.
   return { ...snapshot, isSendBegun: true, isAccepted: true };
 }
@@ -187,9 +189,18 @@ export async function scheduleRecheck({ input }: Payment): Promise<void> {
   await own.scheduleRecheck.executeWithOptions({ summary: 'no status: schedule a recheck' }, [input]);
 }
 
-/** Begins a new history when this one has grown long. The row has everything that a run needs. */
-export async function continueAsNewIfSuggested({ input }: Payment): Promise<void> {
-  if (!workflowInfo().continueAsNewSuggested) return;
+// A worker that takes a run over replays its history whole. After a restart it does so with hundreds of them at once, each of
+// which must be done within the time-out of a workflow task, or the next worker begins it anew.
+const LONGEST_HISTORY = 500;
+
+/**
+ * Begins a new history when this one has grown long. The row has everything that a run needs, except signals that have had no
+ * effect yet: while one waits, a run that is long goes on until Temporal itself asks for another.
+ */
+export async function continueAsNewIfLong({ input }: Payment, isSignalWaiting: boolean): Promise<void> {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  const isLong = historyLength > LONGEST_HISTORY && !isSignalWaiting;
+  if (!isLong && !continueAsNewSuggested) return;
   await condition(allHandlersFinished);
   await continueAsNew<(input: PaymentWorkflowInput) => Promise<unknown>>(input);
 }

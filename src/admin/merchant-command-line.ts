@@ -4,11 +4,13 @@ import { z } from 'zod';
 import type { AuditChainName } from '../domain/accounts/audit-chain.ts';
 import { parseStaff } from '../domain/accounts/staff.ts';
 import { CURRENCIES, type Currency } from '../domain/money.ts';
+import { attestAllRows, AttestationFault } from './attestation-commands.ts';
 import { AuditFault, exportAuditLog, verifyAuditLogs } from './audit-commands.ts';
 import { settleOpenDiscrepancy, showDiscrepancies } from './discrepancy-commands.ts';
 import { approveWaitingChange, createMerchantWithOwners, showWaitingChanges } from './merchant-commands.ts';
 import { exportDataAbout } from './personal-data-command.ts';
 import { approvePersonsRecovery, requestPersonsRecovery, showRecoveries } from './recovery-commands.ts';
+import { rebuildMerchantTotals } from './totals-command.ts';
 import { showQuarantinedWork } from './work-commands.ts';
 
 const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --email ADDRESS [--email ADDRESS] --staff NAME
@@ -20,9 +22,13 @@ const HELP = `usage: npm run merchant -- create --name NAME --currency CODE --em
        npm run merchant -- discrepancies
        npm run merchant -- settle --id NUMBER --how TEXT --staff NAME
        npm run merchant -- quarantined
+       npm run merchant -- rebuild-totals --merchant ID
        npm run merchant -- personal-data --phone NUMBER|--email ADDRESS --staff NAME
        npm run merchant -- audit verify [--merchant ID|service] [--head POSITION:HASH]…
        npm run merchant -- audit export --merchant ID|service [--after POSITION]
+       npm run merchant -- attestations verify
+       npm run merchant -- attestations renew --staff NAME
+       npm run merchant -- attestations adopt --staff NAME
 
 create   makes a merchant and prints an invitation for each of its first owners, one or two. Who holds it becomes that
          owner: hand it to them and to nobody else. It works once, for 7 days.
@@ -42,12 +48,18 @@ settle   writes down how one of these was settled, with the operator and the mer
          ledger names it no more, and the merchant's audit log shows the words, and which of the staff wrote them.
 quarantined  shows the payments and deliveries of all merchants whose workflow failed so often that it is tried once an
          hour. The log and the Temporal UI say why.
+rebuild-totals  counts the payments of a merchant again, for the totals that its console shows. Payments go on meanwhile.
 personal-data  prints what is stored about a phone number or a person, at all merchants, as JSON lines. The audit log of each
          merchant concerned says that it was done, and by whom of the staff.
 audit verify  recomputes the hash chain of one audit log, or of all, and checks the heads that were signed each day. It fails
          when an entry was changed, removed or added by hand. --head gives a head that was kept elsewhere: the server's log has
          one a day for each merchant.
 audit export  prints an audit log as JSON lines. Each line has the SHA-256 of the line of the entry before it.
+attestations verify  names the rows that say who may do what (people, members, keys, policies, proposals) and that no process of
+         the service wrote as they are. They count for nothing: restore them from a backup.
+attestations renew  attests them with the first of MALIPO_ATTESTATION_KEYS, so that the others can be removed.
+attestations adopt  attests those, too, that have no attestation, because they are older than attestations. Do it once, right
+         after that update: you vouch that nobody wrote one of them by hand.
 
 Settings are those of the server, from the environment.
 
@@ -144,6 +156,7 @@ const createSchema = z.strictObject({
 const waitingSchema = z.strictObject({ merchant });
 const approveSchema = z.strictObject({ merchant, change: id('change', 'mch|inv'), staff });
 const nothing = z.strictObject({});
+const staffSchema = z.strictObject({ staff });
 const settleSchema = z.strictObject({
   id: z
     .string({ error: '--id is missing' })
@@ -166,7 +179,7 @@ function readCommand(args: string[]): () => Promise<string> {
   const { help, ...options } = values;
   if (help === true) return () => Promise.resolve(HELP);
   const [command = '', ...rest] = positionals;
-  const name = command === 'audit' ? `audit ${rest.shift() ?? ''}` : command;
+  const name = ['audit', 'attestations'].includes(command) ? `${command} ${rest.shift() ?? ''}` : command;
   const read = rest.length === 0 && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (read) return read(options);
   throw new UsageError(`the commands there are: ${Object.keys(COMMANDS).join(', ')}`);
@@ -199,7 +212,11 @@ const COMMANDS: Readonly<Record<string, (options: object) => () => Promise<strin
   discrepancies: (options) => withOptions(nothing, options, showDiscrepancies),
   settle: (options) => withOptions(settleSchema, options, settleOpenDiscrepancy),
   quarantined: (options) => withOptions(nothing, options, showQuarantinedWork),
+  'rebuild-totals': (options) => withOptions(waitingSchema, options, rebuildMerchantTotals),
   'personal-data': (options) => withOptions(personalDataSchema, options, exportDataAbout),
+  'attestations verify': (options) => withOptions(nothing, options, () => attestAllRows('verify', { staff: null })),
+  'attestations renew': (options) => withOptions(staffSchema, options, (by) => attestAllRows('renew', by)),
+  'attestations adopt': (options) => withOptions(staffSchema, options, (by) => attestAllRows('adopt', by)),
   'audit verify': (options) => withOptions(auditVerifySchema, options, verifyAuditLogs),
   'audit export': (options) => withOptions(auditExportSchema, options, exportAuditLog),
 };
@@ -252,7 +269,7 @@ export async function runMerchantCommand(args: string[]): Promise<number> {
   } catch (error) {
     const isUsage = error instanceof UsageError;
     const text = error instanceof Error ? error.message : String(error);
-    if (error instanceof AuditFault) {
+    if (error instanceof AuditFault || error instanceof AttestationFault) {
       process.stderr.write(`${text}\n`);
       return 1;
     }

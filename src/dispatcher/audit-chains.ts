@@ -1,7 +1,12 @@
-// Links new entries of audit logs into their hash chains and signs these once a day, and logs each head that is signed.
+// Links new entries of audit logs into their hash chains and signs these once an hour, and logs each head that is signed.
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
-import { linkAuditEntries, signAuditHeads, type SignAuditHeads } from '../operations/accounts/link-audit-entries.ts';
+import {
+  findForeignHeads,
+  linkAuditEntries,
+  signAuditHeads,
+  type SignAuditHeads,
+} from '../operations/accounts/link-audit-entries.ts';
 
 export type AuditChains = {
   /** Runs once per tick. */
@@ -13,14 +18,29 @@ export type AuditChainsOptions = {
   /** Its first key signs. */
   readonly ring: SignAuditHeads['ring'];
   readonly log: Log;
+  /** A monotonic clock. */
+  readonly nowMs?: () => number;
 };
 
 const BATCH_SIZE = 500;
 // The rest waits for the next tick, so that stopping does not have to wait for all of it.
 const MAX_BATCHES_PER_TICK = 20;
 const HEADS_PER_TICK = 100;
+// It reads the last head of each log.
+const CHECK_HEADS_EVERY_MS = 60_000;
 
-export function createAuditChains({ db, ring, log }: AuditChainsOptions): AuditChains {
+export function createAuditChains({ db, ring, log, nowMs = () => performance.now() }: AuditChainsOptions): AuditChains {
+  let checkedAtMs = -Infinity;
+
+  async function reportForeignHeads(): Promise<void> {
+    if (nowMs() - checkedAtMs < CHECK_HEADS_EVERY_MS) return;
+    checkedAtMs = nowMs();
+    for (const { chain, position, hash } of await findForeignHeads(db, ring)) {
+      const head = `${position}:${hash.toString('hex')}`;
+      log.fatal({ chain, head }, 'a head of an audit log that this service did not sign');
+    }
+  }
+
   return {
     async run() {
       for (let batch = 0; batch < MAX_BATCHES_PER_TICK; batch++) {
@@ -32,6 +52,7 @@ export function createAuditChains({ db, ring, log }: AuditChainsOptions): AuditC
         const head = `${position}:${hash.toString('hex')}`;
         log.info({ chain, head, keyName }, 'the audit log is signed up to here');
       }
+      await reportForeignHeads();
     },
   };
 }

@@ -2,11 +2,15 @@
 import {
   countFailingWork,
   countReplacedRuns,
+  measureAuditLag,
   measureBacklog,
+  type AuditLag,
   type FailingWork,
   type MerchantBacklog,
 } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
+import { listHousekeeping } from '../db/housekeeping.ts';
+import type { Housekeeping } from '../domain/housekeeping.ts';
 import type { MerchantId } from '../domain/ids.ts';
 import type { Log } from '../log.ts';
 
@@ -20,6 +24,10 @@ export type Backlog = {
   readonly failing: readonly FailingWork[];
   /** How many runs were ever replaced. */
   readonly replacedRuns: number;
+  /** As of when the service's other tasks are done. */
+  readonly housekeeping: readonly Housekeeping[];
+  /** How far the links and signatures of audit logs are behind. */
+  readonly audit: AuditLag;
 };
 
 export type BacklogGate = {
@@ -35,7 +43,16 @@ export type BacklogGate = {
 const MEASURE_EVERY_MS = 1000;
 /** A few late payments have troubles of their own; from so many on it is the service that is behind. */
 const MAX_LATE_COUNT = 10;
-const EMPTY: Backlog = { count: 0, lateCount: 0, oldestAgeMs: 0, fullMerchants: 0, failing: [], replacedRuns: 0 };
+const EMPTY: Backlog = {
+  count: 0,
+  lateCount: 0,
+  oldestAgeMs: 0,
+  fullMerchants: 0,
+  failing: [],
+  replacedRuns: 0,
+  housekeeping: [],
+  audit: { unlinkedAgeMs: 0, unsignedAgeMs: 0 },
+};
 
 /** Measures once a second and not per request: the limit is for safety, and need not be exact. */
 export function createBacklogGate(options: {
@@ -59,7 +76,9 @@ export function createBacklogGate(options: {
       const failing = await countFailingWork(db);
       const replacedRuns = await countReplacedRuns(db);
       full = new Set(parts.filter(({ count }) => count >= maxPerMerchant).map(({ merchantId }) => merchantId));
-      backlog = { ...sumOf(parts), fullMerchants: full.size, failing, replacedRuns };
+      const housekeeping = await listHousekeeping(db);
+      const audit = await measureAuditLag(db);
+      backlog = { ...sumOf(parts), fullMerchants: full.size, failing, replacedRuns, housekeeping, audit };
     } catch (error) {
       // Without the database nothing can be accepted anyway, and each request fails by itself.
       log.debug({ error }, 'the backlog could not be measured');

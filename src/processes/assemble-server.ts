@@ -1,4 +1,5 @@
 // Assembles the server: which parts run, with what they work, and in which order they start and stop.
+import { join } from 'node:path';
 import type { WorkerInterceptors, WorkflowBundleOption } from '@temporalio/worker';
 import { createDeliveryActivities } from '../../activities/delivery.ts';
 import { createPaymentActivities } from '../../activities/payment.ts';
@@ -6,8 +7,12 @@ import { createReconciliationActivities } from '../../activities/reconciliation.
 import { createStatusAttestor } from '../../activities/attestation.ts';
 import { createApp } from '../api/app.ts';
 import { createHttpServer } from '../api/http-server.ts';
+import { createGuessLimit } from '../api/guess-limit.ts';
+import { createLiveStreams } from '../api/live-streams.ts';
+import { createRequestLog } from '../api/request-log.ts';
 import { createKeyLimit } from '../api/middleware/rate-limit.ts';
 import { createRefusedKeys } from '../api/middleware/refused-keys.ts';
+import { loadConsoleApp } from '../api/console-app.ts';
 import { securityHeaders } from '../api/security-headers.ts';
 import { createAddressGuard } from '../webhooks/address-guard.ts';
 import { createTemporalClient, type TemporalClient } from '../temporal/client.ts';
@@ -19,22 +24,25 @@ import { openDatabase, type Database } from '../db/database.ts';
 import { listen } from '../db/listener.ts';
 import { createAuditChains } from '../dispatcher/audit-chains.ts';
 import { createDeliveryMaintenance } from '../dispatcher/delivery-maintenance.ts';
+import { createDispatchReport } from '../dispatcher/dispatch-report.ts';
 import { startDispatcher, type Dispatcher } from '../dispatcher/dispatcher.ts';
 import { createFirstAttempts } from '../dispatcher/first-attempts.ts';
 import { createBacklogGate } from '../dispatcher/backlog-gate.ts';
 import { createLateWorkChecks } from '../dispatcher/late-work.ts';
 import { createRecheckStarts } from '../dispatcher/recheck-starts.ts';
+import { createTotals } from '../dispatcher/totals.ts';
 import { createWorkStarter, type WorkStarter } from '../dispatcher/work-starter.ts';
-import { coverageOf, type OperatorId } from '../domain/payments/operator-catalogue.ts';
+import { coverageOf, OPERATORS, type OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { Log } from '../log.ts';
 import { LEAST_WAITING_TIME_MS } from '../domain/accounts/waiting-time.ts';
 import { createPayments, type Payments } from '../operations/payments/create-payments.ts';
 import { ensureOperatorAccounts } from '../operations/payments/ensure-operator-accounts.ts';
 import { createReleaseAttestor, type ReleaseAttestor } from '../security/release-attestation.ts';
-import { createMtnMomo } from '../operators/mtn-momo/mtn-momo.ts';
-import type { Operator } from '../operators/port.ts';
+import { createRowAttestor } from '../security/row-attestation.ts';
 import { checkDatabase } from './check-database.ts';
 import { closeServer, HTTP_LIMITS, listenOn } from './http-listener.ts';
+import { keepSchedules } from './keep-schedules.ts';
+import { closeOperators, createOperators, PARSE_CALLBACK, type Operators } from './operators.ts';
 import { keepTrying } from './keep-trying.ts';
 import { startMetricsListener } from './metrics-listener.ts';
 import { runWorkers } from './worker.ts';
@@ -51,7 +59,6 @@ type Parts = {
   readonly log: Log;
   readonly db: Database;
   readonly temporal: TemporalClient;
-  readonly operators: Readonly<Record<OperatorId, Operator>>;
   readonly sender: WebhookSender;
   readonly concurrency: EndpointConcurrency;
   readonly starter: WorkStarter;
@@ -67,12 +74,17 @@ export type ServerOptions = {
 
 type Stoppable = { stop(): Promise<void> };
 
+/** As the build leaves it: beside the compiled sources, which the sources themselves have in `dist`. */
+const CONSOLE_APP_FOLDERS = ['../../console-app', '../../dist/console-app'].map((path) =>
+  join(import.meta.dirname, path),
+);
 const TICK_MS = 1000;
 const START_BATCH = 100;
 /** Work that has waited for this much of the prompt deadline is late: what is accepted after it may not be done in time. */
 const TIMELY_SHARE = 0.8;
 const LEASE_MARGIN_MS = 20_000;
 const KEPT_CONNECTIONS = 500;
+const OPERATOR_IDS = Object.keys(OPERATORS) as OperatorId[];
 
 /**
  * Starts the roles that the configuration names, as soon as the database says that it is of this environment. Works while
@@ -111,16 +123,16 @@ export async function startServer(config: Config, options: ServerOptions): Promi
   };
 }
 
-async function close({ starter, sender, operators, temporal, db }: Parts): Promise<void> {
+async function close({ starter, sender, temporal, db }: Parts): Promise<void> {
   await starter.drain();
   await sender.close();
-  await Promise.all(Object.values(operators).map((operator) => operator.close()));
   await temporal.close();
   await db.close();
 }
 
 function assemble(config: Config, log: Log): Parts {
   const { settings, clocks } = config;
+  const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const db = openDatabase({
     url: settings.MALIPO_DATABASE_URL.reveal(),
     poolSize: settings.MALIPO_DATABASE_POOL_SIZE,
@@ -129,6 +141,13 @@ function assemble(config: Config, log: Log): Parts {
     onIdleError: (error) => {
       log.warn({ error }, 'a database connection was lost');
     },
+    attestor: createRowAttestor({
+      environment,
+      keyRing: attestationKeys,
+      report: (row) => {
+        log.fatal(row, 'a row is not as a process of ours wrote it: it counts for nothing');
+      },
+    }),
   });
   const temporal = createTemporalClient({
     target: temporalTarget(settings),
@@ -157,38 +176,14 @@ function assemble(config: Config, log: Log): Parts {
     clocks,
     log,
   });
-  const { MALIPO_ENVIRONMENT: environment, MALIPO_ATTESTATION_KEYS: attestationKeys } = settings;
   const releases = createReleaseAttestor({ environment, keyRing: attestationKeys });
   const coverage = coverageOf(settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT);
   const payments = createPayments({ db, environment, clocks, coverage, releases });
-  const operators = createOperators(config);
-  return { config, log, db, temporal, operators, sender, concurrency, starter, payments, releases };
-}
-
-function createOperators({ settings, clocks }: Config): Record<OperatorId, Operator> {
-  return {
-    'mtn-momo': createMtnMomo({
-      baseUrl: settings.MALIPO_MTN_MOMO_BASE_URL,
-      targetEnvironment: settings.MALIPO_MTN_MOMO_TARGET_ENVIRONMENT,
-      callbackUrl: `${(settings.MALIPO_CALLBACK_URL ?? settings.MALIPO_PUBLIC_URL).replace(/\/$/, '')}/operators/mtn-momo/callbacks`,
-      collection: {
-        subscriptionKey: settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY.reveal(),
-        apiUser: settings.MALIPO_MTN_MOMO_COLLECTION_API_USER,
-        apiKey: settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY.reveal(),
-      },
-      disbursement: {
-        subscriptionKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY.reveal(),
-        apiUser: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_USER,
-        apiKey: settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY.reveal(),
-      },
-      requestTimeoutMs: clocks.operatorTimeoutMs,
-      connections: settings.MALIPO_MTN_MOMO_CONNECTIONS,
-    }),
-  };
+  return { config, log, db, temporal, sender, concurrency, starter, payments, releases };
 }
 
 async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
-  const { config, log, db, temporal, starter, payments, operators } = parts;
+  const { config, log, db, temporal, starter, payments } = parts;
   const { settings } = config;
   const gate = createBacklogGate({
     db,
@@ -198,17 +193,16 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     log,
   });
   const guard = createAddressGuard({ allowsLoopback: settings.MALIPO_WEBHOOK_ALLOW_LOOPBACK });
+  const [streams, requests] = [createLiveStreams({ db, log }), createRequestLog({ db, log })];
   const { app } = createApp({
-    db,
+    ...{ db, streams, requests },
     temporal,
     environment: settings.MALIPO_ENVIRONMENT,
     publicUrl: settings.MALIPO_PUBLIC_URL,
     payments,
+    consoleApp: loadConsoleApp(CONSOLE_APP_FOLDERS),
     endpointFailingLimitMs: config.clocks.endpointFailingLimitMs,
-    serviceLimits: {
-      payoutExpiryMs: config.clocks.payoutExpiryMs,
-      leastWaitingTimeMs: LEAST_WAITING_TIME_MS[config.settings.MALIPO_ENVIRONMENT],
-    },
+    serviceLimits: serviceLimitsOf(config),
     refuseUrl: (url) => guard.refuseUrl(url),
     keyRing: settings.MALIPO_SECRET_KEYS,
     log,
@@ -216,6 +210,7 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     rateLimitPerSecond: settings.MALIPO_RATE_LIMIT_PER_SECOND,
     operatorRateLimitPerSecond: settings.MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND,
     limitKey: createKeyLimit(settings.MALIPO_KEY_RATE_LIMIT_PER_SECOND),
+    limitGuesses: createGuessLimit(),
     refusedKeys: createRefusedKeys(db, settings.MALIPO_REFUSED_KEYS_PER_ADDRESS),
     isAcceptingWork: (merchantId) => (merchantId === undefined ? gate.isOpen() : gate.isOpenFor(merchantId)),
     offer: (payment) => {
@@ -224,12 +219,13 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     offerCallback: (payment) => {
       starter.offerCallback(payment);
     },
-    parseCallback: { 'mtn-momo': (body) => operators['mtn-momo'].parseCallback(body) },
+    parseCallback: PARSE_CALLBACK,
   });
   const metrics = await startMetricsListener({
     host: settings.MALIPO_METRICS_HOST,
     port: settings.MALIPO_METRICS_PORT,
-    backlog: () => gate.backlog(),
+    ...{ backlog: () => gate.backlog(), requestsLost: () => requests.lost() },
+    headers: securityHeaders(settings.MALIPO_PUBLIC_URL),
     log,
   });
   const handle = app.callback();
@@ -248,13 +244,20 @@ async function startApi(parts: Parts): Promise<Stoppable & { port: number }> {
     port,
     async stop() {
       gate.close();
+      streams.close();
       await Promise.all([closeServer(server), metrics.stop()]);
+      await requests.close();
     },
   };
 }
 
+function serviceLimitsOf({ clocks, settings }: Config) {
+  const leastWaitingTimeMs = LEAST_WAITING_TIME_MS[settings.MALIPO_ENVIRONMENT];
+  return { payoutExpiryMs: clocks.payoutExpiryMs, leastWaitingTimeMs };
+}
+
 function startDispatcherRole(parts: Parts): Stoppable {
-  const { config, log, db, temporal, operators, sender, concurrency, starter } = parts;
+  const { config, log, db, temporal, sender, concurrency, starter } = parts;
   const { settings, clocks } = config;
   const attempts = createFirstAttempts({
     db,
@@ -289,7 +292,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
     },
     log,
   });
-  const rechecks = createRecheckStarts({ db, temporal, operators: Object.keys(operators) as OperatorId[], clocks });
+  const rechecks = createRecheckStarts({ db, temporal, operators: OPERATOR_IDS, clocks });
   const dispatcher: Dispatcher = startDispatcher({
     attempts,
     starter,
@@ -297,6 +300,8 @@ function startDispatcherRole(parts: Parts): Stoppable {
     rechecks,
     maintenance,
     auditChains: createAuditChains({ db, ring: settings.MALIPO_ATTESTATION_KEYS, log }),
+    totals: createTotals(db),
+    report: createDispatchReport({ db, operators: OPERATOR_IDS }),
     tickMs: TICK_MS,
     log,
   });
@@ -319,6 +324,7 @@ function startDispatcherRole(parts: Parts): Stoppable {
 function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerOptions): Stoppable {
   const { config, log, db, temporal } = parts;
   const { settings, clocks } = config;
+  const operators = createOperators(config);
   let isStopped = false;
   const accounts = keepTrying({
     failure: 'the ledger accounts of the operators could not be created',
@@ -327,11 +333,7 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
   });
   const workers = temporal.whenConnected().then((connection): Stoppable[] => {
     if (isStopped) return [];
-    const schedules = keepTrying({
-      failure: 'the schedules of the sweep and of the ledger check could not be created',
-      work: () => temporal.ensureSchedules(clocks),
-      log,
-    });
+    const schedules = keepSchedules(temporal, clocks, log);
     const running = runWorkers(connection, {
       namespace: config.temporalNamespace,
       taskQueuePrefix: settings.MALIPO_TASK_QUEUE_PREFIX,
@@ -339,8 +341,8 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
       maxCachedWorkflows: settings.MALIPO_MAX_CACHED_WORKFLOWS,
       shutdownGraceMs: clocks.operatorTimeoutMs + clocks.deliveryTimeoutMs,
       stickyTimeoutMs: clocks.workflowTaskTimeoutMs,
-      activities: createActivities(parts),
-      operators: Object.keys(parts.operators) as OperatorId[],
+      activities: createActivities(parts, operators),
+      operators: OPERATOR_IDS,
       maxDeliveriesInFlight: settings.MALIPO_DELIVERIES_UNDER_WAY,
       log,
       ...(interceptors && { interceptors }),
@@ -356,13 +358,14 @@ function startWorkerRole(parts: Parts, { workflowBundle, interceptors }: ServerO
       isStopped = true;
       await accounts.stop();
       // Never connected: there is nothing to stop, and closing the client ends the wait.
-      if (!temporal.isConnected()) return;
-      await Promise.all((await workers).map((part) => part.stop()));
+      if (temporal.isConnected()) await Promise.all((await workers).map((part) => part.stop()));
+      await closeOperators(operators);
     },
   };
 }
 
-function createActivities({ config, db, payments, releases, operators, sender, concurrency, log }: Parts) {
+function createActivities(parts: Parts, operators: Operators) {
+  const { config, db, payments, releases, sender, concurrency, log } = parts;
   const { clocks, settings } = config;
   const attestor = createStatusAttestor({
     keyRing: settings.MALIPO_ATTESTATION_KEYS,
@@ -382,6 +385,7 @@ function createActivities({ config, db, payments, releases, operators, sender, c
       db,
       clocks,
       keyRing: settings.MALIPO_SECRET_KEYS,
+      attestationKeys: settings.MALIPO_ATTESTATION_KEYS,
       log,
     }),
   };

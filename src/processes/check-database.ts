@@ -1,24 +1,28 @@
-// Checks before a server does anything that its database is of its own environment, and its account one without further rights.
+// Checks before a server does anything that its database is of its own environment, and what its account may do.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { findDeployment, type Deployment } from '../db/deployment.ts';
+import { findExcessRights } from '../db/excess-rights.ts';
 import type { Environment } from '../domain/event.ts';
 import type { Log } from '../log.ts';
 
 const RETRY_EVERY_MS = 1000;
+/** Of what is too much: the owner of the tables has thousands of rights. */
+const NAMED = 12;
 /** SQLSTATE classes of what waiting does not mend: a refused log-in, a database that does not exist, a right that is missing. */
 const LASTING = /^(28|3D|42)[0-9A-Z]{3}$/;
 
 /**
  * Resolves when the database says that it is for this environment. While it is away it is tried again: nothing can be recorded
  * meanwhile. Throws a ConfigError when the database is for the other environment or for none, and in the live environment when
- * the account could switch the database's rules off.
+ * the account may more than the application needs, or has settings of its own; in the other environment the log says it.
  */
 export async function checkDatabase(db: Database, environment: Environment, log: Log): Promise<void> {
   for (let isFirst = true; ; isFirst = false) {
     try {
       compare(await findDeployment(db), environment);
+      report(await findExcessRights(db), environment, log);
       return;
     } catch (error) {
       if (error instanceof ConfigError) throw error;
@@ -39,9 +43,15 @@ function compare(found: Deployment | null, environment: Environment): void {
   const stamped = found?.environment ?? null;
   if (stamped === null) throw new ConfigError('the database is not prepared: run `npm run migrate` first');
   if (stamped !== environment) throw otherEnvironment(environment, stamped);
-  if (environment === 'live' && found?.mayChangeTables === true) {
-    throw new ConfigError(
-      'MALIPO_DATABASE_URL: the account may change tables; in the live environment it must be the application’s (`npm run accounts`)',
-    );
-  }
+}
+
+function report(excess: readonly string[], environment: Environment, log: Log): void {
+  if (excess.length === 0) return;
+  const named = excess.length > NAMED ? [...excess.slice(0, NAMED), `${excess.length - NAMED} more`] : excess;
+  const problem = `MALIPO_DATABASE_URL: the account has more than the application needs: ${named.join('; ')}`;
+  if (environment === 'live') throw new ConfigError(`${problem} (\`npm run accounts\` and \`npm run migrate\`)`);
+  log.warn(
+    { excess: named },
+    'the account of the database has more than the application needs: no live server starts with it',
+  );
 }

@@ -1,4 +1,4 @@
-// Work that a process does at its start, retried until it succeeds.
+// Work that a process does at its start, retried until it succeeds, and again at intervals where that is asked for.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 
@@ -9,27 +9,30 @@ export type KeptTrying = {
 
 const PAUSE_MS = 5000;
 
-/** Runs `work` until it succeeds once, with a pause after each failure. */
+/** Runs `work` until it succeeds, with a pause after each failure: once, or again `repeatEveryMs` after each success. */
 export function keepTrying(options: {
   /** What the log says after each failed try, such as “the schedule could not be created”. */
   readonly failure: string;
   readonly work: () => Promise<void>;
   readonly log: Log;
   readonly pauseMs?: number;
+  readonly repeatEveryMs?: number;
 }): KeptTrying {
-  const { failure, work, log, pauseMs = PAUSE_MS } = options;
+  const { failure, work, log, pauseMs = PAUSE_MS, repeatEveryMs } = options;
   const stopping = new AbortController();
   const finished = run();
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
+      let waitMs = pauseMs;
       try {
         await work();
-        return;
+        if (repeatEveryMs === undefined) return;
+        waitMs = repeatEveryMs;
       } catch (error) {
         log.error({ error }, `${failure}; will retry`);
-        await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
+      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   }
 

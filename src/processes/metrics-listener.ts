@@ -1,19 +1,35 @@
 // Prometheus metrics on a separate port, which must not be public.
-import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { createHttpServer } from '../api/http-server.ts';
 import type { Backlog } from '../dispatcher/backlog-gate.ts';
+import { HOUSEKEEPING_TASKS, type Housekeeping } from '../domain/housekeeping.ts';
 import { WORK_KINDS } from '../domain/work.ts';
 import type { Log } from '../log.ts';
-import { listenOn } from './http-listener.ts';
+import { HTTP_LIMITS, listenOn } from './http-listener.ts';
 
-export async function startMetricsListener(options: {
+type MetricsListenerOptions = {
   readonly host: string;
   readonly port: number;
   readonly backlog: () => Backlog;
+  /** How many requests were left out of the request log. */
+  readonly requestsLost: () => number;
+  /** Of every response. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly log: Log;
-}): Promise<{ stop(): Promise<void> }> {
-  const registry = createRegistry(options.backlog);
-  const server = createServer((request, response) => {
+};
+
+export async function startMetricsListener({
+  host,
+  port,
+  backlog,
+  requestsLost,
+  headers,
+  log,
+}: MetricsListenerOptions): Promise<{ stop(): Promise<void> }> {
+  const registry = createRegistry(backlog, requestsLost);
+  const handle: RequestListener = (request, response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
@@ -22,9 +38,10 @@ export async function startMetricsListener(options: {
       (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
       () => response.writeHead(500).end(),
     );
-  });
-  await listenOn(server, options.port, options.host, (error) => {
-    options.log.error({ error }, 'the metrics listener could not accept a connection');
+  };
+  const server = createHttpServer({ limits: HTTP_LIMITS, handle, headers, log });
+  await listenOn(server, port, host, (error) => {
+    log.error({ error }, 'the metrics listener could not accept a connection');
   });
   return {
     async stop() {
@@ -34,23 +51,40 @@ export async function startMetricsListener(options: {
   };
 }
 
-function createRegistry(backlog: () => Backlog): Registry {
+const GAUGES: Readonly<Record<string, readonly [help: string, read: (measured: Backlog) => number]>> = {
+  malipo_backlog: ['Accepted payments that wait for the service to carry them out', ({ count }) => count],
+  malipo_backlog_late: ['Those that have waited longer than the limit', ({ lateCount }) => lateCount],
+  malipo_backlog_oldest_age_seconds: ['Age of the oldest of them', ({ oldestAgeMs }) => oldestAgeMs / 1000],
+  malipo_workflows_replaced_total: [
+    'Runs that could not progress and were replaced, by all servers',
+    ({ replacedRuns }) => replacedRuns,
+  ],
+  malipo_backlog_full_merchants: [
+    'Merchants that are refused new payments because of their own backlog',
+    ({ fullMerchants }) => fullMerchants,
+  ],
+  malipo_audit_unlinked_oldest_age_seconds: [
+    'For how long the oldest audit entry without a link has waited; 0 when none does',
+    ({ audit }) => audit.unlinkedAgeMs / 1000,
+  ],
+  malipo_audit_unsigned_oldest_age_seconds: [
+    'Age of the oldest link of an audit log that no signature covers; 0 when there is none',
+    ({ audit }) => audit.unsignedAgeMs / 1000,
+  ],
+};
+
+function createRegistry(backlog: () => Backlog, requestsLost: () => number): Registry {
   const registry = new Registry();
+  new Gauge({
+    name: 'malipo_request_log_lost_total',
+    help: 'Requests of API keys that this process left out of the request log',
+    registers: [registry],
+    collect() {
+      this.set(requestsLost());
+    },
+  });
   collectDefaultMetrics({ register: registry });
-  const gauges: Readonly<Record<string, readonly [help: string, read: (measured: Backlog) => number]>> = {
-    malipo_backlog: ['Accepted payments that wait for the service to carry them out', ({ count }) => count],
-    malipo_backlog_late: ['Those that have waited longer than the limit', ({ lateCount }) => lateCount],
-    malipo_backlog_oldest_age_seconds: ['Age of the oldest of them', ({ oldestAgeMs }) => oldestAgeMs / 1000],
-    malipo_workflows_replaced_total: [
-      'Runs that could not progress and were replaced, by all servers',
-      ({ replacedRuns }) => replacedRuns,
-    ],
-    malipo_backlog_full_merchants: [
-      'Merchants that are refused new payments because of their own backlog',
-      ({ fullMerchants }) => fullMerchants,
-    ],
-  };
-  for (const [name, [help, read]] of Object.entries(gauges)) {
+  for (const [name, [help, read]] of Object.entries(GAUGES)) {
     new Gauge({
       name,
       help,
@@ -76,6 +110,28 @@ function createRegistry(backlog: () => Backlog): Registry {
       collect() {
         const { failing } = backlog();
         for (const kind of WORK_KINDS) this.set({ kind }, failing.find((work) => work.kind === kind)?.[field] ?? 0);
+      },
+    });
+  }
+  addHousekeepingGauge(
+    'malipo_housekeeping_done_as_of_seconds',
+    'As of when the task is done, in Unix time; 0 before it was ever done',
+    ({ doneAsOf }) => doneAsOf.getTime() / 1000,
+  );
+  addHousekeepingGauge('malipo_housekeeping_faults', 'Faults that the last check found', ({ faults }) => faults);
+
+  function addHousekeepingGauge(name: string, help: string, read: (done: Housekeeping) => number): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['task'],
+      registers: [registry],
+      collect() {
+        const { housekeeping } = backlog();
+        for (const task of HOUSEKEEPING_TASKS) {
+          const done = housekeeping.find((each) => each.task === task);
+          this.set({ task }, done === undefined ? 0 : read(done));
+        }
       },
     });
   }

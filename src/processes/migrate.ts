@@ -1,11 +1,11 @@
 // Entry: prepares the database and the Temporal cluster for this version, then ends. Safe to repeat.
 import { prepareTemporal } from '../temporal/setup.ts';
 import { temporalTarget } from '../temporal/transport.ts';
-import { ConfigError, loadConfig, loadMigrateSettings } from '../config.ts';
+import { ConfigError, loadCommandConfig, loadMigrateSettings } from '../config.ts';
 import { prepareDatabase } from './prepare-database.ts';
 
 try {
-  const { settings, temporalNamespace } = loadConfig(process.env);
+  const { settings, temporalNamespace } = loadCommandConfig(process.env);
   const ownerUrl = loadMigrateSettings(process.env).MALIPO_DATABASE_OWNER_URL.reveal();
   const applied = await prepareDatabase(ownerUrl, settings.MALIPO_ENVIRONMENT);
   process.stdout.write(`database: ${applied.length === 0 ? 'up to date' : `applied ${applied.join(', ')}`}\n`);

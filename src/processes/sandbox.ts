@@ -1,4 +1,5 @@
 // Entry: the sandbox operator, which stands in for the mobile-money operators where test keys are used.
+import { securityHeaders } from '../api/security-headers.ts';
 import { loadSandboxSettings } from '../config.ts';
 import { createLog } from '../log.ts';
 import { startSandbox } from '../sandbox/start-sandbox.ts';
@@ -29,6 +30,7 @@ await runProcess('sandbox', async () => {
       reversalMs: settings.MALIPO_SANDBOX_REVERSAL_MS,
     },
     startingFloat: settings.MALIPO_SANDBOX_STARTING_FLOAT,
+    responseHeaders: securityHeaders(`http://localhost:${settings.MALIPO_SANDBOX_PORT}`),
     onError: (error) => {
       log.error({ error }, 'sandbox operation failed');
     },

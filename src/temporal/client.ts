@@ -1,23 +1,11 @@
 // The Temporal client: one connection that client and worker share, and the calls that we make on it.
-import {
-  type Client,
-  ScheduleAlreadyRunning,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import type { OpenRun, PaymentWork, Work } from '../domain/work.ts';
-import {
-  LEDGER_CHECK_WORKFLOW,
-  ledgerCheckScheduleId,
-  OPERATOR_CALLED_BACK,
-  DECISION_RECORDED,
-  RECONCILIATION_WORKFLOW,
-  reconciliationScheduleId,
-  reconciliationTaskQueue,
-} from '../../workflows/contract.ts';
+import { DECISION_RECORDED, OPERATOR_CALLED_BACK } from '../../workflows/contract.ts';
 import { connectTemporal, type TemporalConnection, type TemporalConnectionOptions } from './connection.ts';
 import { inspectRun } from './run-inspection.ts';
+import { ensureSchedule, restoreSchedule, schedulesFor, type Schedule, type ScheduleIntervals } from './schedules.ts';
 import {
   rechecksStartOf,
   workflowIdOf,
@@ -45,15 +33,10 @@ export type TemporalClient = Pick<TemporalConnection, 'whenConnected' | 'isConne
   inspect(work: Work): Promise<OpenRun | 'closed' | 'away'>;
   /** Ends this run at once, unless it is closed already. */
   terminate(work: Work, runId: string, reason: string): Promise<'closed' | 'away'>;
-  /** Creates the schedules of the sweep and of the ledger check, or brings their intervals up to date. */
+  /** Creates the schedules of the sweep and of the ledger check, or brings them up to date, and has them run. */
   ensureSchedules(intervals: ScheduleIntervals): Promise<void>;
-};
-
-export type ScheduleIntervals = {
-  readonly sweepEveryMs: number;
-  readonly sweepTimeoutMs: number;
-  readonly ledgerCheckEveryMs: number;
-  readonly ledgerCheckTimeoutMs: number;
+  /** Creates again what of them is gone, and has them run again; leaves the intervals of those that are there. */
+  restoreSchedules(intervals: ScheduleIntervals): Promise<void>;
 };
 
 // A readiness probe must respond soon.
@@ -114,14 +97,25 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
         }),
       ),
 
-    async ensureSchedules(intervals) {
-      await temporal.whenConnected();
-      for (const schedule of schedulesFor(options.taskQueuePrefix, intervals)) {
-        const created = await temporal.call((client) => ensureSchedule(client, schedule));
-        if (created === 'away') throw new Error(`Temporal went away before ${schedule.scheduleId} was created`);
-      }
-    },
+    ensureSchedules: (intervals) => forEach(schedulesFor(options.taskQueuePrefix, intervals), temporal, ensureSchedule),
+
+    restoreSchedules: (intervals) =>
+      forEach(schedulesFor(options.taskQueuePrefix, intervals), temporal, (client, schedule) =>
+        restoreSchedule(client, schedule, options.log),
+      ),
   };
+}
+
+async function forEach(
+  schedules: readonly Schedule[],
+  temporal: TemporalConnection,
+  work: (client: Client, schedule: Schedule) => Promise<void>,
+): Promise<void> {
+  await temporal.whenConnected();
+  for (const schedule of schedules) {
+    const done = await temporal.call((client) => work(client, schedule));
+    if (done === 'away') throw new Error(`Temporal went away while ${schedule.scheduleId} was looked after`);
+  }
 }
 
 // Temporal finds an open run of the workflow.
@@ -141,56 +135,5 @@ async function orClosed<Result>(called: Promise<Result>): Promise<Result | 'clos
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'closed';
     throw error;
-  }
-}
-
-type Schedule = {
-  readonly scheduleId: string;
-  readonly workflowType: string;
-  readonly taskQueue: string;
-  readonly everyMs: number;
-  /** An open run keeps the next one from starting: one that cannot progress must not do so for ever. */
-  readonly timeoutMs: number;
-};
-
-function schedulesFor(prefix: string, intervals: ScheduleIntervals): Schedule[] {
-  const taskQueue = reconciliationTaskQueue(prefix);
-  return [
-    {
-      scheduleId: reconciliationScheduleId(prefix),
-      workflowType: RECONCILIATION_WORKFLOW,
-      taskQueue,
-      everyMs: intervals.sweepEveryMs,
-      timeoutMs: intervals.sweepTimeoutMs,
-    },
-    {
-      scheduleId: ledgerCheckScheduleId(prefix),
-      workflowType: LEDGER_CHECK_WORKFLOW,
-      taskQueue,
-      everyMs: intervals.ledgerCheckEveryMs,
-      timeoutMs: intervals.ledgerCheckTimeoutMs,
-    },
-  ];
-}
-
-async function ensureSchedule(client: Client, schedule: Schedule): Promise<void> {
-  const { scheduleId, workflowType, taskQueue, everyMs, timeoutMs } = schedule;
-  const spec = { intervals: [{ every: everyMs }] };
-  const action = { type: 'startWorkflow', workflowType, taskQueue, workflowExecutionTimeout: timeoutMs } as const;
-  try {
-    await client.schedule.create({
-      scheduleId,
-      spec,
-      action,
-      // No second run starts while one is open, and a missed run is not made up for.
-      policies: { overlap: 'SKIP', catchupWindow: everyMs },
-    });
-  } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await client.schedule.getHandle(scheduleId).update((previous) => ({
-      ...previous,
-      spec,
-      action: { ...action, workflowId: previous.action.workflowId },
-    }));
   }
 }

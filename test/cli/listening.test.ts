@@ -13,6 +13,7 @@ import { pay, untilState } from '../support/payments.ts';
 import { addPerson } from '../support/people.ts';
 import { startSession, settingsOf, untilPrinted, type CliSession } from './malipo-child.ts';
 import { valuesOf } from '../support/values-of.ts';
+import { rewrite } from '../support/attestation.ts';
 
 type Shown = {
   readonly verified: boolean;
@@ -201,7 +202,7 @@ describe('malipo listen', function () {
     await testEnv.db.pool.query('DELETE FROM sessions');
     const payment = await pay(testEnv, '100');
     await untilPrinted(listening, new RegExp(payment.id));
-    await testEnv.db.pool.query('UPDATE users SET password_hash = $1', [await hashPassword('a changed password')]);
+    await rewrite(testEnv.db, 'UPDATE users SET password_hash = $1', [await hashPassword('a changed password')]);
     await testEnv.db.pool.query('DELETE FROM sessions');
     const { code, err } = await listening.ended;
     assert.equal(code, 3, err);

@@ -8,6 +8,7 @@ import { startLiveServer } from '../support/live-server.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, PASSWORD, type TestPerson } from '../support/people.ts';
 import { jsonOf, startSession, settingsOf, type CliSession } from './malipo-child.ts';
+import { attestAll, attestorOf } from '../support/attestation.ts';
 
 const COMMANDS = [
   'login',
@@ -190,6 +191,7 @@ describe('malipo', () => {
   it('refuses to listen to a live service and to trigger anything there', async () => {
     const { baseUrl } = await startLiveServer(testEnv);
     const owner = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
+    await attestAll(testEnv.db, attestorOf('live'));
     const cli = newSession({ ...settingsOf(testEnv, owner), MALIPO_BASE_URL: baseUrl });
     for (const args of [
       ['listen', '--print'],
@@ -203,6 +205,7 @@ describe('malipo', () => {
     }
     const { rowCount } = await testEnv.db.pool.query('SELECT 1 FROM collections');
     assert.equal(rowCount, 0);
+    await attestAll(testEnv.db);
   });
 
   it('says what to do about a configuration file that it cannot understand', async () => {

@@ -4,6 +4,7 @@ import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { addPerson, type TestPerson } from '../support/people.ts';
 import { approverSettings, jsonOf, startSession, settingsOf, untilPrinted, type CliSession } from './malipo-child.ts';
+import { rewrite } from '../support/attestation.ts';
 
 type Event = { readonly id: string; readonly type: string; readonly object_id: string; readonly body: string };
 type Body = { readonly type: string; readonly data: { readonly object: { readonly id: string } } };
@@ -59,7 +60,8 @@ describe('malipo trigger', function () {
 
   it('verifies the second factor again before a release when that was long ago', async () => {
     assert.equal((await cli.run(['trigger', 'payout.released'], approverSettings(approver))).code, 0);
-    await testEnv.db.pool.query(
+    await rewrite(
+      testEnv.db,
       "UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1",
       [approver.id],
     );
@@ -104,7 +106,8 @@ describe('malipo trigger', function () {
     assert.equal(long.code, 1);
     assert.match(long.err, /would wait until .*, so it is cancelled: shorten the policy/);
     assert.equal(await countQueued(), before);
-    await testEnv.db.pool.query(
+    await rewrite(
+      testEnv.db,
       `INSERT INTO policies (merchant_id, payout_expires_after_ms, updated_at) VALUES ($1, 1000, now())`,
       [testEnv.merchant.id],
     );

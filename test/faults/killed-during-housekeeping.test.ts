@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
-import type { LedgerCheckProgress } from '../../src/queries/payments/check-ledger.ts';
+import type { StartedCheck } from '../../activities/ledger-check-progress.ts';
 import { makeCollection, tamper } from '../db/rows.ts';
 import { availableBalance, pay, transitionsOf, untilAllReceived, untilState } from '../support/payments.ts';
 import { startScriptedOperator } from '../support/scripted-operator.ts';
@@ -91,7 +91,8 @@ describe('housekeeping whose server', function () {
     });
 
     it(`${what} during the ledger check is continued by another one where it was`, async () => {
-      const isThere: Interrupt = (pending) => (pending?.progress as LedgerCheckProgress | undefined)?.part === 'payout';
+      const isThere: Interrupt = (pending) =>
+        (pending?.progress as StartedCheck | undefined)?.progress.part === 'payout';
       const check = { idFor: ledgerCheckScheduleId, table: 'payouts', isThere };
       // What was checked already is not checked again: only a check from the start would find this.
       const status = await interrupted(check, signal, () =>

@@ -5,52 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { clockSetting, ConfigError, loadConfig, loadSandboxSettings, Secret } from '../../src/config.ts';
+import { clockSetting } from '../../src/clock-settings.ts';
+import { ConfigError, loadConfig, loadSandboxSettings, Secret } from '../../src/config.ts';
 import { DEMO_CLOCKS, REAL_CLOCKS, type Clocks } from '../../src/domain/clocks.ts';
+import { RETAINED_TABLES, RETENTION } from '../../src/domain/retention.ts';
+import { ATTESTATION_KEY, LIVE, problemsOf, SECRET_KEY, SECRETS, SOUND } from './sound-settings.ts';
 import { valuesOf } from '../support/values-of.ts';
-
-const SECRET_KEY = randomBytes(32);
-const ATTESTATION_KEY = randomBytes(32);
-const SECRETS: Readonly<Record<string, string>> = {
-  MALIPO_DATABASE_URL: 'postgres://malipo:pa55-word@db.example/malipo',
-  MALIPO_SECRET_KEYS: `a:${SECRET_KEY.toString('base64')}`,
-  MALIPO_ATTESTATION_KEYS: `a:${ATTESTATION_KEY.toString('base64')}`,
-  MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: 'subscription-secret',
-  MALIPO_MTN_MOMO_COLLECTION_API_KEY: 'operator-secret',
-  MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'outgoing-subscription-secret',
-  MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY: 'outgoing-operator-secret',
-};
-const SOUND: Readonly<Record<string, string>> = {
-  ...SECRETS,
-  MALIPO_MTN_MOMO_BASE_URL: 'https://sandbox.momodeveloper.mtn.com',
-  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
-  MALIPO_MTN_MOMO_COLLECTION_API_USER: 'user',
-  MALIPO_MTN_MOMO_DISBURSEMENT_API_USER: 'user',
-};
-const LIVE = {
-  ...SOUND,
-  MALIPO_ENVIRONMENT: 'live',
-  MALIPO_DATABASE_URL: `${SECRETS['MALIPO_DATABASE_URL']}?sslmode=verify-full`,
-  MALIPO_TEMPORAL_TLS: 'true',
-  MALIPO_TRUSTED_PROXIES: '1',
-  MALIPO_PUBLIC_URL: 'https://api.malipo.example',
-  MALIPO_MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com',
-  MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: 'mtnuganda',
-};
-
-/** The names in the configuration error, in order. */
-function problemsOf(environment: Readonly<Record<string, string>>): string[] {
-  try {
-    loadConfig(environment);
-  } catch (error) {
-    assert.ok(error instanceof ConfigError);
-    return error.message
-      .split('\n')
-      .slice(1)
-      .map((line) => /^\w+/.exec(line.trim())![0]);
-  }
-  return [];
-}
 
 describe('the configuration', () => {
   it('requires only the database, the keys and the operator', () => {
@@ -85,6 +45,25 @@ describe('the configuration', () => {
     };
     const names = Object.keys(wrong).filter((name) => wrong[name as keyof typeof wrong] !== SOUND[name]);
     assert.deepEqual([...new Set(problemsOf(wrong))].sort(), names.sort());
+  });
+
+  it('keeps keys for as long as merchants are promised, and lets what has ended go at once', () => {
+    const set = (name: string, value: number) => problemsOf({ ...SOUND, [name]: String(value) });
+    const promised = 30 * 86_400_000;
+    const [keys, ...others] = RETAINED_TABLES.map((table) => clockSetting(RETENTION[table]));
+    assert.equal(keys, 'MALIPO_IDEMPOTENCY_KEYS_KEPT_FOR_MS');
+    assert.deepEqual([set(keys, promised - 1), set(keys, promised)], [[keys], []]);
+    for (const name of others) assert.deepEqual([set(name, -1), set(name, promised)], [[name], []], name);
+    assert.deepEqual(set('MALIPO_SESSIONS_KEPT_FOR_MS', 0), []);
+    assert.deepEqual(set('MALIPO_SWEEP_EVERY_MS', 0), ['MALIPO_SWEEP_EVERY_MS']);
+  });
+
+  it('refuses a duration that no date can be older than', () => {
+    const name = 'MALIPO_CALLBACKS_KEPT_FOR_MS';
+    for (const years of [100, 101]) {
+      const value = String(years * 365 * 86_400_000);
+      assert.deepEqual(problemsOf({ ...SOUND, [name]: value }), years > 100 ? [name] : [], value);
+    }
   });
 
   it('cannot be changed after it was read', () => {
@@ -184,65 +163,6 @@ describe('the keys that attest', () => {
   });
 });
 
-describe('the live environment', () => {
-  it('has its own Temporal namespace', () => {
-    assert.equal(loadConfig(LIVE).temporalNamespace, 'malipo-live');
-  });
-
-  it('refuses the demonstration’s clocks, webhooks to this machine, and plain HTTP, all at once', () => {
-    const careless = {
-      ...LIVE,
-      MALIPO_CLOCKS: 'demo',
-      MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
-      MALIPO_PUBLIC_URL: 'http://api.malipo.example',
-      MALIPO_MTN_MOMO_BASE_URL: 'http://proxy.momoapi.mtn.com',
-    };
-    const names = ['MALIPO_CLOCKS', 'MALIPO_WEBHOOK_ALLOW_LOOPBACK', 'MALIPO_PUBLIC_URL', 'MALIPO_MTN_MOMO_BASE_URL'];
-    assert.deepEqual(problemsOf(careless), names);
-    assert.deepEqual(problemsOf({ ...careless, MALIPO_HTTP_PORT: 'x' }), ['MALIPO_HTTP_PORT', ...names]);
-    for (const name of names) {
-      assert.deepEqual(problemsOf({ ...LIVE, [name]: careless[name as keyof typeof careless] }), [name]);
-    }
-  });
-
-  const open: readonly (readonly [what: string, name: string, values: readonly string[]])[] = [
-    [
-      'a connection to the database that anybody can read, or whose other end anybody can be',
-      'MALIPO_DATABASE_URL',
-      ['', '?sslmode=disable', '?sslmode=no-verify', '?sslmode=require', '?sslmode=verify-ca'].map(
-        (parameter) => `postgres://malipo:pa55-word@db.example/malipo${parameter}`,
-      ),
-    ],
-    ['a connection to Temporal without TLS', 'MALIPO_TEMPORAL_TLS', ['false', '']],
-    ['proxies that are not counted, behind which everybody has one address', 'MALIPO_TRUSTED_PROXIES', ['0', '']],
-    [
-      'metrics that listen on every network or on a public one',
-      'MALIPO_METRICS_HOST',
-      ['0.0.0.0', '::', '203.0.113.7', '2001:db8::7', '::ffff:0.0.0.0', 'metrics.example'],
-    ],
-  ];
-  for (const [what, name, values] of open) {
-    it(`refuses ${what}`, () => {
-      for (const value of values) {
-        assert.deepEqual(problemsOf({ ...LIVE, [name]: value }), [name], value);
-        if (value !== '') assert.deepEqual(problemsOf({ ...SOUND, [name]: value }), [], `${value} in a test`);
-      }
-    });
-  }
-
-  it('lets metrics listen on this machine or on a private network', () => {
-    for (const host of ['localhost', '127.0.0.1', '::1', '10.1.2.3', '192.168.7.7', '172.16.0.9', 'fd00::7'])
-      assert.deepEqual(problemsOf({ ...LIVE, MALIPO_METRICS_HOST: host }), [], host);
-  });
-
-  it('refuses the default addresses of a developer’s machine', () => {
-    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_PUBLIC_URL: '' }), ['MALIPO_PUBLIC_URL']);
-    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: 'http://inside' }), ['MALIPO_CALLBACK_URL']);
-    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: '' }), []);
-    assert.deepEqual(problemsOf({ ...LIVE, MALIPO_CALLBACK_URL: 'https://calls.malipo.example' }), []);
-  });
-});
-
 describe('the connection to an engine', () => {
   const folder = mkdtempSync(join(tmpdir(), 'malipo-config-'));
   const pem = join(folder, 'some.pem');
@@ -339,7 +259,10 @@ describe('durations', () => {
 
 describe('durations of repeated work', () => {
   it('are refused when they are so short that nothing else would run', () => {
+    const ofRetention: readonly string[] = Object.values(RETENTION);
     for (const name of Object.keys(REAL_CLOCKS) as (keyof Clocks)[]) {
+      // What is kept for a time repeats nothing.
+      if (ofRetention.includes(name) && REAL_CLOCKS[name] === 0) continue;
       const setting = clockSetting(name);
       assert.deepEqual([...new Set(problemsOf({ ...SOUND, [setting]: '49' }))], [setting]);
     }

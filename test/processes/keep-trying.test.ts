@@ -19,6 +19,20 @@ describe('retried work', () => {
     assert.equal(tries, 4);
   });
 
+  it('is repeated after each success too, where that is asked for, until it is stopped', async () => {
+    let tries = 0;
+    const work = () => {
+      tries += 1;
+      return tries % 2 === 0 ? Promise.reject(new Error('now and then')) : Promise.resolve();
+    };
+    const kept = keepTrying({ failure, work, log: testLog, pauseMs: 1, repeatEveryMs: 1 });
+    await eventually('five tries', () => tries >= 5);
+    await kept.stop();
+    const triesAtItsStop = tries;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(tries, triesAtItsStop);
+  });
+
   it('ends during a pause when it is stopped', async () => {
     let tries = 0;
     const work = () => {

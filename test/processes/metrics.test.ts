@@ -1,7 +1,13 @@
 // The metrics of a running server: what waits, what is stuck, and what was replaced.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { freePort } from '../../src/dev/ports.ts';
-import { makeCollection } from '../db/rows.ts';
+import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { markDone } from '../../src/db/housekeeping.ts';
+import { recordStaffAct } from '../../src/db/accounts/audit.ts';
+import { makeCollection, tamper } from '../db/rows.ts';
+import { AMINA } from '../support/staff.ts';
 import { eventually } from '../support/test-environment.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 
@@ -15,12 +21,25 @@ describe('the metrics of a server', () => {
     for (let i = 0; i < 3; i++) await makeCollection(testEnv.db, merchantId);
     const { id } = await makeCollection(testEnv.db, merchantId, 'prompted');
     await testEnv.db.pool.query('UPDATE collections SET workflow_failures = 10 WHERE id = $1', [id]);
+    await markDone(testEnv.db, { task: 'ledger_check', doneAsOf: new Date(1_700_000_000_000), faults: 3 });
+    await testEnv.db.withTransaction((tx) =>
+      recordStaffAct(tx, merchantId, AMINA, { action: 'a.done', subjectId: null, at: new Date() }),
+    );
+    await tamper(testEnv.db, "UPDATE audit_entries_to_link SET queued_at = now() - interval '1 hour'");
+    await tamper(testEnv.db, "UPDATE audit_chains SET unsigned_since = now() - interval '3 hours'");
     await testEnv.startServer({
       MALIPO_ROLES: 'api',
       MALIPO_METRICS_PORT: String(port),
       MALIPO_BACKLOG_MAX_PER_MERCHANT: '3',
     });
   });
+
+  function measured(): Promise<string[]> {
+    return eventually('the first measurement', async () => {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      return text.includes('malipo_backlog 3') && text.split('\n');
+    });
+  }
 
   it('show the backlog, the merchants over their share, and failing and quarantined work by kind', async () => {
     const expected = [
@@ -32,10 +51,34 @@ describe('the metrics of a server', () => {
       'malipo_workflows_stuck{kind="payout"} 0',
       'malipo_workflows_quarantined{kind="collection"} 1',
     ];
-    const lines = await eventually('the first measurement', async () => {
-      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-      return text.includes('malipo_backlog 3') && text.split('\n');
-    });
+    const lines = await measured();
     for (const line of expected) assert.ok(lines.includes(line), line);
+  });
+
+  it('show as of when each task of housekeeping is done, never done ones too, and the faults that a check found', async () => {
+    const expected = [
+      'malipo_housekeeping_done_as_of_seconds{task="ledger_check"} 1700000000',
+      'malipo_housekeeping_done_as_of_seconds{task="purge"} 0',
+      'malipo_housekeeping_faults{task="ledger_check"} 3',
+    ];
+    const lines = await measured();
+    for (const line of expected) assert.ok(lines.includes(line), line);
+  });
+
+  it('show for how long the oldest audit entry has waited for its link, and the oldest link for its signature', async () => {
+    const lines = await measured();
+    const secondsOf = (name: string) => Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
+    const [unlinked, unsigned] = ['unlinked', 'unsigned'].map((what) =>
+      secondsOf(`malipo_audit_${what}_oldest_age_seconds`),
+    );
+    assert.ok(unlinked! >= 3600 && unlinked! < 2 * 3600, String(unlinked));
+    assert.ok(unsigned! >= 3 * 3600 && unsigned! < 4 * 3600, String(unsigned));
+  });
+
+  it('are all in docs/operations.md', async () => {
+    const text = readFileSync(join(findProjectRoot(), 'docs/operations.md'), 'utf8');
+    const names = (await measured()).flatMap((line) => /^# TYPE (malipo_\w+)/.exec(line)?.[1] ?? []);
+    assert.notEqual(names.length, 0);
+    for (const name of names) assert.ok(text.includes(`\`${name}`), name);
   });
 });

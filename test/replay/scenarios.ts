@@ -282,8 +282,11 @@ export async function play(scenario: Scenario, toJson: (run: Required<Run>) => P
     const run = await scenario.play(testEnv);
     const client = await temporalClient();
     const { runId } = await eventually('the run to end', async () => {
-      const description = await client.workflow.getHandle(run.workflowId, run.runId).describe();
-      return description.status.name !== 'RUNNING' && description;
+      const description = await client.workflow
+        .getHandle(run.workflowId, run.runId)
+        .describe()
+        .catch(() => null);
+      return description !== null && description.status.name !== 'RUNNING' && description;
     });
     const json = await toJson({ workflowId: run.workflowId, runId });
     assert.ok(json.length > 0);

@@ -31,7 +31,7 @@ export async function call(
     options.idempotencyKey === undefined && method === 'POST' ? randomUUID() : options.idempotencyKey;
   if (idempotencyKey) headers.set('idempotency-key', idempotencyKey);
   const received = await fetch(new URL(path, baseUrl), { method, headers, ...bodyOf(options, headers) });
-  const text = await received.text();
+  const text = await (isStream(received) ? beginningOf(received) : received.text());
   const isJson = received.headers.get('content-type')?.startsWith('application/json') === true;
   const response = {
     status: received.status,
@@ -48,6 +48,18 @@ export async function call(
     headers: received.headers,
   });
   return response;
+}
+
+function isStream(received: Response): boolean {
+  return received.headers.get('content-type')?.startsWith('text/event-stream') === true;
+}
+
+/** What a stream that does not end by itself says first. */
+async function beginningOf(received: Response): Promise<string> {
+  const reader = received.body?.getReader();
+  const { value } = ((await reader?.read()) ?? {}) as { value?: Uint8Array };
+  await reader?.cancel();
+  return new TextDecoder().decode(value);
 }
 
 export type CollectionFields = {

@@ -42,12 +42,14 @@ export function selfSigned(host: string): Certificate {
   return { key, cert: makeCertificate({ ...parties, hosts: [host] }) };
 }
 
-type CertificateParts = Partial<CertificateRequest> & {
+export type CertificateParts = Partial<CertificateRequest> & {
   readonly subject: string;
   readonly issuer: string;
   readonly publicKey: KeyObject;
   readonly signer: KeyObject;
   readonly isAuthority?: boolean;
+  /** Further ones, made by `extension`. */
+  readonly more?: readonly Buffer[];
 };
 
 // X.509 in DER, RFC 5280: each element is a tag, a length and its content.
@@ -69,7 +71,7 @@ const OID = {
   subjectAltName: '551d11',
 };
 
-function makeCertificate(parts: CertificateParts): string {
+export function makeCertificate(parts: CertificateParts): string {
   const now = Date.now();
   const algorithm = der(TAG.list, oid(OID.ecdsaWithSha256));
   const body = der(
@@ -88,17 +90,18 @@ function makeCertificate(parts: CertificateParts): string {
   return new X509Certificate(whole).toString();
 }
 
-function extensions({ hosts = [], isAuthority = false }: CertificateParts): Buffer[] {
+function extensions({ hosts = [], isAuthority = false, more = [] }: CertificateParts): Buffer[] {
   const isCa = isAuthority ? [der(TAG.boolean, Buffer.from([0xff]))] : [];
   const constraints = extension(OID.basicConstraints, der(TAG.list, ...isCa));
-  if (hosts.length === 0) return [constraints];
+  if (hosts.length === 0) return [constraints, ...more];
   const names = hosts.map((host) =>
     isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host)),
   );
   return [constraints, extension(OID.subjectAltName, der(TAG.list, ...names))];
 }
 
-function extension(id: string, value: Buffer): Buffer {
+/** The id is in hexadecimal digits, as DER has it. */
+export function extension(id: string, value: Buffer): Buffer {
   return der(TAG.list, oid(id), der(TAG.octets, value));
 }
 
@@ -114,7 +117,7 @@ function oid(hex: string): Buffer {
   return der(TAG.oid, Buffer.from(hex, 'hex'));
 }
 
-function der(tag: number, ...content: readonly Buffer[]): Buffer {
+export function der(tag: number, ...content: readonly Buffer[]): Buffer {
   const inside = Buffer.concat(content);
   const { length } = inside;
   const lengthBytes = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];

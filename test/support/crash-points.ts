@@ -50,7 +50,7 @@ export function crashAtCommit(point: CrashPoint | null): void {
 
   /** Whether this query commits the statement: by itself outside a transaction, otherwise with its transaction. */
   function commits(client: Client, statement: unknown): boolean {
-    if (statement === 'BEGIN') isInTransaction.add(client);
+    if (typeof statement === 'string' && statement.startsWith('BEGIN')) isInTransaction.add(client);
     if (statement === 'COMMIT' || statement === 'ROLLBACK') {
       isInTransaction.delete(client);
       return hasWritten.delete(client) && statement === 'COMMIT';

@@ -26,6 +26,7 @@ import { startTemporalOnPostgres } from '../../src/dev/temporal-on-postgres.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/dev/temporal-server.ts';
 import { createLog } from '../../src/log.ts';
 import { installRuntime } from '../../src/processes/worker.ts';
+import { testAttestor } from './attestation.ts';
 
 export const NAMESPACE = 'malipo-test';
 const TEMPLATE = 'malipo_template';
@@ -175,7 +176,7 @@ export type TestDatabase = {
 const LIMITS = { poolSize: 20, statementTimeoutMs: 10_000, connectTimeoutMs: 10_000, onIdleError: () => undefined };
 
 export function openTestDatabase(applicationUrl: string, adminUrl: string): Pick<TestDatabase, 'url' | 'db'> {
-  const application = openDatabase({ ...LIMITS, url: applicationUrl });
+  const application = openDatabase({ ...LIMITS, url: applicationUrl, attestor: testAttestor });
   const admin = openDatabase({ ...LIMITS, url: adminUrl });
   const closeBoth = async (): Promise<void> => {
     await Promise.all([application.close(), admin.close()]);

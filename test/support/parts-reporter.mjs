@@ -12,7 +12,7 @@ const END_LIMIT_MS = 120_000;
 class PartsReporter extends Base {
   constructor(runner, options) {
     super(runner, options);
-    const totals = { passed: 0, failed: 0, parts: {} };
+    const totals = { passed: 0, failed: 0, parts: {}, failures: [] };
     let lastMs = performance.now();
     let current = '';
     const count = (test, outcome) => {
@@ -29,7 +29,9 @@ class PartsReporter extends Base {
     runner.on('pass', (test) => count(test, 'passed'));
     runner.on('fail', (test, error) => {
       count(test, 'failed');
-      console.log(`FAILED ${test.fullTitle()}: ${error?.message ?? error}`);
+      const failure = `${test.fullTitle()}: ${error?.message ?? error}`;
+      totals.failures.push(failure);
+      console.log(`FAILED ${failure}`);
     });
     runner.once('end', () => {
       this.printPart(current, totals.parts[current]);

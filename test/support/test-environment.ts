@@ -14,6 +14,7 @@ import { enrolMember } from '../../src/operations/accounts/enrol-member.ts';
 import { registerEndpoint } from '../../src/operations/webhooks/register-endpoint.ts';
 import { startServer, type RunningServer, type ServerOptions } from '../../src/processes/assemble-server.ts';
 import type { SandboxTimes } from '../../src/sandbox/sandbox-config.ts';
+import { securityHeaders } from '../../src/api/security-headers.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/start-sandbox.ts';
 import {
   createTestDatabase,
@@ -27,6 +28,7 @@ import {
 } from './engines.ts';
 import { passwordHash } from './people.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
+import { ATTESTATION_KEYS } from './attestation.ts';
 
 export type TestMerchant = {
   readonly id: MerchantId;
@@ -105,6 +107,7 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     collection: COLLECTION_CREDENTIALS,
     disbursement: DISBURSEMENT_CREDENTIALS,
     times: { ...FAST_SANDBOX, ...options.sandboxTimes },
+    responseHeaders: securityHeaders('http://127.0.0.1'),
   });
   const receiver = await startReceiver();
   const environment = await settingsFor(database.url, sandbox.url, options);
@@ -203,7 +206,7 @@ async function settingsFor(databaseUrl: string, sandboxUrl: string, options: Tes
     MALIPO_KEY_RATE_LIMIT_PER_SECOND: '0',
     MALIPO_REFUSED_KEYS_PER_ADDRESS: '0',
     MALIPO_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
-    MALIPO_ATTESTATION_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    MALIPO_ATTESTATION_KEYS: ATTESTATION_KEYS,
     MALIPO_WEBHOOK_ALLOW_LOOPBACK: 'true',
     MALIPO_LOG_LEVEL: process.env['MALIPO_TEST_LOG'] ?? 'silent',
     MALIPO_MTN_MOMO_BASE_URL: sandboxUrl,

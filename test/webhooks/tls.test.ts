@@ -1,8 +1,9 @@
 // Tests TLS receivers with untrusted certificates or failing handshakes: nothing is sent to them.
 import assert from 'node:assert/strict';
-import type { AddressInfo, Socket } from 'node:net';
-import { createServer, type TlsOptions } from 'node:tls';
+import type { Socket } from 'node:net';
+import tls, { type TlsOptions } from 'node:tls';
 import { createAuthority, selfSigned } from '../support/certificates.ts';
+import { startTlsServer } from '../support/tls-server.ts';
 import { startCountedListener } from '../support/counted-listener.ts';
 import { openTestSender, type TestSender } from '../support/webhook-senders.ts';
 
@@ -17,19 +18,10 @@ describe('a TLS connection', () => {
 
   /** The error of one attempt at a TLS receiver, and how many bytes the receiver read. */
   async function attemptAt(options: TlsOptions): Promise<{ error: string; bytesRead: number }> {
-    let bytesRead = 0;
-    const server = createServer(options, (socket) => {
-      socket.on('error', () => undefined);
-      socket.on('data', (chunk: Buffer) => {
-        bytesRead += chunk.length;
-        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-      });
-    });
-    server.on('tlsClientError', () => undefined);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { result } = await sender.try(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    await new Promise((resolve) => server.close(resolve));
-    return { error: result.kind === 'no_answer' ? result.error : 'answered', bytesRead };
+    const server = await startTlsServer(options);
+    const { result } = await sender.try(`https://127.0.0.1:${server.port}/`);
+    await server.stop();
+    return { error: result.kind === 'no_answer' ? result.error : 'answered', bytesRead: server.bytesRead() };
   }
   const unknownAuthority = createAuthority('Unknown authority');
 
@@ -54,6 +46,18 @@ describe('a TLS connection', () => {
     } finally {
       if (before === undefined) Reflect.deleteProperty(process.env, NAME);
       else process.env[NAME] = before;
+    }
+  });
+
+  it('is at least TLS 1.2 even when the process allows older versions', async () => {
+    const { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS } = tls;
+    Object.assign(tls, { DEFAULT_MIN_VERSION: 'TLSv1', DEFAULT_CIPHERS: 'DEFAULT@SECLEVEL=0' });
+    try {
+      const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+      const { error, bytesRead } = await attemptAt({ ...selfSigned('127.0.0.1'), ...old });
+      assert.deepEqual({ error, bytesRead }, { error: 'no TLS connection could be agreed on', bytesRead: 0 });
+    } finally {
+      Object.assign(tls, { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS });
     }
   });
 

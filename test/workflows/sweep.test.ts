@@ -1,6 +1,7 @@
 // The sweep: it removes what has expired, and fails when the ledger does not add up.
 import assert from 'node:assert/strict';
 import { ledgerCheckScheduleId, reconciliationScheduleId } from '../../workflows/contract.ts';
+import { listHousekeeping } from '../../src/db/housekeeping.ts';
 import { checkLedger } from '../../src/queries/payments/check-ledger.ts';
 import { tamper } from '../db/rows.ts';
 import { eventually, startTestEnvironment } from '../support/test-environment.ts';
@@ -59,9 +60,16 @@ describe('the sweep', () => {
     assert.deepEqual(rows, [{ key: young.idempotencyKey }]);
   });
 
-  it('completes while the ledger adds up, and so does the ledger check', async () => {
+  it('completes while the ledger adds up, and so does the ledger check, and both are on record', async () => {
+    const beganAt = new Date();
     assert.equal((await sweep(testEnv)).status, 'COMPLETED');
     assert.equal((await sweep(testEnv, ledgerCheckScheduleId)).status, 'COMPLETED');
+    const done = await listHousekeeping(testEnv.db);
+    for (const task of ['purge', 'recent_payments', 'ledger_check']) {
+      const { doneAsOf, faults } = done.find((each) => each.task === task) ?? assert.fail(task);
+      assert.ok(doneAsOf >= beganAt, task);
+      assert.equal(faults, 0, task);
+    }
   });
 
   async function assertNames(result: () => Promise<unknown>, subject: string): Promise<void> {
@@ -100,5 +108,7 @@ describe('the sweep', () => {
     assert.equal(status, 'FAILED');
     await assertNames(result, account);
     assert.equal((await checkLedger(testEnv.db)).length, 1);
+    const done = await listHousekeeping(testEnv.db);
+    assert.equal(done.find(({ task }) => task === 'ledger_check')?.faults, 1);
   });
 });

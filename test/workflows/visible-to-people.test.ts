@@ -91,9 +91,9 @@ describe('a payment in the Temporal UI', () => {
       description: FIELDS.description,
       'API key': merchant.key,
       'webhook secret': merchant.webhookSecret,
-      'operator key': settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY.reveal(),
-      'subscription key': settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY.reveal(),
-      'payout key': settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY.reveal(),
+      'operator key': settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY!.reveal(),
+      'subscription key': settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY!.reveal(),
+      'payout key': settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY!.reveal(),
       'database address': settings.MALIPO_DATABASE_URL.reveal(),
     };
     for (const [name, value] of Object.entries(forbidden))

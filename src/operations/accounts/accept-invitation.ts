@@ -10,13 +10,15 @@ import {
 import { findMember, listMembers, lockMembers, putMember } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { noteFailedLogIn } from '../../db/accounts/failed-log-in.ts';
-import { useTotpCode } from '../../db/accounts/second-factor.ts';
+import { refusalOfPasskey, type PasskeyAttempt } from '../../db/accounts/passkey-use.ts';
+import { factorsOf, hasAny, useTotpCode } from '../../db/accounts/second-factor.ts';
 import { deleteMemberSessions } from '../../db/accounts/session.ts';
 import { findUserByEmail, findUserLocked, insertUser } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { newId, type UserId } from '../../domain/ids.ts';
 import { type Invitation, invitationNotFound, type Member, notAuthenticated } from '../../domain/accounts/member.ts';
 import { approvalOf, mayStillGrant } from '../../domain/accounts/member-change.ts';
+import type { VerifiedBy } from '../../domain/accounts/session.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
 
@@ -32,6 +34,8 @@ export type AcceptInvitation = CountedAttempt & {
         readonly verifiedHash: string | null;
         /** Needed, and used up, if the person has a second factor: here too, the password alone is not enough. */
         readonly code: string | null;
+        /** In place of a code; null: none was given. */
+        readonly passkey: PasskeyAttempt | null;
         readonly keyRing: KeyRing;
       };
   readonly address: string | null;
@@ -49,13 +53,14 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
   const accepted = await db.withTransaction(async (tx) => {
     const { invitation, at } = input;
     await lockMembers(tx, invitation.merchantId);
-    const userId = await identify(tx, input);
-    if (userId === null) {
+    const identified = await identify(tx, input);
+    if (identified === null) {
       const known = await findUserByEmail(tx, invitation.email);
       if (known) await noteFailedLogIn(tx, known.id, at, input.address);
       await record(tx, input, null);
       return null;
     }
+    const { userId } = identified;
     if (!(await isStillValid(tx, input))) throw invitationNotFound();
     const { merchantId, roles } = invitation;
     // False: the person became a member in another way in the meantime, and keeps the roles that they have.
@@ -64,22 +69,34 @@ export async function acceptInvitation(db: Database, input: AcceptInvitation): P
     await deleteMemberSessions(tx, { merchantId, userId }, null);
     if (!(await markInvitationAccepted(tx, invitation.id, userId, at))) throw invitationNotFound();
     await uncountAttempts(tx, input.counted, at);
-    await record(tx, input, userId);
+    await record(tx, input, identified);
     return findMember(tx, merchantId, userId);
   });
   if (accepted) return accepted;
   throw notAuthenticated('wrong password or one-time code');
 }
 
+type Identified = {
+  readonly userId: UserId;
+  /** Null: a new person, who chose the password just now. */
+  readonly verifiedBy: VerifiedBy | null;
+};
+
 /** The user; null when their password or one-time code is wrong. */
-async function identify(tx: Tx, { invitation, person, at }: AcceptInvitation): Promise<UserId | null> {
+async function identify(tx: Tx, { invitation, person, at }: AcceptInvitation): Promise<Identified | null> {
   if (person.kind === 'known') {
     const found = await findUserByEmail(tx, invitation.email);
     const user = found && (await findUserLocked(tx, found.id));
     if (user === null) return null;
     if (user.passwordHash !== person.verifiedHash) return null;
-    const isVerified = user.totpSecretSealed === null || (await useTotpCode(tx, user, person.code, { ...person, at }));
-    return isVerified ? user.id : null;
+    const { passkey, code } = person;
+    if (passkey !== null) {
+      const refusal = await refusalOfPasskey(tx, user.id, passkey, at);
+      return refusal === null ? { userId: user.id, verifiedBy: 'passkey' } : null;
+    }
+    if (!hasAny(factorsOf(user))) return { userId: user.id, verifiedBy: 'password' };
+    const isVerified = await useTotpCode(tx, user, code, { ...person, at });
+    return isVerified ? { userId: user.id, verifiedBy: 'one_time_code' } : null;
   }
   const id = newId('usr', at.getTime());
   const { name, passwordHash } = person;
@@ -91,7 +108,7 @@ async function identify(tx: Tx, { invitation, person, at }: AcceptInvitation): P
     totpSecretSealed: null,
     createdAt: at,
   });
-  if (isNew) return id;
+  if (isNew) return { userId: id, verifiedBy: null };
   throw new DomainError('state_conflict', 'Somebody has this e-mail by now. Try again with their password.');
 }
 
@@ -104,16 +121,18 @@ async function isStillValid(tx: Tx, { tokens, at }: AcceptInvitation): Promise<b
   return mayStillGrant(invitation, members) && approvalOf(invitation, { members, invitations }).state !== 'waiting';
 }
 
-function record(tx: Tx, input: AcceptInvitation, userId: UserId | null): Promise<void> {
+function record(tx: Tx, input: AcceptInvitation, identified: Identified | null): Promise<void> {
   const { id, merchantId, roles, approvedBy } = input.invitation;
   return insertAuditEntry(tx, {
     merchantId,
-    userId,
+    userId: identified?.userId ?? null,
     action: 'invitation.accepted',
-    outcome: userId === null ? 'refused' : 'done',
+    outcome: identified === null ? 'refused' : 'done',
     subjectId: id,
     after:
-      userId === null ? { reason: 'wrong password or one-time code' } : { roles, approved_by: approvedBy?.id ?? null },
+      identified === null
+        ? { reason: 'wrong password or one-time code' }
+        : { roles, approved_by: approvedBy?.id ?? null, verified_by: identified.verifiedBy },
     address: input.address,
     requestId: input.requestId,
     at: input.at,

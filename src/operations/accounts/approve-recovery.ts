@@ -3,6 +3,7 @@ import { recordStaffAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { listMerchantsOf } from '../../db/accounts/member.ts';
 import { approveRecovery as approveRow, findRecoveryRequestLocked } from '../../db/accounts/recovery.ts';
+import { findUser } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Staff } from '../../domain/accounts/staff.ts';
 import type { RecoveryId } from '../../domain/ids.ts';
@@ -32,12 +33,16 @@ export async function approveRecovery(db: Database, { id, by, at }: ApproveRecov
     }
     const expiresAt = new Date(at.getTime() + RECOVERY_LIFE_MS);
     await approveRow(tx, id, { by, at, tokenSha256: sha256, expiresAt });
-    const { person, requestedBy } = request;
+    const user = await findUser(tx, request.person.id);
+    if (!user) throw recoveryNotFound();
+    // Of the verified row: to this address the token goes.
+    const person = { id: user.id, name: user.name };
+    const { requestedBy } = request;
     const merchants = await listMerchantsOf(tx, person.id);
     const after = { requested_by: requestedBy, expires_at: expiresAt };
     const act = { action: 'recovery.approved', subjectId: person.id, after, at };
     for (const merchant of merchants) await recordStaffAct(tx, merchant.id, by, act);
     if (merchants.length === 0) await recordStaffAct(tx, null, by, act);
-    return { request, token };
+    return { request: { ...request, person, email: user.email }, token };
   });
 }

@@ -4,30 +4,39 @@ import { insertAuditEntry } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
 import type { Scope } from '../../domain/accounts/api-key.ts';
+import { permissionDenied } from '../../domain/accounts/member.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
+import { isInBlocks } from '../../security/address-blocks.ts';
 import { hashApiKey, parseApiKey } from '../../security/api-key.ts';
 import { keyRefusalLimit } from '../../security/attempt-limit.ts';
 
-export type AuthenticateApiKey = {
-  readonly text: string;
-  readonly environment: Environment;
+/** A request with a key. */
+export type KeyRequest = {
   /** The scope that the request needs; null: any valid key is enough. */
   readonly scope: Scope | null;
   /** Method and route, for the audit log. */
   readonly action: string;
+  /** Null: unknown. */
   readonly address: string | null;
   readonly requestId: string | null;
   readonly at: Date;
+};
+
+export type AuthenticateApiKey = KeyRequest & {
+  readonly text: string;
+  readonly environment: Environment;
+  /** Called with a key that is somebody's, good or not, before it is checked further. */
+  readonly onKnown?: (key: Pick<ApiKey, 'id' | 'merchantId'>) => void;
 };
 
 // People read "last used": a minute is precise enough, and saves a write per request.
 const TOUCH_EVERY_MS = 60_000;
 
 /**
- * The key. Throws one of the five 401 codes when the text is not an active key of this environment, and
- * `insufficient_scope`. A refusal of a merchant's key is recorded in the merchant's audit log, at most once an hour for
- * each key and reason, so that a server that keeps trying does not fill the log.
+ * The key. Throws one of the five 401 codes when the text is not an active key of this environment, `permission_denied`
+ * for an address that the key is not for, whatever else is wrong with it, and `insufficient_scope`. A refusal of a
+ * merchant's key is recorded as `recordKeyRefusal` has it.
  */
 export async function authenticateApiKey(db: Database, input: AuthenticateApiKey): Promise<ApiKey> {
   const { text, environment, at } = input;
@@ -41,6 +50,7 @@ export async function authenticateApiKey(db: Database, input: AuthenticateApiKey
   }
   const key = await findApiKeyByHash(db, hashApiKey(text));
   if (!key) throw invalidKey();
+  input.onKnown?.(key);
   const refusal = refusalOf(key, input);
   if (refusal) {
     await recordKeyRefusal(db, key, refusal, input);
@@ -52,7 +62,11 @@ export async function authenticateApiKey(db: Database, input: AuthenticateApiKey
   return key;
 }
 
-function refusalOf(key: ApiKey, { scope, at }: AuthenticateApiKey): DomainError | null {
+function refusalOf(key: ApiKey, { scope, address, at }: AuthenticateApiKey): DomainError | null {
+  // First, so that nobody learns elsewhere whether the key is still good.
+  if (key.allowedAddresses !== null && !isInBlocks(address, key.allowedAddresses)) {
+    return permissionDenied('an address that the key is not for');
+  }
   if (key.revokedAt !== null && key.revokedAt <= at) {
     return new DomainError('api_key_revoked', 'This API key was revoked. Use another key of this merchant.');
   }
@@ -72,17 +86,17 @@ function refusalOf(key: ApiKey, { scope, at }: AuthenticateApiKey): DomainError 
   return null;
 }
 
-async function recordKeyRefusal(
+/**
+ * Records the refusal of a known key in its merchant's audit log, at most once an hour for each key and reason, so that
+ * a server that keeps trying does not fill the log.
+ */
+export async function recordKeyRefusal(
   db: Database,
-  key: ApiKey,
+  { id, merchantId }: Pick<ApiKey, 'id' | 'merchantId'>,
   refusal: DomainError,
-  input: AuthenticateApiKey,
+  { scope, action, address, requestId, at }: KeyRequest,
 ): Promise<void> {
-  const { action, address, requestId, scope, at } = input;
-  const { subject, maxFailures, windowMs } = keyRefusalLimit(
-    key.id,
-    refusal.code === 'insufficient_scope' ? scope : null,
-  );
+  const { subject, maxFailures, windowMs } = keyRefusalLimit(id, reasonOf(refusal, scope));
   // Read without a lock first: otherwise simultaneous requests with a refused key would wait for each other.
   const recordedUntil = await findWindowEnd(db, subject);
   if (recordedUntil !== null && recordedUntil > at) return;
@@ -90,17 +104,23 @@ async function recordKeyRefusal(
   await db.withTransaction(async (tx) => {
     if (!(await countAttempt(tx, subject, maxFailures, window))) return;
     await insertAuditEntry(tx, {
-      merchantId: key.merchantId,
-      apiKeyId: key.id,
+      merchantId,
+      apiKeyId: id,
       action,
       outcome: 'refused',
-      subjectId: key.id,
-      after: { reason: `${refusal.code}: ${refusal.message}` },
+      subjectId: id,
+      after: { reason: `${refusal.code}: ${refusal.reason ?? refusal.message}` },
       address,
       requestId,
       at,
     });
   });
+}
+
+/** A short name of the reason: one for each missing scope, and one for a revoked or expired key. */
+function reasonOf({ code, type }: DomainError, scope: Scope | null): string {
+  if (code === 'insufficient_scope' && scope !== null) return scope;
+  return type === 'authentication_error' ? 'over' : code;
 }
 
 function invalidKey(): DomainError {

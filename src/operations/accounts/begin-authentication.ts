@@ -1,42 +1,58 @@
 // Begins an authentication attempt: counts it against its limits, and finds the user that it is for.
+import { insertAuditEntry } from '../../db/accounts/audit.ts';
+import { countAttempt, findWindowEnd, requireAttempt } from '../../db/accounts/attempt-counter.ts';
 import type { Database, Tx } from '../../db/database.ts';
-import { countAttempt, findWindowEnd } from '../../db/accounts/attempt-counter.ts';
+import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import { findRecovery } from '../../db/accounts/recovery.ts';
-import { findUser, findUserByEmail, type User } from '../../db/accounts/user.ts';
+import { findUser, findUserByEmail, findUserIdByEmail, type User } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { UserId } from '../../domain/ids.ts';
-import type { AttemptLimit } from '../../security/attempt-limit.ts';
+import type { MerchantId, UserId } from '../../domain/ids.ts';
+import { limitRefusalLimit, subjectKind, type AttemptLimit } from '../../security/attempt-limit.ts';
+
+const TOO_MANY = 'Too many attempts that failed. Wait, then try again.';
 
 /** How the caller identifies the user. */
 export type Claim =
   | { readonly email: string }
-  | { readonly userId: UserId }
+  /** In a session at this merchant. */
+  | { readonly userId: UserId; readonly merchantId: MerchantId }
   /** The digest of a recovery token; null: the text cannot be one. */
   | { readonly recoverySha256: Buffer | null };
 
 export type BeginAuthentication = {
   readonly of: Claim;
   readonly limits: readonly AttemptLimit[];
+  /** Null: unknown. */
+  readonly address: string | null;
+  readonly requestId: string;
   readonly at: Date;
 };
 
 /**
  * The user, or null when there is none, which the response must not reveal. Every attempt counts as failed until the
  * operation that verifies it takes it back, so that many simultaneous attempts cannot exceed a limit together. Throws
- * `rate_limited` when a limit is reached; then nothing is counted. A limit applies until its window ends, across
- * restarts.
+ * `rate_limited` when a limit is reached; then nothing is counted, and the audit log says so, once an hour for each limit of
+ * an account, person or address. A limit applies until its window ends, across restarts.
  */
-export async function beginAuthentication(db: Database, { of, limits, at }: BeginAuthentication): Promise<User | null> {
+export async function beginAuthentication(db: Database, input: BeginAuthentication): Promise<User | null> {
+  const { of, limits, at } = input;
   // Counters are locked in the order of their subjects, so that no two attempts deadlock.
   const inOrder = [...limits].sort((a, b) => (a.subject < b.subject ? -1 : 1));
-  return db.withTransaction(async (tx) => {
-    for (const { subject, maxFailures, windowMs } of inOrder) {
-      const window = { at, endsAt: new Date(at.getTime() + windowMs) };
-      if (await countAttempt(tx, subject, maxFailures, window)) continue;
-      throw tooManyAttempts(await findWindowEnd(tx, subject), at);
-    }
-    return findClaimed(tx, of, at);
-  });
+  const tried: AttemptLimit[] = [];
+  try {
+    return await db.withTransaction(async (tx) => {
+      for (const limit of inOrder) {
+        tried.push(limit);
+        await requireAttempt(tx, limit, TOO_MANY, at);
+      }
+      return findClaimed(tx, of, at);
+    });
+  } catch (error) {
+    const isRefused = error instanceof DomainError && error.code === 'rate_limited';
+    const reached = tried.at(-1);
+    if (isRefused && reached) await recordLimit(db, reached, input);
+    throw error;
+  }
 }
 
 async function findClaimed(tx: Tx, of: Claim, at: Date): Promise<User | null> {
@@ -46,9 +62,39 @@ async function findClaimed(tx: Tx, of: Claim, at: Date): Promise<User | null> {
   return userId === null ? null : findUser(tx, userId);
 }
 
-function tooManyAttempts(windowEndsAt: Date | null, at: Date): DomainError {
-  const waitMs = (windowEndsAt ?? at).getTime() - at.getTime();
-  return new DomainError('rate_limited', 'Too many attempts that failed. Wait, then try again.', {
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+// Beside the attempt, of which nothing stays. Where the limit is that of an address it concerns nobody in particular.
+async function recordLimit(db: Database, limit: AttemptLimit, input: BeginAuthentication): Promise<void> {
+  const { of, address, requestId, at } = input;
+  const { subject, maxFailures, windowMs } = limitRefusalLimit(limit);
+  // Read without a lock first: otherwise a flood of attempts would wait for each other.
+  const recordedUntil = await findWindowEnd(db, subject);
+  if (recordedUntil !== null && recordedUntil > at) return;
+  const kind = subjectKind(limit);
+  const window = { at, endsAt: new Date(at.getTime() + windowMs) };
+  await db.withTransaction(async (tx) => {
+    if (!(await countAttempt(tx, subject, maxFailures, window))) return;
+    const { userId, merchantId } = kind === 'address' ? NOBODY : await findConcerned(tx, of);
+    await insertAuditEntry(tx, {
+      merchantId,
+      userId,
+      action: 'authentication.limited',
+      outcome: 'refused',
+      subjectId: userId,
+      after: { reason: `too many failed attempts of one ${kind}` },
+      address,
+      requestId,
+      at,
+    });
   });
+}
+
+type Concerned = { readonly userId: UserId | null; readonly merchantId: MerchantId | null };
+const NOBODY: Concerned = { userId: null, merchantId: null };
+
+async function findConcerned(tx: Tx, of: Claim): Promise<Concerned> {
+  if ('userId' in of) return of;
+  const userId = 'email' in of ? await findUserIdByEmail(tx, of.email) : null;
+  if (userId === null) return NOBODY;
+  const [first] = await listAttestedMerchantsOf(tx, userId);
+  return { userId, merchantId: first?.id ?? null };
 }

@@ -2,10 +2,11 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
+import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { deleteSessionsOfUser, renewSession } from '../../db/accounts/session.ts';
 import { confirmTotp, findUserLocked } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import { hasFreshSecondFactor, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import type { CountedAttempt } from '../../security/attempt-limit.ts';
 import { open, type KeyRing } from '../../security/sealing.ts';
 import { matchTotpStep } from '../../security/totp.ts';
@@ -20,8 +21,9 @@ export type ConfirmSecondFactor = CountedAttempt & {
 
 /**
  * The session's new token. From now on the person logs in with a code, and every other session of theirs has ended, at
- * every merchant. The second factor counts as verified in this session, and the code is used up. Throws `permission_denied` for a wrong code, and `state_conflict` when no enrolment
- * was started.
+ * every merchant. The second factor counts as verified in this session, and the code is used up. Throws `permission_denied`
+ * for a wrong code, and for a person who has a second factor and did not verify it within five minutes; and `state_conflict`
+ * when no enrolment was started.
  */
 export async function confirmSecondFactor(
   db: Database,
@@ -34,6 +36,9 @@ export async function confirmSecondFactor(
     if (!user || pending === null) {
       throw new DomainError('state_conflict', 'No second factor waits to be confirmed. Start the enrolment first.');
     }
+    // The secret may be of long ago, and known to whoever saw it then.
+    const hasFactor = hasAny(factorsOf(user));
+    if (hasFactor && !hasFreshSecondFactor(by.person, at)) throw permissionDenied('needs a step-up first');
     const step = matchTotpStep(open(pending, user.id, input.keyRing), input.code, at);
     if (step === null) throw permissionDenied('wrong one-time code');
     await confirmTotp(tx, user.id, step);
@@ -42,7 +47,7 @@ export async function confirmSecondFactor(
     await deleteSessionsOfUser(tx, user.id, sha256);
     await uncountAttempts(tx, input.counted, at);
     const change = {
-      before: { has_second_factor: user.totpSecretSealed !== null },
+      before: { has_second_factor: by.person.hasSecondFactor },
       after: { has_second_factor: true },
     };
     await recordAct(tx, by, { action: 'second_factor.enrolled', subjectId: user.id, ...change, at });

@@ -3,7 +3,13 @@ import { recordAct } from '../../db/accounts/audit.ts';
 import { countActiveApiKeys, insertApiKey } from '../../db/accounts/api-key.ts';
 import type { Database } from '../../db/database.ts';
 import { findRoles, lockMembers } from '../../db/accounts/member.ts';
-import { MAX_API_KEYS_PER_MERCHANT, mayHandleKeys, type Scope } from '../../domain/accounts/api-key.ts';
+import {
+  apiKeyExpiry,
+  MAX_API_KEYS_PER_MERCHANT,
+  mayHandleKeys,
+  type AllowedAddresses,
+  type Scope,
+} from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Environment } from '../../domain/event.ts';
 import { newId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
@@ -15,7 +21,10 @@ export type CreateApiKey = {
   readonly name: string;
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
+  /** Null: as `apiKeyExpiry` has it. */
   readonly expiresAt: Date | null;
+  /** From where the key works; absent: from anywhere. */
+  readonly allowedAddresses?: AllowedAddresses | undefined;
   /** The person who counts as the maker of what the key creates; null only without `payouts:write`. */
   readonly createdBy: UserId | null;
   /** Null: the service itself, which needs no role. */
@@ -25,10 +34,12 @@ export type CreateApiKey = {
 
 /**
  * The key as text, which is shown this once: only its digest is stored. Throws `permission_denied` when the person's
- * roles do not cover these scopes, and `state_conflict` when the merchant has too many keys.
+ * roles do not cover these scopes, `parameter_invalid` as `apiKeyExpiry` does, and `state_conflict` when the merchant has
+ * too many keys.
  */
 export async function createApiKey(db: Database, input: CreateApiKey): Promise<{ id: ApiKeyId; key: string }> {
-  const { merchantId, name, scopes, expiresAt, by, at } = input;
+  const { merchantId, name, scopes, allowedAddresses = null, by, at } = input;
+  const expiresAt = apiKeyExpiry(scopes, input.expiresAt, at);
   const id = newId('key', at.getTime());
   const key = generateApiKey(input.environment);
   await db.withTransaction(async (tx) => {
@@ -54,9 +65,10 @@ export async function createApiKey(db: Database, input: CreateApiKey): Promise<{
       createdBy: input.createdBy,
       createdAt: at,
       expiresAt,
+      allowedAddresses,
     });
     if (by !== null) {
-      const after = { name, scopes, expires_at: expiresAt };
+      const after = { name, scopes, expires_at: expiresAt, allowed_addresses: allowedAddresses };
       await recordAct(tx, by, { action: 'api_key.created', subjectId: id, after, at });
     }
   });

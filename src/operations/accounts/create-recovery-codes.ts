@@ -2,11 +2,11 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { deleteRecoveryCodes, insertRecoveryCodes } from '../../db/accounts/recovery-code.ts';
-import { findFactors } from '../../db/accounts/second-factor.ts';
+import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { findUserLocked } from '../../db/accounts/user.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
-import { hashRecoveryCode, newRecoveryCode, RECOVERY_CODES } from '../../security/recovery-code.ts';
+import { newRecoveryCode, readRecoveryCode, RECOVERY_CODES } from '../../security/recovery-code.ts';
 
 /**
  * Ten codes, which are shown this once; each works once. All earlier ones are invalid. Throws `state_conflict` for a
@@ -16,13 +16,13 @@ export async function createRecoveryCodes(db: Database, by: ActedBy, at: Date): 
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
     if (!user) throw permissionDenied('no such account');
-    if (!(await findFactors(tx, user.id)).hasTotp) {
+    if (!hasAny(factorsOf(user))) {
       throw new DomainError('state_conflict', 'You have no second factor. Enrol one before you create recovery codes.');
     }
     const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
-    const digests = codes.map(hashRecoveryCode).filter((digest) => digest !== null);
     await deleteRecoveryCodes(tx, user.id);
-    await insertRecoveryCodes(tx, user.id, digests, at);
+    const stored = codes.map(readRecoveryCode).filter((code) => code !== null);
+    await insertRecoveryCodes(tx, user.id, stored, at);
     await recordAct(tx, by, {
       action: 'recovery_codes.created',
       subjectId: user.id,

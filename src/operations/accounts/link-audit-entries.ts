@@ -1,9 +1,10 @@
-// Links new entries of audit logs into the hash chains of their merchants, and signs the ends of chains once a day.
+// Links new entries of audit logs into the hash chains of their merchants, and signs the ends of chains once an hour.
 import {
   insertAuditHead,
   insertAuditLinks,
   listAuditChains,
   listChainsToSign,
+  listLastHeads,
   listUnlinkedEntries,
   lockAuditChains,
   type AuditChain,
@@ -18,7 +19,7 @@ import {
   type AuditHead,
   type RecordedAuditEntry,
 } from '../../domain/accounts/audit-chain.ts';
-import { hashAuditLine, signAuditHead } from '../../security/audit-signature.ts';
+import { auditPublicKeys, checkAuditHead, hashAuditLine, signAuditHead } from '../../security/audit-signature.ts';
 import type { KeyRing } from '../../security/sealing.ts';
 
 /**
@@ -35,7 +36,7 @@ export async function linkAuditEntries(db: Database, limit: number): Promise<num
     const names = new Set(entries.map(({ merchantId }) => auditChainOf(merchantId)));
     const ends = new Map((await listAuditChains(tx, [...names])).map((end) => [end.chain, end]));
     const links = entries.map((entry) => append(entry, ends));
-    await insertAuditLinks(tx, links, [...ends.values()]);
+    await insertAuditLinks(tx, links);
     return links.length;
   });
 }
@@ -55,23 +56,42 @@ export type SignAuditHeads = {
   readonly limit: number;
 };
 
-const DAY_MS = 24 * 3_600_000;
+const SIGN_EVERY_MS = 3_600_000;
 
 /**
- * Signs at most `limit` chains that have new entries and whose last head is of an earlier day (UTC), or that have none.
- * Returns the heads, for the caller to record outside of the database. While another process links or signs it signs none.
+ * Signs at most `limit` chains that have new entries and no head of the last hour. Returns the heads, for the caller to record
+ * outside of the database. While another process links or signs it signs none.
  */
 export async function signAuditHeads(db: Database, { ring, at, limit }: SignAuditHeads): Promise<AuditHead[]> {
-  const dayStart = new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS);
-  if ((await listChainsToSign(db, dayStart, 1)).length === 0) return [];
+  const signedAfter = new Date(at.getTime() - SIGN_EVERY_MS);
+  const signedBefore = new Date(at.getTime() + SIGN_EVERY_MS);
+  const wanted = { signedAfter, signedBefore, publicKeys: auditPublicKeys(ring) };
+  if ((await listChainsToSign(db, { ...wanted, limit: 1 })).length === 0) return [];
   return db.withTransaction(async (tx) => {
     if (!(await lockAuditChains(tx))) return [];
     const heads: AuditHead[] = [];
-    for (const end of await listChainsToSign(tx, dayStart, limit)) {
+    for (const end of await listChainsToSign(tx, { ...wanted, limit })) {
       const head = signAuditHead({ ...end, signedAt: at }, ring);
       await insertAuditHead(tx, head);
       heads.push(head);
     }
     return heads;
   });
+}
+
+const HEADS_PER_PAGE = 1000;
+
+/**
+ * Those of the last heads of all chains that none of the ring's keys signed. The database takes a head from whoever may write
+ * one, and counts what is before it as signed.
+ */
+export async function findForeignHeads(db: Database, ring: KeyRing): Promise<AuditHead[]> {
+  const foreign: AuditHead[] = [];
+  for (let after = ''; ;) {
+    const page = await listLastHeads(db, after, HEADS_PER_PAGE);
+    foreign.push(...page.filter((head) => checkAuditHead(head, ring) !== 'valid'));
+    const last = page.at(-1);
+    if (last === undefined || page.length < HEADS_PER_PAGE) return foreign;
+    after = last.chain;
+  }
 }

@@ -1,25 +1,28 @@
 // Logs a person in: makes the final checks, opens the session, and records either outcome in the audit log.
 import { insertAuditEntry, type AuditEntry } from '../../db/accounts/audit.ts';
 import type { Database, Tx } from '../../db/database.ts';
-import { listMerchantsOf } from '../../db/accounts/member.ts';
+import { listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { moveFailedLogIns, noteFailedLogIn } from '../../db/accounts/failed-log-in.ts';
-import { countRecoveryCodes, useRecoveryCode } from '../../db/accounts/recovery-code.ts';
-import { useTotpCode } from '../../db/accounts/second-factor.ts';
-import { deleteSession, insertSession } from '../../db/accounts/session.ts';
+import { countRecoveryCodes, hasRecoveryCode, useRecoveryCode } from '../../db/accounts/recovery-code.ts';
+import { refusalOfPasskey, type PasskeyAttempt } from '../../db/accounts/passkey-use.ts';
+import { factorsOf, hasAny, useTotpCode } from '../../db/accounts/second-factor.ts';
+import { deleteLeastUsedSessions, deleteSession, insertSession } from '../../db/accounts/session.ts';
 import { findUserLocked, type User } from '../../db/accounts/user.ts';
 import { newId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
-import { LONGEST_SESSION_MS } from '../../domain/accounts/session.ts';
+import { LONGEST_SESSION_MS, MAX_SESSIONS_PER_MEMBER, type VerifiedBy } from '../../domain/accounts/session.ts';
 import { newToken } from '../../security/token.ts';
 
 export type OpenSession = PasswordAttempt & {
   /** The user with the given e-mail; null: there is none. */
   readonly account: User | null;
   readonly code: string | null;
-  /** Of a recovery code in place of the second factor; null: none was given, or the text cannot be one. */
-  readonly recoverySha256: Buffer | null;
+  /** In place of the second factor; null: none was given, or the text cannot be one. */
+  readonly recoveryCode: string | null;
+  /** In place of a code; null: none was given. */
+  readonly passkey: PasskeyAttempt | null;
   /** The merchant that the caller chose; null: the one that the person joined first. */
   readonly merchantId: string | null;
   /** The digest of the session token that came with the request, if any: that session ends. */
@@ -32,16 +35,21 @@ export type OpenSession = PasswordAttempt & {
   readonly at: Date;
 };
 
-type Checked = { readonly merchantId: MerchantId | null; readonly refusal: string | null };
+type Checked = {
+  readonly merchantId: MerchantId | null;
+  readonly refusal: string | null;
+  readonly hasFactor: boolean;
+};
 
 /**
  * The token of the new session, or null when the log-in is refused. Only the audit log has the reason. A one-time code
- * opens one session: of two log-ins with it at the same moment, only one succeeds. So a repeat needs another code.
+ * opens one session: of two log-ins with it at the same moment, only one succeeds. So a repeat needs another code. A person
+ * who has as many sessions at the merchant as one may have loses the one that was used longest ago.
  */
 export async function openSession(db: Database, input: OpenSession): Promise<{ readonly token: string } | null> {
   return db.withTransaction(async (tx) => {
     const user = input.account === null ? null : await findUserLocked(tx, input.account.id);
-    const { merchantId, refusal } = await check(tx, user, input);
+    const { merchantId, refusal, hasFactor } = await check(tx, user, input);
     if (user === null || merchantId === null || refusal !== null) {
       if (user) await noteFailedLogIn(tx, user.id, input.at, input.address);
       await record(tx, input, { merchantId, userId: user?.id ?? null, outcome: 'refused', after: { reason: refusal } });
@@ -49,6 +57,8 @@ export async function openSession(db: Database, input: OpenSession): Promise<{ r
     }
     const { token, sha256 } = newToken();
     if (input.previous !== null) await deleteSession(tx, input.previous);
+    const others = { kept: MAX_SESSIONS_PER_MEMBER - 1, at: input.at };
+    const ended = await deleteLeastUsedSessions(tx, { merchantId, userId: user.id }, others);
     await insertSession(tx, {
       id: newId('ses', input.at.getTime()),
       tokenSha256: sha256,
@@ -56,52 +66,73 @@ export async function openSession(db: Database, input: OpenSession): Promise<{ r
       userId: user.id,
       createdAt: input.at,
       expiresAt: new Date(input.at.getTime() + LONGEST_SESSION_MS),
-      secondFactorAt: user.totpSecretSealed === null ? null : input.at,
+      secondFactorAt: hasFactor ? input.at : null,
       address: input.address,
       userAgent: input.userAgent,
     });
     const failed = await moveFailedLogIns(tx, user.id, sha256);
-    const after = { ...(failed > 0 && { failed_before: failed }), ...(await recoveryCodeUse(tx, user, input)) };
-    await record(tx, input, {
-      merchantId,
-      userId: user.id,
-      outcome: 'done',
-      after: Object.keys(after).length === 0 ? null : after,
-    });
+    const verifiedBy = verifiedByOf(input, hasFactor);
+    const after = {
+      verified_by: verifiedBy,
+      ...(verifiedBy === 'recovery_code' && { recovery_codes_left: await countRecoveryCodes(tx, user.id) }),
+      ...(failed > 0 && { failed_before: failed }),
+      ...(ended > 0 && { sessions_ended: ended }),
+    };
+    await record(tx, input, { merchantId, userId: user.id, outcome: 'done', after });
     await uncountAttempts(tx, input.counted, input.at);
     return { token };
   });
 }
 
 async function check(tx: Tx, user: User | null, input: OpenSession): Promise<Checked> {
-  if (user === null) return { merchantId: null, refusal: 'no such account' };
-  const merchants = await listMerchantsOf(tx, user.id);
+  if (user === null) return { merchantId: null, refusal: 'no such account', hasFactor: false };
+  const merchants = await listAttestedMerchantsOf(tx, user.id);
   const chosen = input.merchantId === null ? merchants[0] : merchants.find(({ id }) => id === input.merchantId);
   const merchantId = (chosen ?? merchants[0])?.id ?? null;
+  const hasFactor = hasAny(factorsOf(user));
   // Compared again under the lock: the password may have been changed since the caller compared it.
-  if (input.verifiedHash !== user.passwordHash) return { merchantId, refusal: 'wrong password' };
-  if (!chosen) return { merchantId, refusal: 'not a member' };
-  // Such an attempt is not counted for the account, so it must not tell whether the password was right.
-  if (input.recoverySha256 !== null) {
-    if (user.totpSecretSealed === null) return { merchantId, refusal: 'no second factor to recover' };
-    const isUsed = await useRecoveryCode(tx, user.id, input.recoverySha256, input.at);
-    return { merchantId, refusal: isUsed ? null : 'wrong or used recovery code' };
-  }
-  if (user.totpSecretSealed === null) return { merchantId, refusal: null };
-  if (input.code === null) return { merchantId, refusal: 'no one-time code' };
-  const isVerified = await useTotpCode(tx, user, input.code, input);
-  return { merchantId, refusal: isVerified ? null : 'wrong or used one-time code' };
+  const isRight = input.verifiedHash === user.passwordHash;
+  const counts = isRight && chosen !== undefined;
+  const refusal = await refusalOfUncounted(tx, user, { ...input, hasFactor, counts });
+  if (refusal !== null) return { merchantId, refusal, hasFactor };
+  if (!isRight) return { merchantId, refusal: 'wrong password', hasFactor };
+  if (!chosen) return { merchantId, refusal: 'not a member', hasFactor };
+  return { merchantId, refusal: await refusalOfCode(tx, user, { ...input, hasFactor }), hasFactor };
 }
 
-/** What the audit log says of a recovery code that opened the session. */
-async function recoveryCodeUse(tx: Tx, user: User, { recoverySha256 }: OpenSession): Promise<object> {
-  if (recoverySha256 === null || user.totpSecretSealed === null) return {};
-  return { by_recovery_code: true, recovery_codes_left: await countRecoveryCodes(tx, user.id) };
+type FactorAttempt = OpenSession & { readonly hasFactor: boolean };
+
+// Attempts with one of these are not counted for the account. So what is wrong with them is said whether the password was right or
+// not: otherwise whoever reads the audit log could guess at it. `counts`: everything else is right, and a recovery code is used up.
+async function refusalOfUncounted(
+  tx: Tx,
+  user: User,
+  { passkey, recoveryCode, hasFactor, counts, at }: FactorAttempt & { readonly counts: boolean },
+): Promise<string | null> {
+  if (passkey !== null) return refusalOfPasskey(tx, user.id, passkey, at);
+  if (recoveryCode === null) return null;
+  if (!hasFactor) return 'no second factor to recover';
+  const isGood = counts
+    ? await useRecoveryCode(tx, user.id, recoveryCode, at)
+    : await hasRecoveryCode(tx, user.id, recoveryCode);
+  return isGood ? null : 'wrong or used recovery code';
+}
+
+async function refusalOfCode(tx: Tx, user: User, input: FactorAttempt): Promise<string | null> {
+  if (input.passkey !== null || input.recoveryCode !== null || !input.hasFactor) return null;
+  if (input.code === null) return 'no one-time code';
+  return (await useTotpCode(tx, user, input.code, input)) ? null : 'wrong or used one-time code';
+}
+
+function verifiedByOf({ passkey, recoveryCode }: OpenSession, hasFactor: boolean): VerifiedBy {
+  if (!hasFactor) return 'password';
+  if (passkey !== null) return 'passkey';
+  return recoveryCode === null ? 'one_time_code' : 'recovery_code';
 }
 
 type LogInOutcome = Pick<AuditEntry, 'merchantId' | 'outcome'> & {
   readonly userId: UserId | null;
-  readonly after: object | null;
+  readonly after: object;
 };
 
 function record(tx: Tx, { address, requestId, at }: OpenSession, outcome: LogInOutcome): Promise<void> {

@@ -5,6 +5,8 @@ import { listMerchantsOf } from '../../db/accounts/member.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
 import { findRecovery, useRecovery } from '../../db/accounts/recovery.ts';
 import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
+import { deletePasskeys } from '../../db/accounts/passkey.ts';
+import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { deleteSessionsOfUser } from '../../db/accounts/session.ts';
 import { findUserLocked, markRecovered, removeTotp, setPassword } from '../../db/accounts/user.ts';
 import { notAuthenticated } from '../../domain/accounts/member.ts';
@@ -19,7 +21,7 @@ export type RecoverAccount = CountedAttempt & {
 };
 
 /**
- * Gives the person the new password, removes their second factor and recovery codes, and ends their sessions at every
+ * Gives the person the new password, removes their second factors and recovery codes, and ends their sessions at every
  * merchant. A person who had a second factor must enrol another one before anything else. The token is used up: of two
  * people who present it at the same moment, only one succeeds. Every merchant of the person gets an audit entry. Throws `permission_denied`; then nothing changes.
  */
@@ -32,7 +34,9 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
     if (!user || !(await useRecovery(tx, input.tokenSha256, at))) throw notAuthenticated('no such recovery');
     await setPassword(tx, user.id, input.newHash);
     await markRecovered(tx, user.id, at);
+    const hadFactor = hasAny(factorsOf(user));
     await removeTotp(tx, user.id);
+    await deletePasskeys(tx, user.id);
     await deleteRecoveryCodes(tx, user.id);
     await deleteSessionsOfUser(tx, user.id, null);
     await uncountAttempts(tx, input.counted, at);
@@ -44,7 +48,7 @@ export async function recoverAccount(db: Database, input: RecoverAccount): Promi
         action: 'recovery.used',
         outcome: 'done',
         subjectId: user.id,
-        before: { has_second_factor: user.totpSecretSealed !== null },
+        before: { has_second_factor: hadFactor },
         after: { has_second_factor: false },
         address: input.address,
         requestId: input.requestId,

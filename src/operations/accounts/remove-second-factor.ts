@@ -32,13 +32,14 @@ export async function removeSecondFactor(db: Database, input: RemoveSecondFactor
     const user = await findUserLocked(tx, by.person.userId);
     if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
     if (!(await useTotpCode(tx, user, input.code, input))) throw permissionDenied('wrong or used one-time code');
-    await requireNoneNeeded(tx, user.id);
+    const isLast = user.passkeyIds.length === 0;
+    if (isLast) await requireNoneNeeded(tx, user.id);
     await removeTotp(tx, user.id);
-    await deleteRecoveryCodes(tx, user.id);
+    if (isLast) await deleteRecoveryCodes(tx, user.id);
     await forgetSecondFactor(tx, user.id);
     const { token } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: null });
     await uncountAttempts(tx, input.counted, at);
-    const change = { before: { has_second_factor: true }, after: { has_second_factor: false } };
+    const change = { before: { has_second_factor: true }, after: { has_second_factor: !isLast } };
     await recordAct(tx, by, { action: 'second_factor.removed', subjectId: user.id, ...change, at });
     return { token };
   });

@@ -8,6 +8,7 @@ import {
   apiKeyState,
   MAX_API_KEYS_PER_MERCHANT,
   mayHandleKeys,
+  rolledKeyExpiry,
   type ListedApiKey,
 } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -19,16 +20,18 @@ export type RollApiKey = {
   readonly id: string;
   /** How long the old key stays valid; 0: it is revoked now. */
   readonly keepOldForMs: number;
+  /** When the new key expires; null: as `rolledKeyExpiry` has it. */
+  readonly expiresAt: Date | null;
   readonly by: ActedBy;
   readonly at: Date;
 };
 
 /**
- * The new key as text, which is shown this once. It has the old key's name, scopes and expiry. Its creator is the
- * person who rolls it: they know its text now, so they must count as the maker of what it creates. Throws
- * `api_key_not_found`, `permission_denied`, and `state_conflict` for a key that is not active or was rolled before (of
- * two simultaneous calls, one succeeds), and when keeping the old key would exceed the number of active keys that a
- * merchant may have.
+ * The new key as text, which is shown this once. It has the old key's name, scopes and allowed addresses. Its creator is
+ * the person who rolls it: they know its text now, so they must count as the maker of what it creates. Throws
+ * `api_key_not_found`, `permission_denied`, `parameter_invalid` as `rolledKeyExpiry` does, and `state_conflict` for a key
+ * that is not active or was rolled before (of two simultaneous calls, one succeeds), and when keeping the old key would
+ * exceed the number of active keys that a merchant may have.
  */
 export async function rollApiKey(db: Database, input: RollApiKey): Promise<{ id: ApiKeyId; key: string }> {
   const { by, at } = input;
@@ -38,6 +41,7 @@ export async function rollApiKey(db: Database, input: RollApiKey): Promise<{ id:
     const old = await findRollable(tx, input);
     const id = newId('key', at.getTime());
     const key = generateApiKey(old.environment);
+    const newExpiresAt = rolledKeyExpiry(old, input.expiresAt, at);
     await insertApiKey(tx, {
       id,
       merchantId: by.person.merchantId,
@@ -48,13 +52,14 @@ export async function rollApiKey(db: Database, input: RollApiKey): Promise<{ id:
       scopes: old.scopes,
       createdBy: by.person.userId,
       createdAt: at,
-      expiresAt: old.expiresAt,
+      expiresAt: newExpiresAt,
+      allowedAddresses: old.allowedAddresses,
     });
     const ends = new Date(at.getTime() + input.keepOldForMs);
     const isRevoked = input.keepOldForMs === 0;
     const expiresAt = isRevoked || (old.expiresAt !== null && old.expiresAt < ends) ? old.expiresAt : ends;
     await endApiKey(tx, old.id, { expiresAt, revokedAt: isRevoked ? at : null, replacedBy: id });
-    const after = { replaced_by: id, old_expires_at: isRevoked ? at : expiresAt };
+    const after = { replaced_by: id, expires_at: newExpiresAt, old_expires_at: isRevoked ? at : expiresAt };
     await recordAct(tx, by, { action: 'api_key.rolled', subjectId: old.id, after, at });
     return { id, key };
   });

@@ -2,6 +2,7 @@
 import { recordAct } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
+import { factorsOf, hasAny } from '../../db/accounts/second-factor.ts';
 import { findUserLocked, setPendingTotp } from '../../db/accounts/user.ts';
 import { hasFreshSecondFactor, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
@@ -28,8 +29,9 @@ export async function startSecondFactor(
     const user = await findUserLocked(tx, by.person.userId);
     if (user?.passwordHash !== input.verifiedHash) throw permissionDenied('wrong password');
     // Whoever has the password alone, or a session that was left open, must not exchange the factor.
-    if (user.totpSecretSealed !== null && !hasFreshSecondFactor(by.person, at))
-      throw permissionDenied('needs a step-up first');
+    // By the row that is verified and locked, and not by what the session read before.
+    const hasFactor = hasAny(factorsOf(user));
+    if (hasFactor && !hasFreshSecondFactor(by.person, at)) throw permissionDenied('needs a step-up first');
     const secret = generateTotpSecret();
     await setPendingTotp(tx, user.id, seal(secret, user.id, input.keyRing));
     await uncountAttempts(tx, input.counted, at);

@@ -1,24 +1,28 @@
 // Verifies a person again within a session: by the second factor, or by the password of a person who has none.
 import { recordAct } from '../../db/accounts/audit.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/database.ts';
 import { uncountAttempts } from '../../db/accounts/attempt-counter.ts';
-import { useTotpCode } from '../../db/accounts/second-factor.ts';
+import { refusalOfPasskey, type PasskeyAttempt } from '../../db/accounts/passkey-use.ts';
+import { factorsOf, hasAny, useTotpCode } from '../../db/accounts/second-factor.ts';
 import { renewSession } from '../../db/accounts/session.ts';
-import { findUserLocked } from '../../db/accounts/user.ts';
+import { findUserLocked, type User } from '../../db/accounts/user.ts';
 import { permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
+import type { VerifiedBy } from '../../domain/accounts/session.ts';
 import type { PasswordAttempt } from '../../security/attempt-limit.ts';
 import type { KeyRing } from '../../security/sealing.ts';
 
 export type StepUpSession = PasswordAttempt & {
   readonly tokenSha256: Buffer;
   readonly code: string | null;
+  /** In place of a code; null: none was given. */
+  readonly passkey: PasskeyAttempt | null;
   readonly keyRing: KeyRing;
   readonly by: ActedBy;
   readonly at: Date;
 };
 
 /**
- * The session's new token; the old one is invalid. After a one-time code the second factor counts as fresh. A person
+ * The session's new token; the old one is invalid. After a one-time code or a passkey the second factor counts as fresh. A person
  * who has a second factor can step up only with it. Throws `permission_denied`; then the session stays as it was.
  */
 export async function stepUpSession(db: Database, input: StepUpSession): Promise<{ readonly token: string }> {
@@ -26,14 +30,27 @@ export async function stepUpSession(db: Database, input: StepUpSession): Promise
   return db.withTransaction(async (tx) => {
     const user = await findUserLocked(tx, by.person.userId);
     if (!user) throw permissionDenied('no such account');
-    const hasFactor = user.totpSecretSealed !== null;
-    const isVerified = hasFactor
-      ? await useTotpCode(tx, user, input.code, input)
-      : user.passwordHash === input.verifiedHash;
-    if (!isVerified) throw permissionDenied(hasFactor ? 'wrong, used or missing one-time code' : 'wrong password');
+    const hasFactor = hasAny(factorsOf(user));
+    const refusal = hasFactor ? await refusalOfFactor(tx, user, input) : refusalOfPassword(user, input);
+    if (refusal !== null) throw permissionDenied(refusal);
     const { token } = await renewSession(tx, input.tokenSha256, { at, secondFactorAt: hasFactor ? at : null });
     await uncountAttempts(tx, input.counted, at);
-    await recordAct(tx, by, { action: 'session.stepped_up', subjectId: user.id, at });
+    const after = { verified_by: verifiedByOf(input, hasFactor) };
+    await recordAct(tx, by, { action: 'session.stepped_up', subjectId: user.id, after, at });
     return { token };
   });
+}
+
+async function refusalOfFactor(tx: Tx, user: User, input: StepUpSession): Promise<string | null> {
+  if (input.passkey !== null) return refusalOfPasskey(tx, user.id, input.passkey, input.at);
+  return (await useTotpCode(tx, user, input.code, input)) ? null : 'wrong, used or missing one-time code';
+}
+
+function verifiedByOf({ passkey }: StepUpSession, hasFactor: boolean): VerifiedBy {
+  if (!hasFactor) return 'password';
+  return passkey === null ? 'one_time_code' : 'passkey';
+}
+
+function refusalOfPassword(user: User, { verifiedHash }: StepUpSession): string | null {
+  return user.passwordHash === verifiedHash ? null : 'wrong password';
 }

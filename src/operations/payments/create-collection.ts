@@ -11,7 +11,7 @@ import {
 import { collectionObject, type Collection } from '../../domain/payments/collection.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { backlogFull } from '../../domain/errors.ts';
-import { idTimeMs, newId, type MerchantId } from '../../domain/ids.ts';
+import { idTimeMs, newId, type ApiKeyId, type MerchantId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import type { ActedBy } from '../../domain/accounts/member.ts';
 import type { Currency } from '../../domain/money.ts';
@@ -26,6 +26,8 @@ export type CreateCollection = {
   readonly isAcceptingWork: boolean;
   /** The person whose session makes the request; absent for an API key. */
   readonly by?: ActedBy;
+  /** The key that makes the request; absent for a session. */
+  readonly apiKeyId?: ApiKeyId;
   readonly at: Date;
 };
 
@@ -83,6 +85,8 @@ function newCollection(input: CreateCollection, { clocks, coverage }: PaymentCon
     metadata: request.metadata,
     failureCode: null,
     amountReversedMinor: 0n,
+    createdBy: input.by?.person.userId ?? null,
+    apiKeyId: input.apiKeyId ?? null,
     createdAt: at,
     updatedAt: at,
     promptDeadlineAt: new Date(at.getTime() + clocks.promptDeadlineMs),

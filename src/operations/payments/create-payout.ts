@@ -9,9 +9,11 @@ import {
 } from '../../db/payments/idempotency-key.ts';
 import { findSpendableLocked } from '../../db/payments/ledger.ts';
 import { findRoles } from '../../db/accounts/member.ts';
+import { sumQueuedOfKey } from '../../db/payments/payout.ts';
 import { insertPayout } from '../../db/payments/payout-change.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
+import type { Tx } from '../../db/database.ts';
 import { DomainError, errorBody, backlogFull } from '../../domain/errors.ts';
 import { idTimeMs, newId, type ApiKeyId, type MerchantId, type UserId } from '../../domain/ids.ts';
 import { requestFingerprint } from '../../security/request-fingerprint.ts';
@@ -21,6 +23,7 @@ import type { Currency } from '../../domain/money.ts';
 import { planPayment, type PaymentRequest } from '../../domain/payments/payment-request.ts';
 import { payoutObject, type Payout } from '../../domain/payments/payout.ts';
 import { approvalsRequired } from '../../domain/payments/release.ts';
+import { attestedPayout } from '../../security/release-attestation.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type CreatePayout = {
@@ -48,8 +51,8 @@ export type CreatedPayout =
  * One transaction claims the key, holds the money, inserts the payout with its event and stores the response: all or
  * nothing. With too little available the response is 402 `balance_insufficient`, which is stored too. Repeating the
  * call returns the stored response. Throws what `claimIdempotencyKey` and `planPayment` throw, `idempotency_key_reused`
- * for an expired key whose payout is still pending, and `service_unavailable` when no new work is accepted; nothing is
- * stored then.
+ * for an expired key whose payout is still pending, `service_unavailable` when no new work is accepted, and
+ * `state_conflict` when the API key's queued payouts would hold more than the policy allows; nothing is stored then.
  */
 export async function createPayout(context: PaymentContext, input: CreatePayout): Promise<CreatedPayout> {
   const request: KeyedRequest = {
@@ -71,6 +74,7 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
     await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at }, apiKeyId);
     const payout = newPayout(input, policy, context);
     const availableMinor = await findSpendableLocked(tx, input.merchantId);
+    await requireWithinKeyLimit(tx, payout, policy);
     if (availableMinor < payout.amountMinor) {
       const response = { status: 402, body: JSON.stringify(errorBody(balanceInsufficient(), input.requestId)) };
       await storeResponse(tx, request, response);
@@ -85,18 +89,29 @@ export async function createPayout(context: PaymentContext, input: CreatePayout)
   });
 }
 
+// Behind the lock on the available balance, which every new payout of the merchant takes: otherwise simultaneous requests
+// with one key would not count each other.
+async function requireWithinKeyLimit(
+  tx: Tx,
+  { merchantId, apiKeyId, amountMinor }: Payout,
+  { keyHeldLimitMinor: limitMinor }: Policy,
+): Promise<void> {
+  if (apiKeyId === null || limitMinor === null) return;
+  if ((await sumQueuedOfKey(tx, merchantId, apiKeyId)) + amountMinor > limitMinor) throw keyLimitReached();
+}
+
 // For the audit log, which is never changed: everything except the payee, whom the payout itself names.
 function summaryOf({ state, amountMinor, currency, reference, approvalsRequired: approvals }: Payout): object {
   return { state, amount: Number(amountMinor), currency, reference, approvals_required: approvals };
 }
 
-function newPayout(input: CreatePayout, policy: Policy, { clocks, coverage }: PaymentContext): Payout {
+function newPayout(input: CreatePayout, policy: Policy, { clocks, coverage, releases }: PaymentContext): Payout {
   const { request, merchantId } = input;
   const { operator } = planPayment(request, input.merchantCurrency, coverage);
   const id = newId('pay', input.at.getTime());
   // Lists filter by the time in the id, so the payout is created at that time.
   const at = new Date(idTimeMs(id));
-  return {
+  const payout: Payout = {
     id,
     merchantId,
     idempotencyKey: input.idempotencyKey,
@@ -123,6 +138,7 @@ function newPayout(input: CreatePayout, policy: Policy, { clocks, coverage }: Pa
     updatedAt: at,
     expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? clocks.payoutExpiryMs)),
     sendDeadlineAt: null,
+    requestAttestation: null,
     releaseAttestation: null,
     sendBegunAt: null,
     acceptedAt: null,
@@ -130,6 +146,7 @@ function newPayout(input: CreatePayout, policy: Policy, { clocks, coverage }: Pa
     notFoundSince: null,
     notFoundLastAt: null,
   };
+  return { ...payout, requestAttestation: releases.attestRequest(attestedPayout(payout), payout) };
 }
 
 // The stored response has expired, and the payout is still pending: the id of its workflow contains the key.
@@ -144,5 +161,15 @@ function balanceInsufficient(): DomainError {
   return new DomainError(
     'balance_insufficient',
     'The available balance is smaller than this payout. Nothing was held. Collect more, then use a new Idempotency-Key.',
+  );
+}
+
+// Neither 402, which says that there is too little money, nor stored: the same request succeeds once payouts are decided.
+function keyLimitReached(): DomainError {
+  return new DomainError(
+    'state_conflict',
+    'The unreleased payouts of this key would hold more than the policy of the merchant allows. Nothing was held. Have ' +
+      'some released or rejected, then repeat the request with the same Idempotency-Key.',
+    { reason: 'over the key_held_limit of the policy' },
   );
 }

@@ -10,7 +10,7 @@ import {
   type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
 import { findSpendableLocked } from '../../db/payments/ledger.ts';
-import { findMemberRolesLocked } from '../../db/payments/approval.ts';
+import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { findLatestReversal, insertReversal } from '../../db/payments/reversal.ts';
@@ -20,6 +20,7 @@ import { requestFingerprint } from '../../security/request-fingerprint.ts';
 import { holdsOneOf, permissionDenied, type ActedBy } from '../../domain/accounts/member.ts';
 import { approvalsRequired, checkSecondFactor } from '../../domain/payments/release.ts';
 import { reversalObject, type Reversal, type ReversalState } from '../../domain/payments/reversal.ts';
+import { attestedRefund } from '../../security/release-attestation.ts';
 import type { PaymentContext } from './payment-context.ts';
 
 export type CreateReversal = {
@@ -67,11 +68,11 @@ const MAY_FOLLOW: readonly ReversalState[] = ['failed', 'rejected', 'cancelled',
 async function insert(
   tx: Tx,
   input: CreateReversal,
-  { clocks, environment }: PaymentContext,
+  { clocks, environment, releases }: PaymentContext,
 ): Promise<Reversal | 'insufficient'> {
   const { by, collectionId, at } = input;
   const { merchantId, userId } = by.person;
-  const roles = await findMemberRolesLocked(tx, merchantId, userId);
+  const roles = await findRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['maker'])) throw permissionDenied('not a maker any more');
   const policy = await findPolicy(tx, merchantId);
   await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
@@ -87,7 +88,7 @@ async function insert(
   const latest = await findLatestReversal(tx, merchantId, collection.id);
   if (latest !== null && !MAY_FOLLOW.includes(latest.state)) throw underWay();
   if (availableMinor < collection.amountMinor) return 'insufficient';
-  const reversal: Reversal = {
+  const requested: Reversal = {
     id: newId('rev', at.getTime()),
     merchantId,
     collectionId: collection.id,
@@ -109,6 +110,7 @@ async function insert(
     updatedAt: at,
     expiresAt: new Date(at.getTime() + (policy.payoutExpiresAfterMs ?? clocks.payoutExpiryMs)),
     sendDeadlineAt: null,
+    requestAttestation: null,
     releaseAttestation: null,
     sendBegunAt: null,
     isCollectionReturned: false,
@@ -117,6 +119,8 @@ async function insert(
     notFoundSince: null,
     notFoundLastAt: null,
   };
+  const requestAttestation = releases.attestRequest(attestedRefund(requested), requested);
+  const reversal: Reversal = { ...requested, requestAttestation };
   if (!(await insertReversal(tx, reversal))) throw underWay();
   await recordAct(tx, by, {
     action: 'reversal.requested',

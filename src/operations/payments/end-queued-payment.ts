@@ -1,6 +1,6 @@
 // Ends a queued payout or refund without sending it: an approver rejects it, or its maker cancels it.
 import { recordAct } from '../../db/accounts/audit.ts';
-import { findMemberRolesLocked } from '../../db/payments/approval.ts';
+import { findRolesLocked } from '../../db/accounts/member.ts';
 import { holdsOneOf, permissionDenied, type ActedBy, type Role } from '../../domain/accounts/member.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { notQueued } from '../../domain/payments/release.ts';
@@ -45,7 +45,7 @@ async function endQueued<Payment extends DecidedPayment>(
   const { by, at } = input;
   const { merchantId, userId } = by.person;
   return db.withTransaction(async (tx) => {
-    const roles = await findMemberRolesLocked(tx, merchantId, userId);
+    const roles = await findRolesLocked(tx, merchantId, userId);
     const payment = await of.findLocked(tx, merchantId, id);
     if (payment === null) throw of.notFound();
     checkMayEnd(payment, roles, input);

@@ -3,10 +3,12 @@ import { findCollection } from '../../db/payments/collection.ts';
 import { recordCollectionChange } from '../../db/payments/collection-change.ts';
 import { compareAndSet } from '../../db/payments/compare-and-set.ts';
 import { hasOpenDiscrepancy } from '../../db/payments/discrepancy.ts';
+import { isSendRepeated } from '../../db/payments/payment-progress.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { changeCollection } from '../../domain/payments/collection-change.ts';
-import { confirmsExpiry, type CollectionTransitionInput } from '../../domain/payments/collection-progress.ts';
+import { confirmsInput, type CollectionTransitionInput } from '../../domain/payments/collection-progress.ts';
+import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import { confirmsNeverSent } from '../../domain/payments/recorded-send.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { PaymentContext } from './payment-context.ts';
@@ -15,25 +17,27 @@ export type RecordCollectionTransition = {
   readonly ref: Omit<PaymentRef<'collection'>, 'kind'>;
   readonly transition: CollectionTransitionInput;
   readonly at: Date;
+  /** Of the verified status from which the input follows; null without one. */
+  readonly basis: StatusBasis | null;
 };
 
 /**
  * Returns the collection as it is afterwards. An input for which its state has no transition changes nothing, so
- * repeated, late and contradicting inputs are harmless. `never_accepted` and `undecided` are recorded only if the row and
- * our own clock confirm that the status was queried after the deadline that it decides, and `never_sent` only if they
- * confirm that nobody tried to send it in time. `undecided` waits until a person settled what the operator says was paid
- * otherwise, or with the receipt of another payment. Throws `collection_not_found`, and `ReceiptReused` for a receipt that
- * has paid another collection.
+ * repeated, late and contradicting inputs are harmless. `expired`, `never_accepted` and `undecided` are recorded only if the row
+ * and our own clock confirm that the status was queried after the deadline that it decides, and `never_sent` only if they
+ * confirm that nobody tried to send it in time. The refusal of a send is recorded only while there was no other try. `undecided`
+ * waits until a person settled what the operator says was paid otherwise, or with the receipt of another payment. Throws
+ * `collection_not_found`, and `ReceiptReused` for a receipt that has paid another collection.
  */
 export async function recordCollectionTransition(
   { db, environment, clocks }: PaymentContext,
-  { ref, transition, at }: RecordCollectionTransition,
+  { ref, transition, at, basis }: RecordCollectionTransition,
 ): Promise<Collection> {
   return compareAndSet(ref.id, async () => {
     const before = await findCollection(db, ref.merchantId, ref.id);
     if (before === null) throw new DomainError('collection_not_found', 'There is no collection with this id.');
     if (transition.kind === 'never_sent' && !confirmsNeverSent(sendOf(before), at)) return before;
-    if ('queriedAtMs' in transition && !confirmsExpiry(before, transition, at, clocks)) return before;
+    if (!confirmsInput(before, transition, { basis, at }, clocks)) return before;
     if (
       transition.kind === 'undecided' &&
       (await hasOpenDiscrepancy(db, before.id, ['paid_otherwise', 'receipt_reused']))
@@ -41,7 +45,9 @@ export async function recordCollectionTransition(
       return before;
     const change = changeCollection(before, transition, at, clocks);
     if (change === null) return before;
-    return (await recordCollectionChange(db, change, environment)) ? change.after : 'missed';
+    const requiresOneTry = basis?.isRefusedSend === true;
+    if (await recordCollectionChange(db, change, environment, { requiresOneTry })) return change.after;
+    return requiresOneTry && (await isSendRepeated(db, { kind: 'collection', ...ref })) ? before : 'missed';
   });
 }
 

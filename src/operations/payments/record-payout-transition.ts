@@ -1,9 +1,11 @@
 // Records a transition of a payout that no person decides: its approval expired, or the operator reported an outcome.
 import { compareAndSet } from '../../db/payments/compare-and-set.ts';
+import { isSendRepeated } from '../../db/payments/payment-progress.ts';
 import { findPayout } from '../../db/payments/payout.ts';
 import { recordPayoutChange } from '../../db/payments/payout-change.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import { DomainError } from '../../domain/errors.ts';
+import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { changePayout } from '../../domain/payments/payout-change.ts';
@@ -15,17 +17,19 @@ export type RecordPayoutTransition = {
   readonly ref: Omit<PaymentRef<'payout'>, 'kind'>;
   readonly transition: PayoutOutcomeInput;
   readonly at: Date;
+  /** Of the verified status from which the input follows; null without one. */
+  readonly basis: StatusBasis | null;
 };
 
 /**
  * Returns the payout as it is afterwards. An input for which its state has no transition changes nothing, so repeated,
  * late and contradicting inputs are harmless. `approval_expired` is recorded only when the expiry in the row has
- * passed, `never_sent` and `never_accepted` only if the row and our own clock confirm it. Throws `payout_not_found`,
- * and `ReceiptReused` for a receipt that has paid another payout.
+ * passed, `never_sent` and `never_accepted` only if the row and our own clock confirm it, and the refusal of a send only while
+ * there was no other try. Throws `payout_not_found`, and `ReceiptReused` for a receipt that has paid another payout.
  */
 export async function recordPayoutTransition(
   { db, environment, clocks }: PaymentContext,
-  { ref, transition, at }: RecordPayoutTransition,
+  { ref, transition, at, basis }: RecordPayoutTransition,
 ): Promise<Payout> {
   return compareAndSet(ref.id, async () => {
     const before = await findPayout(db, ref.merchantId, ref.id);
@@ -33,7 +37,9 @@ export async function recordPayoutTransition(
     if (!isTimely(before, transition, at, clocks)) return before;
     const change = changePayout(before, transition, at, clocks);
     if (change === null) return before;
-    return (await recordPayoutChange(db, change, environment)) ? change.after : 'missed';
+    const requiresOneTry = basis?.isRefusedSend === true;
+    if (await recordPayoutChange(db, change, environment, { requiresOneTry })) return change.after;
+    return requiresOneTry && (await isSendRepeated(db, { kind: 'payout', ...ref })) ? before : 'missed';
   });
 }
 

@@ -3,10 +3,12 @@ import { findCollection } from '../../db/payments/collection.ts';
 import { recordCollectionChange } from '../../db/payments/collection-change.ts';
 import type { Tx } from '../../db/database.ts';
 import { insertDiscrepancy } from '../../db/payments/discrepancy.ts';
+import { isSendRepeated } from '../../db/payments/payment-progress.ts';
 import { findReversal, updateReversal } from '../../db/payments/reversal.ts';
 import type { Clocks } from '../../domain/clocks.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { changeCollection } from '../../domain/payments/collection-change.ts';
+import type { StatusBasis } from '../../domain/payments/operator-status.ts';
 import type { PaymentRef } from '../../domain/payments/payment.ts';
 import type { Reversal } from '../../domain/payments/reversal.ts';
 import { changeReversal } from '../../domain/payments/reversal-change.ts';
@@ -18,6 +20,8 @@ export type RecordReversalTransition = {
   readonly ref: Omit<PaymentRef<'reversal'>, 'kind'>;
   readonly transition: ReversalTransitionInput;
   readonly at: Date;
+  /** Of the verified status from which the input follows; null without one. */
+  readonly basis: StatusBasis | null;
 };
 
 /** `isPosted` is false when the refund was paid after the operator had returned the collection: money left twice. */
@@ -26,11 +30,12 @@ export type RecordedReversal = { readonly reversal: Reversal; readonly isPosted:
 /**
  * Returns the reversal as it is afterwards; an input for which its state has no transition changes nothing. A
  * collection that the operator returned meanwhile stays reversed, and a discrepancy records that the money left twice.
- * `approval_expired` is recorded only when the expiry in the row has passed, `never_sent` and `never_accepted` are recorded only if the row and our own clock confirm it. Throws `reversal_not_found`.
+ * `approval_expired` is recorded only when the expiry in the row has passed, `never_sent` and `never_accepted` only if the row and
+ * our own clock confirm it, and the refusal of a send only while there was no other try. Throws `reversal_not_found`.
  */
 export async function recordReversalTransition(
   context: PaymentContext,
-  { ref, transition, at }: RecordReversalTransition,
+  { ref, transition, at, basis }: RecordReversalTransition,
 ): Promise<RecordedReversal> {
   const { clocks } = context;
   return context.db.withTransaction(async (tx) => {
@@ -47,10 +52,13 @@ export async function recordReversalTransition(
       const found = { kind: 'refunded_twice', operatorReceipt: null, reported: null, foundAt: at } as const;
       await insertDiscrepancy(tx, { kind: 'reversal', id, merchantId }, found);
     }
+    const requiresOneTry = basis?.isRefusedSend === true;
+    if (await updateReversal(tx, change, { requiresOneTry })) return { reversal: after, isPosted };
+    if (requiresOneTry && (await isSendRepeated(tx, { kind: 'reversal', ...ref }))) {
+      return { reversal: before, isPosted: true };
+    }
     // Another process recorded an outcome meanwhile: a retry of the activity finds it.
-    if (!(await updateReversal(tx, change)))
-      throw new Error(`${ref.id} changed while its transition was being recorded`);
-    return { reversal: after, isPosted };
+    throw new Error(`${ref.id} changed while its transition was being recorded`);
   });
 }
 

@@ -7,14 +7,9 @@ import {
   type KeyedRequest,
   type StoredResponse,
 } from '../../db/payments/idempotency-key.ts';
-import {
-  countApprovers,
-  findMemberRolesLocked,
-  insertApproval,
-  requireApprovals,
-  sumApprovedSince,
-} from '../../db/payments/approval.ts';
+import { countApprovers, insertApproval, requireApprovals, sumApprovedSince } from '../../db/payments/approval.ts';
 import { findPayout, lockPayouts } from '../../db/payments/payout.ts';
+import { findRolesLocked } from '../../db/accounts/member.ts';
 import { findPolicy } from '../../db/accounts/policy.ts';
 import { requireMayMoveMoney } from '../../db/accounts/waiting-time.ts';
 import { REFUSALS } from '../../domain/accounts/audit.ts';
@@ -48,7 +43,6 @@ type Release = {
   readonly idempotencyKey: string;
   readonly at: Date;
 };
-type Context = Omit<PaymentContext, 'db'>;
 
 export type ReleasePayout = Release & { readonly payoutId: string };
 export type ReleasePayouts = Release & { readonly payoutIds: readonly string[] };
@@ -142,7 +136,7 @@ type ReleaseResult =
   | { readonly payout: Payout; readonly error: null; readonly isNew: boolean }
   | { readonly payout: null; readonly error: DomainError; readonly isNew: false };
 
-async function tryToApprove(tx: Tx, payoutId: string, input: Release, context: Context): Promise<ReleaseResult> {
+async function tryToApprove(tx: Tx, payoutId: string, input: Release, context: PaymentContext): Promise<ReleaseResult> {
   try {
     const payout = await withSavepoint(tx, () => approve(tx, { of: DECIDED_PAYOUT, id: payoutId }, input, context));
     return { payout, error: null, isNew: true };
@@ -173,7 +167,7 @@ function keyed({ by, idempotencyKey: key, at }: Release, fingerprint: Buffer): K
 /** The merchant's policy. */
 async function requireApprover(tx: Tx, person: Person, environment: Environment, at: Date): Promise<Policy> {
   const { merchantId, userId } = person;
-  const roles = await findMemberRolesLocked(tx, merchantId, userId);
+  const roles = await findRolesLocked(tx, merchantId, userId);
   if (!holdsOneOf(roles, ['approver'])) throw permissionDenied('not an approver any more');
   const policy = await findPolicy(tx, merchantId);
   await requireMayMoveMoney(tx, { merchantId, userId, policy, environment, at });
@@ -188,7 +182,7 @@ async function approve<Payment extends DecidedPayment>(
   tx: Tx,
   { of, id }: Subject<Payment>,
   input: Release,
-  context: Context,
+  context: PaymentContext,
 ): Promise<Payment> {
   const { at } = input;
   const { person } = input.by;
@@ -199,22 +193,20 @@ async function approve<Payment extends DecidedPayment>(
   // A repeat by a person whose approval is recorded already releases nothing while another approval is missing.
   const own = payment.approvals.find((approval) => approval.userId === userId);
   const isRepeat = payment.state === 'queued' && own !== undefined;
-  if (isRepeat && (await countApprovals(tx, payment, of, context)) < payment.approvalsRequired) return payment;
+  const count = { of, policy, at };
+  if (isRepeat && (await countApprovals(tx, payment, count, context)) < payment.approvalsRequired) return payment;
   const since = new Date(at.getTime() - DAILY_LIMIT_WINDOW_MS);
   const approvedMinor = await sumApprovedSince(tx, merchantId, userId, since);
   const isCounted = own !== undefined && own.approvedAt > since;
   const releasedMinor = isCounted ? approvedMinor - payment.amountMinor : approvedMinor;
   checkRelease({ payment, person, policy, releasedMinor, at });
   of.checkMayRelease(payment);
+  checkRequest(payment, of, context);
   const attestation = context.releases.attestApproval(of.toAttested(payment), { userId, approvedAt: at });
   if (!isRepeat) await insertApproval(tx, { kind: of.noun, id: payment.id, userId, merchantId, at, attestation });
-  const approved: Payment = {
-    ...payment,
-    approvals: isRepeat ? payment.approvals : [...payment.approvals, { userId, approvedAt: at, attestation }],
-    // A policy that became stricter applies to queued payments; one that became looser does not.
-    approvalsRequired: Math.max(payment.approvalsRequired, approvalsRequired(policy, payment.amountMinor)),
-  };
-  const isReleased = (await countApprovals(tx, approved, of, context)) >= approved.approvalsRequired;
+  const approvals = isRepeat ? payment.approvals : [...payment.approvals, { userId, approvedAt: at, attestation }];
+  const approved = withApprovalsRequired({ ...payment, approvals }, policy, of, context);
+  const isReleased = (await countApprovals(tx, approved, count, context)) >= approved.approvalsRequired;
   const after = isReleased
     ? await release(tx, approved, { of, at }, context)
     : await waitForAnother(tx, approved, of, at);
@@ -228,27 +220,53 @@ async function approve<Payment extends DecidedPayment>(
   return after;
 }
 
-// An approval that nobody attested counts for nothing, and neither does that of a person who may approve no more.
+// What is queued may have been changed by hand since somebody requested it. The maker knows what they requested, and the
+// approver sees only the row.
+function checkRequest<Payment extends DecidedPayment>(
+  payment: Payment,
+  of: DecidedKind<Payment>,
+  context: PaymentContext,
+): void {
+  if (context.releases.isRequestAttested(of.toAttested(payment), payment, payment.requestAttestation)) return;
+  context.db.attestor.report({ table: `${of.noun}s`, key: payment.id });
+  throw new DomainError(
+    'state_conflict',
+    `This ${of.noun} is not recorded as it was requested. Reject it, and have it requested anew.`,
+  );
+}
+
+// A policy that became stricter applies to queued payments; one that became looser does not.
+function withApprovalsRequired<Payment extends DecidedPayment>(
+  payment: Payment,
+  policy: Policy,
+  of: DecidedKind<Payment>,
+  { releases }: PaymentContext,
+): Payment {
+  const needed = approvalsRequired(policy, payment.amountMinor);
+  if (needed <= payment.approvalsRequired) return payment;
+  const raised: Payment = { ...payment, approvalsRequired: needed };
+  return { ...raised, requestAttestation: releases.attestRequest(of.toAttested(raised), raised) };
+}
+
+// An approval that nobody attested counts for nothing, and neither does that of a person who may approve no more, or not yet
+// again: somebody else may have given it before their account was recovered.
 async function countApprovals<Payment extends DecidedPayment>(
   tx: Tx,
   payment: Payment,
-  of: DecidedKind<Payment>,
-  { releases }: Context,
+  { of, policy, at }: { readonly of: DecidedKind<Payment>; readonly policy: Policy; readonly at: Date },
+  { releases, environment }: PaymentContext,
 ): Promise<number> {
   const subject = of.toAttested(payment);
   const attested = payment.approvals.filter((approval) => releases.isApprovalAttested(subject, approval));
-  return countApprovers(
-    tx,
-    payment.merchantId,
-    attested.map(({ userId }) => userId),
-  );
+  const approvers = attested.map(({ userId }) => userId);
+  return countApprovers(tx, approvers, { merchantId: payment.merchantId, policy, environment, at });
 }
 
 async function release<Payment extends DecidedPayment>(
   tx: Tx,
   approved: Payment,
   { of, at }: { readonly of: DecidedKind<Payment>; readonly at: Date },
-  context: Context,
+  context: PaymentContext,
 ): Promise<Payment> {
   const sendDeadlineAt = new Date(at.getTime() + context.clocks.payoutSendDeadlineMs);
   const releaseAttestation = context.releases.attestRelease(of.toAttested(approved), { ...approved, sendDeadlineAt });
@@ -265,6 +283,7 @@ async function waitForAnother<Payment extends DecidedPayment>(
   { noun: kind }: DecidedKind<Payment>,
   at: Date,
 ): Promise<Payment> {
-  await requireApprovals(tx, { kind, id: approved.id, count: approved.approvalsRequired, at });
+  const { id, approvalsRequired: count, requestAttestation } = approved;
+  await requireApprovals(tx, { kind, id, count, requestAttestation, at });
   return { ...approved, updatedAt: at };
 }

@@ -1,16 +1,20 @@
 // Reads the audit log of a merchant.
-import { listAuditEntries as listRows } from '../../db/accounts/audit.ts';
+import { listAuditEntries as listRows, type AuditFilter } from '../../db/accounts/audit.ts';
+import { findNames } from '../../db/accounts/named-people.ts';
 import type { Database } from '../../db/database.ts';
 import { readPage, type Page } from '../../db/page.ts';
 import type { ListedAuditEntry } from '../../domain/accounts/audit.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 
-/** The newest entries recorded before the entry `before` (null: the newest of all), at most `limit`. */
+/** The newest entries that pass the filter, at most `limit`. */
 export async function listAuditEntries(
   db: Database,
   merchantId: MerchantId,
-  before: string | null,
+  filter: AuditFilter,
   limit: number,
 ): Promise<Page<ListedAuditEntry>> {
-  return readPage(limit, (count) => listRows(db, merchantId, before, count));
+  const { items, nextBefore } = await readPage(limit, (count) => listRows(db, merchantId, filter, count));
+  const people = items.map(({ userId }) => userId);
+  const names = await findNames(db, merchantId, people, []);
+  return { items: items.map((entry) => ({ ...entry, user: entry.userId && names.person(entry.userId) })), nextBefore };
 }

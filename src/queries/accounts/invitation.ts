@@ -1,7 +1,13 @@
 // Reads the open invitations of a merchant, and the one that a person may accept with the tokens they hold.
 import type { Database } from '../../db/database.ts';
-import { findInvitationByToken, listOpenInvitations, type InvitationTokens } from '../../db/accounts/invitation.ts';
-import { listMembers } from '../../db/accounts/member.ts';
+import {
+  findInvitationByToken,
+  listAttestedInvitations,
+  listOpenInvitations,
+  type InvitationTokens,
+} from '../../db/accounts/invitation.ts';
+import { listAttestedMembers, listMembers } from '../../db/accounts/member.ts';
+import { findMerchantName } from '../../db/accounts/merchant.ts';
 import { findUserByEmail } from '../../db/accounts/user.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import { invitationNotFound, type Invitation } from '../../domain/accounts/member.ts';
@@ -12,8 +18,8 @@ export type ListedInvitation = { readonly invitation: Invitation; readonly appro
 /** All open invitations with the approval that each needs, newest first. There are 100 at the most. */
 export async function listInvitations(db: Database, merchantId: MerchantId, at: Date): Promise<ListedInvitation[]> {
   return db.withTransaction(async (tx) => {
-    const members = await listMembers(tx, merchantId);
-    const invitations = await listOpenInvitations(tx, merchantId, at);
+    const members = await listAttestedMembers(tx, merchantId);
+    const invitations = await listAttestedInvitations(tx, merchantId, at);
     return invitations.map((invitation) => ({
       invitation,
       approval: approvalOf(invitation, { members, invitations }),
@@ -22,20 +28,21 @@ export async function listInvitations(db: Database, merchantId: MerchantId, at: 
 }
 
 /**
- * The open invitation that these tokens open, and whether the invited person has an account already. Throws
+ * The open invitation that these tokens open, the name of its merchant, and whether the invited person has an account. Throws
  * `invitation_not_found`, also while the invitation waits for a second person's approval.
  */
 export async function getInvitation(
   db: Database,
   tokens: InvitationTokens,
   at: Date,
-): Promise<{ readonly invitation: Invitation; readonly isKnownPerson: boolean }> {
+): Promise<{ readonly invitation: Invitation; readonly merchantName: string; readonly isKnownPerson: boolean }> {
   return db.withTransaction(async (tx) => {
     const invitation = await findInvitationByToken(tx, tokens, at);
     if (!invitation) throw invitationNotFound();
     const members = await listMembers(tx, invitation.merchantId);
     const invitations = await listOpenInvitations(tx, invitation.merchantId, at);
     if (approvalOf(invitation, { members, invitations }).state === 'waiting') throw invitationNotFound();
-    return { invitation, isKnownPerson: (await findUserByEmail(tx, invitation.email)) !== null };
+    const merchantName = await findMerchantName(tx, invitation.merchantId);
+    return { invitation, merchantName, isKnownPerson: (await findUserByEmail(tx, invitation.email)) !== null };
   });
 }

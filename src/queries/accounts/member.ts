@@ -1,6 +1,6 @@
 // Reads the members of a merchant, with the proposed changes that wait for approval.
 import type { Database } from '../../db/database.ts';
-import { listMembers as listRows } from '../../db/accounts/member.ts';
+import { listAttestedMembers } from '../../db/accounts/member.ts';
 import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
 import type { MerchantId } from '../../domain/ids.ts';
 import type { Member } from '../../domain/accounts/member.ts';
@@ -17,7 +17,7 @@ export type ListedMember = {
 /** All members in the order they joined. There are 200 at the most. */
 export async function listMembers(db: Database, merchantId: MerchantId, at: Date): Promise<ListedMember[]> {
   return db.withTransaction(async (tx) => {
-    const members = await listRows(tx, merchantId);
+    const members = await listAttestedMembers(tx, merchantId);
     const changes = await listPendingMemberChanges(tx, merchantId, at);
     return members.map((member) => ({
       member,

@@ -1,14 +1,16 @@
 // Reads a person's own sessions at one merchant.
 import type { Database } from '../../db/database.ts';
 import { listSessions } from '../../db/accounts/session.ts';
-import { sessionEndsAt, type ListedSession, type Session } from '../../domain/accounts/session.ts';
-
-/** A person with more sessions than this is shown those that were used last. */
-export const MAX_SESSIONS_SHOWN = 200;
+import {
+  MAX_SESSIONS_PER_MEMBER,
+  sessionEndsAt,
+  type ListedSession,
+  type Session,
+} from '../../domain/accounts/session.ts';
 
 /** The sessions that have not ended, the last used first. */
 export async function listOwnSessions(db: Database, current: Session, at: Date): Promise<ListedSession[]> {
-  const rows = await listSessions(db, current.person, MAX_SESSIONS_SHOWN);
+  const rows = await listSessions(db, current.person, { limit: MAX_SESSIONS_PER_MEMBER, at });
   return rows
     .map(({ tokenSha256, ...row }) => ({
       ...row,

@@ -1,7 +1,7 @@
 // Reads a session for its own person, with the merchants that they can log in to.
 import type { Database, Tx } from '../../db/database.ts';
-import { listOpenInvitations } from '../../db/accounts/invitation.ts';
-import { listMembers, listMerchantsOf } from '../../db/accounts/member.ts';
+import { listAttestedInvitations } from '../../db/accounts/invitation.ts';
+import { listAttestedMembers, listAttestedMerchantsOf } from '../../db/accounts/member.ts';
 import { listPendingMemberChanges } from '../../db/accounts/member-change.ts';
 import { listPendingPolicyChanges } from '../../db/accounts/policy-change.ts';
 import { listRecoveryNotices } from '../../db/accounts/recovery.ts';
@@ -12,6 +12,7 @@ import { findFailedLogIns } from '../../db/accounts/failed-log-in.ts';
 import { countRecoveryCodes } from '../../db/accounts/recovery-code.ts';
 import { findFactors, type Factors } from '../../db/accounts/second-factor.ts';
 import { countWaitingFor } from '../../db/payments/approval.ts';
+import { MAX_WAITING_SHOWN } from '../../domain/payments/approval.ts';
 import { movesMoneyFrom, waitingTimeMs } from '../../domain/accounts/waiting-time.ts';
 import type { Environment } from '../../domain/event.ts';
 import type { MerchantId } from '../../domain/ids.ts';
@@ -33,9 +34,6 @@ export type OwnSession = Session & {
   /** Money leaves the merchant only once another owner has a second factor. */
   readonly needsSecondOwner: boolean;
 };
-
-/** A number of payouts, or of reversals, that stands for itself and for any greater one. */
-export const MAX_WAITING_SHOWN = 1000;
 
 /** How much waits for the approval of this person as the second one. */
 export type WaitsForYou = {
@@ -59,7 +57,7 @@ export async function getOwnSession(
     const session = sha256 && (await findSession(tx, sha256, at));
     if (!session) throw notAuthenticated('the session has ended');
     const { person } = session;
-    const merchants = await listMerchantsOf(tx, person.userId);
+    const merchants = await listAttestedMerchantsOf(tx, person.userId);
     const { userId } = person;
     const factors = { ...(await findFactors(tx, userId)), recoveryCodes: await countRecoveryCodes(tx, userId) };
     const failedLogIns = await findFailedLogIns(tx, sha256);
@@ -96,8 +94,8 @@ async function countProposals(
   at: Date,
 ): Promise<Omit<WaitsForYou, 'payouts' | 'reversals'>> {
   if (!holdsOneOf(roles, ['admin'])) return { invitations: 0, memberChanges: 0, policyChanges: 0 };
-  const members = await listMembers(tx, merchantId);
-  const invitations = await listOpenInvitations(tx, merchantId, at);
+  const members = await listAttestedMembers(tx, merchantId);
+  const invitations = await listAttestedInvitations(tx, merchantId, at);
   const approvals = invitations.map((invitation) => approvalOf(invitation, { members, invitations }));
   const memberChanges = await listPendingMemberChanges(tx, merchantId, at);
   const policyChanges = await listPendingPolicyChanges(tx, merchantId, at);

@@ -1,20 +1,22 @@
 // Verifies the hash chains of audit logs, and exports them as JSON lines.
 import {
   countAuditHeads,
+  countEntriesLinkedTwice,
   countUnlinkedEntries,
-  listAllAuditChains,
-  listAuditChains,
   listLinkedEntries,
+  listRecordedChains,
   type AuditChain,
   type LinkedAuditEntry,
 } from '../../db/accounts/audit-chain.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import {
+  auditChainOf,
   auditHeadLine,
   auditLine,
   CHAIN_START,
   type AuditChainName,
   type AuditHead,
+  type RecordedAuditEntry,
 } from '../../domain/accounts/audit-chain.ts';
 import { checkAuditHead, hashAuditLine } from '../../security/audit-signature.ts';
 import type { KeyRing } from '../../security/sealing.ts';
@@ -27,6 +29,7 @@ export type VerifyAudit = {
   readonly chain: AuditChainName | null;
   readonly kept: readonly KeptHead[];
   readonly ring: KeyRing;
+  readonly at: Date;
 };
 
 export type AuditVerification = {
@@ -35,24 +38,39 @@ export type AuditVerification = {
   readonly heads: number;
   /** Entries that are too new to have their link. */
   readonly waiting: number;
-  /** What is wrong, a sentence each, at most 100; empty: every entry is as it was recorded. */
+  /**
+   * What is wrong, a sentence each, at most 100; empty: every entry is as it was recorded, and neither its link nor its
+   * signature is overdue.
+   */
   readonly faults: readonly string[];
 };
 
 const PAGE = 1000;
 const MOST_FAULTS = 100;
 const STATEMENT_TIMEOUT_MS = 600_000;
+/** Links are made each second and heads each hour: what waits for so long is kept from it. */
+const OVERDUE_LINK_MINUTES = 5;
+const OVERDUE_HEAD_HOURS = 2;
+const MINUTE_MS = 60_000;
+const NEVER = new Date(8.64e15);
 
 type Walk = { entries: number; heads: number; faults: string[] };
 
-/** Recomputes every hash from the entries that have their link when this begins. */
-export async function verifyAudit(db: Database, { chain, kept, ring }: VerifyAudit): Promise<AuditVerification> {
-  return db.withLongReads({ statementTimeoutMs: STATEMENT_TIMEOUT_MS }, async (reads) => {
-    const chains = chain === null ? await listAllAuditChains(reads) : await listAuditChains(reads, [chain]);
+/** Recomputes every hash, of the log as it is at one moment. */
+export async function verifyAudit(db: Database, { chain, kept, ring, at }: VerifyAudit): Promise<AuditVerification> {
+  const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, atOneMoment: true };
+  return db.withLongReads(limits, async (reads) => {
+    const chains = await listRecordedChains(reads, chain);
     const walk: Walk = { entries: 0, heads: 0, faults: [] };
-    for (const end of chains) await verifyChain(reads, end, { kept, ring, walk });
-    const { lost, waiting } = await countUnlinkedEntries(reads, chain);
-    if (lost > 0n) walk.faults.push(`${lost} entries have no link and wait for none`);
+    for (const end of chains) await verifyChain(reads, end, { kept, ring, at, walk });
+    const overdueBefore = new Date(at.getTime() - OVERDUE_LINK_MINUTES * MINUTE_MS);
+    const { lost, waiting, overdue } = await countUnlinkedEntries(reads, chain, overdueBefore);
+    if (overdue > 0n) {
+      walk.faults.push(`${overdue} entries have waited for their link for more than ${OVERDUE_LINK_MINUTES} minutes`);
+    }
+    if (lost > 0n) walk.faults.push(`${lost} entries have no link in their log, and wait for none`);
+    const twice = await countEntriesLinkedTwice(reads, chain);
+    if (twice > 0n) walk.faults.push(`${twice} entries have more than one link`);
     if (kept.length > 0 && chains.length === 0)
       walk.faults.push('there is no such log, although a head of it was kept');
     const faults = walk.faults.slice(0, MOST_FAULTS);
@@ -60,28 +78,30 @@ export async function verifyAudit(db: Database, { chain, kept, ring }: VerifyAud
   });
 }
 
-type Verifying = { readonly kept: readonly KeptHead[]; readonly ring: KeyRing; readonly walk: Walk };
+type Verifying = Pick<VerifyAudit, 'kept' | 'ring' | 'at'> & { readonly walk: Walk };
 
-async function verifyChain(reads: Queryable, end: AuditChain, { kept, ring, walk }: Verifying): Promise<void> {
+async function verifyChain(reads: Queryable, end: AuditChain, { kept, ring, at, walk }: Verifying): Promise<void> {
   const { chain } = end;
   const fault = (text: string) => walk.faults.length < MOST_FAULTS && walk.faults.push(`${chain}: ${text}`);
   let [position, previous, heads]: [bigint, Buffer, bigint] = [0n, CHAIN_START, 0n];
+  let unsignedSince: Date | null = null;
   for await (const linked of linkedEntries(reads, chain)) {
-    // What was linked since the end was read is not verified.
-    if (linked.position > end.position) break;
     if (linked.position !== position + 1n) fault(`entries ${position + 1n} to ${linked.position - 1n} are missing`);
     position = linked.position;
     const hash = hashOf(linked, chain, previous);
-    if (hash === null) fault(`entry ${position} is missing`);
-    else if (!hash.equals(linked.hash)) fault(`entry ${position} is not as it was recorded`);
+    if (linked.entry === null) fault(`entry ${position} is missing`);
+    else if (isForeign(linked.entry, chain)) fault(`entry ${position} is of another log`);
+    if (hash !== null && !hash.equals(linked.hash)) fault(`entry ${position} is not as it was recorded`);
     for (const head of kept) {
       const isOther = head.position === position && !head.hash.equals(hash ?? linked.hash);
       if (isOther) fault(`entry ${position} is not that of the head that was kept`);
     }
+    if (linked.entry && linked.entry.at < (unsignedSince ?? NEVER)) unsignedSince = linked.entry.at;
     if (linked.head) {
       heads += 1n;
       const wrong = faultOf(linked.head, linked.hash, ring);
-      if (wrong !== null) fault(`the head signed at entry ${position} ${wrong}`);
+      if (wrong === null) unsignedSince = null;
+      else fault(`the head signed at entry ${position} ${wrong}`);
     }
     walk.entries += 1;
     previous = linked.hash;
@@ -89,11 +109,19 @@ async function verifyChain(reads: Queryable, end: AuditChain, { kept, ring, walk
   if (position !== end.position || !previous.equals(end.hash)) {
     fault(`it has ${end.position} entries by its own record, and ${position} were found`);
   }
-  if ((await countAuditHeads(reads, end)) !== heads) fault('a signed head is of no entry');
+  if ((await countAuditHeads(reads, chain)) !== heads) fault('a signed head is of no entry');
   for (const head of kept) {
     if (head.position > position) fault(`entry ${head.position}, of the head that was kept, is missing`);
   }
+  if (unsignedSince !== null && at.getTime() - unsignedSince.getTime() > OVERDUE_HEAD_HOURS * 60 * MINUTE_MS) {
+    fault(`its entries since ${unsignedSince.toISOString()} are not signed`);
+  }
   walk.heads += Number(heads);
+}
+
+// The hash covers the name of the chain alone. It stands for the merchant of the entry only where the two are compared.
+function isForeign({ merchantId }: RecordedAuditEntry, chain: AuditChainName): boolean {
+  return auditChainOf(merchantId) !== chain;
 }
 
 function hashOf({ entry, position }: LinkedAuditEntry, chain: AuditChainName, previous: Buffer): Buffer | null {
@@ -113,6 +141,7 @@ export async function* exportAudit(db: Database, chain: AuditChainName, after: b
   let previous = await hashBefore(db, chain, after);
   for await (const { entry, position, hash, head } of linkedEntries(db, chain, after)) {
     if (entry === null) throw new Error(`entry ${position} of ${chain} is missing`);
+    if (isForeign(entry, chain)) throw new Error(`entry ${position} of ${chain} is of another log`);
     yield auditLine(entry, { chain, position, previous: previous.toString('hex') });
     if (head) yield auditHeadLine(head);
     previous = hash;

@@ -75,7 +75,7 @@ async function unsettled(reads: Queryable): Promise<LedgerFault[]> {
 
 /**
  * The faults of the ledger, at most 400: rows that the database should have refused, discrepancies that nobody has settled
- * yet, and payouts and refunds that the operator has not decided for days. Every fault is an alarm.
+ * yet, and payouts and refunds that have no outcome days after their release. Every fault is an alarm.
  */
 export async function checkLedger(db: Database, signal?: AbortSignal): Promise<readonly LedgerFault[]> {
   let progress = LEDGER_CHECK_START;

@@ -1,0 +1,32 @@
+// Records as of when the dispatcher has done what was due, and as of when final payments are rechecked.
+import type { Database } from '../db/database.ts';
+import { markDone } from '../db/housekeeping.ts';
+import { firstRecheckDueAt } from '../db/rechecks.ts';
+import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
+
+export type DispatchReport = {
+  /** `doneAsOf`: each of the dispatcher's loops has completed a pass that began then or later. */
+  run(doneAsOf: Date): Promise<void>;
+};
+
+export type DispatchReportOptions = {
+  readonly db: Database;
+  readonly operators: readonly OperatorId[];
+};
+
+/** Once a minute is enough to see that something stands still, and costs next to nothing. */
+const REPORT_EVERY_MS = 60_000;
+
+export function createDispatchReport({ db, operators }: DispatchReportOptions): DispatchReport {
+  let nextAtMs = 0;
+  return {
+    async run(doneAsOf) {
+      if (Date.now() < nextAtMs) return;
+      await markDone(db, { task: 'dispatch', doneAsOf, faults: 0 });
+      // Of a recheck that waits everything before it is done, whoever it is that does not make it.
+      const rechecksAsOf = (await firstRecheckDueAt(db, operators)) ?? new Date();
+      await markDone(db, { task: 'rechecks', doneAsOf: rechecksAsOf, faults: 0 });
+      nextAtMs = Date.now() + REPORT_EVERY_MS;
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// Names and removes a person's own passkeys.
+import { recordAct } from '../../db/accounts/audit.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import { listRolesOf } from '../../db/accounts/member.ts';
+import { deletePasskey, renamePasskey } from '../../db/accounts/passkey.ts';
+import { deleteRecoveryCodes } from '../../db/accounts/recovery-code.ts';
+import { findFactors, hasAny } from '../../db/accounts/second-factor.ts';
+import { forgetSecondFactor } from '../../db/accounts/session.ts';
+import { findUserLocked } from '../../db/accounts/user.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
+import { requiresSecondFactor, type ActedBy } from '../../domain/accounts/member.ts';
+import { passkeyNotFound } from '../../domain/accounts/passkey.ts';
+
+/** Throws `passkey_not_found`. */
+export async function namePasskey(
+  db: Database,
+  { id, name }: { readonly id: string; readonly name: string },
+  by: ActedBy,
+  at: Date,
+): Promise<void> {
+  await db.withTransaction(async (tx) => {
+    if (!isId('psk', id) || !(await renamePasskey(tx, by.person.userId, id, name))) throw passkeyNotFound();
+    await recordAct(tx, by, { action: 'passkey.named', subjectId: id, after: { name }, at });
+  });
+}
+
+/**
+ * The passkey opens nothing any more. Throws `passkey_not_found`, and `state_conflict` when it is the last second factor
+ * of a person whose roles, at any merchant, require one.
+ */
+export async function removePasskey(db: Database, id: string, by: ActedBy, at: Date): Promise<void> {
+  const { userId } = by.person;
+  await db.withTransaction(async (tx) => {
+    // The lock keeps a simultaneous removal of the other factor out.
+    await findUserLocked(tx, userId);
+    const name = isId('psk', id) ? await deletePasskey(tx, userId, id) : null;
+    if (name === null) throw passkeyNotFound();
+    await forgetLastFactor(tx, by);
+    await recordAct(tx, by, { action: 'passkey.removed', subjectId: id, before: { name }, at });
+  });
+}
+
+async function forgetLastFactor(tx: Tx, { person: { userId } }: ActedBy): Promise<void> {
+  if (hasAny(await findFactors(tx, userId))) return;
+  if (requiresSecondFactor(await listRolesOf(tx, userId))) {
+    throw new DomainError(
+      'state_conflict',
+      'A role of yours requires a second factor. Enrol another one before you remove this.',
+    );
+  }
+  await deleteRecoveryCodes(tx, userId);
+  await forgetSecondFactor(tx, userId);
+}

@@ -1,0 +1,47 @@
+// Reads collections for a merchant's people: with the names of whoever created them.
+import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
+import type { Database, Queryable } from '../../db/database.ts';
+import { countCollections as countRows, pageCollections } from '../../db/payments/collection.ts';
+import type { KnownPerson } from '../../domain/accounts/member.ts';
+import type { MerchantId } from '../../domain/ids.ts';
+import type { Collection } from '../../domain/payments/collection.ts';
+import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
+
+export type NamedCollection = {
+  readonly collection: Collection;
+  readonly createdBy: KnownPerson | null;
+  readonly apiKey: KnownKey | null;
+};
+
+/** One page; `listPage` says when it has fewer than it could. */
+export async function listNamedCollections(
+  db: Database,
+  merchantId: MerchantId,
+  request: ListRequest,
+): Promise<ListedPage<NamedCollection>> {
+  const { items, next } = await pageCollections(db, merchantId, request);
+  return { items: await withNames(db, merchantId, items), next };
+}
+
+export async function countCollections(
+  db: Database,
+  merchantId: MerchantId,
+  filter: ListFilter,
+): Promise<BoundedCount> {
+  return countRows(db, merchantId, filter);
+}
+
+async function withNames(
+  db: Queryable,
+  merchantId: MerchantId,
+  collections: readonly Collection[],
+): Promise<NamedCollection[]> {
+  const people = collections.map(({ createdBy }) => createdBy);
+  const keys = collections.map(({ apiKeyId }) => apiKeyId);
+  const names = await findNames(db, merchantId, people, keys);
+  return collections.map((collection) => ({
+    collection,
+    createdBy: collection.createdBy && names.person(collection.createdBy),
+    apiKey: collection.apiKeyId && names.key(collection.apiKeyId),
+  }));
+}

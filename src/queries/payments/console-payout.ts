@@ -1,0 +1,79 @@
+// Reads payouts for a merchant's people: with names, and for those that wait what an approver should know.
+import { findNames, type KnownKey } from '../../db/accounts/named-people.ts';
+import type { Database, Queryable } from '../../db/database.ts';
+import { findUsualAmount, listPayoutHistories } from '../../db/payments/payout-history.ts';
+import { countPayouts as countRows, pagePayouts } from '../../db/payments/payout.ts';
+import type { KnownPerson } from '../../domain/accounts/member.ts';
+import type { MerchantId } from '../../domain/ids.ts';
+import type { BoundedCount, ListedPage, ListFilter, ListRequest } from '../../domain/payments/payment-list.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
+import { warningsOf, type PayoutJudgement } from '../../domain/payments/payout-warnings.ts';
+
+export type NamedPayout = {
+  readonly payout: Payout;
+  readonly createdBy: KnownPerson;
+  readonly apiKey: KnownKey | null;
+  /** Oldest first. */
+  readonly approvals: readonly { readonly person: KnownPerson; readonly approvedAt: Date }[];
+  readonly decidedBy: KnownPerson | null;
+  /** Null: nobody decides on it any more. */
+  readonly judgement: PayoutJudgement | null;
+};
+
+/** One page, as things are then; `listPage` says when it has fewer than it could. */
+export async function listNamedPayouts(
+  db: Database,
+  merchantId: MerchantId,
+  request: ListRequest,
+  at: Date,
+): Promise<ListedPage<NamedPayout>> {
+  const { items, next } = await pagePayouts(db, merchantId, request);
+  return { items: await withNames(db, merchantId, items, at), next };
+}
+
+export async function countPayouts(db: Database, merchantId: MerchantId, filter: ListFilter): Promise<BoundedCount> {
+  return countRows(db, merchantId, filter);
+}
+
+async function withNames(
+  db: Queryable,
+  merchantId: MerchantId,
+  payouts: readonly Payout[],
+  at: Date,
+): Promise<NamedPayout[]> {
+  const people = payouts.flatMap(({ createdBy, approvals, decidedBy }) => [
+    createdBy,
+    decidedBy,
+    ...approvals.map(({ userId }) => userId),
+  ]);
+  const keys = payouts.map(({ apiKeyId }) => apiKeyId);
+  const names = await findNames(db, merchantId, people, keys);
+  const judgements = await judge(db, merchantId, payouts, at);
+  return payouts.map((payout) => ({
+    payout,
+    createdBy: names.person(payout.createdBy),
+    apiKey: payout.apiKeyId && names.key(payout.apiKeyId),
+    approvals: payout.approvals.map(({ userId, approvedAt }) => ({ person: names.person(userId), approvedAt })),
+    decidedBy: payout.decidedBy && names.person(payout.decidedBy),
+    judgement: judgements.get(payout.id) ?? null,
+  }));
+}
+
+async function judge(
+  db: Queryable,
+  merchantId: MerchantId,
+  payouts: readonly Payout[],
+  at: Date,
+): Promise<Map<Payout['id'], PayoutJudgement>> {
+  const queued = payouts.filter(({ state }) => state === 'queued');
+  if (queued.length === 0) return new Map();
+  const histories = await listPayoutHistories(db, merchantId, queued);
+  const usual = await findUsualAmount(db, merchantId, at);
+  return new Map(
+    queued.flatMap((payout) => {
+      const history = histories.get(payout.id);
+      if (!history) return [];
+      return [[payout.id, { earlier: history.earlier, warnings: warningsOf(payout, history, usual) }] as const];
+    }),
+  );
+}

@@ -1,0 +1,124 @@
+// Reads one collection or payout with everything that is recorded of it, at one moment.
+import { findNames, type Names } from '../../db/accounts/named-people.ts';
+import type { Database, Queryable, Tx } from '../../db/database.ts';
+import { findCollection } from '../../db/payments/collection.ts';
+import { listExchanges } from '../../db/payments/operator-exchange.ts';
+import { findUsualAmount, listPayoutHistories } from '../../db/payments/payout-history.ts';
+import { findPayout } from '../../db/payments/payout.ts';
+import {
+  listCallbacks,
+  listDeliveriesOfPayment,
+  listDiscrepanciesOf,
+  listRecordedStates,
+  listReversalsOf,
+  listTransfers,
+  type ListedRef,
+  type RecordedState,
+  type RequestedReversal,
+} from '../../db/payments/timeline.ts';
+import type { KnownPerson } from '../../domain/accounts/member.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { isId, type MerchantId } from '../../domain/ids.ts';
+import type { Collection } from '../../domain/payments/collection.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
+import { warningsOf } from '../../domain/payments/payout-warnings.ts';
+import { inOrder, MOST_OF_A_KIND, type TimelineEntry } from '../../domain/payments/timeline.ts';
+
+/** Throws `collection_not_found`. */
+export async function getCollectionTimeline(db: Database, merchantId: MerchantId, id: string) {
+  return db.withTransaction(async (tx) => {
+    const collection = isId('col', id) ? await findCollection(tx, merchantId, id) : null;
+    if (!collection) throw new DomainError('collection_not_found', 'There is no collection with this id.');
+    const ref: ListedRef = { kind: 'collection', id: collection.id, merchantId };
+    const reversals = await listReversalsOf(tx, merchantId, collection.id);
+    const people = [collection.createdBy, ...reversals.map(({ requestedBy }) => requestedBy)];
+    const names = await findNames(tx, merchantId, people, [collection.apiKeyId]);
+    const createdBy = collection.createdBy && names.person(collection.createdBy);
+    const timeline = inOrder([
+      createdEntry(collection, createdBy),
+      ...statesOf(await listRecordedStates(tx, ref), () => null),
+      ...reversals.map((reversal) => reversalEntry(reversal, names)),
+      ...(await readShared(tx, ref, reversals)),
+    ]);
+    const apiKey = collection.apiKeyId && names.key(collection.apiKeyId);
+    return { collection, createdBy, apiKey, timeline };
+  });
+}
+
+/** Throws `payout_not_found`. */
+export async function getPayoutTimeline(db: Database, merchantId: MerchantId, id: string, at: Date) {
+  return db.withTransaction(async (tx) => {
+    const payout = isId('pay', id) ? await findPayout(tx, merchantId, id) : null;
+    if (!payout) throw new DomainError('payout_not_found', 'There is no payout with this id.');
+    const ref: ListedRef = { kind: 'payout', id: payout.id, merchantId };
+    const approvers = payout.approvals.map(({ userId }) => userId);
+    const people = [payout.createdBy, payout.decidedBy, ...approvers];
+    const names = await findNames(tx, merchantId, people, [payout.apiKeyId]);
+    const approvals = payout.approvals.map(({ userId, approvedAt }) => ({ person: names.person(userId), approvedAt }));
+    const createdBy = names.person(payout.createdBy);
+    const decidedBy = payout.decidedBy && names.person(payout.decidedBy);
+    const actors: Actors = { createdBy, releasedBy: approvals.at(-1)?.person ?? null, decidedBy };
+    const timeline = inOrder([
+      ...statesOf(await listRecordedStates(tx, ref), (state) => actorOf(state, actors)),
+      ...approvals.map(({ person, approvedAt }): TimelineEntry => ({ kind: 'approval', at: approvedAt, of: person })),
+      ...(await readShared(tx, ref, [])),
+    ]);
+    const apiKey = payout.apiKeyId && names.key(payout.apiKeyId);
+    const judgement = payout.state === 'queued' ? await judge(tx, payout, at) : null;
+    return { payout, createdBy, apiKey, approvals, decidedBy, judgement, timeline };
+  });
+}
+
+async function readShared(tx: Tx, ref: ListedRef, reversals: readonly RequestedReversal[]): Promise<TimelineEntry[]> {
+  const ids = [ref.id, ...reversals.map(({ id }) => id)];
+  const exchanges = await listExchanges(tx, ids, MOST_OF_A_KIND);
+  return [
+    ...exchanges.map((of): TimelineEntry => ({ kind: 'operator_exchange', at: of.startedAt, of })),
+    ...(await listCallbacks(tx, ref)),
+    ...(await listTransfers(tx, ref)),
+    ...(await listDeliveriesOfPayment(tx, ref)),
+    ...(await listDiscrepanciesOf(tx, ids)),
+  ];
+}
+
+// No event reports that a collection was created.
+function createdEntry({ createdAt }: Collection, by: KnownPerson | null): TimelineEntry {
+  return {
+    kind: 'state',
+    at: createdAt,
+    of: { state: 'initiated', previousState: null, isLate: false, eventId: null, by },
+  };
+}
+
+type State = Extract<TimelineEntry, { kind: 'state' }>['of']['state'];
+
+function statesOf(rows: readonly RecordedState[], by: (state: State) => KnownPerson | null): TimelineEntry[] {
+  return rows.map(({ type, createdAt, ...row }) => {
+    const state = type.slice(type.indexOf('.') + 1) as State;
+    return { kind: 'state', at: createdAt, of: { ...row, state, by: by(state) } };
+  });
+}
+
+type Actors = {
+  readonly createdBy: KnownPerson;
+  readonly releasedBy: KnownPerson | null;
+  readonly decidedBy: KnownPerson | null;
+};
+
+function actorOf(state: State, { createdBy, releasedBy, decidedBy }: Actors): KnownPerson | null {
+  if (state === 'queued') return createdBy;
+  if (state === 'released') return releasedBy;
+  return state === 'rejected' || state === 'cancelled' ? decidedBy : null;
+}
+
+function reversalEntry({ id, state, requestedBy, createdAt }: RequestedReversal, names: Names): TimelineEntry {
+  return { kind: 'reversal', at: createdAt, of: { id, state, requestedBy: names.person(requestedBy) } };
+}
+
+async function judge(db: Queryable, payout: Payout, at: Date) {
+  const { merchantId } = payout;
+  const history = (await listPayoutHistories(db, merchantId, [payout])).get(payout.id);
+  if (!history) return null;
+  const usual = await findUsualAmount(db, merchantId, at);
+  return { earlier: history.earlier, warnings: warningsOf(payout, history, usual) };
+}

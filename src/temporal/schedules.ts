@@ -1,0 +1,125 @@
+// The schedules of the sweep and of the ledger check: created, brought up to date, and restored when somebody removed or
+// paused them.
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type Client,
+  type ScheduleDescription,
+} from '@temporalio/client';
+import type { Log } from '../log.ts';
+import {
+  LEDGER_CHECK_WORKFLOW,
+  ledgerCheckScheduleId,
+  RECONCILIATION_WORKFLOW,
+  reconciliationScheduleId,
+  reconciliationTaskQueue,
+} from '../../workflows/contract.ts';
+
+export type ScheduleIntervals = {
+  readonly sweepEveryMs: number;
+  readonly sweepTimeoutMs: number;
+  readonly ledgerCheckEveryMs: number;
+  readonly ledgerCheckTimeoutMs: number;
+};
+
+export type Schedule = {
+  readonly scheduleId: string;
+  readonly workflowType: string;
+  readonly taskQueue: string;
+  readonly everyMs: number;
+  /** An open run keeps the next one from starting: one that cannot progress must not do so for ever. */
+  readonly timeoutMs: number;
+};
+
+export function schedulesFor(prefix: string, intervals: ScheduleIntervals): Schedule[] {
+  const taskQueue = reconciliationTaskQueue(prefix);
+  return [
+    {
+      scheduleId: reconciliationScheduleId(prefix),
+      workflowType: RECONCILIATION_WORKFLOW,
+      taskQueue,
+      everyMs: intervals.sweepEveryMs,
+      timeoutMs: intervals.sweepTimeoutMs,
+    },
+    {
+      scheduleId: ledgerCheckScheduleId(prefix),
+      workflowType: LEDGER_CHECK_WORKFLOW,
+      taskQueue,
+      everyMs: intervals.ledgerCheckEveryMs,
+      timeoutMs: intervals.ledgerCheckTimeoutMs,
+    },
+  ];
+}
+
+/** Creates the schedule, or makes the one that is there as we want it, and has it run. */
+export async function ensureSchedule(client: Client, schedule: Schedule): Promise<void> {
+  if (await create(client, schedule)) return;
+  await rewrite(client, schedule);
+}
+
+/**
+ * Creates the schedule again if it is gone, and has it run again if it does not, each with an error in the log. Its interval
+ * stays as it is: while one version of the service replaces another, two workers may want two intervals.
+ */
+export async function restoreSchedule(client: Client, schedule: Schedule, log: Log): Promise<void> {
+  const { scheduleId, everyMs } = schedule;
+  const found = await describe(client, scheduleId);
+  if (found === null) {
+    if (await create(client, schedule)) log.error({ scheduleId }, 'a schedule was gone, and is created again');
+    return;
+  }
+  const why = whyItStandsStill(found, schedule);
+  if (why !== null) {
+    await rewrite(client, schedule);
+    log.error({ scheduleId, why, note: found.state.note }, 'a schedule did not run what it should, and does again');
+    return;
+  }
+  const intervals = (found.spec.intervals ?? []).map(({ every }) => every);
+  if (intervals.length === 1 && intervals[0] === everyMs) return;
+  log.warn({ scheduleId, intervals, everyMs }, 'a schedule has another interval than this process would give it');
+}
+
+function whyItStandsStill({ action, state, info }: ScheduleDescription, schedule: Schedule): string | null {
+  if (action.workflowType !== schedule.workflowType || action.taskQueue !== schedule.taskQueue) return 'other work';
+  if (state.paused) return 'paused';
+  if (state.remainingActions !== undefined) return 'limited';
+  return info.nextActionTimes.length === 0 ? 'no next time' : null;
+}
+
+async function describe(client: Client, scheduleId: string): Promise<ScheduleDescription | null> {
+  try {
+    return await client.schedule.getHandle(scheduleId).describe();
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  }
+}
+
+/** False when it is there. */
+async function create(client: Client, schedule: Schedule): Promise<boolean> {
+  try {
+    await client.schedule.create({ scheduleId: schedule.scheduleId, ...wanted(schedule) });
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleAlreadyRunning) return false;
+    throw error;
+  }
+}
+
+async function rewrite(client: Client, schedule: Schedule): Promise<void> {
+  const { action, ...rest } = wanted(schedule);
+  await client.schedule.getHandle(schedule.scheduleId).update((previous) => ({
+    ...rest,
+    action: { ...action, workflowId: previous.action.workflowId },
+    state: { paused: false },
+  }));
+}
+
+// No second run starts while one is open, and a missed run is not made up for.
+function wanted({ workflowType, taskQueue, everyMs, timeoutMs }: Schedule) {
+  return {
+    spec: { intervals: [{ every: everyMs }] },
+    action: { type: 'startWorkflow' as const, workflowType, taskQueue, workflowExecutionTimeout: timeoutMs },
+    policies: { overlap: 'SKIP' as const, catchupWindow: everyMs },
+  };
+}

@@ -1,0 +1,39 @@
+// A payment that its operator leaves undecided for long: its history stays short, so that a restart can replay all of them.
+import assert from 'node:assert/strict';
+import { temporalClient } from '../support/engines.ts';
+import { callBack, pay, untilState } from '../support/payments.ts';
+import { startScriptedOperator } from '../support/scripted-operator.ts';
+import { eventually } from '../support/test-environment.ts';
+import { useFixture } from '../support/use-fixture.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+
+describe('the workflow of a payment that is queried again and again', () => {
+  const operator = useFixture(startScriptedOperator);
+  const testEnv = useTestEnvironment(() => ({
+    environment: {
+      MALIPO_POLL_SCHEDULE_MS: '50',
+      MALIPO_MINIMUM_QUERY_GAP_MS: '50',
+      MALIPO_PROMPT_WINDOW_MS: '600000',
+      MALIPO_MTN_MOMO_BASE_URL: operator.url,
+    },
+  }));
+  before(() => {
+    operator.setStatus({ status: 'PENDING' });
+  });
+  after(() => operator.stop());
+
+  it('begins a new history within some hundred events, hears callbacks after it, and ends as the operator says', async function () {
+    this.timeout(120_000);
+    const payment = await pay(testEnv, '000');
+    await untilState(testEnv, payment, 'prompted');
+    const { workflow } = await temporalClient();
+    const { runId: firstRunId } = await workflow.getHandle(payment.workflowId).describe();
+    const first = workflow.getHandle(payment.workflowId, firstRunId);
+    await eventually('another run', async () => (await first.describe()).status.name === 'CONTINUED_AS_NEW', 60_000);
+    const { historyLength } = await first.describe();
+    assert.ok(historyLength < 600, `its history has ${historyLength} events`);
+    operator.setStatus({ status: 'SUCCESSFUL' });
+    await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
+    await untilState(testEnv, payment, 'succeeded');
+  });
+});
