@@ -2,10 +2,12 @@
 import { createSecretKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { CLOCK_NAMES, DEMO_CLOCKS, REAL_CLOCKS, type ClockName, type Clocks } from './domain/clocks.ts';
+import { loadClocks } from './clock-settings.ts';
+import type { Clocks } from './domain/clocks.ts';
 import { MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts';
 import type { KeyRing } from './security/sealing.ts';
-import { findContradictions } from './unsafe-settings.ts';
+import { fileSetting, readSecretFiles } from './secret-files.ts';
+import { findContradictions, findOpenDatabase } from './unsafe-settings.ts';
 
 /** Text that prints as `***`; `reveal()` returns it. */
 export class Secret {
@@ -77,7 +79,7 @@ const keyRing = z.string().transform((text, context): KeyRing => {
   return z.NEVER;
 });
 
-/** Each of MTN's products has its own credentials; a server needs both. */
+/** Each of MTN's products has its own credentials; a worker needs both. */
 const MTN_CREDENTIALS = {
   MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY: secret,
   MALIPO_MTN_MOMO_COLLECTION_API_USER: z.string().min(1),
@@ -98,7 +100,7 @@ const SETTINGS = z.object({
   MALIPO_METRICS_HOST: z.string().default('127.0.0.1'),
   MALIPO_METRICS_PORT: port.default(9464),
   // The origin that browsers show: a log-in from a page of another origin is refused.
-  MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
+  MALIPO_PUBLIC_URL: z.url({ protocol: /^https?$/ }).default('http://localhost:8080'),
   // The address for the callbacks of operators, if it is not the public one.
   MALIPO_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
   MALIPO_TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0),
@@ -144,13 +146,18 @@ const SETTINGS = z.object({
   MALIPO_MTN_MOMO_BASE_URL: z.url({ protocol: /^https?$/ }),
   // Each of MTN's is one country's: what it does not serve is refused when it is requested.
   MALIPO_MTN_MOMO_TARGET_ENVIRONMENT: z.enum(MTN_TARGET_ENVIRONMENTS),
-  ...MTN_CREDENTIALS,
+  // A worker's, which alone calls the operator: `findMissingCredentials`.
+  ...z.object(MTN_CREDENTIALS).partial().shape,
   MALIPO_MTN_MOMO_CONNECTIONS: count.default(16),
   MALIPO_CLOCKS: z.enum(['real', 'demo']).default('real'),
 });
 
+type MtnCredentials = Readonly<{ subscriptionKey: Secret; apiUser: string; apiKey: Secret }>;
+
 export type Config = Readonly<{
   settings: Readonly<z.infer<typeof SETTINGS>>;
+  /** Null where one is not set, which is no process with the role `worker`. */
+  mtnMomo: Readonly<{ collection: MtnCredentials; disbursement: MtnCredentials }> | null;
   temporalNamespace: string;
   clocks: Clocks;
 }>;
@@ -172,18 +179,14 @@ export type SandboxProcessSettings = Readonly<z.infer<typeof SANDBOX_SETTINGS>>;
 
 /** The sandbox process's settings. It shares the operator's credentials with the server: it is the other side. */
 export function loadSandboxSettings(environment: Environment): SandboxProcessSettings {
-  const parsed = SANDBOX_SETTINGS.safeParse(withoutEmpty(environment));
-  if (parsed.success) return Object.freeze(parsed.data);
-  throw unusable(describeIssues(parsed.error));
+  return read(SANDBOX_SETTINGS, environment);
 }
 
 const MIGRATE_SETTINGS = z.object({ MALIPO_DATABASE_OWNER_URL: databaseUrl });
 
 /** What the migration needs beside the server's configuration: the account that owns the database. */
 export function loadMigrateSettings(environment: Environment): Readonly<z.infer<typeof MIGRATE_SETTINGS>> {
-  const parsed = MIGRATE_SETTINGS.safeParse(withoutEmpty(environment));
-  if (parsed.success) return Object.freeze(parsed.data);
-  throw unusable(describeIssues(parsed.error));
+  return readVerified(MIGRATE_SETTINGS, environment, 'MALIPO_DATABASE_OWNER_URL');
 }
 
 const ACCOUNTS_SETTINGS = z.object({
@@ -196,9 +199,7 @@ const ACCOUNTS_SETTINGS = z.object({
 
 /** The addresses by which the accounts of the database are created: each names its account, its password and its database. */
 export function loadAccountsSettings(environment: Environment): Readonly<z.infer<typeof ACCOUNTS_SETTINGS>> {
-  const parsed = ACCOUNTS_SETTINGS.safeParse(withoutEmpty(environment));
-  if (parsed.success) return Object.freeze(parsed.data);
-  throw unusable(describeIssues(parsed.error));
+  return readVerified(ACCOUNTS_SETTINGS, environment, 'MALIPO_DATABASE_ADMIN_URL');
 }
 
 const START_SETTINGS = z.object({
@@ -230,22 +231,61 @@ export function loadStartSettings(environment: Environment): {
 
 /** The configuration in `environment`. Throws one ConfigError that lists every problem and shows no secret's value. */
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const present = withoutEmpty(environment);
+  const { environment: present, problems: ofFiles } = resolve(SETTINGS, environment);
   const parsed = SETTINGS.safeParse(present);
   const problems = parsed.success ? [] : describeIssues(parsed.error);
+  problems.push(...findMissingCredentials(present));
   const clocks = loadClocks(present, problems);
   problems.push(...findContradictions(present));
-  if (!parsed.success || problems.length > 0) throw unusable(problems);
+  if (!parsed.success || problems.length > 0 || ofFiles.size > 0) throw unusable(withFiles(problems, ofFiles));
   const settings = Object.freeze(parsed.data);
   return Object.freeze({
     settings,
+    mtnMomo: credentialsIn(settings),
     temporalNamespace: settings.MALIPO_TEMPORAL_NAMESPACE ?? `malipo-${settings.MALIPO_ENVIRONMENT}`,
     clocks: Object.freeze(clocks),
   });
 }
 
+/**
+ * The configuration of a command that serves nobody and calls no operator: it needs none of the operator's credentials.
+ * Throws as `loadConfig` does.
+ */
+export function loadCommandConfig(environment: Environment): Config {
+  return loadConfig({ ...environment, MALIPO_ROLES: 'dispatcher' });
+}
+
+// So the processes that anybody can reach need not hold what moves money at the operator.
+function findMissingCredentials(present: Environment): string[] {
+  const chosen = roles.safeParse(present['MALIPO_ROLES'] ?? ROLES.join());
+  if (!chosen.success || !chosen.data.includes('worker')) return [];
+  const missing = Object.keys(MTN_CREDENTIALS).filter((name) => present[name] === undefined);
+  return missing.map((name) => `${name}: ${NEEDED_BY_WORKERS}`);
+}
+
+function credentialsIn(settings: Config['settings']): Config['mtnMomo'] {
+  const collection = credentials(
+    settings.MALIPO_MTN_MOMO_COLLECTION_SUBSCRIPTION_KEY,
+    settings.MALIPO_MTN_MOMO_COLLECTION_API_USER,
+    settings.MALIPO_MTN_MOMO_COLLECTION_API_KEY,
+  );
+  const disbursement = credentials(
+    settings.MALIPO_MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY,
+    settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_USER,
+    settings.MALIPO_MTN_MOMO_DISBURSEMENT_API_KEY,
+  );
+  return collection && disbursement && { collection, disbursement };
+}
+
+function credentials(subscriptionKey?: Secret, apiUser?: string, apiKey?: Secret): MtnCredentials | null {
+  return subscriptionKey && apiUser !== undefined && apiKey ? { subscriptionKey, apiUser, apiKey } : null;
+}
+
+const NEEDED_BY_WORKERS = 'required with the role worker';
+
 /** What applies when a setting without a default is not set. */
 const WITHOUT_DEFAULT: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.keys(MTN_CREDENTIALS).map((name) => [name, NEEDED_BY_WORKERS])),
   MALIPO_TEMPORAL_NAMESPACE: 'from the environment’s name',
   MALIPO_SANDBOX_DATA_FILE: 'kept in memory only',
 };
@@ -256,6 +296,12 @@ const SHAPES = {
   migrate: MIGRATE_SETTINGS.shape,
   accounts: ACCOUNTS_SETTINGS.shape,
 };
+
+/** The settings of all processes that may come from a file, by the names of the settings that name the files. */
+export function secretFileSettings(): string[] {
+  const names = Object.values(SHAPES).flatMap(secretNames);
+  return [...new Set(names)].map(fileSetting);
+}
 
 /** A process's settings with what applies when they are not set, for the page that lists them. */
 export function describeSettings(process: keyof typeof SHAPES): { name: string; fallback: string }[] {
@@ -270,14 +316,46 @@ export function describeSettings(process: keyof typeof SHAPES): { name: string; 
   });
 }
 
-/** The name under which a duration is set: `promptWindowMs` is `MALIPO_PROMPT_WINDOW_MS`. */
-export function clockSetting(name: ClockName): string {
-  return `MALIPO_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
-}
-
 // An empty variable counts as not set, as in compose files.
 function withoutEmpty(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+}
+
+const HIDDEN: ReadonlySet<unknown> = new Set([secret, databaseUrl, keyRing]);
+
+function secretNames(shape: z.ZodRawShape): string[] {
+  return Object.entries(shape).flatMap(([name, schema]) =>
+    HIDDEN.has(schema instanceof z.ZodOptional ? schema.unwrap() : schema) ? [name] : [],
+  );
+}
+
+function resolve(schema: z.ZodObject, environment: Environment) {
+  return readSecretFiles(withoutEmpty(environment), secretNames(schema.shape));
+}
+
+/** What is wrong with a file is said once, and not that its setting is missing besides. */
+function withFiles(problems: readonly string[], ofFiles: ReadonlyMap<string, string>): string[] {
+  return [...ofFiles.values(), ...problems.filter((line) => !ofFiles.has(line.split(':', 1)[0] ?? ''))];
+}
+
+function read<Schema extends z.ZodObject>(schema: Schema, environment: Environment): Readonly<z.output<Schema>> {
+  const { environment: present, problems } = resolve(schema, environment);
+  const parsed = schema.safeParse(present);
+  if (parsed.success && problems.size === 0) return Object.freeze(parsed.data);
+  throw unusable(withFiles(parsed.success ? [] : describeIssues(parsed.error), problems));
+}
+
+/** In the live environment, the address that the process connects to must be one whose other end is verified. */
+function readVerified<Schema extends z.ZodObject>(
+  schema: Schema,
+  environment: Environment,
+  address: keyof Schema['shape'] & string,
+): Readonly<z.output<Schema>> {
+  const settings = read(schema, environment);
+  const { environment: present } = resolve(schema, environment);
+  const problems = present['MALIPO_ENVIRONMENT'] === 'live' ? findOpenDatabase(present, address) : [];
+  if (problems.length > 0) throw unusable(problems);
+  return settings;
 }
 
 function describeIssues(error: z.ZodError): string[] {
@@ -286,34 +364,4 @@ function describeIssues(error: z.ZodError): string[] {
 
 function unusable(problems: readonly string[]): ConfigError {
   return new ConfigError(`the configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
-}
-
-// Work that repeats at a shorter interval would leave no time for anything else.
-const SHORTEST_DURATION_MS = 50;
-
-function loadClocks(environment: Environment, problems: string[]): Clocks {
-  const base: Clocks = environment['MALIPO_CLOCKS'] === 'demo' ? DEMO_CLOCKS : REAL_CLOCKS;
-  const entries = CLOCK_NAMES.map((name) => {
-    const value: number | readonly number[] = base[name];
-    const setting = clockSetting(name);
-    const text = environment[setting];
-    if (text === undefined) return [name, value];
-    const isSchedule = typeof value !== 'number';
-    const numbers = text.split(',').map(Number);
-    // The first attempt of a delivery has no wait; nothing repeats at that step.
-    const repeated = name === 'deliveryScheduleMs' && numbers[0] === 0 ? numbers.slice(1) : numbers;
-    const isValid =
-      numbers.every(Number.isSafeInteger) &&
-      repeated.every((number) => number >= SHORTEST_DURATION_MS) &&
-      (isSchedule || numbers.length === 1);
-    const form = isSchedule ? 'milliseconds, comma-separated' : 'milliseconds';
-    if (!isValid) problems.push(`${setting}: must be ${form}, ${SHORTEST_DURATION_MS} or more`);
-    return [name, isSchedule ? numbers : numbers[0]];
-  });
-  const clocks = Object.fromEntries(entries) as Clocks;
-  if (clocks.notFoundGraceMs <= clocks.operatorTimeoutMs) {
-    // Otherwise a payment could expire while the operator may still accept it.
-    problems.push('MALIPO_NOT_FOUND_GRACE_MS: must be longer than MALIPO_OPERATOR_TIMEOUT_MS');
-  }
-  return clocks;
 }

@@ -5,6 +5,8 @@ import { MTN_TARGET_ENVIRONMENTS } from './domain/payments/operator-catalogue.ts
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+const LIVE_CHECKS = [findUnsafeLiveSettings, findOpenLiveTransport, findGuessableKeys, findMissingLimits];
+
 // A configuration that could lose money, or let the wrong people in, is refused at start. The checks read the raw
 // settings, so that these problems are listed together with all others.
 export function findContradictions(environment: Environment): string[] {
@@ -13,17 +15,49 @@ export function findContradictions(environment: Environment): string[] {
     ...findSharedKeys(environment),
     ...findMixedEnvironments(environment, isLive),
     ...findIncompleteTransport(environment),
-    ...(isLive ? [...findUnsafeLiveSettings(environment), ...findOpenLiveTransport(environment)] : []),
+    ...(isLive ? LIVE_CHECKS.flatMap((find) => find(environment)) : []),
   ];
 }
 
 // Whoever gets the key that opens stored secrets must not be able to attest a status or an approval with it.
 function findSharedKeys({ MALIPO_SECRET_KEYS: sealing = '', MALIPO_ATTESTATION_KEYS: attesting = '' }: Environment) {
-  const bytesOf = (ring: string) =>
-    ring.split(',').map((entry) => Buffer.from(entry.trim().split(':')[1] ?? '', 'base64'));
   const sealingKeys = bytesOf(sealing);
   const isShared = bytesOf(attesting).some((key) => key.length > 0 && sealingKeys.some((other) => other.equals(key)));
   return isShared ? ['MALIPO_ATTESTATION_KEYS: must have no key of MALIPO_SECRET_KEYS'] : [];
+}
+
+function bytesOf(ring: string): Buffer[] {
+  return ring.split(',').map((entry) => Buffer.from(entry.trim().split(':')[1] ?? '', 'base64'));
+}
+
+function findGuessableKeys(environment: Environment): string[] {
+  return ['MALIPO_SECRET_KEYS', 'MALIPO_ATTESTATION_KEYS']
+    .filter((name) => bytesOf(environment[name] ?? '').some(isGuessable))
+    .map((name) => `${name}: must have keys of random bytes alone in the live environment: openssl rand -base64 32`);
+}
+
+// Of 32 random bytes nearly all differ, and so do the steps between them; and hardly ever are they all printable.
+const LEAST_DISTINCT_BYTES = 16;
+
+function isGuessable(key: Buffer): boolean {
+  if (key.length === 0) return false;
+  const steps = key.map((byte, index) => byte - (key[index - 1] ?? 0));
+  const hasPattern = [key, steps].some((bytes) => new Set(bytes).size < LEAST_DISTINCT_BYTES);
+  return hasPattern || key.every((byte) => byte >= 0x20 && byte < 0x7f);
+}
+
+const LIMITS = [
+  'MALIPO_RATE_LIMIT_PER_SECOND',
+  'MALIPO_OPERATOR_RATE_LIMIT_PER_SECOND',
+  'MALIPO_KEY_RATE_LIMIT_PER_SECOND',
+  'MALIPO_REFUSED_KEYS_PER_ADDRESS',
+];
+
+// Behind an edge that limits too, a high number is as good as none.
+function findMissingLimits(environment: Environment): string[] {
+  return LIMITS.filter((name) => environment[name] !== undefined && Number(environment[name]) === 0).map(
+    (name) => `${name}: must be a limit in the live environment, and 0 is none`,
+  );
 }
 
 const TEMPORAL_TLS_PARTS = [
@@ -46,7 +80,7 @@ function findIncompleteTransport(environment: Environment): string[] {
     problems.push('MALIPO_TEMPORAL_TLS_KEY_FILE: the certificate and its key are set together');
   }
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
-    const file = databaseParameter(environment, name);
+    const file = parameterOf(environment['MALIPO_DATABASE_URL'], name);
     if (file !== null && !isReadable(file))
       problems.push(`MALIPO_DATABASE_URL: ${name} names a file that cannot be read`);
   }
@@ -56,11 +90,14 @@ function findIncompleteTransport(environment: Environment): string[] {
 // What the operators of a network between the service and its engines could read or change, or who could reach them.
 function findOpenLiveTransport(environment: Environment): string[] {
   const problems: string[] = [];
-  if (databaseParameter(environment, 'sslmode') !== 'verify-full') {
-    problems.push('MALIPO_DATABASE_URL: must have sslmode=verify-full in the live environment');
-  }
+  problems.push(...findOpenDatabase(environment, 'MALIPO_DATABASE_URL'));
   if (environment['MALIPO_TEMPORAL_TLS'] !== 'true') {
     problems.push('MALIPO_TEMPORAL_TLS: must be true in the live environment');
+  }
+  // TLS says to us who Temporal is, and to Temporal nothing about us.
+  const provesUs = ['MALIPO_TEMPORAL_API_KEY', 'MALIPO_TEMPORAL_TLS_CERTIFICATE_FILE'];
+  if (provesUs.every((name) => environment[name] === undefined)) {
+    problems.push(`MALIPO_TEMPORAL_API_KEY: or a client certificate must be set in the live environment`);
   }
   // The service speaks HTTP itself, so an https address has a proxy in front of it, and without it everybody has one address.
   if (Number(environment['MALIPO_TRUSTED_PROXIES'] ?? 0) === 0) {
@@ -68,15 +105,24 @@ function findOpenLiveTransport(environment: Environment): string[] {
       'MALIPO_TRUSTED_PROXIES: must count the proxies in front of an https address in the live environment',
     );
   }
+  // Node's own switch: with it the certificate of the database is verified by nobody.
+  if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
+    problems.push('NODE_TLS_REJECT_UNAUTHORIZED: must not be 0 in the live environment');
+  }
   if (!isPrivateHost(environment['MALIPO_METRICS_HOST'] ?? 'localhost')) {
     problems.push('MALIPO_METRICS_HOST: must be a loopback or private address in the live environment');
   }
   return problems;
 }
 
-/** The parameter of the database's address; null when it has none, or when the address cannot be read. */
-function databaseParameter(environment: Environment, name: string): string | null {
-  const text = environment['MALIPO_DATABASE_URL'] ?? '';
+/** A line when the setting is the address of a database whose other end nobody would verify. */
+export function findOpenDatabase(environment: Environment, setting: string): string[] {
+  const isVerified = parameterOf(environment[setting], 'sslmode') === 'verify-full';
+  return isVerified ? [] : [`${setting}: must have sslmode=verify-full in the live environment`];
+}
+
+/** The parameter of a database's address; null when it has none, or when the address cannot be read. */
+function parameterOf(text = '', name: string): string | null {
   return URL.canParse(text) ? (new URL(text).searchParams.getAll(name).at(-1) ?? null) : null;
 }
 
@@ -117,6 +163,12 @@ function findUnsafeLiveSettings(environment: Environment): string[] {
   const problems: string[] = [];
   if ((environment['MALIPO_CLOCKS'] ?? 'real') !== 'real') {
     problems.push('MALIPO_CLOCKS: must be real in the live environment');
+  }
+  // The heads that are kept outside of the database are lines of the level `info`.
+  if (['warn', 'error', 'fatal', 'silent'].includes(environment['MALIPO_LOG_LEVEL'] ?? '')) {
+    problems.push(
+      'MALIPO_LOG_LEVEL: must be info, debug or trace in the live environment, for the heads of audit logs',
+    );
   }
   if (environment['MALIPO_WEBHOOK_ALLOW_LOOPBACK'] === 'true') {
     problems.push('MALIPO_WEBHOOK_ALLOW_LOOPBACK: must be false in the live environment');

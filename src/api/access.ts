@@ -2,7 +2,7 @@
 import type { Scope } from '../domain/accounts/api-key.ts';
 import type { Role } from '../domain/accounts/member.ts';
 import type { ApiDeps, ApiMiddleware } from './context.ts';
-import { requireScope } from './middleware/api-key.ts';
+import { requireLiveKey, requireScope } from './middleware/api-key.ts';
 import { refuseOtherSites, requireLiveSession, requireSession, type SessionDemands } from './middleware/session.ts';
 
 /**
@@ -44,7 +44,7 @@ export function requireAccess(deps: ApiDeps, requirements: Requirements): ApiMid
 
 /**
  * A body may be under way for minutes: throws `permission_denied` when the session or the role has ended meanwhile, or
- * the last verification is no longer fresh.
+ * the last verification is no longer fresh, and for a key what is wrong with it by now.
  */
 export async function requireAccessAfterBody(
   ctx: Parameters<ApiMiddleware>[0],
@@ -54,6 +54,7 @@ export async function requireAccessAfterBody(
   const { access } = requirements;
   if (access === 'anyone') return;
   const demands = demandsOf(requirements);
+  if (isPublic(access)) await requireLiveKey(ctx, access.scope, deps);
   await requireLiveSession(ctx, deps, isPublic(access) ? { ...demands, roles: access.rolesAfterBody } : demands);
 }
 

@@ -2,17 +2,21 @@
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa from 'koa';
 import { DomainError } from '../domain/errors.ts';
+import { serveConsoleApp } from './console-app.ts';
 import type { ApiDeps, ApiState } from './context.ts';
 import { routeNotFound } from './errors.ts';
 import type { SessionDeps } from './own-session.ts';
 import { accessLog, errorResponder, requestId } from './middleware/errors.ts';
+import { requestLog } from './middleware/request-log.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import type { Route } from './route.ts';
 import { securityHeaders } from './security-headers.ts';
 import { apiKeyRoutes } from './routes/accounts/api-keys.ts';
+import { apiRequestRoutes } from './routes/accounts/api-requests.ts';
 import { auditRoutes } from './routes/accounts/audit.ts';
 import { balanceRoutes } from './routes/payments/balance.ts';
 import { collectionRoutes } from './routes/payments/collections.ts';
+import { consolePaymentRoutes } from './routes/payments/console-payments.ts';
 import { consolePayoutRoutes } from './routes/payments/console-payouts.ts';
 import { reversalRoutes } from './routes/payments/reversals.ts';
 import { deliveryRoutes } from './routes/webhooks/deliveries.ts';
@@ -20,13 +24,19 @@ import { docsRoutes } from './routes/docs.ts';
 import { endpointRoutes } from './routes/webhooks/endpoints.ts';
 import { eventRoutes } from './routes/webhooks/events.ts';
 import { healthRoutes } from './routes/health.ts';
+import { ledgerRoutes } from './routes/payments/ledger.ts';
+import { streamRoutes } from './routes/stream.ts';
+import { exportRoutes } from './routes/payments/exports.ts';
+import { totalsRoutes } from './routes/payments/totals.ts';
 import { invitationRoutes } from './routes/accounts/invitations.ts';
 import { memberRoutes } from './routes/accounts/members.ts';
 import { operatorCallbackRoutes } from './routes/payments/operator-callbacks.ts';
+import { passkeyRoutes } from './routes/accounts/passkeys.ts';
 import { payoutRoutes } from './routes/payments/payouts.ts';
 import { policyRoutes } from './routes/accounts/policy.ts';
 import { replayRoutes } from './routes/webhooks/replays.ts';
 import { ownSessionsRoutes } from './routes/accounts/own-sessions.ts';
+import { searchRoutes } from './routes/payments/search.ts';
 import { recoveryRoutes } from './routes/accounts/recovery.ts';
 import { secondFactorRoutes } from './routes/accounts/second-factor.ts';
 import { sessionRoutes } from './routes/accounts/sessions.ts';
@@ -61,8 +71,10 @@ export function createApp(deps: ApiDeps): { app: Koa<ApiState>; routes: Route[] 
   });
   app.use(requestId());
   app.use(accessLog(deps.log));
+  app.use(requestLog(deps.requests));
   app.use(errorResponder(deps.log));
   app.use(rateLimit(deps));
+  app.use(serveConsoleApp(deps.consoleApp));
   app.use(refuseUnrouted(routes));
   app.use(router.routes() as Koa.Middleware<ApiState>);
   return { app, routes };
@@ -74,17 +86,25 @@ function consoleRoutes(deps: SessionDeps): Route[] {
     ...ownSessionsRoutes(deps),
     ...recoveryRoutes(deps),
     ...secondFactorRoutes(deps),
+    ...passkeyRoutes(deps),
     ...apiKeyRoutes(deps),
+    ...apiRequestRoutes(deps),
     ...memberRoutes(deps),
     ...invitationRoutes(deps),
+    ...consolePaymentRoutes(deps),
     ...consolePayoutRoutes(deps),
     ...reversalRoutes(deps),
+    ...ledgerRoutes(deps),
+    ...totalsRoutes(deps),
+    ...streamRoutes(deps),
+    ...exportRoutes(deps),
     ...endpointRoutes(deps),
     ...eventRoutes(deps),
     ...deliveryRoutes(deps),
     ...replayRoutes(deps),
     ...policyRoutes(deps),
     ...auditRoutes(deps),
+    ...searchRoutes(deps),
   ];
 }
 

@@ -10,7 +10,11 @@ import type { Currency } from '../domain/money.ts';
 import type { OperatorId } from '../domain/payments/operator-catalogue.ts';
 import { plainAddress } from '../security/attempt-limit.ts';
 import type { KeyRing } from '../security/sealing.ts';
+import type { ConsoleApp } from './console-app.ts';
+import type { GuessLimit } from './guess-limit.ts';
 import type { RefusedKeys } from './middleware/refused-keys.ts';
+import type { RequestLog } from './request-log.ts';
+import type { LiveStreams } from './live-streams.ts';
 import type { Session } from '../domain/accounts/session.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../operations/payments/create-payments.ts';
@@ -32,7 +36,11 @@ export type Caller = {
 export type ApiState = {
   requestId: string;
   caller?: Caller;
+  /** When the caller's key was verified, by `performance.now()`. */
+  keyVerifiedAtMs?: number;
   session?: Session;
+  /** The key of a merchant that came with the request, good or not. */
+  knownKey?: { readonly apiKeyId: ApiKeyId; readonly merchantId: MerchantId };
 };
 
 export type ApiMiddleware = Middleware<ApiState>;
@@ -43,6 +51,8 @@ export type ApiDeps = {
   readonly environment: Environment;
   readonly publicUrl: string;
   readonly payments: Payments;
+  /** The console's web app; null where it is not served. */
+  readonly consoleApp: ConsoleApp | null;
   /** Why nothing may be sent to this address; null when something may. */
   readonly refuseUrl: (url: string) => string | null;
   /** An endpoint is disabled when everything sent to it has failed for so long. */
@@ -54,12 +64,18 @@ export type ApiDeps = {
   readonly log: Log;
   /** How many proxies in front of us are trusted to set X-Forwarded-For. */
   readonly trustedProxies: number;
-  /** Requests per second and client address; 0 where the edge does the limiting. */
+  /** Requests per second and client address; 0: any number, which `live` refuses. */
   readonly rateLimitPerSecond: number;
   /** The same for operators' callbacks, which have a limit of their own. */
   readonly operatorRateLimitPerSecond: number;
   /** Counts a request of this key. Throws `rate_limited`. */
   readonly limitKey: (key: ApiKeyId) => Promise<void>;
+  /** Limits the failed guesses at a person's password and second factor. */
+  readonly limitGuesses: GuessLimit;
+  /** The streams of live updates of this process. */
+  readonly streams: LiveStreams;
+  /** Where the requests of API keys are noted. */
+  readonly requests: RequestLog;
   /** Counts a refused key of this address. */
   readonly refusedKeys: RefusedKeys;
   /** False while too much accepted work waits for us: of all merchants, or of this one if it is named. */
@@ -107,6 +123,10 @@ export function userAgentOf(ctx: { get(header: string): string }): string | null
 
 /** Method and route, by which the audit log names an act that has no name of its own. */
 export function routeOf(ctx: { readonly method: string; readonly path: string }): string {
-  const { _matchedRoute: route } = ctx as { _matchedRoute?: string };
-  return `${ctx.method} ${route ?? ctx.path}`.slice(0, 100);
+  return `${ctx.method} ${matchedRoute(ctx) ?? ctx.path}`.slice(0, 100);
+}
+
+/** The path of the route, with names in the place of values; null before the request has reached one. */
+export function matchedRoute(ctx: object): string | null {
+  return (ctx as { _matchedRoute?: string })._matchedRoute ?? null;
 }

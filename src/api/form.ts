@@ -41,6 +41,15 @@ export function readFields(fields: Fields, { shape }: z.ZodObject): Fields {
   );
 }
 
+/** The same fields as a form can carry them, for the document: no text stands for null, and the name of a pair has no brackets. */
+export function inForm(schema: z.ZodObject): z.ZodObject {
+  const others = Object.entries<z.ZodType>(schema.shape).filter(([, field]) => isNullable(field) || isPairs(field));
+  if (others.length === 0) return schema;
+  const meta = schema.meta() ?? {};
+  const fields = Object.fromEntries(others.map(([name, field]) => [name, fieldInForm(field)]));
+  return z.strictObject({ ...schema.shape, ...fields }).meta({ ...meta, id: `${String(meta.id)}Form` });
+}
+
 /** Whether a form carries this field as pairs, as in `metadata[order]=1042`. */
 export function isPairs(field: unknown): boolean {
   return isWrapper(field) ? isPairs(field.unwrap()) : field instanceof z.ZodRecord;
@@ -52,6 +61,24 @@ function readText(text: string, field: unknown): unknown {
   if (field instanceof z.ZodNumber && /^[0-9]{1,16}$/.test(text)) return Number(text);
   if (field instanceof z.ZodBoolean) return BOOLEANS.get(text) ?? text;
   return field instanceof z.ZodArray ? [text] : text;
+}
+
+function fieldInForm(field: z.ZodType): z.ZodType {
+  if (field instanceof z.ZodRecord) return pairsInForm(field);
+  if (!isWrapper(field)) return field;
+  const inner = fieldInForm(field.unwrap() as z.ZodType);
+  const wrapped = field instanceof z.ZodOptional ? inner.optional() : inner;
+  return (field instanceof z.ZodNullable ? z.union([wrapped, z.literal('')]) : wrapped).meta(field.meta() ?? {});
+}
+
+function pairsInForm(field: z.ZodRecord): z.ZodType {
+  const name = field.keyType as z.ZodString;
+  const within = name.meta({ ...name.meta(), allOf: [{ pattern: '^[^\\[\\]]*$' }] });
+  return z.record(within, field.valueType).meta(field.meta() ?? {});
+}
+
+function isNullable(field: z.ZodType): boolean {
+  return field.safeParse(null).success;
 }
 
 function isWrapper(field: unknown): field is z.ZodOptional | z.ZodNullable | z.ZodDefault {

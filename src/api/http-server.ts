@@ -42,6 +42,8 @@ export function createHttpServer({ limits, handle, headers, log }: HttpServerOpt
   const connections = new WeakMap<Duplex, Connection>();
   const server = createServer({ ...limits, requireHostHeader: false }, (request, response) => {
     track(connections, request, response);
+    // We speak no other protocol. Node loses the bytes that follow such a request at once: a later response would be taken for theirs.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const fault = hostFault(request);
     if (fault === null) handle(request, response);
     else refuse(response, fault, headers);

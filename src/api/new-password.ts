@@ -3,11 +3,11 @@ import { invalidParameters } from '../domain/errors.ts';
 import { isEasilyGuessed } from '../security/password-strength.ts';
 
 /**
- * Throws `parameter_invalid` for a common password, a pattern, or one made of these names. It takes tens of
- * milliseconds, so routes call it for people whom they have identified.
+ * Throws `parameter_invalid` for a common password, a pattern, or one that is these names with little else. It takes this process
+ * up to some tenths of a second, in which it answers nobody: routes call it within an attempt that is counted.
  */
 export function requireHardToGuess(param: string, password: string, names: readonly string[]): void {
   if (!isEasilyGuessed(password, names)) return;
-  const message = `${param} is too easily guessed: it is common, a pattern, or a name of yours. Choose other words.`;
+  const message = `${param} is too easily guessed: it is common, a pattern, or a name with little else. Choose other words.`;
   throw invalidParameters([{ param, code: 'parameter_invalid', message }]);
 }

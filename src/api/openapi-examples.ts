@@ -49,7 +49,9 @@ export function exampleOf(schema: Schema, components: Components, name = ''): un
   if (typeof schema['$ref'] === 'string') return nested(components[schema['$ref'].split('/').at(-1) ?? '']);
   if (Array.isArray(schema['type'])) return nested({ ...schema, type: (schema['type'] as unknown[])[0] });
   const choices = schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf'];
-  if (Array.isArray(choices) && schema['type'] === undefined) return nested(choices[0]);
+  // A union of objects says too that it is an object.
+  const isChoice = schema['type'] === undefined || schema['oneOf'] !== undefined;
+  if (Array.isArray(choices) && isChoice) return nested(choices[0]);
   if (schema['type'] === 'object') return exampleObject(schema, nested);
   if (schema['type'] === 'array') return [nested(schema['items'])];
   if (schema['type'] === 'boolean') return true;

@@ -4,6 +4,7 @@ import { ERROR_CODES } from '../domain/errors.ts';
 import { addExamples } from './openapi-examples.ts';
 import { openApiWebhooks } from './openapi-webhooks.ts';
 import type { Route } from './route.ts';
+import { liveUpdateSchema, streamReadySchema } from './schemas/live-update.ts';
 import { errorExample } from './schemas/error-example.ts';
 import { sessionCookieName } from './session-cookie.ts';
 
@@ -30,6 +31,8 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string) {
     paths,
     webhooks: openApiWebhooks(),
     components: {
+      // What the events of the stream hold.
+      schemas: { LiveUpdate: liveUpdateSchema, StreamReady: streamReadySchema },
       examples: Object.fromEntries(ERROR_CODES.map((code) => [code, { value: errorExample(code) }])),
       securitySchemes: {
         apiKey: {

@@ -5,7 +5,7 @@ import type { Role } from '../domain/accounts/member.ts';
 import { errorCategory, type ErrorCategory, type ErrorCode } from '../domain/errors.ts';
 import { isPublic, type Access } from './access.ts';
 import { HTTP_STATUS } from './errors.ts';
-import { isPairs } from './form.ts';
+import { inForm, isPairs } from './form.ts';
 import type { RouteDescription } from './route.ts';
 import { errorSchema } from './schemas/error.ts';
 import { consoleHeader, idempotencyKeyHeader, pathId } from './schemas/primitives.ts';
@@ -104,7 +104,7 @@ export function operationOf(route: RouteDescription): ZodOpenApiOperationObject 
           ...(isIdempotent ? STORED_RESPONSE_HEADERS : REQUEST_ID_HEADER),
           ...(route.setsCookie && SET_COOKIE),
         },
-        ...(response.schema && { content: { 'application/json': { schema: response.schema } } }),
+        ...(response.schema && { content: { [response.type ?? 'application/json']: { schema: response.schema } } }),
       },
       ...(waitingResponse && { '202': responseWith(waitingResponse.description, waitingResponse.schema) }),
       ...errorResponses(errorsOf(route)),
@@ -183,7 +183,7 @@ function requestBodyOf(schema: z.ZodObject): ZodOpenApiRequestBodyObject {
     required: !schema.safeParse({}).success,
     content: {
       'application/json': { schema },
-      'application/x-www-form-urlencoded': { schema, ...(pairs.length > 0 && { encoding }) },
+      'application/x-www-form-urlencoded': { schema: inForm(schema), ...(pairs.length > 0 && { encoding }) },
     },
   };
 }

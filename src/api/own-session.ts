@@ -1,13 +1,15 @@
 // What the routes of a person's own session share: they compare the password again, and respond with a new cookie.
 import type { ActedBy } from '../domain/accounts/member.ts';
 import { addressLimit, personLimits } from '../security/attempt-limit.ts';
+import type { ChallengeUse, PasskeyPurpose } from '../domain/accounts/passkey.ts';
+import { readCredential, relyingPartyOf } from '../security/passkey.ts';
 import { verifyPassword } from '../security/password.ts';
 import { beginAuthentication } from '../operations/accounts/begin-authentication.ts';
 import { getOwnSession } from '../queries/accounts/session.ts';
 import type { ApiDeps } from './context.ts';
 import type { RouteResponse } from './route.ts';
 import { sessionObject, type SessionObject } from './schemas/accounts/session.ts';
-import { sessionCookie } from './session-cookie.ts';
+import { clearedSessionCookie, sessionCookie } from './session-cookie.ts';
 
 export type OwnAttempt = {
   /** The hash that the password fits; null when no password was given or it does not fit. */
@@ -16,17 +18,39 @@ export type OwnAttempt = {
   readonly counted: readonly string[];
 };
 
-/** Counts the attempt and compares the password, if there is one. Throws `rate_limited`. */
-export async function verifyOwnPassword(
-  { db }: ApiDeps,
-  { person: { userId }, address }: ActedBy,
+/**
+ * Counts the attempt, compares the password, if there is one, and completes the attempt, which fails when that throws.
+ * Throws `rate_limited`.
+ */
+export async function attemptInSession<Result>(
+  { db, limitGuesses }: ApiDeps,
+  { person: { userId, merchantId }, address, requestId }: ActedBy,
   password: string | null,
-): Promise<OwnAttempt> {
-  const limits = [...personLimits(userId), addressLimit(address)];
-  const user = await beginAuthentication(db, { of: { userId }, limits, at: new Date() });
-  const passwordHash = user?.passwordHash ?? null;
-  const isRight = password !== null && (await verifyPassword(passwordHash, password));
-  return { verifiedHash: isRight ? passwordHash : null, counted: limits.map(({ subject }) => subject) };
+  complete: (attempt: OwnAttempt) => Promise<Result>,
+): Promise<Result> {
+  return limitGuesses(userId, async () => {
+    const limits = [...personLimits(userId), addressLimit(address)];
+    const of = { userId, merchantId };
+    const user = await beginAuthentication(db, { of, limits, address, requestId, at: new Date() });
+    const passwordHash = user?.passwordHash ?? null;
+    const isRight = password !== null && (await verifyPassword(passwordHash, password));
+    return complete({ verifiedHash: isRight ? passwordHash : null, counted: limits.map(({ subject }) => subject) });
+  });
+}
+
+/** What a browser returned from a passkey, for the operation to verify. */
+export function passkeyAttempt(
+  { publicUrl }: Pick<ApiDeps, 'publicUrl'>,
+  text: string,
+  purpose: PasskeyPurpose,
+  subject: ChallengeUse['subject'],
+) {
+  return { given: readCredential(text), rp: relyingPartyOf(publicUrl), use: { purpose, subject } };
+}
+
+/** What the response that ends the session in use tells the browser: to forget its cookie, and what it keeps of it. */
+export function sessionGone({ publicUrl }: Pick<ApiDeps, 'publicUrl'>) {
+  return { setCookie: clearedSessionCookie(publicUrl), clearsSiteData: true } as const;
 }
 
 /** What the routes of a person's own session use. */

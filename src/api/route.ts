@@ -3,6 +3,7 @@
 // To add an endpoint, describe what goes over the wire in `schemas/<area>/<noun>.ts` and declare the route, with a
 // handler that calls one operation or query, in `routes/<area>/<nouns>.ts`. Write that operation or query, and its SQL
 // in `src/db/<area>/<noun>.ts`, if they do not exist yet. The routes of a new noun also join the list in `app.ts`.
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { ActedBy } from '../domain/accounts/member.ts';
@@ -18,13 +19,13 @@ import {
   type Requirements,
 } from './access.ts';
 import { addressOf, auditOf, userAgentOf, type ApiDeps, type ApiMiddleware, type Caller } from './context.ts';
-import { isUtf8 } from './form.ts';
+import { isUtf8, readFields } from './form.ts';
 import { readBody } from './middleware/body.ts';
 import { readIdempotencyKey } from './middleware/idempotency-key.ts';
 import { operationOf } from './operation.ts';
 import { PAGE_CODES } from './schemas/page.ts';
 import { noParameters } from './schemas/primitives.ts';
-import { readSessionToken } from './session-cookie.ts';
+import { CLEARED_SITE_DATA, readSessionToken } from './session-cookie.ts';
 import { validate, type CodesByParameter } from './validation.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
@@ -37,6 +38,9 @@ export type Route = {
   /** Run in this order; the last one responds. */
   readonly pipeline: readonly ApiMiddleware[];
 };
+
+/** The media types that are streamed. */
+export type StreamType = 'text/event-stream' | 'text/csv';
 
 /** What router and document need to know of a route. */
 export type RouteDescription = Pick<Route, 'method' | 'path'> &
@@ -60,6 +64,8 @@ export type RouteDescription = Pick<Route, 'method' | 'path'> &
       readonly status: 200 | 201 | 202 | 204;
       readonly description: string;
       readonly schema?: z.ZodType;
+      /** The media type of a stream; without it, JSON. */
+      readonly type?: StreamType;
     };
     /** The 202 in place of `response` while the approval of a second person is missing. */
     readonly waitingResponse?: { readonly description: string; readonly schema: z.ZodType };
@@ -88,6 +94,8 @@ export type RouteRequest<
   readonly address: string | null;
   /** What the client calls itself; null: nothing. */
   readonly userAgent: string | null;
+  /** Of a reader of a stream that comes back; empty: none. */
+  readonly lastEventId: string;
   /** From the session cookie; null when there is none. */
   readonly sessionToken: string | null;
 } & ([Prefix] extends [never] ? unknown : { readonly id: string }) &
@@ -107,7 +115,11 @@ export type RouteResponse =
       readonly status?: 200 | 202 | 204;
       readonly body?: object;
       readonly setCookie?: string;
+      /** The browser drops what it keeps of the session, which has ended. */
+      readonly clearsSiteData?: true;
     }
+  /** Sent as it comes, with the media type of the description. It is destroyed when the caller goes away. */
+  | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> }
   /** The bytes that are stored under the Idempotency-Key. */
   | { readonly stored: StoredOutcome };
 
@@ -132,7 +144,7 @@ export function route<
   const { method, path, response, handle } = description;
   const respond: ApiMiddleware = async (ctx) => {
     const request = await readRequest(ctx, deps, description);
-    send(ctx, await handle(request as Parameters<typeof handle>[0]), response.status);
+    send(ctx, await handle(request as Parameters<typeof handle>[0]), response);
   };
   return { method, path, operation: operationOf(description), pipeline: [requireAccess(deps, description), respond] };
 }
@@ -142,7 +154,7 @@ export function route<
 async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescription): Promise<object> {
   const { access, query = noParameters, body, bodyCodes, isIdempotent } = description;
   const idempotencyKey = isIdempotent && readIdempotencyKey(ctx);
-  const readQuery = () => validate(query, queryOf(ctx), PAGE_CODES);
+  const readQuery = () => validate(query, readFields(queryOf(ctx), query), PAGE_CODES);
   const early = isPublic(access) ? undefined : readQuery();
   const fields = body && (await readBody(ctx, body));
   if (body) await requireAccessAfterBody(ctx, deps, description);
@@ -156,6 +168,7 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
     requestId: ctx.state.requestId,
     address: addressOf(ctx),
     userAgent: userAgentOf(ctx),
+    lastEventId: ctx.get('Last-Event-ID'),
     sessionToken: readSessionToken(ctx, deps.publicUrl),
     merchantId: caller?.merchantId ?? session?.person.merchantId,
     caller,
@@ -164,14 +177,18 @@ async function readRequest(ctx: Context, deps: ApiDeps, description: RouteDescri
   };
 }
 
-function queryOf(ctx: Context): object {
+function queryOf(ctx: Context): Record<string, unknown> {
   if (!isUtf8(ctx.querystring)) {
     throw new DomainError('parameter_invalid', 'The escapes in the query are not text in UTF-8.');
   }
   return { ...ctx.query };
 }
 
-function send(ctx: Context, response: RouteResponse, status: number): void {
+function send(ctx: Context, response: RouteResponse, { status, type }: RouteDescription['response']): void {
+  if ('stream' in response) {
+    sendStream(ctx, response, type);
+    return;
+  }
   if ('stored' in response) {
     const { kind, response: stored } = response.stored;
     if (kind === 'replayed') ctx.set('Idempotent-Replayed', 'true');
@@ -181,6 +198,20 @@ function send(ctx: Context, response: RouteResponse, status: number): void {
     return;
   }
   if (response.setCookie !== undefined) ctx.append('Set-Cookie', response.setCookie);
+  if (response.clearsSiteData) ctx.set('Clear-Site-Data', CLEARED_SITE_DATA);
   ctx.status = response.status ?? status;
   if (response.body) ctx.body = response.body;
+}
+
+function sendStream(
+  ctx: Context,
+  { stream, headers }: Extract<RouteResponse, { stream: Readable }>,
+  type: StreamType | undefined,
+): void {
+  ctx.set({ ...headers });
+  ctx.status = 200;
+  if (type) ctx.type = `${type}; charset=utf-8`;
+  // The response to HEAD has no body, so nobody would read the stream or end it.
+  if (ctx.method === 'HEAD') stream.destroy();
+  else ctx.body = stream;
 }

@@ -27,6 +27,12 @@ export function clearedSessionCookie(publicUrl: string): string {
   return setCookie(publicUrl, '; Max-Age=0');
 }
 
+/**
+ * The `Clear-Site-Data` header by which a browser drops what it keeps of a session that has ended: pages that it would show
+ * again, and what they stored. Not `"cookies"`: that would drop those of every other host of the same domain, too.
+ */
+export const CLEARED_SITE_DATA = '"cache", "storage"';
+
 // Written here, as the cookie library refuses `Secure` behind a proxy that ends TLS for us.
 function setCookie(publicUrl: string, value: string): string {
   const secure = isPlainLoopback(publicUrl) ? '' : '; Secure';

@@ -1,7 +1,8 @@
 // The demo merchant of the embedded start: created once, and kept in a file that only this user can read.
 import { z } from 'zod';
 import type { Database } from '../db/database.ts';
-import { SCOPES } from '../domain/accounts/api-key.ts';
+import { MAX_PAYOUT_KEY_LIFE_MS, SCOPES } from '../domain/accounts/api-key.ts';
+import { DomainError } from '../domain/errors.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT } from '../domain/webhooks/endpoint.ts';
 import type { MerchantId, UserId } from '../domain/ids.ts';
 import type { KeyRing } from '../security/sealing.ts';
@@ -9,6 +10,7 @@ import { authenticateApiKey } from '../operations/accounts/authenticate-api-key.
 import { createApiKey } from '../operations/accounts/create-api-key.ts';
 import { createMerchant } from '../operations/accounts/create-merchant.ts';
 import { deleteEndpoint } from '../operations/webhooks/delete-endpoint.ts';
+import { listMembers } from '../queries/accounts/member.ts';
 import { listEndpoints } from '../queries/webhooks/endpoint.ts';
 import { registerEndpoint } from '../operations/webhooks/register-endpoint.ts';
 import { addDemoPeople, demoPeopleSchema } from './demo-people.ts';
@@ -29,6 +31,12 @@ const oldDemoSchema = demoSchema.extend({ people: demoPeopleSchema.optional() })
 export type DemoMerchant = z.infer<typeof demoSchema>;
 type OldDemoMerchant = z.infer<typeof oldDemoSchema>;
 
+/** A demo merchant of an earlier start, and until when its key works; null: for ever. */
+type Known = { readonly demo: OldDemoMerchant; readonly keyExpiresAt: Date | null };
+
+/** A start may run for weeks: a key that ends sooner than this is replaced before. */
+const LEAST_KEY_LIFE_MS = 60 * 24 * 60 * 60_000;
+
 export type SeedOptions = {
   readonly db: Database;
   readonly file: string;
@@ -42,25 +50,28 @@ export type SeedOptions = {
  */
 export async function seedDemoMerchant(options: SeedOptions): Promise<DemoMerchant> {
   const known = await readKnown(options);
-  const complete = known ? await withPeople(known, options) : await createDemo(options);
+  const complete = known ? await withLastingKey(known, options) : await createDemo(options);
   const demo = complete.webhookUrl === options.webhookUrl ? complete : await moveEndpoint(complete, options);
-  if (demo !== known) writePrivateFile(options.file, `${JSON.stringify(demo, null, 2)}\n`);
+  if (demo !== known?.demo) writePrivateFile(options.file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
 }
 
-async function readKnown({ db, file }: SeedOptions): Promise<OldDemoMerchant | null> {
+async function readKnown({ db, file }: SeedOptions): Promise<Known | null> {
   const remedy =
     'It holds the keys and log-ins of the demo merchant. Put a copy of it back, or remove it: the next start then creates ' +
     'another demo merchant.';
   const demo = readJsonFile(file, oldDemoSchema, remedy);
   if (demo === undefined) return null;
-  // The database may have been removed since the file was written.
-  const request = { text: demo.apiKey, environment: 'test', scope: null, action: 'npm start', at: new Date() } as const;
-  const isValid = await authenticateApiKey(db, { ...request, address: null, requestId: null }).then(
-    () => true,
-    () => false,
-  );
-  return isValid ? demo : null;
+  const at = new Date();
+  const request = { text: demo.apiKey, environment: 'test', scope: null, action: 'npm start', at } as const;
+  try {
+    const { expiresAt } = await authenticateApiKey(db, { ...request, address: null, requestId: null });
+    return { demo, keyExpiresAt: expiresAt };
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'api_key_expired') return { demo, keyExpiresAt: at };
+    // The database may have been removed since the file was written.
+    return null;
+  }
 }
 
 async function createDemo(options: SeedOptions): Promise<DemoMerchant> {
@@ -70,6 +81,19 @@ async function createDemo(options: SeedOptions): Promise<DemoMerchant> {
   const apiKey = await createKey(db, merchantId, makerId);
   const { secret } = await register(merchantId, options);
   return { merchantId, apiKey, webhookUrl, webhookSecret: secret, people };
+}
+
+async function withLastingKey({ demo, keyExpiresAt }: Known, options: SeedOptions): Promise<DemoMerchant> {
+  const complete = await withPeople(demo, options);
+  const isLasting = keyExpiresAt === null || keyExpiresAt.getTime() - Date.now() >= LEAST_KEY_LIFE_MS;
+  if (isLasting || complete.apiKey !== demo.apiKey) return complete;
+  const { db } = options;
+  const merchantId = demo.merchantId as MerchantId;
+  const members = await listMembers(db, merchantId, new Date());
+  const maker = members.find(({ member: { email } }) => email === complete.people.maker.email);
+  // Somebody removed the demo's maker: without one, a key creates no payouts.
+  if (!maker) return createDemo(options);
+  return { ...complete, apiKey: await createKey(db, merchantId, maker.member.userId) };
 }
 
 // The older key has no maker, so it cannot create payouts. A new key replaces it here; the older one stays valid for
@@ -84,15 +108,16 @@ async function withPeople(known: OldDemoMerchant, { db, keyRing }: SeedOptions):
 }
 
 async function createKey(db: Database, merchantId: MerchantId, createdBy: UserId): Promise<string> {
+  const at = new Date();
   const { key } = await createApiKey(db, {
     merchantId,
     name: 'Demo key',
     environment: 'test',
     scopes: SCOPES,
-    expiresAt: null,
+    expiresAt: new Date(at.getTime() + MAX_PAYOUT_KEY_LIFE_MS),
     createdBy,
     by: null,
-    at: new Date(),
+    at,
   });
   return key;
 }

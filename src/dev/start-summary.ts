@@ -38,8 +38,14 @@ export function writeDemoSettings({ file, engines, demo, baseUrl, sandboxUrl, in
 }
 
 export function printSummary({ file, namespace, engines, demo, baseUrl, sandboxUrl, inboxUrl }: StartSummary): void {
+  const { maker, approver } = demo.people;
   process.stdout.write(`
   Malipo runs.
+
+  Console       ${baseUrl}/console
+    maker       ${maker.email}   password ${maker.password}
+    approver    ${approver.email}   password ${approver.password}
+    their codes . ${file}; node docs/examples/totp.mjs "$MALIPO_APPROVER_TOTP_SECRET"   (MAKER likewise)
 
   API           ${baseUrl}           reference: ${baseUrl}/docs
   Temporal UI   ${engines.temporalUiUrl ?? 'that of your own cluster'}   (namespace ${namespace})

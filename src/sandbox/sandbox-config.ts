@@ -54,6 +54,8 @@ export type SandboxConfig = {
   readonly dataFile?: string;
   readonly times?: Partial<SandboxTimes>;
   readonly limits?: Partial<SandboxLimits>;
+  /** Of every response; a page sets a policy of its own. The caller gives them, as it shares no code with the service. */
+  readonly responseHeaders: Readonly<Record<string, string>>;
   /** Receives the sandbox's own errors: a journal that cannot be written, a bug. */
   readonly onError?: (error: unknown) => void;
 };

@@ -75,6 +75,16 @@ function assemble(settings: SandboxSettings, store: TransactionStore) {
   app.on('error', (error: Error & { status?: number }) => {
     if ((error.status ?? 500) >= 500) settings.onError(error);
   });
+  app.use(async (ctx, next) => {
+    ctx.set({ ...settings.responseHeaders });
+    try {
+      await next();
+    } catch (error) {
+      // Koa removes all headers from the response to an error but those that the error has.
+      if (error instanceof Error) Object.assign(error, { headers: settings.responseHeaders });
+      throw error;
+    }
+  });
   app.use(createMtnRouter({ settings, store, intake, faults: faults.middleware }).routes());
   app.use(createPersonRouter({ settings, store, decisions }).routes());
   app.use(createInspectionRouter({ settings, store, faults }).routes());

@@ -120,8 +120,9 @@ function createAgent(guard: AddressGuard, connectTimeoutMs: number): Agent {
     connect: {
       lookup: guard.lookup,
       timeout: connectTimeoutMs,
-      // Set explicitly, it overrides NODE_TLS_REJECT_UNAUTHORIZED.
+      // Set explicitly, they override what the environment of the process says (NODE_TLS_REJECT_UNAUTHORIZED, NODE_OPTIONS).
       rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
       autoSelectFamily: true,
       // The default of 250 ms is shorter than the round trip to a distant network and would give up on each host too early.
       autoSelectFamilyAttemptTimeout: Math.max(10, Math.ceil(connectTimeoutMs / 4)),

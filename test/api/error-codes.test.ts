@@ -12,6 +12,7 @@ import { fund, release } from '../support/payouts.ts';
 import { logInAs } from '../support/people.ts';
 import { API_ONLY, assertError, startAnotherServer } from './responses.ts';
 import { holdIdempotencyKey } from './payments/in-flight-key.ts';
+import { rewrite } from '../support/attestation.ts';
 
 const COLLECTIONS = '/v1/api/collections';
 const BALANCE = '/v1/api/balance';
@@ -35,7 +36,7 @@ describe('the error codes of the API', () => {
     api_key_expired: async () => get(BALANCE, await testEnv.addKey(testEnv.merchant.id, ['balance:read'], new Date())),
     api_key_revoked: async () => {
       const key = await testEnv.addKey(testEnv.merchant.id, ['balance:read']);
-      await testEnv.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1', [hashApiKey(key)]);
+      await rewrite(testEnv.db, 'UPDATE api_keys SET revoked_at = now() WHERE key_sha256 = $1', [hashApiKey(key)]);
       return get(BALANCE, key);
     },
     insufficient_scope: async () => get(BALANCE, await testEnv.addKey(testEnv.merchant.id, ['collections:read'])),
@@ -66,6 +67,7 @@ describe('the error codes of the API', () => {
       return callAs('viewer', 'GET', `${CONSOLE}/collections/${String(json['id'])}/reversal`);
     },
     collection_not_found: () => get(`${COLLECTIONS}/${newId('col')}`, testEnv.merchant.key),
+    passkey_not_found: () => callAs('owner', 'DELETE', `${CONSOLE}/session/passkeys/${newId('psk')}`),
     session_not_found: () => callAs('viewer', 'DELETE', `${CONSOLE}/sessions/${newId('ses')}`),
     member_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/members/${newId('usr')}`),
     invitation_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/invitations/${newId('inv')}`),
@@ -74,6 +76,7 @@ describe('the error codes of the API', () => {
     endpoint_not_found: () => callAs('admin', 'DELETE', `${CONSOLE}/endpoints/${newId('whe')}`),
     event_not_found: () => callAs('viewer', 'GET', `${CONSOLE}/events/${newId('evt')}`),
     delivery_not_found: () => callAs('viewer', 'GET', `${CONSOLE}/deliveries/${newId('dlv')}`),
+    request_not_found: () => callAs('developer', 'GET', `${CONSOLE}/requests/${newId('req')}`),
     replay_not_found: () => callAs('viewer', 'GET', `${CONSOLE}/replays/${newId('rpl')}`),
     member_change_not_found: () => callAs('admin', 'POST', `${CONSOLE}/members/changes/${newId('mch')}/approve`),
     state_conflict: () =>

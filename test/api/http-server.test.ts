@@ -89,6 +89,13 @@ describe('the HTTP server', () => {
       assert.deepEqual(statusesIn(text), [200]);
     });
 
+    it('closes the connection after a request for another protocol, of which Node loses what follows', async () => {
+      const upgrade = `${HEAD}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+      const text = await exchange(testEnv.baseUrl, `${upgrade}${creation(FIELDS)}`);
+      assert.deepEqual(statusesIn(text), [200]);
+      assert.equal(parseLastResponse(text).headers.get('connection'), 'close');
+    });
+
     it('gives a client that ends its half of the connection its response', async () => {
       const text = await exchange(testEnv.baseUrl, creation(FIELDS), { isLast: true });
       assert.deepEqual(statusesIn(text), [202]);

@@ -113,7 +113,7 @@ describe('the OpenAPI document', () => {
     for (const { method, path, operation } of operations) {
       const where = `${method} ${path}`;
       assert.match(operation.tags.join(), /^Console /, where);
-      const isBefore = /^POST .*\/(session|recovery|invitations\/accept)$/.test(where);
+      const isBefore = /^POST .*\/(session|session\/options|recovery|invitations\/accept)$/.test(where);
       for (const [status, isDocumented] of [['401', true] as const, ['403', !isBefore] as const]) {
         const isRefusal = operation.responses[status]?.description.includes('permission_denied') === true;
         assert.equal(isRefusal, isDocumented, `${where} ${status}`);
@@ -173,6 +173,49 @@ describe('the OpenAPI document', () => {
     }
     assert.ok(optional.includes('rollApiKey') && optional.includes('rotateEndpointSecret'), optional.join());
     assert.ok(!optional.includes('createReplay') && !optional.includes('changePolicy'), optional.join());
+  });
+
+  it('has no text in a form where JSON has null, which a form cannot carry', () => {
+    const nullable = [];
+    for (const { method, path, operation } of operationsOf(document)) {
+      const { 'application/json': json, 'application/x-www-form-urlencoded': form } =
+        operation.requestBody?.content ?? {};
+      if (!json || !form) continue;
+      for (const [name, given] of Object.entries(json.example as object)) {
+        const fits = (schema: object, value: unknown) =>
+          validatorOf(document, schema)({ ...(json.example as object), [name]: value });
+        const where = `${method} ${path} ${name}`;
+        assert.ok(fits(form.schema, given), where);
+        assert.ok(!fits(form.schema, null), where);
+        if (!fits(json.schema, null)) continue;
+        assert.ok(fits(form.schema, ''), where);
+        nullable.push(name);
+      }
+    }
+    assert.ok(nullable.includes('event_types') && nullable.includes('key_held_limit'), nullable.join());
+  });
+
+  it('has no brackets in the names of pairs in a form, which would be no pair there', () => {
+    const { operation } = operationsOf(document).find((each) => each.operation.operationId === 'createCollection')!;
+    const { 'application/json': json, 'application/x-www-form-urlencoded': form } = operation.requestBody!.content;
+    for (const name of ['order', 'a[b', 'a]b', 'x'.repeat(41)]) {
+      const body = { ...(json!.example as object), metadata: { [name]: '1042' } };
+      assert.equal(validatorOf(document, json!.schema)(body), name.length < 41, name);
+      assert.equal(validatorOf(document, form!.schema)(body), name === 'order', name);
+    }
+  });
+
+  it('says of every id in a query or a body which form it has, where another one is refused', () => {
+    const ids = operationsOf(document).flatMap(({ operation }) => {
+      const queries = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
+      const { $ref = '' } = (operation.requestBody?.content['application/json']?.schema ?? {}) as { $ref?: string };
+      const body = document.components.schemas[$ref.split('/').at(-1) ?? ''] as
+        { properties: Record<string, object> } | undefined;
+      const fields = Object.entries(body?.properties ?? {}).map(([name, schema]) => ({ name, schema }));
+      return [...queries, ...fields].filter(({ name }) => name.endsWith('_id') && name !== 'merchant_id');
+    });
+    assert.equal(ids.length, 12);
+    for (const { name, schema } of ids) assert.ok(!validatorOf(document, schema)('0/0'), name);
   });
 
   it('has no pattern that some clients cannot read', () => {
@@ -240,6 +283,7 @@ function routesOfRouter(): { methods: string[]; path: string }[] {
     trustedProxies: 0,
     rateLimitPerSecond: 0,
     operatorRateLimitPerSecond: 0,
+    consoleApp: null,
   } as ApiDeps;
   const { middleware } = createApp(nothing).app;
   const router = middleware.map(

@@ -1,14 +1,18 @@
 // The headers that keep browsers from misusing a response: on every surface, whatever the response is.
 import assert from 'node:assert/strict';
 import { securityHeaders } from '../../src/api/security-headers.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { startTestSandbox } from '../sandbox/sandbox-harness.ts';
+import { useFixture } from '../support/use-fixture.ts';
 import { useTestEnvironment } from '../support/use-test-environment.ts';
 import { exchange } from './raw-http.ts';
-import { API_ONLY } from './responses.ts';
+import { API_ONLY, startAnotherServer } from './responses.ts';
 
 const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 describe('every response', () => {
   const testEnv = useTestEnvironment(API_ONLY);
+  const sandbox = useFixture(startTestSandbox, (each) => each.stop());
   const get = (path: string, init?: RequestInit) => fetch(new URL(path, testEnv.baseUrl), init);
 
   function assertHeaders(headers: Headers, where: string): void {
@@ -64,6 +68,47 @@ describe('every response', () => {
     const headers = new Headers(lines.map((line) => line.split(': ', 2) as [string, string]));
     assertHeaders(headers, 'not HTTP');
     assert.equal(headers.get('cache-control'), 'no-store');
+  });
+
+  it('has them at the sandbox operator, on pages, JSON and errors, with a policy of the pages’ own', async () => {
+    const json = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{' };
+    const requests: readonly (readonly [string, number, RequestInit?])[] = [
+      ['/sandbox', 200],
+      ['/sandbox/transactions', 200],
+      ['/nothing', 404],
+      ['/collection/token/', 401, { method: 'POST' }],
+      ['/sandbox/faults', 400, json],
+    ];
+    for (const [path, status, init] of requests) {
+      const { headers, status: given } = await fetch(`${sandbox.url}${path}`, init);
+      assert.equal(given, status, path);
+      assertHeaders(headers, path);
+      assert.equal(headers.get('content-security-policy'), POLICY, path);
+      assert.equal(headers.get('cache-control'), 'no-store', path);
+    }
+    const page = await fetch(`${sandbox.url}/sandbox/handset`, { headers: { accept: 'text/html' } });
+    const headers = new Headers(page.headers);
+    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-/);
+    // Without any referrer, browsers hide the origin of the forms that the pages send to themselves.
+    assert.equal(headers.get('referrer-policy'), 'same-origin');
+    headers.set('referrer-policy', 'no-referrer');
+    assertHeaders(headers, 'a page');
+  });
+
+  it('has them at the port of the metrics', async () => {
+    const port = await freePort();
+    await startAnotherServer(testEnv, { MALIPO_METRICS_PORT: String(port) });
+    for (const [path, status] of [
+      ['/metrics', 200],
+      ['/', 404],
+    ] as const) {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      assert.equal(response.status, status);
+      assertHeaders(response.headers, path);
+      assert.equal(response.headers.get('content-security-policy'), POLICY, path);
+    }
+    const text = await exchange(`http://127.0.0.1:${port}`, 'nonsense\r\n\r\n');
+    assert.match(text, /^HTTP\/1\.1 400 [^]*X-Frame-Options: DENY/);
   });
 
   it('tells browsers to come by https alone where that is how the service is reached', () => {

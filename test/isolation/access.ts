@@ -18,6 +18,12 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   confirmSecondFactor: ANY,
   removeSecondFactor: ANY,
   createRecoveryCodes: ANY,
+  getPasskeys: ANY,
+  startPasskey: ANY,
+  registerPasskey: ANY,
+  namePasskey: ANY,
+  removePasskey: ANY,
+  startPasskeyStepUp: ANY,
   listSessions: ANY,
   endSession: ANY,
   endOtherSessions: ANY,
@@ -37,6 +43,12 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   approveInvitation: PEOPLE,
   rejectInvitation: PEOPLE,
   withdrawInvitation: PEOPLE,
+  listConsoleCollections: ANY,
+  getConsoleCollectionCount: ANY,
+  listConsolePayouts: ANY,
+  getConsolePayoutCount: ANY,
+  getConsoleCollection: ANY,
+  getConsolePayout: ANY,
   releasePayout: RELEASES,
   releasePayouts: RELEASES,
   rejectPayout: RELEASES,
@@ -50,6 +62,13 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   rejectReversal: RELEASES,
   // Open to the refund's maker, whatever their roles are now.
   cancelReversal: ANY,
+  listLedgerEntries: ANY,
+  getOverview: ANY,
+  getTotals: ANY,
+  getStream: ANY,
+  getCollectionsCsv: ANY,
+  getPayoutsCsv: ANY,
+  getLedgerCsv: ANY,
   listEndpoints: ANY,
   getEndpoint: ANY,
   createEndpoint: KEYS,
@@ -70,10 +89,13 @@ export const CONSOLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   approvePolicyChange: PEOPLE,
   rejectPolicyChange: PEOPLE,
   listAuditEntries: ANY,
+  getSearchHits: ANY,
+  listApiRequests: KEYS,
+  getApiRequest: KEYS,
 };
 
 /** The routes of the console that come before a session. */
-export const BEFORE_A_SESSION: readonly string[] = ['logIn', 'acceptInvitation', 'recoverAccount'];
+export const BEFORE_A_SESSION: readonly string[] = ['logIn', 'startPasskeyLogIn', 'acceptInvitation', 'recoverAccount'];
 
 /** The public routes, and the scope that a key needs for each. */
 export const API_SCOPES: Readonly<Record<string, Scope>> = {
@@ -112,12 +134,16 @@ export const WITHOUT_AUTHENTICATION: readonly string[] = [
 export const PATH_IDS: Readonly<Record<string, keyof typeof NOT_FOUND>> = {
   getCollection: 'col',
   getPayout: 'pay',
+  getConsoleCollection: 'col',
+  getConsolePayout: 'pay',
   rollApiKey: 'key',
   revokeApiKey: 'key',
   changeMember: 'usr',
   removeMember: 'usr',
   endMemberSessions: 'usr',
   endSession: 'ses',
+  namePasskey: 'psk',
+  removePasskey: 'psk',
   approveMemberChange: 'mch',
   rejectMemberChange: 'mch',
   withdrawMemberChange: 'mch',
@@ -144,6 +170,7 @@ export const PATH_IDS: Readonly<Record<string, keyof typeof NOT_FOUND>> = {
   getDelivery: 'dlv',
   replayDelivery: 'dlv',
   getReplay: 'rpl',
+  getApiRequest: 'req',
 };
 
 /** The error for an unknown id of this noun, and for another merchant's. */
@@ -161,6 +188,8 @@ export const NOT_FOUND = {
   dlv: 'delivery_not_found',
   rpl: 'replay_not_found',
   ses: 'session_not_found',
+  psk: 'passkey_not_found',
+  req: 'request_not_found',
 } as const satisfies Record<string, ErrorCode>;
 
 /** Ids that come in a body: the field, and the error for an unknown one. */
@@ -172,7 +201,14 @@ export const BODY_IDS: Readonly<Record<string, { readonly field: string; readonl
 
 /** Ids that a list is filtered by, with their nouns. An unknown one finds nothing. */
 export const QUERY_IDS: Readonly<Record<string, Readonly<Record<string, keyof typeof NOT_FOUND>>>> = {
-  listDeliveries: { endpoint_id: 'whe', event_id: 'evt' },
+  listEvents: { object_id: 'col' },
+  listDeliveries: { endpoint_id: 'whe', event_id: 'evt', object_id: 'col' },
+  listAuditEntries: { subject_id: 'pay', actor_id: 'usr' },
+  listConsoleCollections: { api_key_id: 'key' },
+  getConsoleCollectionCount: { api_key_id: 'key' },
+  listConsolePayouts: { api_key_id: 'key' },
+  getConsolePayoutCount: { api_key_id: 'key' },
+  listLedgerEntries: { payment_id: 'pay' },
 };
 
 /** Operations that need a session or accept one. */

@@ -1,7 +1,9 @@
 // Another merchant's ids on every operation that takes one: the response is that to an unknown id, byte for byte.
 import assert from 'node:assert/strict';
-import { isId, newId } from '../../src/domain/ids.ts';
+import { isId, newId, type ApiKeyId } from '../../src/domain/ids.ts';
 import { assertError } from '../api/responses.ts';
+import { queue } from '../db/payments/payout-rows.ts';
+import { makeCollection } from '../db/rows.ts';
 import { call, type ApiResponse } from '../support/api.ts';
 import { addPerson } from '../support/people.ts';
 import { API_SCOPES, BODY_IDS, NOT_FOUND, PATH_IDS, QUERY_IDS } from './access.ts';
@@ -113,17 +115,64 @@ describe('an id of another merchant', () => {
       const { path } = published.find(operationId);
       const foreign = await oneOfEach(theirs);
       for (const [field, noun] of Object.entries(fields)) {
+        if (noun === 'key') await createWith(theirs, foreign.get('key') as ApiKeyId);
         const find = (id: string, headers: Headers) =>
           call(testEnv.baseUrl, 'GET', `${path}?${field}=${id}`, { headers });
-        const id = String(foreign.get(noun));
-        assert.notDeepEqual((await find(id, their.headers)).json['data'], [], `${field} of their own`);
+        const id = await ownId(field, noun, foreign);
         const unknown = await find(newId(noun), callers['an owner']!);
-        assert.deepEqual(unknown.json, { data: [], has_more: false, next_cursor: null });
+        const isCount = operationId.endsWith('Count');
+        const nothing = isCount ? { count: 0, at_least: false } : { data: [], has_more: false, next_cursor: null };
+        assert.deepEqual(unknown.json, nothing);
+        assert.notDeepEqual((await find(id, their.headers)).json, nothing, `${field} of their own`);
         for (const [who, headers] of callersOf(operationId)) {
           assert.deepEqual(comparable(await find(id, headers)), comparable(unknown), `${field} for ${who}`);
         }
       }
     });
+  }
+
+  /** An id of theirs by which the list finds something. */
+  async function ownId(field: string, noun: Prefix, foreign: ReadonlyMap<Prefix, string>): Promise<string> {
+    const { db } = isolation.testEnv;
+    const [text] =
+      {
+        object_id: [
+          `SELECT v.collection_id AS id FROM deliveries d JOIN events v ON v.id = d.event_id
+                   WHERE v.merchant_id = $1 AND v.collection_id IS NOT NULL LIMIT 1`,
+        ],
+        subject_id: [
+          `SELECT subject_id AS id FROM audit_entries WHERE merchant_id = $1 AND subject_id LIKE 'pay%' LIMIT 1`,
+        ],
+        actor_id: ['SELECT user_id AS id FROM audit_entries WHERE merchant_id = $1 AND user_id IS NOT NULL LIMIT 1'],
+      }[field] ?? [];
+    if (text === undefined) return String(foreign.get(noun));
+    const { rows } = await db.pool.query<{ id: string }>(text, [theirs.merchantId]);
+    return String(rows[0]?.id);
+  }
+
+  it('is found by no search, although its own merchant finds it', async () => {
+    const { send } = isolation;
+    const kinds = ['col', 'pay', 'rev', 'evt', 'dlv', 'whe', 'key'] as const;
+    const foreign = await oneOfEach(theirs);
+    for (const noun of kinds) {
+      const query = { q: String(foreign.get(noun)) };
+      const own = (await send('getSearchHits', { query }, their.headers)).json['data'] as { id: string }[];
+      if (noun !== 'whe')
+        assert.deepEqual(
+          own.map(({ id }) => id),
+          [query.q],
+        );
+      for (const [who, headers] of callersOf('getSearchHits')) {
+        assert.deepEqual((await send('getSearchHits', { query }, headers)).json, { data: [] }, `${noun} by ${who}`);
+      }
+    }
+  });
+
+  /** A collection and a payout that this key created. */
+  async function createWith(shop: Shop, apiKeyId: ApiKeyId): Promise<void> {
+    const { db } = isolation.testEnv;
+    await makeCollection(db, shop.merchantId, 'initiated', { apiKeyId });
+    await queue(db, shop, 1000n, { apiKeyId });
   }
 
   it('is refused beside an id of our own', async () => {

@@ -14,6 +14,12 @@ export async function idsOf(db: Database, merchantId: MerchantId): Promise<Set<s
   const { rows: tables } = await db.pool.query<{ name: string }>(TABLES_WITH_IDS);
   const parts = tables.map(({ name }) => `SELECT id::text FROM ${name} WHERE merchant_id = $1`);
   const people = 'SELECT user_id FROM members WHERE merchant_id = $1';
-  const { rows } = await db.pool.query<{ id: string }>([...parts, people].join(' UNION ALL '), [merchantId]);
+  const passkeys = 'SELECT p.id FROM passkeys p JOIN members m USING (user_id) WHERE m.merchant_id = $1';
+  // An entry of a ledger account is numbered by its transfer, and by the account.
+  const entries = `SELECT (t.id * 2 + CASE a.kind WHEN 'held' THEN 1 ELSE 0 END)::text FROM ledger_transfers t
+    JOIN ledger_accounts a ON a.id IN (t.debit_account_id, t.credit_account_id) WHERE a.merchant_id = $1`;
+  const { rows } = await db.pool.query<{ id: string }>([...parts, people, passkeys, entries].join(' UNION ALL '), [
+    merchantId,
+  ]);
   return new Set([merchantId, ...rows.map(({ id }) => id)]);
 }

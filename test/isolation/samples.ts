@@ -1,7 +1,9 @@
 // A valid call of every operation, with everything that must exist for it to succeed.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { insertApiRequests } from '../../src/db/accounts/api-request.ts';
 import { findRoles } from '../../src/db/accounts/member.ts';
+import { createChallenge, insertPasskey } from '../../src/db/accounts/passkey.ts';
 import { insertSession } from '../../src/db/accounts/session.ts';
 import { newToken } from '../../src/security/token.ts';
 import { insertReversal } from '../../src/db/payments/reversal.ts';
@@ -9,10 +11,12 @@ import type { Scope } from '../../src/domain/accounts/api-key.ts';
 import { MAX_ENDPOINTS_PER_MERCHANT } from '../../src/domain/webhooks/endpoint.ts';
 import {
   newId,
+  type ApiKeyId,
   type CollectionId,
   type DeliveryId,
   type EndpointId,
   type EventId,
+  type PasskeyId,
   type ReplayId,
   type SessionId,
   type UserId,
@@ -32,6 +36,7 @@ import { registerEndpoint } from '../../src/operations/webhooks/register-endpoin
 import { startSecondFactor } from '../../src/operations/accounts/start-second-factor.ts';
 import { actedBy, queue, queueReversal } from '../db/payments/payout-rows.ts';
 import { makeCollection, makeMember } from '../db/rows.ts';
+import { createAuthenticator } from '../support/authenticator.ts';
 import { collectionFields } from '../support/api.ts';
 import { recoveryToken } from '../support/staff.ts';
 import type { TestEnvironment } from '../support/test-environment.ts';
@@ -42,6 +47,7 @@ export type Sample = {
   /** In the path. */
   readonly id?: string;
   readonly json?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, string>>;
 };
 
 /** The person who is to make the call, and the merchant and environment. */
@@ -69,6 +75,13 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   startSecondFactor: () => ({ json: { password: PASSWORD } }),
   confirmSecondFactor: async (context) => ({ json: { totp: codeOf(await startEnrolment(context)) } }),
   createRecoveryCodes: NOTHING,
+  getPasskeys: NOTHING,
+  startPasskey: NOTHING,
+  registerPasskey: async (context) => ({ json: { name: 'My key', credential: await newCredential(context) } }),
+  namePasskey: async (context) => ({ id: await addPasskey(context), json: { name: 'My other key' } }),
+  removePasskey: async (context) => ({ id: await addPasskey(context) }),
+  startPasskeyStepUp: NOTHING,
+  startPasskeyLogIn: ({ person }) => ({ json: { email: person.email } }),
   removeSecondFactor: ({ person }) => ({ json: { password: PASSWORD, totp: codeOf(person.totpSecret) } }),
 
   listSessions: NOTHING,
@@ -77,7 +90,9 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   endMemberSessions: async (context) => ({ id: await addMember(context, ['viewer']) }),
 
   listApiKeys: NOTHING,
-  createApiKey: () => ({ json: { name: 'Shop server', scopes: ['collections:read'] } }),
+  createApiKey: () => ({
+    json: { name: 'Shop server', scopes: ['collections:read'], allowed_addresses: ['203.0.113.7'] },
+  }),
   rollApiKey: async (context) => ({ id: await addKey(context, ['collections:read']), json: { keep_old_for: 60 } }),
   revokeApiKey: async (context) => ({ id: await addKey(context, ['collections:read']) }),
 
@@ -98,6 +113,12 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
     json: { token: (await invite(context, 'viewer')).token, name: 'A new person', password: PASSWORD },
   }),
 
+  listConsoleCollections: NOTHING,
+  getConsoleCollectionCount: NOTHING,
+  listConsolePayouts: NOTHING,
+  getConsolePayoutCount: NOTHING,
+  getConsoleCollection: async ({ testEnv, shop }) => ({ id: await addSucceededCollection(testEnv, shop) }),
+  getConsolePayout: async ({ testEnv, shop }) => ({ id: (await queue(testEnv.db, shop, 1000n)).id }),
   releasePayout: async ({ testEnv, shop }) => ({ id: (await queue(testEnv.db, shop, 1000n)).id }),
   releasePayouts: async ({ testEnv, shop }) => ({ json: { ids: [(await queue(testEnv.db, shop, 1000n)).id] } }),
   rejectPayout: async ({ testEnv, shop }) => ({
@@ -118,6 +139,16 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   rejectReversal: async (context) => ({ id: (await addReversal(context)).id, json: { reason: 'Wrong one' } }),
   cancelReversal: async (context) => ({ id: (await addReversal(context, context.person.id)).id }),
 
+  listLedgerEntries: async ({ testEnv, shop }) => {
+    await queue(testEnv.db, shop, 1000n);
+    return {};
+  },
+  getOverview: NOTHING,
+  getTotals: NOTHING,
+  getStream: NOTHING,
+  getCollectionsCsv: NOTHING,
+  getPayoutsCsv: NOTHING,
+  getLedgerCsv: NOTHING,
   listEndpoints: NOTHING,
   getEndpoint: async (context) => ({ id: await addEndpoint(context) }),
   createEndpoint: () => ({ json: { url: WEBHOOKS_URL } }),
@@ -145,6 +176,12 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
   approvePolicyChange: async (context) => ({ id: await proposePolicy(context) }),
   rejectPolicyChange: async (context) => ({ id: await proposePolicy(context) }),
   listAuditEntries: NOTHING,
+  getSearchHits: () => ({ query: { q: 'SAL-1' } }),
+  listApiRequests: async (context) => {
+    for (let i = 0; i < 3; i++) await addRequest(context);
+    return {};
+  },
+  getApiRequest: async (context) => ({ id: await addRequest(context) }),
 
   createCollection: () => ({ json: collectionFields() }),
   listCollections: NOTHING,
@@ -159,6 +196,7 @@ export const SAMPLES: Readonly<Record<string, MakeSample>> = {
 const SECOND_FACTOR: Readonly<Record<string, boolean>> = {
   removeSecondFactor: true,
   createRecoveryCodes: true,
+  removePasskey: true,
   startSecondFactor: false,
   confirmSecondFactor: false,
 };
@@ -186,6 +224,22 @@ async function addSession({ db }: TestEnvironment, { id: userId, merchantId }: T
   const times = { createdAt, expiresAt: new Date(createdAt.getTime() + 3_600_000), secondFactorAt: null };
   const session = { id, tokenSha256: newToken().sha256, merchantId, userId, ...times, address: null, userAgent: null };
   await db.withTransaction((tx) => insertSession(tx, session));
+  return id;
+}
+
+/** What a new authenticator returns for a challenge of ours. */
+async function newCredential({ testEnv, person }: SampleContext): Promise<string> {
+  const use = { purpose: 'register', subject: person.id } as const;
+  const challenge = await testEnv.db.withTransaction((tx) => createChallenge(tx, use, new Date()));
+  return createAuthenticator(testEnv.baseUrl).create({ challenge: challenge.toString('base64url') });
+}
+
+/** A passkey of the person whose key nobody has. */
+async function addPasskey({ testEnv, person }: SampleContext): Promise<PasskeyId> {
+  const id = newId('psk');
+  const credential = { credentialId: randomBytes(32), publicKey: randomBytes(77), counter: 0n };
+  const passkey = { id, userId: person.id, name: 'My key', createdAt: new Date(), ...credential };
+  await testEnv.db.withTransaction((tx) => insertPasskey(tx, passkey));
   return id;
 }
 
@@ -239,6 +293,27 @@ async function addEndpoint({ testEnv, shop }: SampleContext): Promise<EndpointId
   const keyRing = testEnv.config.settings.MALIPO_SECRET_KEYS;
   const endpoint = { url: WEBHOOKS_URL, description: null, eventTypes: null };
   return (await registerEndpoint(testEnv.db, { merchantId, ...endpoint, keyRing, at: new Date() })).id;
+}
+
+/** A request that was made with a key of the merchant. */
+async function addRequest({ testEnv: { db }, shop: { merchantId } }: SampleContext): Promise<string> {
+  const id = newId('req');
+  const { rows } = await db.pool.query<{ id: ApiKeyId }>('SELECT id FROM api_keys WHERE merchant_id = $1', [
+    merchantId,
+  ]);
+  const request = {
+    ...{ id, merchantId, apiKeyId: rows[0]!.id, createdAt: new Date(), address: null, idempotencyKey: null },
+    ...{
+      method: 'GET',
+      route: '/v1/api/balance',
+      path: '/v1/api/balance',
+      status: 200,
+      errorCode: null,
+      durationMs: 1,
+    },
+  };
+  await insertApiRequests(db, [{ ...request, isRepeat: false, objectId: null }]);
+  return id;
 }
 
 /** A delivery of one of the merchant's events that nothing is going to send. */

@@ -12,6 +12,7 @@ import { addPerson, type TestPerson } from '../support/people.ts';
 import { useFixture } from '../support/use-fixture.ts';
 import { readPublished, type Published } from './published.ts';
 import type { Sample } from './samples.ts';
+import { rewrite } from '../support/attestation.ts';
 
 /** A merchant with money, keys, an endpoint and people. */
 export type Shop = PayoutShop & {
@@ -48,23 +49,30 @@ export type IsolationEnvironment = {
 const FUNDS_MINOR = 10_000_000n;
 const SESSION_MS = 3_600_000;
 
-// Nothing is ever started, so that only the test's own call changes rows.
-const NOTHING_STARTS = { environment: { MALIPO_ROLES: 'api', MALIPO_TEMPORAL_ADDRESS: '127.0.0.1:1' } };
+// Nothing is ever started, so that only the test's own call changes rows; and however long that takes, new work is accepted.
+const NOTHING_STARTS = {
+  MALIPO_ROLES: 'api',
+  MALIPO_TEMPORAL_ADDRESS: '127.0.0.1:1',
+  MALIPO_BACKLOG_MAX_AGE_MS: '86400000',
+  MALIPO_PROMPT_DEADLINE_MS: '86400000',
+};
 
 /** One environment for all cases of the surrounding `describe`. */
 export function useIsolationEnvironment(): IsolationEnvironment {
   const environment = useFixture(startIsolationEnvironment, ({ testEnv }) => testEnv.stop());
   // How long the tests before took must not decide whether a verification is still fresh.
   beforeEach(() =>
-    environment.testEnv.db.pool.query(
+    rewrite(
+      environment.testEnv.db,
       `UPDATE sessions SET verified_at = now(), second_factor_at = CASE WHEN second_factor_at IS NOT NULL THEN now() END`,
     ),
   );
   return environment;
 }
 
-async function startIsolationEnvironment(): Promise<IsolationEnvironment> {
-  const testEnv = await startTestEnvironment(NOTHING_STARTS);
+/** Stop it by its `testEnv`. */
+export async function startIsolationEnvironment(): Promise<IsolationEnvironment> {
+  const testEnv = await startTestEnvironment({ environment: NOTHING_STARTS });
   const { db, baseUrl } = testEnv;
   const published = await readPublished(baseUrl);
 
@@ -92,9 +100,11 @@ async function startIsolationEnvironment(): Promise<IsolationEnvironment> {
     async logInAs(shop, role, options = {}) {
       return openSession(await addPerson(testEnv, shop.merchantId, [role], options));
     },
-    send(operationId, { id, json }, headers, idempotencyKey = randomUUID()) {
+    send(operationId, { id, json, query = {} }, headers, idempotencyKey = randomUUID()) {
       const { method, path, isIdempotent } = published.find(operationId);
-      return call(baseUrl, method, id === undefined ? path : path.replace('{id}', id), {
+      const search = new URLSearchParams(query).toString();
+      const target = id === undefined ? path : path.replace('{id}', id);
+      return call(baseUrl, method, search === '' ? target : `${target}?${search}`, {
         idempotencyKey: isIdempotent ? idempotencyKey : null,
         headers,
         ...(json && { json }),

@@ -17,9 +17,9 @@ import { createTestDatabase } from '../support/engines.ts';
 import { makeCollection, makeEndpoint, makeMerchant, oneRow, record } from '../db/rows.ts';
 import { useDatabase } from '../db/use-database.ts';
 
-// Our own words: no operator declines with them.
-const OURS: readonly FailureCode[] = ['service_unavailable', 'already_returned'];
-const anyFailureCode = fc.constantFrom(...FAILURE_CODES.filter((code) => !OURS.includes(code)));
+// Our own words: no operator declines with them. A prompt that expired is not declined.
+const NOT_DECLINED: readonly FailureCode[] = ['service_unavailable', 'already_returned', 'prompt_expired'];
+const anyFailureCode = fc.constantFrom(...FAILURE_CODES.filter((code) => !NOT_DECLINED.includes(code)));
 const anyTransition: fc.Arbitrary<CollectionTransitionInput> = fc.oneof(
   fc.constant({ kind: 'prompt_accepted' } as const),
   fc.constant({ kind: 'outcome_unknown' } as const),
@@ -27,7 +27,8 @@ const anyTransition: fc.Arbitrary<CollectionTransitionInput> = fc.oneof(
   fc.constantFrom('never_accepted' as const, 'undecided' as const).map((kind) => ({ kind, queriedAtMs: Date.now() })),
   fc.constant({ kind: 'returned' } as const),
   fc.record({ kind: fc.constant('paid' as const), operatorReceipt: fc.stringMatching(/^[\w.-]{1,64}$/) }),
-  fc.record({ kind: fc.constantFrom('declined' as const, 'expired' as const), failureCode: anyFailureCode }),
+  fc.record({ kind: fc.constant('declined' as const), failureCode: anyFailureCode }),
+  fc.constant({ kind: 'expired', failureCode: 'prompt_expired' } as const),
 );
 const anyTransitions = fc.array(anyTransition, { maxLength: 8 });
 /** An operator gives each payment a receipt of its own. */
@@ -35,7 +36,7 @@ const ofItsOwn = (input: CollectionTransitionInput, { id }: Collection): Collect
   input.kind === 'paid' ? { ...input, operatorReceipt: `${id}/${input.operatorReceipt}` } : input;
 /** Whether the row must confirm that nobody can pay any more: that it does not once the prompt is open. */
 const needsDeadline = ({ kind }: CollectionTransitionInput) =>
-  kind === 'never_sent' || kind === 'never_accepted' || kind === 'undecided';
+  kind === 'never_sent' || kind === 'never_accepted' || kind === 'undecided' || kind === 'expired';
 /** Past all limits of an unprompted collection, or before all of them. */
 const anyDeadline = fc
   .constantFrom(-30, 1)
@@ -186,6 +187,7 @@ describe('the largest possible collection', () => {
       reference: '😀'.repeat(100),
       description: '😀'.repeat(120),
       amountMinor: 9_007_199_254_740_991n,
+      promptDeadlineAt: new Date(Date.now() - 86_400_000),
     });
     const transitions: CollectionTransitionInput[] = [
       { kind: 'outcome_unknown' },

@@ -2,17 +2,24 @@
 import type { Scope } from '../../domain/accounts/api-key.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { permissionDenied, scopesOfRoles, type Person } from '../../domain/accounts/member.ts';
-import { authenticateApiKey } from '../../operations/accounts/authenticate-api-key.ts';
+import {
+  authenticateApiKey,
+  recordKeyRefusal,
+  type KeyRequest,
+} from '../../operations/accounts/authenticate-api-key.ts';
 import { addressOf, routeOf, sessionOf, type ApiDeps, type ApiMiddleware, type Caller } from '../context.ts';
 import { readSessionToken } from '../session-cookie.ts';
 import { requireSession, type SessionDemands } from './session.ts';
 
 type Context = Parameters<ApiMiddleware>[0];
+type KeyCaller = Caller & { readonly actor: { readonly kind: 'key' } };
 type ScopeDeps = Pick<ApiDeps, 'db' | 'environment' | 'publicUrl' | 'limitKey' | 'refusedKeys'>;
 
 /**
  * An Authorization header decides, whatever cookie comes with it; without one the session counts. A key without the
- * scope is refused with `insufficient_scope`, a session without it or against the demands with `permission_denied`.
+ * scope is refused with `insufficient_scope`; one that is used from an address that it is not for, and a session without
+ * the scope or against the demands, with `permission_denied`. What follows may refuse a key too: that goes into the
+ * audit log as these refusals do.
  */
 export function requireScope(scope: Scope, deps: ScopeDeps, demands: SessionDemands): ApiMiddleware {
   const enterSession = requireSession(deps, demands);
@@ -25,33 +32,74 @@ export function requireScope(scope: Scope, deps: ScopeDeps, demands: SessionDema
       });
       return;
     }
-    ctx.state.caller = await keyAsCaller(ctx, scope, deps);
-    await next();
+    const caller = await keyAsCaller(ctx, scope, deps);
+    ctx.state.caller = caller;
+    ctx.state.keyVerifiedAtMs = performance.now();
+    try {
+      await next();
+    } catch (error) {
+      const key = { id: caller.actor.keyId, merchantId: caller.merchantId };
+      if (isRefusal(error)) await recordKeyRefusal(deps.db, key, error, keyRequest(ctx, scope));
+      throw error;
+    }
   };
 }
 
-async function keyAsCaller(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<Caller> {
+// Most bodies are here at once: those that are not pay for another statement.
+const VERIFIED_FOR_MS = 1000;
+
+/**
+ * Throws as for a new request when the key was revoked, has expired, or may no longer do this, since its request began. Within
+ * a second of the last verification, and without a key, it does nothing.
+ */
+export async function requireLiveKey(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<void> {
+  const { keyVerifiedAtMs } = ctx.state;
+  if (keyVerifiedAtMs === undefined || performance.now() - keyVerifiedAtMs < VERIFIED_FOR_MS) return;
+  ctx.state.caller = toCaller(await authenticate(ctx, scope, deps));
+}
+
+/** Whether the error is about what this key may do, and not about the request alone. */
+function isRefusal(error: unknown): error is DomainError {
+  return error instanceof DomainError && (error.type === 'permission_error' || error.reason !== undefined);
+}
+
+async function keyAsCaller(ctx: Context, scope: Scope, deps: ScopeDeps): Promise<KeyCaller> {
   try {
-    const { id: keyId, maker, merchantId, merchantCurrency } = await authenticate(ctx, scope, deps);
-    await deps.limitKey(keyId);
-    return { merchantId, merchantCurrency, actor: { kind: 'key', keyId, maker } };
+    const key = await authenticate(ctx, scope, deps);
+    await deps.limitKey(key.id);
+    return toCaller(key);
   } catch (error) {
-    const isRefused = error instanceof DomainError && error.type === 'authentication_error';
-    if (isRefused && error.code !== 'api_key_missing') await deps.refusedKeys?.(addressOf(ctx));
+    if (isWrongKey(error)) await deps.refusedKeys?.(addressOf(ctx));
     throw error;
   }
 }
 
+type VerifiedKey = Awaited<ReturnType<typeof authenticate>>;
+
+function toCaller({ id: keyId, maker, merchantId, merchantCurrency }: VerifiedKey): KeyCaller {
+  return { merchantId, merchantCurrency, actor: { kind: 'key', keyId, maker } };
+}
+
+// One that is good in itself and lacks the scope is a mistake of the merchant's, and no guess or theft.
+function isWrongKey(error: unknown): boolean {
+  if (!(error instanceof DomainError)) return false;
+  const isRejected = error.type === 'authentication_error' && error.code !== 'api_key_missing';
+  return isRejected || error.code === 'permission_denied';
+}
+
 function authenticate(ctx: Context, scope: Scope, { db, environment }: ScopeDeps) {
+  const text = bearerToken(ctx.get('Authorization'));
   return authenticateApiKey(db, {
-    text: bearerToken(ctx.get('Authorization')),
+    text,
     environment,
-    scope,
-    action: routeOf(ctx),
-    address: addressOf(ctx),
-    requestId: ctx.state.requestId,
-    at: new Date(),
+    ...keyRequest(ctx, scope),
+    onKnown: ({ id: apiKeyId, merchantId }) => (ctx.state.knownKey = { apiKeyId, merchantId }),
   });
+}
+
+function keyRequest(ctx: Context, scope: Scope): KeyRequest {
+  const { requestId } = ctx.state;
+  return { scope, action: routeOf(ctx), address: addressOf(ctx), requestId, at: new Date() };
 }
 
 function personAsCaller(person: Person, scope: Scope): Caller {

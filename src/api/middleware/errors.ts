@@ -1,9 +1,11 @@
 // Gives every request an id and a log line, and every failure an error body.
 import { errorBody } from '../../domain/errors.ts';
-import { newId } from '../../domain/ids.ts';
+import { newId, type MerchantId } from '../../domain/ids.ts';
 import type { Log } from '../../log.ts';
-import type { ApiMiddleware } from '../context.ts';
+import { clientNetwork } from '../client-address.ts';
+import { matchedRoute, type ApiMiddleware, type ApiState } from '../context.ts';
 import { HTTP_STATUS, toDomainError } from '../errors.ts';
+import { createRefusalLog } from '../refusal-log.ts';
 
 export function requestId(): ApiMiddleware {
   return async (ctx, next) => {
@@ -23,13 +25,14 @@ export function accessLog(log: Log): ApiMiddleware {
     } finally {
       const { method, path, status } = ctx;
       const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
-      const merchantId = ctx.state.caller?.merchantId ?? ctx.state.session?.person.merchantId;
+      const merchantId = merchantOf(ctx);
       log.debug({ requestId: ctx.state.requestId, method, path, status, durationMs, merchantId }, 'request');
     }
   };
 }
 
 export function errorResponder(log: Log): ApiMiddleware {
+  const logRefusal = createRefusalLog(log);
   return async (ctx, next) => {
     try {
       await next();
@@ -38,12 +41,23 @@ export function errorResponder(log: Log): ApiMiddleware {
       if (error.category === 'internal' || error.category === 'unavailable') {
         log.error({ error: thrown, requestId: ctx.state.requestId, path: ctx.path }, 'request failed');
       }
+      logRefusal(error, {
+        requestId: ctx.state.requestId,
+        method: ctx.method,
+        route: matchedRoute(ctx),
+        network: clientNetwork(ctx),
+        merchantId: merchantOf(ctx),
+      });
       ctx.status = HTTP_STATUS[error.category];
       ctx.body = errorBody(error, ctx.state.requestId);
       if (error.category === 'unauthenticated') ctx.set('WWW-Authenticate', 'Bearer');
       if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds));
     }
   };
+}
+
+function merchantOf({ state }: { readonly state: ApiState }): MerchantId | undefined {
+  return state.caller?.merchantId ?? state.session?.person.merchantId;
 }
 
 function isParseable(ctx: { readonly path: string }): boolean {

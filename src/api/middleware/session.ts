@@ -14,7 +14,8 @@ import type { Session } from '../../domain/accounts/session.ts';
 import { authenticateSession } from '../../operations/accounts/authenticate-session.ts';
 import { recordRefusal } from '../../operations/accounts/record-refusal.ts';
 import { auditOf, routeOf, type ApiDeps, type ApiMiddleware } from '../context.ts';
-import { readSessionToken } from '../session-cookie.ts';
+import { NO_SESSION } from '../refusal-log.ts';
+import { CLEARED_SITE_DATA, readSessionToken } from '../session-cookie.ts';
 
 type SessionDeps = Pick<ApiDeps, 'db' | 'publicUrl'>;
 type Context = Parameters<ApiMiddleware>[0];
@@ -42,7 +43,8 @@ export function requireSession(deps: SessionDeps, demands: SessionDemands): ApiM
   return async (ctx, next) => {
     const at = new Date();
     const session = await findLiveSession(ctx, deps, at);
-    if (!session) throw notAuthenticated('no session');
+    if (!session)
+      throw notAuthenticated(readSessionToken(ctx, deps.publicUrl) === null ? NO_SESSION : 'no such session');
     ctx.state.session = session;
     try {
       if (!SAFE_METHODS.has(ctx.method)) requireOwnPage(ctx, deps.publicUrl);
@@ -68,8 +70,13 @@ export async function requireLiveSession(ctx: Context, deps: SessionDeps, demand
   ctx.state.session = session;
 }
 
-function findLiveSession(ctx: Context, { db, publicUrl }: SessionDeps, at: Date): Promise<Session | null> {
-  return authenticateSession(db, readSessionToken(ctx, publicUrl) ?? '', at);
+// The cookie itself stays: the browser may have a newer one by now, which this response would take away.
+async function findLiveSession(ctx: Context, { db, publicUrl }: SessionDeps, at: Date): Promise<Session | null> {
+  const token = readSessionToken(ctx, publicUrl);
+  if (token === null) return null;
+  const session = await authenticateSession(db, token, at);
+  if (session === null) ctx.set('Clear-Site-Data', CLEARED_SITE_DATA);
+  return session;
 }
 
 function requireDemands(person: Person, { roles, isOpenToEnrol, needsStepUp }: SessionDemands, at: Date): void {

@@ -1,12 +1,14 @@
 // The pages of every list on the wire: the query that asks for one, and the body that holds one.
 import { z } from 'zod';
 import { definedFields, type CodesByParameter } from '../validation.ts';
-import { instant } from './primitives.ts';
+import { idForm, instant } from './primitives.ts';
 
 const CURSOR_FORM = '^[A-Za-z0-9_-]+$';
 // An example of the keys of each list.
 const EXAMPLE_KEYS = [
-  ...['col', 'pay', 'rev', 'evt', 'dlv', 'whe', 'key', 'rpl'].map((prefix) => `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3`),
+  ...['col', 'pay', 'rev', 'evt', 'dlv', 'whe', 'key', 'rpl', 'req'].map(
+    (prefix) => `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3`,
+  ),
   '1042',
 ];
 const LIMIT_MESSAGE = 'limit must be a whole number from 1 to 100.';
@@ -72,6 +74,25 @@ export const timeFilters = {
   created_from: instant('created_from').optional().meta({ description: 'Inclusive. RFC 3339.' }),
   created_to: instant('created_to').optional().meta({ description: 'Exclusive. RFC 3339.' }),
 };
+
+/** A filter by an id. An unknown id, and that of another merchant, matches nothing. */
+export function idFilter<Id extends string>(name: string, prefix: string, isKey: (text: string) => text is Id) {
+  return z
+    .string()
+    .refine(isKey, { error: `${name} must be an id that begins with ${prefix}_.` })
+    .optional()
+    .meta(idForm(prefix));
+}
+
+/** A filter by the object that something is about, of one of several nouns. */
+export function objectFilter<Id extends string>(prefixes: readonly string[], isKey: (text: string) => text is Id) {
+  const pattern = `^(${prefixes.join('|')})_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
+  return z
+    .string()
+    .refine(isKey, { error: `object_id must be an id that begins with ${prefixes.join('_, ')}_.` })
+    .optional()
+    .meta({ pattern, example: `${prefixes[0]}_01j9z3k5m7n9p1q3r5s7t9v1w3`, description: 'What it is about.' });
+}
 
 type RangeQuery<Key extends string> = {
   readonly cursor?: Key | undefined;

@@ -97,10 +97,13 @@ export const idempotencyKeyHeader = z.object({
 
 /** An id with this prefix, as responses show it. */
 export function idOf(prefix: string) {
-  return z
-    .string()
-    .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`))
-    .meta({ example: `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3` });
+  const { pattern, example } = idForm(prefix);
+  return z.string().regex(new RegExp(pattern)).meta({ example });
+}
+
+/** How the document describes an id. */
+export function idForm(prefix: string) {
+  return { pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`, example: `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3` };
 }
 
 export function pathId(prefix: string) {

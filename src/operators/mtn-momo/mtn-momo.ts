@@ -67,12 +67,13 @@ export function createMtnMomo(config: MtnMomoConfig): Operator {
       return readSendResponse(await call(disbursement, refund(request, callbackUrl)), 'refund');
     },
     getRefundStatus: (reference) => queryStatus(disbursement, '/refund', reference, 'refund'),
-    parseCallback,
+    parseCallback: parseMtnCallback,
     close: () => http.close(),
   };
 }
 
-function parseCallback(body: unknown): { operatorReference: string } | null {
+/** The reference in a callback of MTN's, or null when it has none. */
+export function parseMtnCallback(body: unknown): { operatorReference: string } | null {
   if (typeof body !== 'object' || body === null) return null;
   const named = [
     'externalId' in body ? body.externalId : undefined,

@@ -1,5 +1,7 @@
 // Limits of failed log-ins and step-ups: per account, per address and per session's person, counted in the database.
 import assert from 'node:assert/strict';
+import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
+import { retainedSince } from '../../../src/domain/retention.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { call, type ApiResponse } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
@@ -31,9 +33,52 @@ describe('failed log-ins', () => {
     assertError(refused, 'rate_limited');
     const seconds = Number(refused.headers.get('retry-after'));
     assert.ok(seconds > 890 && seconds <= 900, `${seconds}`);
-    assert.deepEqual(await auditRows(testEnv, refused), [], 'a flood fills no log');
     const other = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     assert.equal((await attempt(other.email, PASSWORD)).status, 201);
+  });
+
+  it('are on record when they reach a limit, once an hour, where somebody who is concerned reads it', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    for (let n = 0; n < PER_ACCOUNT; n++) await attempt(person.email, 'wrong');
+    const address = freshAddress();
+    const flood = await Promise.all(Array.from({ length: 5 }, () => attempt(person.email, PASSWORD, address)));
+    for (const refused of flood) assertError(refused, 'rate_limited');
+    const rows = (await Promise.all(flood.map((refused) => auditRows(testEnv, refused)))).flat();
+    assert.equal(rows.length, 1, 'a flood fills no log');
+    const { request_id: requestId, ...row } = rows[0]!;
+    assert.deepEqual(row, {
+      user_id: person.id,
+      action: 'authentication.limited',
+      outcome: 'refused',
+      subject_id: person.id,
+      before: null,
+      after: { reason: 'too many failed attempts of one account' },
+      address,
+    });
+    const merchantOf = async (id: string | null) =>
+      (
+        await testEnv.db.pool.query<{ merchant_id: string | null }>(
+          'SELECT merchant_id FROM audit_entries WHERE request_id = $1',
+          [id],
+        )
+      ).rows[0]!.merchant_id;
+    assert.equal(await merchantOf(requestId), testEnv.merchant.id);
+    await testEnv.db.pool.query(`UPDATE attempt_counters SET window_ends_at = now() WHERE subject ~ '^refusal/'`);
+    assert.equal((await auditRows(testEnv, await attempt(person.email, PASSWORD))).length, 1, 'an hour later');
+
+    for (let n = 0; n < PER_ACCOUNT; n++) await attempt('nobody@shop.example', 'x');
+    const [unknown] = await auditRows(testEnv, await attempt('nobody@shop.example', 'x'));
+    assert.equal(unknown!.user_id, null);
+    assert.equal(await merchantOf(unknown!.request_id), null);
+
+    const shared = freshAddress();
+    for (let n = 0; n < PER_ADDRESS; n++) await attempt(`nobody${n}@shop.example`, 'x', shared);
+    const other = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const [anybody] = await auditRows(testEnv, await attempt(other.email, PASSWORD, shared));
+    assert.deepEqual(
+      [anybody!.user_id, anybody!.after, await merchantOf(anybody!.request_id)],
+      [null, { reason: 'too many failed attempts of one address' }, null],
+    );
   });
 
   it('are counted for an unknown account as for a known one', async () => {
@@ -124,6 +169,9 @@ describe('failed log-ins', () => {
     ] as const) {
       assertError(await attemptInSession(path, json), 'rate_limited');
     }
+    const limited = "SELECT after->>'reason' AS reason FROM audit_entries WHERE user_id = $1 AND action = $2";
+    const { rows } = await testEnv.db.pool.query(limited, [person.id, 'authentication.limited']);
+    assert.deepEqual(rows, [{ reason: 'too many failed attempts of one person' }], 'once for all of these');
     assert.equal((await browser.call('GET', SESSION)).status, 200);
   });
 
@@ -131,8 +179,7 @@ describe('failed log-ins', () => {
     await attempt('nobody@shop.example', 'x');
     const purge = (endedBefore: Date) =>
       purgeExpiredRecords(testEnv.db, {
-        idempotencyKeysBefore: new Date(0),
-        callbacksBefore: new Date(0),
+        retainedSince: retainedSince(REAL_CLOCKS, endedBefore),
         endedBefore,
         limit: 100,
       });

@@ -7,6 +7,7 @@ import { newId } from '../../../src/domain/ids.ts';
 import { call, collectionFields } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const ROUTES: readonly (readonly [string, string, Scope])[] = [
   ['POST', '/v1/api/collections', 'collections:write'],
@@ -83,7 +84,7 @@ describe('authentication', () => {
     const key = await testEnv.addKey(testEnv.merchant.id, ['balance:read'], new Date(Date.now() + 60_000));
     assert.equal((await withHeader(`Bearer ${key}`)).status, 200);
     const revoke = 'UPDATE api_keys SET revoked_at = now(), expires_at = now() WHERE key_sha256 = $1';
-    await testEnv.db.pool.query(revoke, [hashApiKey(key)]);
+    await rewrite(testEnv.db, revoke, [hashApiKey(key)]);
     assertError(await withHeader(`Bearer ${key}`), 'api_key_revoked');
   });
 
@@ -110,7 +111,7 @@ describe('authentication', () => {
     const [lacking, ...more] = await refusals();
     assert.deepEqual([lacking?.action, lacking?.outcome, more], ['GET /v1/api/balance', 'refused', []]);
     assert.match(lacking?.reason ?? '', /^insufficient_scope: .*balance:read/);
-    await testEnv.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
+    await rewrite(testEnv.db, 'UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
     for (let n = 0; n < 3; n++) assertError(await withHeader(`Bearer ${key}`), 'api_key_revoked');
     assert.equal((await refusals()).length, 2);
     await testEnv.db.pool.query("UPDATE attempt_counters SET window_ends_at = now() WHERE subject LIKE 'refusal/%'");

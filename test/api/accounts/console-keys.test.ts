@@ -1,4 +1,4 @@
-// API keys in the console: created, listed, rolled with overlap and revoked; by whom, and who counts as their maker.
+// API keys in the console: created, listed, rolled with overlap and revoked; by whom, for how long, and who counts as their maker.
 import assert from 'node:assert/strict';
 import { newId, type UserId } from '../../../src/domain/ids.ts';
 import { findApiKeyByHash } from '../../../src/db/accounts/api-key.ts';
@@ -6,10 +6,13 @@ import { hashApiKey } from '../../../src/security/api-key.ts';
 import { call } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, logInAs, logIn, type Browser } from '../../support/people.ts';
+import { tamper } from '../../db/rows.ts';
 import { API_ONLY, assertError, issuesOf } from '../responses.ts';
+import { attestAll, rewrite } from '../../support/attestation.ts';
 
 const KEYS = '/v1/console/keys';
 const DAY_SECONDS = 86_400;
+const DAY_MS = DAY_SECONDS * 1000;
 
 describe('API keys in the console', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -51,6 +54,7 @@ describe('API keys in the console', () => {
       id: shown['id'],
       name: 'Server',
       scopes: ['balance:read', 'payouts:write'],
+      allowed_addresses: null,
       hint: `sk_test_…${key.slice(-4)}`,
       created_by: { id: adminId, name: 'The admin' },
       created_at: response.json['created_at'],
@@ -119,7 +123,8 @@ describe('API keys in the console', () => {
   it('are limited to a hundred active ones', async () => {
     const crowded = await testEnv.addMerchant();
     const owner = await logInAs(testEnv, crowded.id, 'owner');
-    await testEnv.db.pool.query(
+    await rewrite(
+      testEnv.db,
       `INSERT INTO api_keys (id, merchant_id, name, environment, hint, key_sha256, scopes, created_at, revoked_at)
        SELECT 'key_' || lpad(n::text, 26, '0'), $1, 'k', 'test', 'abcd', sha256(n::text::bytea), ARRAY['balance:read'], now(),
               CASE WHEN n > 199 THEN now() END
@@ -127,11 +132,57 @@ describe('API keys in the console', () => {
       [crowded.id],
     );
     assertError(await create(owner), 'state_conflict');
-    await testEnv.db.pool.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [
+    await rewrite(testEnv.db, 'UPDATE api_keys SET revoked_at = now() WHERE id = $1', [
       `key_${'101'.padStart(26, '0')}`,
     ]);
     assert.equal((await create(owner)).status, 201);
     assertError(await create(owner), 'state_conflict');
+  });
+
+  describe('that create payouts', () => {
+    const PAYS = { scopes: ['balance:read', 'payouts:write'] };
+    const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
+    const lifeDaysOf = ({ json }: { readonly json: Record<string, unknown> }) =>
+      (Date.parse(String(json['expires_at'])) - Date.parse(String(json['created_at']))) / DAY_MS;
+
+    it('expire after 90 days unless another time is stated, and no other key does', async () => {
+      const created = await create(admin, PAYS);
+      assert.equal(lifeDaysOf(created), 90, created.text);
+      assert.equal((await listed(created.json['id']))?.['expires_at'], created.json['expires_at']);
+      const { after } = await assertAudited(testEnv, created, { action: 'api_key.created' });
+      assert.equal((after as { expires_at: string }).expires_at, created.json['expires_at']);
+      assert.equal((await create(admin)).json['expires_at'], null);
+    });
+
+    it('live for a year at the most, and other keys as long as anybody wants', async () => {
+      const expiresAt = inDays(364.9);
+      assert.equal((await create(admin, { ...PAYS, expires_at: expiresAt })).json['expires_at'], expiresAt);
+      const refused = await create(admin, { ...PAYS, expires_at: inDays(366) });
+      assert.match(assertError(refused, 'parameter_invalid').message, /365 days/);
+      assert.deepEqual(issuesOf(refused), ['expires_at parameter_invalid']);
+      assert.equal((await create(admin, { expires_at: inDays(4000) })).status, 201);
+    });
+
+    it('live as long again when they are rolled, or until a stated time within a year', async () => {
+      const week = (await create(admin, { ...PAYS, expires_at: inDays(7) })).json['id'];
+      assertError(await roll(admin, week, { expires_at: inDays(366) }), 'parameter_invalid');
+      const rolled = await roll(admin, week);
+      assert.ok(Math.abs(lifeDaysOf(rolled) - 7) < 0.01, rolled.text);
+      const { after } = await assertAudited(testEnv, rolled, { action: 'api_key.rolled' });
+      assert.equal((after as { expires_at: string }).expires_at, rolled.json['expires_at']);
+      const expiresAt = inDays(30);
+      const stated = await roll(admin, rolled.json['id'], { expires_at: expiresAt });
+      assert.deepEqual([stated.status, stated.json['expires_at']], [201, expiresAt]);
+    });
+
+    it('go on when they have no end from before, and get one when they are rolled', async () => {
+      const { id, key } = (await create(admin, PAYS)).json;
+      await tamper(testEnv.db, 'UPDATE api_keys SET expires_at = NULL WHERE id = $1', [id]);
+      await attestAll(testEnv.db);
+      assert.equal((await use(key)).status, 200);
+      assert.equal((await listed(id))?.['expires_at'], null);
+      assert.equal(lifeDaysOf(await roll(admin, id)), 90);
+    });
   });
 
   describe('that are rolled', () => {
@@ -152,7 +203,7 @@ describe('API keys in the console', () => {
       assert.equal((await use(old['key'])).status, 200);
       const end = Date.parse(String((await listed(old['id']))?.['expires_at']));
       assert.ok(Math.abs(end - Date.now() - DAY_SECONDS * 1000) < 10_000);
-      await testEnv.db.pool.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [old['id']]);
+      await rewrite(testEnv.db, 'UPDATE api_keys SET expires_at = now() WHERE id = $1', [old['id']]);
       assertError(await use(old['key']), 'api_key_expired');
       const expiresAt = new Date(Date.now() + 60_000).toISOString();
       const short = (await create(admin, { expires_at: expiresAt })).json;
@@ -198,7 +249,7 @@ describe('API keys in the console', () => {
       const revoked = (await create(admin)).json['id'];
       await admin.call('DELETE', `${KEYS}/${String(revoked)}`);
       const expired = (await create(admin)).json['id'];
-      await testEnv.db.pool.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [expired]);
+      await rewrite(testEnv.db, 'UPDATE api_keys SET expires_at = now() WHERE id = $1', [expired]);
       for (const id of [revoked, expired]) assertError(await roll(admin, id), 'state_conflict');
     });
 

@@ -6,6 +6,7 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, auditRows } from '../../support/people.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 import { createMemberClient } from './member-client.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const MEMBERS = '/v1/console/members';
 
@@ -31,9 +32,9 @@ describe('a change of a member’s roles', () => {
       });
       assert.deepEqual(await members.rolesOf(one, person.id), ['viewer', role]);
       if (role === 'owner')
-        await testEnv.db.pool.query("UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
+        await rewrite(testEnv.db, "UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
       if (role === 'admin')
-        await testEnv.db.pool.query("UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
+        await rewrite(testEnv.db, "UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
     }
   });
 
@@ -124,7 +125,7 @@ describe('a change of a member’s roles', () => {
     const third = await members.add(merchantId, 'admin');
     const person = await addPerson(testEnv, merchantId, ['viewer']);
     const late = (await members.change(one, person.id, ['maker'])).json['id'];
-    await testEnv.db.pool.query('UPDATE member_changes SET expires_at = now() WHERE id = $1', [late]);
+    await rewrite(testEnv.db, 'UPDATE member_changes SET expires_at = now() WHERE id = $1', [late]);
     assertError(await members.decide(two, late, 'approve'), 'state_conflict');
     assert.deepEqual(
       (await members.list(one)).flatMap((member) => member.waiting_changes),
@@ -152,7 +153,7 @@ describe('a change of a member’s roles', () => {
     assertError(await members.decide(two, id, 'approve'), 'state_conflict');
     // A row that was changed by other means is detected when the change would take effect.
     const again = (await members.change(one, person.id, ['developer', 'maker'])).json['id'];
-    await testEnv.db.pool.query("UPDATE members SET roles = '{developer,approver}' WHERE user_id = $1", [person.id]);
+    await rewrite(testEnv.db, "UPDATE members SET roles = '{developer,approver}' WHERE user_id = $1", [person.id]);
     assertError(await members.decide(two, again, 'approve'), 'state_conflict');
   });
 

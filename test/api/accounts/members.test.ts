@@ -17,6 +17,7 @@ import {
 } from '../../support/people.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 import { valuesOf } from '../../support/values-of.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const MEMBERS = '/v1/console/members';
 const INVITATIONS = '/v1/console/invitations';
@@ -228,7 +229,9 @@ describe('the people of a merchant', () => {
       const refused = await accept({ token, name: 'Brian', password: 'a password of their own' });
       assertNotAuthenticated(refused);
       await assertAudited(testEnv, refused, { action: 'invitation.accepted', outcome: 'refused', user_id: null });
-      const accepted = await accept({ token, password: PASSWORD, totp: codeOf(person.totpSecret) });
+      const totp = codeOf(person.totpSecret);
+      assertNotAuthenticated(await accept({ token, name: 'Brian', password: 'a password of their own', totp }));
+      const accepted = await accept({ token, password: PASSWORD, totp });
       assert.deepEqual([accepted.status, accepted.json['id'], accepted.json['name']], [201, person.id, 'The owner']);
     });
 
@@ -291,6 +294,26 @@ describe('the people of a merchant', () => {
       assertError(await join(), 'invitation_not_found');
     });
 
+    it('is invited by an e-mail address that the format of the document allows', async () => {
+      const merchant = await testEnv.addMerchant();
+      const owner = await logInAs(testEnv, merchant.id, 'owner');
+      const refused = [
+        'a@b-.example',
+        'a@-b.example',
+        '.a@b.example',
+        'a.@b.example',
+        'a..a@b.example',
+        'a@b',
+        '@b.example',
+      ];
+      for (const address of [...refused, `${'a'.repeat(65)}@b.example`, `a@${'b'.repeat(64)}.example`]) {
+        assertError(await invite(owner, address, ['viewer']), 'parameter_invalid');
+      }
+      for (const address of ['a.b+c%d_e-f@b-c.d.example', `${'a'.repeat(64)}@${'b'.repeat(63)}.example`]) {
+        assert.equal((await invite(owner, address, ['viewer'])).status, 201, address);
+      }
+    });
+
     it('cannot be invited as members, and a new invitation replaces the earlier one', async () => {
       const merchant = await testEnv.addMerchant();
       const owner = await logInAs(testEnv, merchant.id, 'owner');
@@ -318,7 +341,7 @@ describe('the people of a merchant', () => {
       await assertAudited(testEnv, withdrawn, { action: 'invitation.withdrawn', subject_id: one['id']! });
       assertError(await owner.call('DELETE', `${INVITATIONS}/${one['id']!}`), 'invitation_not_found');
       const two = (await invite(owner, newEmail(), ['maker'])).json as unknown as Record<string, string>;
-      await testEnv.db.pool.query('UPDATE invitations SET expires_at = now() WHERE id = $1', [two['id']]);
+      await rewrite(testEnv.db, 'UPDATE invitations SET expires_at = now() WHERE id = $1', [two['id']]);
       for (const { token } of [one, two]) {
         assertError(await accept({ token, name: 'Brian', password: PASSWORD }), 'invitation_not_found');
       }

@@ -6,6 +6,7 @@ import { openApiOf } from '../../support/openapi-check.ts';
 import { fund, release, requestPayout } from '../../support/payouts.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
 import { API_ONLY } from '../responses.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const SESSION = '/v1/console/session';
 const FRESH_FOR_MS = 300_000;
@@ -37,7 +38,8 @@ describe('the person’s own session', () => {
     assert.equal(freshForMs(await look(await logIn(testEnv, viewer)), 'created_at'), FRESH_FOR_MS);
     const approver = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
     const browser = await logIn(testEnv, approver);
-    await testEnv.db.pool.query(
+    await rewrite(
+      testEnv.db,
       `UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour' WHERE user_id = $1`,
       [approver.id],
     );
@@ -64,7 +66,8 @@ describe('the person’s own session', () => {
       await logInAs(testEnv, merchantId, 'approver'),
     ];
     assert.equal((await look(approver))['moves_money_from'], null, 'nobody waits in the test environment');
-    const { rows } = await testEnv.db.pool.query<{ from: Date }>(
+    const { rows } = await rewrite<{ from: Date }>(
+      testEnv.db,
       `WITH policy AS (INSERT INTO policies (merchant_id, approver_wait_ms, updated_at) VALUES ($1, 3600000, now()))
        SELECT approver_since + interval '1 hour' AS from FROM members WHERE merchant_id = $1 AND approver_since IS NOT NULL`,
       [merchantId],
@@ -85,7 +88,8 @@ describe('the person’s own session', () => {
   it('counts the payouts that wait for its person, and none that they made or approved', async () => {
     const merchant = await testEnv.addMerchant();
     await fund(testEnv, merchant, 50_000);
-    await testEnv.db.pool.query(
+    await rewrite(
+      testEnv.db,
       'INSERT INTO policies (merchant_id, two_approvers_above_minor, updated_at) VALUES ($1, 1, now())',
       [merchant.id],
     );

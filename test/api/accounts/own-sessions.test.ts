@@ -1,9 +1,13 @@
 // The list of a person's own sessions, how they end them, and how an owner or admin ends those of a member.
 import assert from 'node:assert/strict';
+import { newId } from '../../../src/domain/ids.ts';
+import { hashToken } from '../../../src/security/token.ts';
+import { call } from '../../support/api.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
-import { addPerson, assertAudited, logIn, logInAs, type Browser } from '../../support/people.ts';
+import { addPerson, assertAudited, logIn, logInAs, openBrowser, cookieOf, type Browser } from '../../support/people.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const SESSIONS = '/v1/console/sessions';
 const MEMBERS = '/v1/console/members';
@@ -65,6 +69,82 @@ describe('the sessions of a person', () => {
     assertError(await one.call('DELETE', `${SESSIONS}/${id}`), 'session_not_found');
   });
 
+  it('are twenty at one merchant at the most: at a further log-in the one used longest ago ends, on record', async () => {
+    const other = await testEnv.addMerchant();
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    await addPerson(testEnv, other.id, ['viewer'], { email: person.email });
+    const elsewhere = await logIn(testEnv, { ...person, merchantId: other.id });
+    // No more at once: an attempt counts as failed until it is verified.
+    const fiveAtOnce = () => Promise.all(Array.from({ length: 5 }, () => logIn(testEnv, person)));
+    const browsers: Browser[] = [];
+    while (browsers.length < 20) browsers.push(...(await fiveAtOnce()));
+    // One that is kept after its end counts no more.
+    await testEnv.db.pool.query(
+      `INSERT INTO sessions (id, token_sha256, merchant_id, user_id, created_at, last_used_at, verified_at, expires_at)
+       SELECT $2, sha256('ended'), merchant_id, user_id, now() - interval '8 days', now() + interval '1 hour',
+              now() - interval '8 days', now() - interval '1 day'
+       FROM sessions WHERE user_id = $1 AND merchant_id = $3 LIMIT 1`,
+      [person.id, newId('ses'), person.merchantId],
+    );
+    assert.equal((await list(browsers[0]!)).length, 20);
+    const token = (browser: Browser) => hashToken(browser.cookie.split('=')[1]!);
+    const use = (browser: Browser, ago: string) =>
+      testEnv.db.pool.query('UPDATE sessions SET last_used_at = now() - $2::interval WHERE token_sha256 = $1', [
+        token(browser),
+        ago,
+      ]);
+    await use(browsers[7]!, '3 hours');
+    await use(browsers[3]!, '2 hours');
+    const browser = openBrowser(testEnv.baseUrl);
+    const json = { email: person.email, password: 'correct horse battery staple', merchant_id: person.merchantId };
+    const opened = await browser.call('POST', '/v1/console/session', { json });
+    await assertAudited(testEnv, opened, { after: { verified_by: 'password', sessions_ended: 1 } });
+    assert.equal((await list(browser)).length, 20);
+    assertNotAuthenticated(await browsers[7]!.call('GET', SESSIONS));
+    assert.ok(await isOpen(browsers[3]!));
+
+    // Many log-ins at once leave no more, and each of them succeeds.
+    const [last] = await fiveAtOnce();
+    assert.equal((await list(last!)).length, 20);
+    assert.ok(await isOpen(elsewhere), 'those at another merchant are counted there');
+  });
+
+  it('make their browser drop what it keeps once they have ended, in whatever way, and not before', async () => {
+    const clears = ({ headers }: { headers: Headers }) => headers.get('clear-site-data');
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const [first, second, third] = [
+      await logIn(testEnv, person),
+      await logIn(testEnv, person),
+      await logIn(testEnv, person),
+    ];
+    assert.equal(clears(await first.call('GET', '/v1/console/session')), null);
+    const stepUp = { json: { password: 'wrong' } };
+    assert.equal(
+      clears(await first.call('POST', '/v1/console/session/step-up', stepUp)),
+      null,
+      'refused, and still alive',
+    );
+    assert.equal(
+      clears(await call(testEnv.baseUrl, 'GET', '/v1/console/session')),
+      null,
+      'without a session there is nothing',
+    );
+    assert.equal(clears(await first.call('DELETE', '/v1/console/session')), '"cache", "storage"');
+
+    const { data } = (await second.call('GET', SESSIONS)).json as {
+      data?: { id: string; is_current: boolean }[];
+    };
+    const idOf = (isCurrent: boolean) => data!.find((row) => row.is_current === isCurrent)!.id;
+    const other = await second.call('DELETE', `${SESSIONS}/${idOf(false)}`);
+    assert.deepEqual([other.status, clears(other), cookieOf(other)], [204, null, null]);
+    const ended = await third.call('GET', '/v1/console/session');
+    assertNotAuthenticated(ended);
+    assert.equal(clears(ended), '"cache", "storage"', 'its browser learns it with the next request');
+    assert.deepEqual(ended.headers.getSetCookie(), [], 'a newer cookie stays');
+    const own = await second.call('DELETE', `${SESSIONS}/${idOf(true)}`);
+    assert.deepEqual([own.status, clears(own), cookieOf(own)?.value], [204, '"cache", "storage"', '']);
+  });
+
   it('are ended together, but for the one in use', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
     const browsers = [await logIn(testEnv, person), await logIn(testEnv, person), await logIn(testEnv, person)];
@@ -86,7 +166,8 @@ describe('the sessions of a person', () => {
     const admin = await addPerson(testEnv, merchantId, ['admin']);
     const browser = await logIn(testEnv, admin);
     assertError(await end(await logInAs(testEnv, merchantId, 'approver')), 'permission_denied');
-    await testEnv.db.pool.query(
+    await rewrite(
+      testEnv.db,
       `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,
       [admin.id],
     );

@@ -5,6 +5,7 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, auditRows, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { API_ONLY, assertError } from '../responses.ts';
 import { valuesOf } from '../../support/values-of.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const POLICY = '/v1/console/policy';
 const DEFAULTS = {
@@ -13,6 +14,7 @@ const DEFAULTS = {
   approver_daily_limit: null,
   payout_expires_after_seconds: null,
   approver_wait_seconds: null,
+  key_held_limit: null,
 };
 /** Most tests begin with a strict one, which they make looser. */
 const STRICT = {
@@ -21,6 +23,7 @@ const STRICT = {
   approver_daily_limit: 1,
   payout_expires_after_seconds: 60,
   approver_wait_seconds: 60,
+  key_held_limit: 0,
 };
 
 describe('the policy', () => {
@@ -101,7 +104,7 @@ describe('the policy', () => {
     const [one, two, merchantId] = await twoAdmins();
     const proposer = await addPerson(testEnv, merchantId, ['admin']);
     const { id } = (await propose(await logIn(testEnv, proposer), { approver_daily_limit: 2 })).json;
-    await testEnv.db.pool.query('UPDATE members SET removed_at = now() WHERE user_id = $1', [proposer.id]);
+    await rewrite(testEnv.db, 'UPDATE members SET removed_at = now() WHERE user_id = $1', [proposer.id]);
     assertError(await decide(two, id, 'approve'), 'state_conflict');
     assert.deepEqual((await read(one)).policy, STRICT);
   });
@@ -165,6 +168,20 @@ describe('the policy', () => {
     assert.deepEqual(policy, { ...STRICT, approver_daily_limit: 7, two_approvers_above: 9 });
   });
 
+  it('keeps every change when several people make it stricter at once', async () => {
+    for (let round = 0; round < 5; round++) {
+      const [one, two, merchantId] = await twoAdmins();
+      const three = await logInAs(testEnv, merchantId, 'admin');
+      await decide(two, (await propose(one, DEFAULTS)).json['id'], 'approve');
+      const changes = { approver_daily_limit: 500, two_approvers_above: 9, key_held_limit: 700 };
+      const made = await Promise.all(
+        Object.entries(changes).map(([name, value], index) => propose([one, two, three][index]!, { [name]: value })),
+      );
+      assert.deepEqual(valuesOf(made, 'status'), [200, 200, 200]);
+      assert.deepEqual((await read(one)).policy, { ...DEFAULTS, ...changes });
+    }
+  });
+
   it('has at most one waiting proposal per person, the latest', async () => {
     const [one, two] = await twoAdmins();
     const first = (await propose(one, { approver_daily_limit: 2 })).json['id'];
@@ -179,7 +196,7 @@ describe('the policy', () => {
   it('is not changed by an expired proposal', async () => {
     const [one, two] = await twoAdmins();
     const { id } = (await propose(one, { approver_daily_limit: 2 })).json;
-    await testEnv.db.pool.query('UPDATE policy_changes SET expires_at = now() WHERE id = $1', [id]);
+    await rewrite(testEnv.db, 'UPDATE policy_changes SET expires_at = now() WHERE id = $1', [id]);
     assert.deepEqual((await read(two)).pending, []);
     assertError(await decide(two, id, 'approve'), 'state_conflict');
   });
@@ -189,7 +206,7 @@ describe('the policy', () => {
     const person = await addPerson(testEnv, merchantId, ['admin']);
     const admin = await logIn(testEnv, person);
     const { id } = (await propose(owner, { approver_daily_limit: 2 })).json;
-    await testEnv.db.pool.query("UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
+    await rewrite(testEnv.db, "UPDATE members SET roles = '{viewer}' WHERE user_id = $1", [person.id]);
     assertError(await decide(admin, id, 'approve'), 'permission_denied');
   });
 
@@ -217,6 +234,7 @@ describe('the policy', () => {
       { payout_expires_after_seconds: 2_592_001 },
       { payout_expires_after_seconds: 0 },
       { approver_wait_seconds: 2_592_001 },
+      { key_held_limit: -1 },
       { two_approvers_above: 1.5 },
     ];
     for (const changes of wrong) assertError(await propose(owner, changes), 'parameter_invalid');

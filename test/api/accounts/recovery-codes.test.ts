@@ -1,5 +1,6 @@
 // Recovery codes: ten, shown once, each used once in place of a second factor that was lost, also when others guess.
 import assert from 'node:assert/strict';
+import { createAuthenticator } from '../../support/authenticator.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import {
   addPerson,
@@ -14,6 +15,7 @@ import {
   type TestPerson,
 } from '../../support/people.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const SESSION = '/v1/console/session';
 const CODES = `${SESSION}/recovery-codes`;
@@ -51,7 +53,7 @@ describe('recovery codes', () => {
     assert.equal(opened.status, 201, opened.text);
     assert.equal(left(opened), 9);
     assert.ok(opened.json['second_factor_at'] !== null);
-    const after = { by_recovery_code: true, recovery_codes_left: 9 };
+    const after = { verified_by: 'recovery_code', recovery_codes_left: 9 };
     await assertAudited(testEnv, opened, { action: 'session.opened', outcome: 'done', after });
     const again = await logInWith(person, { recovery_code: code });
     assertNotAuthenticated(again);
@@ -61,6 +63,16 @@ describe('recovery codes', () => {
     assert.deepEqual(both.map(({ status }) => status).sort(), [201, 401]);
   });
 
+  it('are gone with the last second factor of their person', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const browser = await logIn(testEnv, person);
+    await create(browser);
+    const json = { password: PASSWORD, totp: codeOf(person.totpSecret, 1) };
+    const removed = await browser.call('POST', `${FACTOR}/remove`, { json });
+    assert.equal(removed.status, 200, removed.text);
+    assert.equal(left(removed), 0);
+  });
+
   it('are replaced by new ones, for which a fresh second factor is needed', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
     const browser = await logIn(testEnv, person);
@@ -68,7 +80,8 @@ describe('recovery codes', () => {
     const [fresh = ''] = await create(browser);
     assertNotAuthenticated(await logInWith(person, { recovery_code: old }));
     assert.equal((await logInWith(person, { recovery_code: fresh })).status, 201);
-    await testEnv.db.pool.query(
+    await rewrite(
+      testEnv.db,
       `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,
       [person.id],
     );
@@ -116,6 +129,30 @@ describe('recovery codes', () => {
       assertError(await logInWith(person, fields), 'rate_limited');
     }
   });
+
+  it('tell not even who reads the audit log whether the password beside a wrong one was right', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
+    const [code = ''] = await create(await logIn(testEnv, person));
+    const { json } = await openBrowser(testEnv.baseUrl).call('POST', `${SESSION}/options`, {
+      json: { email: person.email },
+    });
+    const passkey = createAuthenticator(testEnv.baseUrl).get(
+      (json as unknown as { public_key: { challenge: string } }).public_key,
+    );
+    // The challenge is used up by the first one that is tried.
+    assertNotAuthenticated(await logInWith(person, { passkey }));
+    for (const fields of [{ recovery_code: '0a1b2-c3d4e-5f607-18290' }, { passkey }]) {
+      const attempts = [await logInWith(person, fields), await logInWith(person, { ...fields, password: 'wrong' })];
+      const recorded = await Promise.all(attempts.map((attempt) => auditRows(testEnv, attempt)));
+      const [right, wrong] = recorded.map((rows) =>
+        rows.map(({ action, outcome, after }) => ({ action, outcome, after })),
+      );
+      assert.deepEqual(wrong, right);
+      assert.equal(right!.length, 1);
+    }
+    assertNotAuthenticated(await logInWith(person, { recovery_code: code, password: 'wrong' }));
+    assert.equal((await logInWith(person, { recovery_code: code })).status, 201, 'a wrong password uses no code up');
+  });
 });
 
 describe('failed log-ins', () => {
@@ -132,7 +169,7 @@ describe('failed log-ins', () => {
     assert.deepEqual([failed.count, failed.last_address], [3, '127.0.0.1']);
     assert.ok(Math.abs(Date.parse(failed.last_at) - Date.now()) < 60_000);
     const [entry] = await auditRows(testEnv, opened);
-    assert.deepEqual(entry!.after, { failed_before: 3 });
+    assert.deepEqual(entry!.after, { verified_by: 'password', failed_before: 3 });
     assert.equal((await open(PASSWORD)).json['failed_log_ins'], null, 'told once');
   });
 });

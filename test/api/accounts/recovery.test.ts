@@ -4,8 +4,12 @@ import { newToken } from '../../../src/security/token.ts';
 import type { Staff } from '../../../src/domain/accounts/staff.ts';
 import { approveRecovery } from '../../../src/operations/accounts/approve-recovery.ts';
 import { requestRecovery } from '../../../src/operations/accounts/request-recovery.ts';
+import { REAL_CLOCKS } from '../../../src/domain/clocks.ts';
+import { retainedSince } from '../../../src/domain/retention.ts';
 import { purgeExpiredRecords } from '../../../src/operations/purge-expired-records.ts';
 import { call } from '../../support/api.ts';
+import { rewrite } from '../../support/attestation.ts';
+import { createAuthenticator } from '../../support/authenticator.ts';
 import { AMINA, BRIAN, recoveryToken } from '../../support/staff.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import {
@@ -48,6 +52,34 @@ describe('a recovery', () => {
     assertNotAuthenticated(await tryLogIn(person, PASSWORD));
     const back = await tryLogIn(person, NEW_PASSWORD);
     assert.deepEqual([back.status, back.json['has_second_factor']], [201, false]);
+  });
+
+  it('takes passkeys and recovery codes away too, for whoever may have one of them', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
+    const browser = await logIn(testEnv, person);
+    assert.equal((await browser.call('POST', `${SESSION}/recovery-codes`)).status, 201);
+    const options = await browser.call('POST', `${SESSION}/passkeys/options`);
+    const credential = createAuthenticator(testEnv.baseUrl).create(
+      (options.json as { public_key: { challenge: string } }).public_key,
+    );
+    const registered = await browser.call('POST', `${SESSION}/passkeys`, { json: { name: 'My key', credential } });
+    assert.deepEqual(registered.json['factors'], { totp: true, passkeys: 1, recovery_codes: 10 });
+    assert.equal((await use((await start(person)).token)).status, 204);
+    const back = await tryLogIn(person, NEW_PASSWORD);
+    assert.deepEqual(back.json['factors'], { totp: false, passkeys: 0, recovery_codes: 0 });
+  });
+
+  it('begins a waiting time, in which the person moves no money', async () => {
+    const { id: merchantId } = await testEnv.addMerchant();
+    const person = await addPerson(testEnv, merchantId, ['maker'], { hasSecondFactor: true });
+    const wait = 'INSERT INTO policies (merchant_id, approver_wait_ms, updated_at) VALUES ($1, 3600000, now())';
+    await rewrite(testEnv.db, wait, [merchantId]);
+    const before = await (await logIn(testEnv, person)).call('GET', SESSION);
+    assert.equal(before.json['moves_money_from'], null);
+    const begunMs = Date.now();
+    assert.equal((await use((await start(person)).token)).status, 204);
+    const { moves_money_from: from } = (await tryLogIn(person, NEW_PASSWORD)).json;
+    assert.ok(typeof from === 'string' && Date.parse(from) >= begunMs + 3_600_000, String(from));
   });
 
   it('is followed by the enrolment of another second factor before anything else, whatever the roles', async () => {
@@ -153,8 +185,9 @@ describe('a recovery', () => {
     assertNotAuthenticated(await use(second.token));
     assertNotAuthenticated(await use(late.token));
     assert.equal((await tryLogIn(person, PASSWORD)).status, 201, 'nothing was changed');
-    const ended = { idempotencyKeysBefore: new Date(0), callbacksBefore: new Date(0), limit: 10 };
-    assert.ok((await purgeExpiredRecords(testEnv.db, { ...ended, endedBefore: new Date() })) >= 1);
+    const now = new Date();
+    const ended = { retainedSince: retainedSince(REAL_CLOCKS, now), endedBefore: now, limit: 10 };
+    assert.ok((await purgeExpiredRecords(testEnv.db, ended)) >= 1);
     const { rows } = await testEnv.db.pool.query('SELECT 1 FROM recoveries WHERE user_id = $1', [person.id]);
     assert.equal(rows.length, 0);
   });

@@ -12,6 +12,7 @@ import {
   type Browser,
 } from '../../support/people.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const SESSION = '/v1/console/session';
 const FACTOR = `${SESSION}/second-factor`;
@@ -53,7 +54,8 @@ describe('a second factor', () => {
     assertError(await start(browser, 'wrong'), 'permission_denied');
     const member = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     const session = await logIn(testEnv, member);
-    await testEnv.db.pool.query(
+    await rewrite(
+      testEnv.db,
       `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`,
       [member.id],
     );
@@ -69,6 +71,17 @@ describe('a second factor', () => {
     assertError(refused, 'permission_denied');
     await assertAudited(testEnv, refused, { outcome: 'refused', after: { reason: 'wrong one-time code' } });
     assert.equal((await confirm(browser, codeOf(second))).status, 200);
+  });
+
+  it('is not exchanged by a stolen session that knows a secret whose enrolment was begun and left', async () => {
+    const member = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
+    const session = await logIn(testEnv, member);
+    const secret = String((await start(session)).json['secret']);
+    const stale = `UPDATE sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE user_id = $1`;
+    await rewrite(testEnv.db, stale, [member.id]);
+    const refused = await confirm(session, codeOf(secret));
+    assertError(refused, 'permission_denied');
+    await assertAudited(testEnv, refused, { outcome: 'refused', after: { reason: 'needs a step-up first' } });
   });
 
   it('is removed with password and code, and its earlier verifications no longer count', async () => {

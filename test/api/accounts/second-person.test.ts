@@ -9,6 +9,7 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { addPerson, assertAudited, enrolSecondFactor, logIn } from '../../support/people.ts';
 import { API_ONLY, assertError, assertNotAuthenticated } from '../responses.ts';
 import { createMemberClient, type LoggedInMember } from './member-client.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 describe('a second person', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -33,7 +34,7 @@ describe('a second person', () => {
         assertError(await members.accept({ token: second, approval_token: second }), 'invitation_not_found');
         const accepted = await members.accept({ token, approval_token: second });
         assert.deepEqual([accepted.status, accepted.json['roles']], [201, [role, 'viewer']], accepted.text);
-        const after = { roles: [role, 'viewer'], approved_by: two.person.id };
+        const after = { roles: [role, 'viewer'], approved_by: two.person.id, verified_by: null };
         await assertAudited(testEnv, accepted, { action: 'invitation.accepted', after });
       });
     }
@@ -177,7 +178,7 @@ describe('a second person', () => {
     it('must decide within seven days', async () => {
       const { one, two } = await members.twoOwners();
       const { id } = (await members.invite(one, ['maker'])).json;
-      await testEnv.db.pool.query('UPDATE invitations SET expires_at = now() WHERE id = $1', [id]);
+      await rewrite(testEnv.db, 'UPDATE invitations SET expires_at = now() WHERE id = $1', [id]);
       assertError(await members.decide(two, id, 'approve'), 'invitation_not_found');
     });
   });

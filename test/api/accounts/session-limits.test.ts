@@ -3,12 +3,13 @@ import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import assert from 'node:assert/strict';
 import { addPerson, logIn, type Browser } from '../../support/people.ts';
 import { API_ONLY, assertNotAuthenticated } from '../responses.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 describe('a session', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
   const age = (column: string, interval: string) =>
-    testEnv.db.pool.query(`UPDATE sessions SET ${column} = ${column} - interval '${interval}'`);
+    rewrite(testEnv.db, `UPDATE sessions SET ${column} = ${column} - interval '${interval}'`);
   const look = (browser: Browser) => browser.call('GET', '/v1/console/session');
 
   for (const role of ['owner', 'admin', 'maker', 'approver'] as const) {
@@ -25,13 +26,21 @@ describe('a session', () => {
     });
   }
 
+  it('is over once its person is no member any more, although nobody ended it', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer']);
+    const browser = await logIn(testEnv, person);
+    assert.equal((await look(browser)).status, 200);
+    await rewrite(testEnv.db, 'UPDATE members SET removed_at = now() WHERE user_id = $1', [person.id]);
+    assertNotAuthenticated(await look(browser));
+  });
+
   it('has the shorter limits from the request after its person got such a role', async () => {
     const person = await addPerson(testEnv, testEnv.merchant.id, ['viewer'], { hasSecondFactor: true });
     const browser = await logIn(testEnv, person);
     await age('last_used_at', '31 minutes');
     assert.equal((await look(browser)).status, 200);
     await age('last_used_at', '31 minutes');
-    await testEnv.db.pool.query(`UPDATE members SET roles = '{viewer,maker}' WHERE user_id = $1`, [person.id]);
+    await rewrite(testEnv.db, `UPDATE members SET roles = '{viewer,maker}' WHERE user_id = $1`, [person.id]);
     assertNotAuthenticated(await look(browser));
   });
 });

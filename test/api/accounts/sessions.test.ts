@@ -18,6 +18,7 @@ import {
 } from '../../support/people.ts';
 import { API_ONLY, assertError, assertNotAuthenticated, startAnotherServer } from '../responses.ts';
 import { valuesOf } from '../../support/values-of.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const SESSION = '/v1/console/session';
 
@@ -40,7 +41,8 @@ describe('logging in', () => {
     const look = await browser.call('GET', SESSION);
     assert.equal(look.status, 200);
     assert.deepEqual({ ...look.json, ends_at: '' }, { ...response.json, ends_at: '' });
-    await assertAudited(testEnv, response, { action: 'session.opened', outcome: 'done', user_id: person.id });
+    const after = { verified_by: 'password' };
+    await assertAudited(testEnv, response, { action: 'session.opened', outcome: 'done', user_id: person.id, after });
   });
 
   it('accepts forms, and an email address in any case', async () => {
@@ -180,7 +182,9 @@ describe('logging in', () => {
     it('accepts the code with the space that apps show', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const totp = codeOf(person.totpSecret).replace(/^(...)/, '$1 ');
-      assert.equal((await tryWith({ ...credentials(person), totp })).status, 201);
+      const opened = await tryWith({ ...credentials(person), totp });
+      assert.equal(opened.status, 201);
+      await assertAudited(testEnv, opened, { action: 'session.opened', after: { verified_by: 'one_time_code' } });
     });
 
     it('opens one session when several attempts use the code at once', async () => {
@@ -213,7 +217,7 @@ describe('a session', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
   const age = (column: string, interval: string) =>
-    testEnv.db.pool.query(`UPDATE sessions SET ${column} = ${column} - interval '${interval}'`);
+    rewrite(testEnv.db, `UPDATE sessions SET ${column} = ${column} - interval '${interval}'`);
   const look = (browser: Browser) => browser.call('GET', SESSION);
 
   it('ends after twelve hours without use, and continues while it is used', async () => {
@@ -236,7 +240,7 @@ describe('a session', () => {
 
   it('never outlasts the end that was recorded when it was opened', async () => {
     const browser = await logInAs(testEnv, testEnv.merchant.id, 'viewer');
-    await testEnv.db.pool.query(`UPDATE sessions SET created_at = now() - interval '1 day', expires_at = now()`);
+    await rewrite(testEnv.db, `UPDATE sessions SET created_at = now() - interval '1 day', expires_at = now()`);
     assertNotAuthenticated(await look(browser));
   });
 
@@ -260,7 +264,7 @@ describe('a session', () => {
     const owner = await logInAs(testEnv, testEnv.merchant.id, 'owner');
     assert.equal((await owner.call('DELETE', `/v1/console/members/${person.id}`)).status, 204);
     assertNotAuthenticated(await look(browser));
-    await testEnv.db.pool.query('UPDATE members SET removed_at = NULL WHERE user_id = $1', [person.id]);
+    await rewrite(testEnv.db, 'UPDATE members SET removed_at = NULL WHERE user_id = $1', [person.id]);
     assertNotAuthenticated(await look(browser));
   });
 
@@ -287,12 +291,14 @@ describe('a session', () => {
     it('has a fresh second factor by a code, and a new token that replaces the old one', async () => {
       const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: true });
       const browser = await logIn(testEnv, person);
-      await testEnv.db.pool.query(`UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour'`);
+      await rewrite(testEnv.db, `UPDATE sessions SET second_factor_at = second_factor_at - interval '1 hour'`);
       const { cookie } = browser;
       const response = await stepUp(browser, { totp: codeOf(person.totpSecret, 1) });
       assert.equal(response.status, 200, response.text);
       assert.ok(Math.abs(Date.parse(String(response.json['second_factor_at'])) - Date.now()) < 10_000);
-      await assertAudited(testEnv, response, { action: 'session.stepped_up', outcome: 'done', user_id: person.id });
+      const after = { verified_by: 'one_time_code' };
+      const stepped = { action: 'session.stepped_up', outcome: 'done', user_id: person.id, after };
+      await assertAudited(testEnv, response, stepped);
       assertNotAuthenticated(await call(testEnv.baseUrl, 'GET', SESSION, { headers: { cookie } }));
       assert.equal((await look(browser)).json['created_at'], response.json['created_at']);
     });
@@ -304,6 +310,7 @@ describe('a session', () => {
       assert.equal(response.status, 200, response.text);
       assert.notEqual(browser.cookie, cookie);
       assert.equal(response.json['second_factor_at'], null);
+      await assertAudited(testEnv, response, { action: 'session.stepped_up', after: { verified_by: 'password' } });
     });
 
     it('refuses a used, wrong or missing code, a wrong password, and a password instead of a code', async () => {

@@ -13,6 +13,7 @@ import {
 import { openApiOf } from '../../support/openapi-check.ts';
 import { operationsOf, type OpenApiDocument } from '../openapi-structure.ts';
 import { API_ONLY, assertError } from '../responses.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const SESSION = '/v1/console/session';
 const NEW_PASSWORD = 'another horse, another battery';
@@ -27,6 +28,11 @@ const WITHOUT_STEP_UP: Readonly<Record<string, string>> = {
   startSecondFactor: 'asks for the password',
   confirmSecondFactor: 'asks for a code',
   removeSecondFactor: 'asks for password and code',
+  startPasskey: 'asks for a fresh verification, also of people who have yet to enrol',
+  registerPasskey: 'asks for a fresh verification, also of people who have yet to enrol',
+  namePasskey: 'a name opens nothing',
+  startPasskeyLogIn: 'nobody is logged in, and it opens nothing',
+  startPasskeyStepUp: 'opens nothing: what answers it is a proof',
   logOut: 'protects: it ends access',
   endSession: 'protects: it ends access',
   endOtherSessions: 'protects: it ends access',
@@ -50,7 +56,7 @@ describe('an act that needs a step-up', () => {
   const testEnv = useTestEnvironment(API_ONLY);
 
   const age = (person: TestPerson, column: 'verified_at' | 'second_factor_at', seconds: number) =>
-    testEnv.db.pool.query(`UPDATE sessions SET ${column} = ${column} - make_interval(secs => $2) WHERE user_id = $1`, [
+    rewrite(testEnv.db, `UPDATE sessions SET ${column} = ${column} - make_interval(secs => $2) WHERE user_id = $1`, [
       person.id,
       seconds,
     ]);

@@ -8,6 +8,7 @@ import { addPerson } from '../../support/people.ts';
 import { startLiveServer } from '../../support/live-server.ts';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { API_ONLY, assertError } from '../responses.ts';
+import { attestAll, attestorOf } from '../../support/attestation.ts';
 
 const UGANDAN = '256772000100';
 const RWANDAN = '250788000100';
@@ -28,7 +29,9 @@ describe('a live deployment at MTN Uganda', () => {
     await addPerson(testEnv, merchantId, ['owner']);
     const name = 'live';
     const input = { merchantId, name, scopes: SCOPES, expiresAt: null, createdBy: makerId, by: null, at: new Date() };
-    return (await createApiKey(testEnv.db, { ...input, environment: 'live' })).key;
+    const { key } = await createApiKey(testEnv.db, { ...input, environment: 'live' });
+    await attestAll(testEnv.db, attestorOf('live'));
+    return key;
   }
 
   for (const path of ['/v1/api/collections', '/v1/api/payouts'] as const) {

@@ -193,7 +193,9 @@ describe('an operator that contradicts a final payment', () => {
         });
       }
       assert.deepEqual(await discrepanciesSeenBy(owner), [[payment.id, null, 'paid_after_failed']]);
-      assert.deepEqual(valuesOf(await checkLedger(testEnv.db), 'subject'), [payment.id]);
+      // Payments of earlier tests may have been rechecked, and contradicted again, since.
+      const subjects = valuesOf(await checkLedger(testEnv.db), 'subject').filter((subject) => subject === payment.id);
+      assert.deepEqual(subjects, [payment.id]);
       assert.equal((await fetch(testEnv, payment)).state, 'failed');
       assert.deepEqual(await balanceOf(testEnv, merchant), [20_000, 0]);
       await settleAll();
@@ -229,7 +231,11 @@ describe('an operator that contradicts a final payment', () => {
     const payment = await pay(testEnv, '000', { merchant });
     await untilState(testEnv, payment, 'prompted');
     const openQueries: ServerResponse[] = [];
-    operator.answerStatusQueries((response) => openQueries.push(response));
+    // Of this payment alone: earlier ones may be rechecked meanwhile, and a callback must find its own query open.
+    operator.answerStatusQueries((response, { path }) => {
+      if (path.endsWith(payment.operatorReference)) openQueries.push(response);
+      else response.writeHead(503).end();
+    });
     await eventually('a status query', () => openQueries.length > 0);
     await callBack(testEnv, payment.operatorReference, 'SUCCESSFUL');
     const handle = (await temporalClient()).workflow.getHandle(payment.workflowId);

@@ -16,6 +16,7 @@ import {
   type Payout,
 } from '../../support/payouts.ts';
 import { addPerson, logInAs, logIn, type Browser } from '../../support/people.ts';
+import { rewrite } from '../../support/attestation.ts';
 
 const FUNDS = 100_000;
 
@@ -89,7 +90,8 @@ describe('a queued payout', () => {
   });
 
   async function setPolicy({ id }: TestMerchant, column: string, value: unknown): Promise<void> {
-    await testEnv.db.pool.query(
+    await rewrite(
+      testEnv.db,
       `INSERT INTO policies (merchant_id, ${column}, updated_at) VALUES ($1, $2, now())
        ON CONFLICT (merchant_id) DO UPDATE SET ${column} = $2`,
       [id, value],

@@ -260,7 +260,15 @@ describe('a succeeded collection', () => {
     await assertAudited(testEnv, rejected, { action: 'reversal.rejected', outcome: 'done', subject_id: id });
     assertError(await releaseRefund(approver, id), 'state_conflict');
     assert.deepEqual([await waiting(approver), await pending()], [0, []]);
-    assert.deepEqual((await maker.call('GET', `/v1/console/reversals/${id}`)).json, rejected.json);
+    const { json } = await maker.call('GET', `/v1/console/reversals/${id}`);
+    // Beside the same fields, whoever is named by an id has a name and an e-mail here.
+    assert.deepEqual({ ...json, ...rejected.json }, json);
+    const { requested_by_person: requester, decided_by: decider } = json as Record<
+      string,
+      { id?: string; email?: string }
+    >;
+    assert.equal(requester?.id, json['requested_by']);
+    assert.match(String(decider?.email), /@/);
     assert.deepEqual(await balanceOf(testEnv, merchant), [payment.amount, 0]);
   });
 });

@@ -1,13 +1,16 @@
-// Requests whose body is still arriving when their session ends or the person loses the role: they have no effect.
+// Requests whose body is still arriving when their session or key ends or the person loses the role: they have no effect.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { useTestEnvironment } from '../../support/use-test-environment.ts';
 import { requestPayout, balanceOf, fetchPayout, fund } from '../../support/payouts.ts';
 import { addPerson, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { collectionFields } from '../../support/api.ts';
 import { API_ONLY } from '../responses.ts';
+
+type Sender = Pick<Browser, 'cookie'> | { readonly key: string };
 
 describe('a request whose body arrives slowly', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -18,10 +21,10 @@ describe('a request whose body arrives slowly', () => {
   });
 
   /** The response's status and code. `meanwhile` runs when the server has the headers but not yet the body. */
-  async function sendSlowly(browser: Browser, path: string, json: object, meanwhile: () => Promise<unknown>) {
+  async function sendSlowly(sender: Sender, path: string, json: object, meanwhile: () => Promise<unknown>) {
     const body = JSON.stringify(json);
     const headers = {
-      cookie: browser.cookie,
+      ...('key' in sender ? { authorization: `Bearer ${sender.key}` } : { cookie: sender.cookie }),
       'malipo-console': '1',
       origin: testEnv.baseUrl,
       'idempotency-key': randomUUID(),
@@ -78,6 +81,35 @@ describe('a request whose body arrives slowly', () => {
       await sendSlowly(withCookie, path, collectionFields({ amount: 1000 }), logOut),
       '401 permission_denied',
     );
+    assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), balance);
+  });
+
+  it('creates no payout once its key was revoked, or the key’s maker has lost the role', async () => {
+    const balance = await balanceOf(testEnv, testEnv.merchant);
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['admin']);
+    const admin = await logIn(testEnv, person);
+    const other = await logInAs(testEnv, testEnv.merchant.id, 'owner');
+    const addKey = async () => {
+      const { json } = await admin.call('POST', '/v1/console/keys', { json: { name: 'A', scopes: ['payouts:write'] } });
+      return { id: String(json['id']), key: String(json['key']) };
+    };
+    const [revoked, orphaned] = [await addKey(), await addKey()];
+    // Of a body that is here within a second the key is not verified again.
+    const aSecondLater = (act: () => Promise<{ status: number; text: string }>) => async () => {
+      const { status, text } = await act();
+      assert.equal(status, 200, text);
+      await setTimeout(1100);
+    };
+    const send = (sender: Sender, act: () => Promise<{ status: number; text: string }>) =>
+      sendSlowly(sender, '/v1/api/payouts', collectionFields({ amount: 1000 }), aSecondLater(act));
+    const revoke = () => admin.call('DELETE', `/v1/console/keys/${revoked.id}`);
+    assert.equal(await send(revoked, revoke), '401 api_key_revoked');
+    const demote = async () => {
+      const change = { json: { roles: ['viewer'] } };
+      const proposed = await other.call('PATCH', `/v1/console/members/${person.id}`, change);
+      return owner.call('POST', `/v1/console/members/changes/${String(proposed.json['id'])}/approve`);
+    };
+    assert.equal(await send(orphaned, demote), '403 insufficient_scope');
     assert.deepEqual(await balanceOf(testEnv, testEnv.merchant), balance);
   });
 

@@ -24,6 +24,7 @@ import {
 import { addPerson, codeOf, logInAs, logIn, type Browser } from '../../support/people.ts';
 import { valuesOf } from '../../support/values-of.ts';
 import { tamper } from '../../db/rows.ts';
+import { attestAll, rewrite } from '../../support/attestation.ts';
 
 describe('the two-person rule', () => {
   const testEnv = useTestEnvironment();
@@ -72,11 +73,13 @@ describe('the two-person rule', () => {
   it('refuses a release by the person who created the API key that created the payout', async () => {
     const person = await addPerson(testEnv, merchant.id, ['maker', 'approver']);
     // Whose key it is can never change, so this goes past the database's own rule.
-    const createKeyAs = (userId: string) =>
-      tamper(testEnv.db, 'UPDATE api_keys SET created_by = $2 WHERE key_sha256 = $1', [
+    const createKeyAs = async (userId: string) => {
+      await tamper(testEnv.db, 'UPDATE api_keys SET created_by = $2 WHERE key_sha256 = $1', [
         hashApiKey(merchant.key),
         userId,
       ]);
+      await attestAll(testEnv.db);
+    };
     await createKeyAs(person.id);
     const payout = await requestPayout(testEnv, '000');
     await createKeyAs(merchant.makerId);
@@ -116,7 +119,7 @@ describe('the two-person rule', () => {
   it('refuses a payout with a key whose creator lost the role that makes payouts', async () => {
     const own = await testEnv.addMerchant();
     await fund(testEnv, own, 20_000);
-    await testEnv.db.pool.query(`UPDATE members SET roles = '{viewer}' WHERE user_id = $1`, [own.makerId]);
+    await rewrite(testEnv.db, `UPDATE members SET roles = '{viewer}' WHERE user_id = $1`, [own.makerId]);
     const refused = await call(testEnv.baseUrl, 'POST', '/v1/api/payouts', { key: own.key, json: collectionFields() });
     assertError(refused, 'insufficient_scope');
     assert.deepEqual(await balanceOf(testEnv, own), [20_000, 0]);
@@ -173,7 +176,8 @@ describe('the two-person rule', () => {
     const payout = await requestPayout(testEnv, '000');
     const person = await addPerson(testEnv, merchant.id, ['approver'], { hasSecondFactor: true });
     const browser = await logIn(testEnv, person);
-    await testEnv.db.pool.query(
+    await rewrite(
+      testEnv.db,
       `UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1`,
       [person.id],
     );

@@ -59,13 +59,14 @@ function createRoute(deps: ApiDeps): Route {
     body: createApiKeySchema,
     response: { status: 201, description: 'The key, shown this once.', schema: createdApiKeySchema },
     errors: ['state_conflict'],
-    handle: async ({ merchantId, body: { name, scopes, expires_at: expiresAt }, by }) => {
+    handle: async ({ merchantId, body: { name, scopes, ...optional }, by }) => {
       const created = await createApiKey(deps.db, {
         merchantId,
         name,
         environment: deps.environment,
         scopes,
-        expiresAt: expiresAt ?? null,
+        expiresAt: optional.expires_at ?? null,
+        allowedAddresses: optional.allowed_addresses,
         createdBy: by.person.userId,
         by,
         at: new Date(),
@@ -83,7 +84,8 @@ function rollRoute(deps: ApiDeps): Route {
     tag: TAG,
     summary: 'Put a new API key in the place of this one',
     description:
-      'It has the name, scopes and expiry of the old one. Whoever rolls becomes its creator, since they hold it now.',
+      'It has the name, scopes and allowed addresses of the old one. Whoever rolls becomes its creator, since they hold it ' +
+      'now.',
     access: { roles: ROLES },
     needsStepUp: true,
     idPrefix: 'key',
@@ -91,7 +93,8 @@ function rollRoute(deps: ApiDeps): Route {
     response: { status: 201, description: 'The new key, shown this once.', schema: createdApiKeySchema },
     errors: ['api_key_not_found', 'state_conflict'],
     handle: async ({ merchantId, id, body, by }) => {
-      const input = { id, keepOldForMs: body.keep_old_for * 1000, by, at: new Date() };
+      const { keep_old_for: keepOldFor, expires_at: expiresAt = null } = body;
+      const input = { id, keepOldForMs: keepOldFor * 1000, expiresAt, by, at: new Date() };
       return { body: await createdKeyObject(deps, merchantId, await rollApiKey(deps.db, input)) };
     },
   });

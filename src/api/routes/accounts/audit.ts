@@ -3,7 +3,8 @@ import { listAuditEntries } from '../../../queries/accounts/audit.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { auditEntryObject, auditListSchema, listAuditSchema } from '../../schemas/accounts/audit.ts';
-import { pageObject } from '../../schemas/page.ts';
+import { pageObject, rangeOf } from '../../schemas/page.ts';
+import { definedFields } from '../../validation.ts';
 
 export function auditRoutes(deps: ApiDeps): Route[] {
   return [
@@ -16,9 +17,11 @@ export function auditRoutes(deps: ApiDeps): Route[] {
       access: 'session',
       query: listAuditSchema,
       response: { status: 200, description: 'One page.', schema: auditListSchema },
-      handle: async ({ merchantId, query: { limit, cursor = null } }) => ({
-        body: pageObject(await listAuditEntries(deps.db, merchantId, cursor, limit), auditEntryObject),
-      }),
+      handle: async ({ merchantId, query }) => {
+        const { limit, subject_id: subjectId, actor_id: actorId, action, outcome } = query;
+        const filter = { ...rangeOf(query), ...definedFields({ subjectId, actorId, action, outcome }) };
+        return { body: pageObject(await listAuditEntries(deps.db, merchantId, filter, limit), auditEntryObject) };
+      },
     }),
   ];
 }

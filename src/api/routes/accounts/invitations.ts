@@ -1,6 +1,6 @@
 // Invitations: create, list, approve, reject, withdraw; and accept, which creates the account of a new person.
 import type { z } from 'zod';
-import { accountLimits, addressLimit } from '../../../security/attempt-limit.ts';
+import { accountLimits, accountSubject, addressLimit } from '../../../security/attempt-limit.ts';
 import { hashPassword, verifyPassword } from '../../../security/password.ts';
 import { hashToken } from '../../../security/token.ts';
 import { invitationNotFound } from '../../../domain/accounts/member.ts';
@@ -11,6 +11,7 @@ import { decideInvitation } from '../../../operations/accounts/decide-invitation
 import { withdrawInvitation } from '../../../operations/accounts/withdraw-invitation.ts';
 import { getInvitation, listInvitations } from '../../../queries/accounts/invitation.ts';
 import type { ApiDeps } from '../../context.ts';
+import { passkeyAttempt } from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
 import { route, type Route } from '../../route.ts';
 import {
@@ -170,24 +171,33 @@ function acceptRoute(deps: ApiDeps): Route {
       const tokenSha256 = hashToken(body.token);
       if (tokenSha256 === null) throw invitationNotFound();
       const tokens = { tokenSha256, approvalSha256: hashToken(body.approval_token ?? '') };
-      const { invitation, isKnownPerson } = await getInvitation(deps.db, tokens, at);
-      requireHardToGuess('password', body.password, [body.name, invitation.email]);
+      const { invitation, merchantName, isKnownPerson } = await getInvitation(deps.db, tokens, at);
       const limits = [...accountLimits(invitation.email), addressLimit(address)];
       // Counted for a new person as well, so that nobody can tell from a response who has an account.
-      const account = await beginAuthentication(deps.db, { of: { email: invitation.email }, limits, at });
+      const of = { email: invitation.email };
+      const account = await beginAuthentication(deps.db, { of, limits, address, requestId, at });
+      // Counted with the attempt: meanwhile this process answers nobody else.
+      requireHardToGuess('password', body.password, [body.name, invitation.email, merchantName]);
       const counted = limits.map(({ subject }) => subject);
-      const person = isKnownPerson
-        ? await knownPerson(deps, account?.passwordHash ?? null, body)
-        : ({ kind: 'new', name: body.name, passwordHash: await hashPassword(body.password) } as const);
-      const member = await acceptInvitation(deps.db, { invitation, tokens, person, counted, address, requestId, at });
+      const member = await deps.limitGuesses(account?.id ?? null, async () => {
+        const person = isKnownPerson
+          ? await knownPerson(deps, account?.passwordHash ?? null, { ...body, email: invitation.email })
+          : ({ kind: 'new', name: body.name, passwordHash: await hashPassword(body.password) } as const);
+        return acceptInvitation(deps.db, { invitation, tokens, person, counted, address, requestId, at });
+      });
       return { body: memberObject(member) };
     },
   });
 }
 
-type Accepting = Pick<z.output<typeof acceptInvitationSchema>, 'password' | 'totp'>;
+type Accepting = Pick<z.output<typeof acceptInvitationSchema>, 'password' | 'totp' | 'passkey'> & {
+  readonly email: string;
+};
 
-async function knownPerson({ keyRing }: ApiDeps, passwordHash: string | null, { password, totp }: Accepting) {
+async function knownPerson(deps: ApiDeps, passwordHash: string | null, given: Accepting) {
+  const { password, totp, passkey, email } = given;
   const isRight = await verifyPassword(passwordHash, password);
-  return { kind: 'known', verifiedHash: isRight ? passwordHash : null, code: totp ?? null, keyRing } as const;
+  const assertion = passkey === undefined ? null : passkeyAttempt(deps, passkey, 'log_in', accountSubject(email));
+  const factor = { code: totp ?? null, passkey: assertion, keyRing: deps.keyRing };
+  return { kind: 'known', verifiedHash: isRight ? passwordHash : null, ...factor } as const;
 }

@@ -3,6 +3,7 @@ import { endMemberSessions } from '../../../operations/accounts/end-member-sessi
 import { endOtherSessions, endSession } from '../../../operations/accounts/end-session.ts';
 import { listOwnSessions } from '../../../queries/accounts/own-sessions.ts';
 import type { ApiDeps } from '../../context.ts';
+import { sessionGone } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';
 import { listedSessionObject, sessionListSchema } from '../../schemas/accounts/own-sessions.ts';
 
@@ -37,11 +38,12 @@ function endRoute(deps: ApiDeps): Route {
     summary: 'End one of your sessions',
     access: 'session',
     idPrefix: 'ses',
+    setsCookie: true,
     response: { status: 204, description: 'It has ended.' },
     errors: ['session_not_found'],
-    handle: async ({ id, by }) => {
+    handle: async ({ id, session, by }) => {
       await endSession(deps.db, id, by, new Date());
-      return { status: 204 };
+      return { status: 204, ...(id === session.id && sessionGone(deps)) };
     },
   });
 }

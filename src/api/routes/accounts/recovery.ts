@@ -5,6 +5,7 @@ import { addressLimit } from '../../../security/attempt-limit.ts';
 import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { recoverAccount } from '../../../operations/accounts/recover-account.ts';
+import { listKnownNames } from '../../../queries/accounts/known-names.ts';
 import type { ApiDeps } from '../../context.ts';
 import { requireHardToGuess } from '../../new-password.ts';
 import { route, type Route } from '../../route.ts';
@@ -30,9 +31,10 @@ export function recoveryRoutes(deps: ApiDeps): Route[] {
         const tokenSha256 = hashToken(body.token);
         // By address alone: an unknown token names no account that could be locked.
         const limits = [addressLimit(address)];
-        const user = await beginAuthentication(deps.db, { of: { recoverySha256: tokenSha256 }, limits, at });
+        const of = { recoverySha256: tokenSha256 };
+        const user = await beginAuthentication(deps.db, { of, limits, address, requestId, at });
         if (user === null || tokenSha256 === null) throw notAuthenticated('no such recovery');
-        requireHardToGuess('new_password', body.new_password, [user.name, user.email]);
+        requireHardToGuess('new_password', body.new_password, await listKnownNames(deps.db, user));
         await recoverAccount(deps.db, {
           tokenSha256,
           newHash: await hashPassword(body.new_password),

@@ -4,7 +4,7 @@ import { confirmSecondFactor } from '../../../operations/accounts/confirm-second
 import { createRecoveryCodes } from '../../../operations/accounts/create-recovery-codes.ts';
 import { removeSecondFactor } from '../../../operations/accounts/remove-second-factor.ts';
 import { startSecondFactor } from '../../../operations/accounts/start-second-factor.ts';
-import { sessionResponse, verifyOwnPassword, type SessionDeps } from '../../own-session.ts';
+import { sessionResponse, attemptInSession, type SessionDeps } from '../../own-session.ts';
 import { route, type Route } from '../../route.ts';
 import {
   confirmSecondFactorSchema,
@@ -36,9 +36,9 @@ function startRoute(deps: SessionDeps): Route {
     body: startSecondFactorSchema,
     response: { status: 201, description: 'The secret, shown this once.', schema: startedSecondFactorSchema },
     handle: async ({ body: { password }, by }) => {
-      const attempt = await verifyOwnPassword(deps, by, password);
-      const input = { ...attempt, keyRing: deps.keyRing, by, at: new Date() };
-      const { secret, email } = await startSecondFactor(deps.db, input);
+      const { secret, email } = await attemptInSession(deps, by, password, (attempt) =>
+        startSecondFactor(deps.db, { ...attempt, keyRing: deps.keyRing, by, at: new Date() }),
+      );
       return { body: { secret, otpauth_url: totpUrl(secret, email) } };
     },
   });
@@ -58,10 +58,10 @@ function confirmRoute(deps: SessionDeps): Route {
     response: { status: 200, description: 'The session, its second factor fresh.', schema: sessionSchema },
     errors: ['state_conflict'],
     handle: async ({ body: { totp: code }, session: { tokenSha256 }, by }) => {
-      const { counted } = await verifyOwnPassword(deps, by, null);
       const { keyRing } = deps;
-      const input = { tokenSha256, code, keyRing, counted, by, at: new Date() };
-      const { token } = await confirmSecondFactor(deps.db, input);
+      const { token } = await attemptInSession(deps, by, null, ({ counted }) =>
+        confirmSecondFactor(deps.db, { tokenSha256, code, keyRing, counted, by, at: new Date() }),
+      );
       return sessionResponse(deps, token);
     },
   });
@@ -83,10 +83,10 @@ function removeRoute(deps: SessionDeps): Route {
     response: { status: 200, description: 'The session.', schema: sessionSchema },
     errors: ['state_conflict'],
     handle: async ({ body: { password, totp: code }, session: { tokenSha256 }, by }) => {
-      const attempt = await verifyOwnPassword(deps, by, password);
       const { keyRing } = deps;
-      const input = { ...attempt, tokenSha256, code, keyRing, by, at: new Date() };
-      const { token } = await removeSecondFactor(deps.db, input);
+      const { token } = await attemptInSession(deps, by, password, (attempt) =>
+        removeSecondFactor(deps.db, { ...attempt, tokenSha256, code, keyRing, by, at: new Date() }),
+      );
       return sessionResponse(deps, token);
     },
   });

@@ -1,19 +1,26 @@
 // Sessions of people: log in, fetch, step up, change the password, log out.
-import { accountLimits, addressLimit } from '../../../security/attempt-limit.ts';
+import { accountLimits, accountSubject, addressLimit } from '../../../security/attempt-limit.ts';
 import { notAuthenticated, permissionDenied } from '../../../domain/accounts/member.ts';
 import { hashPassword, verifyPassword } from '../../../security/password.ts';
-import { hashRecoveryCode } from '../../../security/recovery-code.ts';
+import { readRecoveryCode } from '../../../security/recovery-code.ts';
 import { hashToken } from '../../../security/token.ts';
 import { beginAuthentication } from '../../../operations/accounts/begin-authentication.ts';
 import { changePassword } from '../../../operations/accounts/change-password.ts';
 import { closeSession } from '../../../operations/accounts/close-session.ts';
 import { openSession } from '../../../operations/accounts/open-session.ts';
 import { stepUpSession } from '../../../operations/accounts/step-up-session.ts';
-import { ownSessionObject, sessionResponse, verifyOwnPassword, type SessionDeps } from '../../own-session.ts';
+import { listKnownNames } from '../../../queries/accounts/known-names.ts';
+import {
+  attemptInSession,
+  ownSessionObject,
+  passkeyAttempt,
+  sessionGone,
+  sessionResponse,
+  type SessionDeps,
+} from '../../own-session.ts';
 import { requireHardToGuess } from '../../new-password.ts';
 import { route, type Route } from '../../route.ts';
 import { changePasswordSchema, logInSchema, sessionSchema, stepUpSchema } from '../../schemas/accounts/session.ts';
-import { clearedSessionCookie } from '../../session-cookie.ts';
 
 const TAG = 'Console session';
 const PATH = '/v1/console/session';
@@ -33,36 +40,42 @@ function logInRoute(deps: SessionDeps): Route {
     description:
       'The session comes as a cookie. Whatever is wrong (e-mail, password, a code that is missing, wrong or used), the ' +
       'answer is the same. A session that the request came with ends. Failed attempts are limited to 10 in a quarter of an hour, ' +
-      '30 in a day and 100 in thirty days for an account; one with a recovery code is limited by the address alone.',
+      '30 in a day and 100 in thirty days for an account; one with a recovery code or a passkey is limited by the address alone.',
     access: 'anyone',
     body: logInSchema,
     response: { status: 201, description: 'Logged in.', schema: sessionSchema },
     handle: async ({ body, address, userAgent, requestId, sessionToken }) => {
-      const { email, password, totp, recovery_code: recoveryCode, merchant_id: merchantId } = body;
+      const { email, password, totp, recovery_code: givenCode, passkey, merchant_id: merchantId } = body;
       const at = new Date();
-      // Nobody can guess a recovery code, and the refusal does not tell whether the password was right. So an attempt with
-      // one is not held up by what strangers tried, who could otherwise keep the person out for as long as they like. Text
-      // that cannot be one is none: it would take a guess at a password or a one-time code past the limits.
-      const recoverySha256 = recoveryCode === undefined ? null : hashRecoveryCode(recoveryCode);
-      const limits = [...(recoverySha256 === null ? accountLimits(email) : []), addressLimit(address)];
-      const account = await beginAuthentication(deps.db, { of: { email }, limits, at });
-      const isRight = await verifyPassword(account?.passwordHash ?? null, password);
-      const opened = await openSession(deps.db, {
-        account,
-        verifiedHash: isRight ? (account?.passwordHash ?? null) : null,
-        code: totp ?? null,
-        recoverySha256,
-        merchantId: merchantId ?? null,
-        previous: sessionToken === null ? null : hashToken(sessionToken),
-        keyRing: deps.keyRing,
-        counted: limits.map(({ subject }) => subject),
-        address,
-        userAgent,
-        requestId,
-        at,
+      // Nobody can guess a recovery code or the signature of a passkey, and the refusal does not tell whether the password
+      // was right. So an attempt with one is not held up by what strangers tried, who could otherwise keep the person out
+      // for as long as they like. Text that cannot be either is none: it would take a guess past the limits.
+      const recoveryCode = givenCode === undefined ? null : readRecoveryCode(givenCode);
+      const assertion = passkey === undefined ? null : passkeyAttempt(deps, passkey, 'log_in', accountSubject(email));
+      const isGuess = recoveryCode === null && (assertion?.given ?? null) === null;
+      const limits = [...(isGuess ? accountLimits(email) : []), addressLimit(address)];
+      const account = await beginAuthentication(deps.db, { of: { email }, limits, address, requestId, at });
+      const { token } = await deps.limitGuesses(isGuess && account !== null ? account.id : null, async () => {
+        const isRight = await verifyPassword(account?.passwordHash ?? null, password);
+        const opened = await openSession(deps.db, {
+          account,
+          verifiedHash: isRight ? (account?.passwordHash ?? null) : null,
+          code: totp ?? null,
+          recoveryCode,
+          passkey: assertion,
+          merchantId: merchantId ?? null,
+          previous: sessionToken === null ? null : hashToken(sessionToken),
+          keyRing: deps.keyRing,
+          counted: limits.map(({ subject }) => subject),
+          address,
+          userAgent,
+          requestId,
+          at,
+        });
+        if (!opened) throw notAuthenticated('log-in');
+        return opened;
       });
-      if (!opened) throw notAuthenticated('log-in');
-      return sessionResponse(deps, opened.token);
+      return sessionResponse(deps, token);
     },
   });
 }
@@ -93,7 +106,7 @@ function logOutRoute(deps: SessionDeps): Route {
     response: { status: 204, description: 'The session is dead.' },
     handle: async ({ session: { tokenSha256 }, by }) => {
       await closeSession(deps.db, tokenSha256, by, new Date());
-      return { status: 204, setCookie: clearedSessionCookie(deps.publicUrl) };
+      return { status: 204, ...sessionGone(deps) };
     },
   });
 }
@@ -106,15 +119,18 @@ function stepUpRoute(deps: SessionDeps): Route {
     setsCookie: true,
     tag: TAG,
     summary: 'Prove again who you are',
-    description: 'By a code, or by the password of a person without a second factor. The session gets a new cookie.',
+    description:
+      'By a code or a passkey, or by the password of a person without a second factor. The session gets a new cookie.',
     access: 'ownSession',
     body: stepUpSchema,
     response: { status: 200, description: 'The session, its second factor fresh.', schema: sessionSchema },
-    handle: async ({ body: { totp, password }, session: { tokenSha256 }, by }) => {
-      const attempt = await verifyOwnPassword(deps, by, password ?? null);
+    handle: async ({ body: { totp, password, passkey }, session: { tokenSha256 }, by }) => {
       const { keyRing } = deps;
-      const input = { ...attempt, tokenSha256, code: totp ?? null, keyRing, by, at: new Date() };
-      const { token } = await stepUpSession(deps.db, input);
+      const assertion = passkey === undefined ? null : passkeyAttempt(deps, passkey, 'step_up', by.person.userId);
+      const input = { tokenSha256, code: totp ?? null, passkey: assertion, keyRing, by };
+      const { token } = await attemptInSession(deps, by, password ?? null, (attempt) =>
+        stepUpSession(deps.db, { ...input, ...attempt, at: new Date() }),
+      );
       return sessionResponse(deps, token);
     },
   });
@@ -133,17 +149,14 @@ function passwordRoute(deps: SessionDeps): Route {
     needsStepUp: true,
     body: changePasswordSchema,
     response: { status: 200, description: 'The session.', schema: sessionSchema },
-    handle: async ({ body, session: { tokenSha256, name, email, merchantName }, by }) => {
-      requireHardToGuess('new_password', body.new_password, [name, email, merchantName]);
-      const { verifiedHash, counted } = await verifyOwnPassword(deps, by, body.current_password);
-      if (verifiedHash === null) throw permissionDenied('wrong password');
-      const { token } = await changePassword(deps.db, {
-        tokenSha256,
-        verifiedHash,
-        newHash: await hashPassword(body.new_password),
-        counted,
-        by,
-        at: new Date(),
+    handle: async ({ body, session: { tokenSha256, person, name, email }, by }) => {
+      const names = await listKnownNames(deps.db, { id: person.userId, name, email });
+      const { token } = await attemptInSession(deps, by, body.current_password, async ({ verifiedHash, counted }) => {
+        if (verifiedHash === null) throw permissionDenied('wrong password');
+        // Counted with the attempt: meanwhile this process answers nobody else.
+        requireHardToGuess('new_password', body.new_password, names);
+        const newHash = await hashPassword(body.new_password);
+        return changePassword(deps.db, { tokenSha256, verifiedHash, newHash, counted, by, at: new Date() });
       });
       return sessionResponse(deps, token);
     },

@@ -38,11 +38,12 @@ function createRoute(deps: ApiDeps): Route {
     bodyCodes: CREATE_PAYMENT_CODES,
     response: { status: 202, description: 'Accepted and recorded.', schema: collectionSchema },
     errors: CREATE_PAYMENT_ERRORS,
-    handle: async ({ caller: { merchantId, merchantCurrency }, by, idempotencyKey, body }) => {
+    handle: async ({ caller: { merchantId, merchantCurrency, actor }, by, idempotencyKey, body }) => {
       const created = await deps.payments.createCollection({
         merchantId,
         merchantCurrency,
         ...(by && { by }),
+        ...(actor.kind === 'key' && { apiKeyId: actor.keyId }),
         idempotencyKey,
         request: toPaymentRequest(body),
         isAcceptingWork: deps.isAcceptingWork(merchantId),

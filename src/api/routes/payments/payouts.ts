@@ -35,8 +35,10 @@ function createRoute(deps: ApiDeps): Route {
     summary: 'Create a payout, queued for release by a second person',
     description:
       'The amount is held at once; nothing is sent until another person than its maker ' +
-      'releases it in the console. With too little available the answer is 402, and is kept like any other. In the live ' +
-      'environment `state_conflict` means that the merchant needs a second owner with a second factor first.',
+      'releases it in the console. With too little available the answer is 402, and is kept like any other. With a key ' +
+      '`state_conflict` means that its unreleased payouts would hold more than the merchant’s policy allows; in the live ' +
+      'environment also that the merchant needs a second owner with a second factor first. It is not kept: the same request ' +
+      'may succeed later.',
     access: { scope: 'payouts:write', rolesAfterBody: ['maker'] },
     isIdempotent: true,
     body: createPayoutSchema,

@@ -2,13 +2,19 @@
 import type { ActedBy } from '../../../domain/accounts/member.ts';
 import { reversalObject, statesOfReversalApproval, type Reversal } from '../../../domain/payments/reversal.ts';
 import type { EndQueuedReversal } from '../../../operations/payments/end-queued-payment.ts';
-import { getLatestReversal, getReversal, listReversals } from '../../../queries/payments/reversal.ts';
+import { getLatestReversal, getNamedReversal, listNamedReversals } from '../../../queries/payments/reversal.ts';
 import type { ApiDeps } from '../../context.ts';
 import { route, type Route } from '../../route.ts';
 import { pageObject, rangeOf } from '../../schemas/page.ts';
 import { wantedStates } from '../../schemas/payments/payment.ts';
 import { rejectPayoutSchema } from '../../schemas/payments/payout.ts';
-import { listReversalsSchema, reversalListSchema, reversalSchema } from '../../schemas/payments/reversal.ts';
+import {
+  consoleReversalObject,
+  consoleReversalSchema,
+  listReversalsSchema,
+  reversalListSchema,
+  reversalSchema,
+} from '../../schemas/payments/reversal.ts';
 
 const REVERSALS = 'Console reversals';
 const REVERSAL = { status: 200, description: 'The reversal as it then stands.', schema: reversalSchema } as const;
@@ -59,9 +65,11 @@ function latestRoute(deps: ApiDeps): Route {
     summary: 'The latest reversal of a collection that somebody asked for',
     access: 'session',
     idPrefix: 'col',
-    response: { status: 200, description: 'The reversal.', schema: reversalSchema },
+    response: { status: 200, description: 'The reversal.', schema: consoleReversalSchema },
     errors: ['collection_not_found', 'reversal_not_found'],
-    handle: async ({ merchantId, id }) => ({ body: reversalObject(await getLatestReversal(deps.db, merchantId, id)) }),
+    handle: async ({ merchantId, id }) => ({
+      body: consoleReversalObject(await getLatestReversal(deps.db, merchantId, id)),
+    }),
   });
 }
 
@@ -79,7 +87,9 @@ function listRoute(deps: ApiDeps): Route {
     handle: async ({ merchantId, query }) => {
       const states = wantedStates(query, statesOfReversalApproval);
       const filter = { ...rangeOf(query), ...(states && { states }) };
-      return { body: pageObject(await listReversals(deps.db, merchantId, filter, query.limit), reversalObject) };
+      return {
+        body: pageObject(await listNamedReversals(deps.db, merchantId, filter, query.limit), consoleReversalObject),
+      };
     },
   });
 }
@@ -93,9 +103,11 @@ function fetchRoute(deps: ApiDeps): Route {
     summary: 'Fetch one reversal with its approval state',
     access: 'session',
     idPrefix: 'rev',
-    response: { status: 200, description: 'The reversal.', schema: reversalSchema },
+    response: { status: 200, description: 'The reversal.', schema: consoleReversalSchema },
     errors: ['reversal_not_found'],
-    handle: async ({ merchantId, id }) => ({ body: reversalObject(await getReversal(deps.db, merchantId, id)) }),
+    handle: async ({ merchantId, id }) => ({
+      body: consoleReversalObject(await getNamedReversal(deps.db, merchantId, id)),
+    }),
   });
 }
 

@@ -33,8 +33,8 @@ function listRoute(deps: ApiDeps): Route {
     query: listDeliveriesSchema,
     response: { status: 200, description: 'One page.', schema: deliveryListSchema },
     handle: async ({ merchantId, query }) => {
-      const { limit, endpoint_id: endpointId, event_id: eventId, state } = query;
-      const filter = { ...rangeOf(query), ...definedFields({ endpointId, eventId, state }) };
+      const { limit, endpoint_id: endpointId, event_id: eventId, object_id: objectId, state } = query;
+      const filter = { ...rangeOf(query), ...definedFields({ endpointId, eventId, objectId, state }) };
       return { body: pageObject(await listDeliveries(deps.db, merchantId, filter, limit), deliveryObject) };
     },
   });

@@ -30,7 +30,7 @@ function listRoute(deps: ApiDeps): Route {
     query: listEventsSchema,
     response: { status: 200, description: 'One page.', schema: eventListSchema },
     handle: async ({ merchantId, query }) => {
-      const filter = { ...rangeOf(query), ...definedFields({ type: query.type }) };
+      const filter = { ...rangeOf(query), ...definedFields({ type: query.type, objectId: query.object_id }) };
       return { body: pageObject(await listEvents(deps.db, merchantId, filter, query.limit), eventObject) };
     },
   });

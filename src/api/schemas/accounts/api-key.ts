@@ -1,13 +1,48 @@
 // API keys on the wire.
 import { z } from 'zod';
-import { apiKeyState, MAX_ROLL_OVERLAP_MS, SCOPES, type ListedApiKey } from '../../../domain/accounts/api-key.ts';
+import {
+  apiKeyState,
+  DEFAULT_PAYOUT_KEY_LIFE_MS,
+  MAX_ALLOWED_ADDRESSES,
+  MAX_PAYOUT_KEY_LIFE_MS,
+  MAX_ROLL_OVERLAP_MS,
+  SCOPES,
+  type ListedApiKey,
+} from '../../../domain/accounts/api-key.ts';
 import { isId } from '../../../domain/ids.ts';
+import { parseBlock } from '../../../security/address-blocks.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { namedPerson } from './person.ts';
 import { idOf, instant, printable, time } from '../primitives.ts';
 
 const MAX_KEEP_SECONDS = MAX_ROLL_OVERLAP_MS / 1000;
 const KEEP_MESSAGE = `keep_old_for must be a whole number of seconds from 0 to ${MAX_KEEP_SECONDS}.`;
+
+const DAY_MS = 24 * 60 * 60_000;
+const MAX_DAYS = MAX_PAYOUT_KEY_LIFE_MS / DAY_MS;
+const DEFAULT_DAYS = DEFAULT_PAYOUT_KEY_LIFE_MS / DAY_MS;
+
+const expiresAt = instant('expires_at')
+  .refine((at) => at.getTime() > Date.now(), { error: 'expires_at must be a time to come.' })
+  .optional()
+  .meta({ example: '2099-12-31T12:00:00.000Z' });
+
+const BLOCK_MESSAGE =
+  'allowed_addresses must name addresses such as 203.0.113.7, or blocks such as 203.0.113.0/24 with no bit beyond the prefix.';
+
+const addressBlock = z
+  .string({ error: (issue) => (issue.input === undefined ? undefined : BLOCK_MESSAGE) })
+  .transform((text, context) => {
+    const block = parseBlock(text);
+    if (block !== null) return block;
+    context.addIssue({ code: 'custom', message: BLOCK_MESSAGE });
+    return z.NEVER;
+  })
+  .meta({
+    example: '203.0.113.0/24',
+    // What every address and block has; not every text that has it is one.
+    override: { type: 'string', minLength: 2, maxLength: 49, pattern: '^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$' },
+  });
 
 export const createApiKeySchema = z
   .strictObject({
@@ -19,10 +54,30 @@ export const createApiKeySchema = z
       .min(1, { error: 'scopes must name at least one scope.' })
       .refine((list) => new Set(list).size === list.length, { error: 'scopes must name each scope once.' })
       .meta({ example: ['collections:read', 'collections:write'], uniqueItems: true }),
-    expires_at: instant('expires_at')
-      .refine((at) => at.getTime() > Date.now(), { error: 'expires_at must be a time to come.' })
+    expires_at: expiresAt.meta({
+      description:
+        `Without it a key with \`payouts:write\` lives ${DEFAULT_DAYS} days, and another one until it is revoked. A key with ` +
+        `\`payouts:write\` lives ${MAX_DAYS} days at the most.`,
+    }),
+    allowed_addresses: z
+      .array(addressBlock, {
+        error: (issue) => (issue.input === undefined ? undefined : 'allowed_addresses must be a list of addresses.'),
+      })
+      .min(1, {
+        error: 'allowed_addresses must name at least one address. Leave it out for a key that works anywhere.',
+      })
+      .max(MAX_ALLOWED_ADDRESSES, {
+        error: `allowed_addresses must name ${MAX_ALLOWED_ADDRESSES} addresses at the most.`,
+      })
+      .refine((list) => new Set(list).size === list.length, { error: 'allowed_addresses must name each address once.' })
       .optional()
-      .meta({ description: 'Without it the key lives until it is revoked.' }),
+      .meta({
+        description:
+          'Addresses and blocks, IPv4 or IPv6, from which alone the key works: from anywhere else it is refused with ' +
+          '`permission_denied`. A key that replaces it has the same. Without it the key works from anywhere.',
+        example: ['203.0.113.7', '2001:db8:40::/48'],
+        uniqueItems: true,
+      }),
   })
   .meta({ id: 'CreateApiKey' });
 
@@ -34,6 +89,12 @@ export const rollApiKeySchema = z
       .max(MAX_KEEP_SECONDS, { error: KEEP_MESSAGE })
       .default(0)
       .meta({ description: 'Seconds that the old key lives on, 72 hours at the most. 0: it is revoked now.' }),
+    expires_at: expiresAt.meta({
+      description:
+        'When the new key expires. Without it a key with `payouts:write` lives as long as the old one was made to live, or ' +
+        `${DEFAULT_DAYS} days if that had no end, and another key ends when the old one would have. A key with ` +
+        `\`payouts:write\` lives ${MAX_DAYS} days at the most.`,
+    }),
   })
   .meta({ id: 'RollApiKey' });
 
@@ -41,11 +102,19 @@ const fields = {
   id: idOf('key'),
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
+  allowed_addresses: z
+    .array(z.string().meta({ example: '203.0.113.7/32' }))
+    .nullable()
+    .meta({
+      description: 'Blocks of addresses, a single one with its full prefix. Null: the key works from anywhere.',
+    }),
   hint: z.string().meta({ description: 'Enough to tell keys apart.', example: 'sk_test_…a1B2' }),
   created_by: namedPerson.nullable().meta({ description: 'Counts as the maker of what is made with the key.' }),
   created_at: time,
   last_used_at: time.nullable().meta({ description: 'To the minute.' }),
-  expires_at: time.nullable(),
+  expires_at: time
+    .nullable()
+    .meta({ description: 'Null: never. A key with `payouts:write` that is made now always does.' }),
   revoked_at: time.nullable(),
   state: z.enum(['active', 'expired', 'revoked']),
   replaced_by: z.string().nullable().meta({ description: 'The key that it was rolled to.' }),
@@ -65,6 +134,7 @@ export function apiKeyObject(key: ListedApiKey, at: Date): z.input<typeof apiKey
     id: key.id,
     name: key.name,
     scopes: [...key.scopes],
+    allowed_addresses: key.allowedAddresses && [...key.allowedAddresses],
     hint: `sk_${key.environment}_…${key.hint}`,
     created_by: key.createdBy,
     created_at: key.createdAt.toISOString(),

@@ -1,9 +1,10 @@
 // The audit log on the wire.
 import { z } from 'zod';
 import type { ListedAuditEntry } from '../../../domain/accounts/audit.ts';
-import { pageQuery, pageSchema } from '../page.ts';
-import { namedPerson } from './person.ts';
-import { time } from '../primitives.ts';
+import { isId, type ApiKeyId, type UserId } from '../../../domain/ids.ts';
+import { pageQuery, pageSchema, timeFilters } from '../page.ts';
+import { knownPerson } from './person.ts';
+import { printable, time } from '../primitives.ts';
 
 const values = z.record(z.string(), z.unknown()).nullable();
 
@@ -16,7 +17,7 @@ const auditEntrySchema = z
       example: 'api_key.created',
     }),
     outcome: z.enum(['done', 'refused']),
-    person: namedPerson.nullable(),
+    person: knownPerson.nullable(),
     api_key: z.strictObject({ id: z.string(), name: z.string() }).nullable(),
     staff: z.string().nullable().meta({
       description: 'Who of the service’s staff acted. With no person and no API key either: the service by itself.',
@@ -30,7 +31,32 @@ const auditEntrySchema = z
   .meta({ id: 'AuditEntry' });
 
 export const auditListSchema = pageSchema(auditEntrySchema, 'AuditEntryList');
-export const listAuditSchema = pageQuery((text): text is string => /^[1-9][0-9]{0,17}$/.test(text));
+
+const ANY_ID = '^[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}$';
+const ACTOR_ID = '^(usr|key)_[0-7][0-9a-hjkmnp-tv-z]{25}$';
+
+export const listAuditSchema = z.strictObject({
+  ...pageQuery((text): text is string => /^[1-9][0-9]{0,17}$/.test(text)).shape,
+  subject_id: z
+    .string()
+    .regex(new RegExp(ANY_ID), { error: 'subject_id must be an id.' })
+    .optional()
+    .meta({ description: 'What it was done to.', example: 'pay_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+  actor_id: z
+    .string()
+    .refine((id): id is UserId | ApiKeyId => isId('usr', id) || isId('key', id), {
+      error: 'actor_id must be an id that begins with usr_ or key_.',
+    })
+    .optional()
+    .meta({
+      description: 'The person or the API key that acted.',
+      pattern: ACTOR_ID,
+      example: 'usr_01j9z3k5m7n9p1q3r5s7t9v1w3',
+    }),
+  action: printable('action', 100).optional().meta({ example: 'payout.released' }),
+  outcome: z.enum(['done', 'refused']).optional(),
+  ...timeFilters,
+});
 
 export function auditEntryObject(entry: ListedAuditEntry) {
   return {

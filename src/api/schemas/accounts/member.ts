@@ -1,5 +1,6 @@
 // Members and invitations on the wire.
 import { z } from 'zod';
+import { givenCredential } from './passkey.ts';
 import type { Invitation, Member } from '../../../domain/accounts/member.ts';
 import type { Agreement, InvitationApproval, MemberChange } from '../../../domain/accounts/member-change.ts';
 import type { ListedMember } from '../../../queries/accounts/member.ts';
@@ -113,6 +114,7 @@ export const acceptInvitationSchema = z
       .max(20)
       .optional()
       .meta({ description: 'The one-time code of a person who is known here and has a second factor.' }),
+    passkey: givenCredential.optional(),
   })
   .meta({ id: 'AcceptInvitation' });
 

@@ -1,7 +1,6 @@
 // The list of a person's own sessions on the wire.
 import { z } from 'zod';
-import type { ListedSession } from '../../../domain/accounts/session.ts';
-import { MAX_SESSIONS_SHOWN } from '../../../queries/accounts/own-sessions.ts';
+import { MAX_SESSIONS_PER_MEMBER, type ListedSession } from '../../../domain/accounts/session.ts';
 import { time } from '../primitives.ts';
 
 const listedSessionSchema = z
@@ -20,7 +19,7 @@ const listedSessionSchema = z
   .meta({ id: 'ListedSession' });
 
 export const sessionListSchema = z
-  .strictObject({ data: z.array(listedSessionSchema).max(MAX_SESSIONS_SHOWN) })
+  .strictObject({ data: z.array(listedSessionSchema).max(MAX_SESSIONS_PER_MEMBER) })
   .meta({ id: 'SessionList' });
 
 export function listedSessionObject(session: ListedSession): z.input<typeof listedSessionSchema> {

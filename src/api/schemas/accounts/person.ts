@@ -7,13 +7,21 @@ import { ROLES } from '../../../domain/accounts/member.ts';
 const EMAIL_MESSAGE = 'email must be an e-mail address.';
 const LENGTH_MESSAGE = `must be ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
 
+const EMAIL =
+  '^[A-Za-z0-9_%+-]+(\\.[A-Za-z0-9_%+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]{2,63}$';
+const MAX_BEFORE_AT = 64;
+
 /** In lower case, so that one address is one person. */
 export const email = z
   .string({ error: (issue) => (issue.input === undefined ? undefined : EMAIL_MESSAGE) })
   .max(254, { error: EMAIL_MESSAGE })
-  .regex(/^[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}$/, { error: EMAIL_MESSAGE })
+  .regex(new RegExp(EMAIL), { error: EMAIL_MESSAGE })
+  .refine((text) => text.indexOf('@') <= MAX_BEFORE_AT, { error: EMAIL_MESSAGE })
   .transform((text) => text.toLowerCase())
-  .meta({ example: 'amina@shop.example', override: { type: 'string', format: 'email', maxLength: 254 } });
+  .meta({
+    example: 'amina@shop.example',
+    override: { type: 'string', format: 'email', maxLength: 254, pattern: EMAIL },
+  });
 
 /** A new password: its length is checked here, and by the routes how easily it is guessed. */
 export function newPassword(name: string) {
@@ -61,3 +69,15 @@ export const userId = idOf('usr');
 
 /** A person as named in records about something else. */
 export const namedPerson = z.strictObject({ id: userId, name: z.string() }).meta({ id: 'NamedPerson' });
+
+/** A person as payments and the audit log name them. */
+export const knownPerson = z
+  .strictObject({
+    id: userId,
+    name: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null: the account is not as this service wrote it.', example: 'Amina' }),
+    email: z.string().nullable().meta({ example: 'amina@shop.example' }),
+  })
+  .meta({ id: 'KnownPerson' });

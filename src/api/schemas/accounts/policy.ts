@@ -35,6 +35,13 @@ const fields = {
         'How long somebody who became an owner or approver, or whose account was recovered, moves no money. Null: as long ' +
         'as the service requires, which is 24 hours in the live environment; a shorter time than that changes nothing.',
     }),
+  key_held_limit: wholeNumber('key_held_limit', 0, Number.MAX_SAFE_INTEGER)
+    .nullable()
+    .meta({
+      description:
+        'The most that the payouts of one API key hold together before they are released. What would hold more is refused ' +
+        'with `state_conflict`. Null: no limit. 0: keys create no payouts.',
+    }),
 };
 
 const shown = z.strictObject(fields);

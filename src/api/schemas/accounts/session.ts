@@ -4,7 +4,8 @@ import { SCOPES } from '../../../domain/accounts/api-key.ts';
 import { ENVIRONMENTS, type Environment } from '../../../domain/event.ts';
 import { sessionEndsAt, sessionExpiresAt } from '../../../domain/accounts/session.ts';
 import { freshUntil, mustEnrol, scopesOfRoles } from '../../../domain/accounts/member.ts';
-import { MAX_WAITING_SHOWN, type OwnSession } from '../../../queries/accounts/session.ts';
+import { MAX_WAITING_SHOWN } from '../../../domain/payments/approval.ts';
+import type { OwnSession } from '../../../queries/accounts/session.ts';
 import {
   email,
   givenCode,
@@ -16,6 +17,7 @@ import {
   userId,
 } from './person.ts';
 import { RECOVERY_STEPS } from '../../../domain/accounts/recovery.ts';
+import { givenCredential } from './passkey.ts';
 import { RECOVERY_CODES } from '../../../security/recovery-code.ts';
 import { time } from '../primitives.ts';
 
@@ -32,6 +34,7 @@ export const logInSchema = z
     password: givenPassword,
     totp: givenCode.optional(),
     recovery_code: givenRecoveryCode.optional(),
+    passkey: givenCredential.optional(),
     merchant_id: z
       .string()
       .max(100)
@@ -40,9 +43,13 @@ export const logInSchema = z
   })
   .meta({ id: 'LogIn' });
 
+/** Whose passkey is to be used: the e-mail in the form of a log-in. */
+export const passkeyLogInSchema = logInSchema.pick({ email: true }).meta({ id: 'StartPasskeyLogIn' });
+
 export const stepUpSchema = z
   .strictObject({
     totp: givenCode.optional().meta({ description: 'Of a person who has a second factor.' }),
+    passkey: givenCredential.optional(),
     password: givenPassword.optional().meta({ description: 'Of a person who has none.' }),
   })
   .meta({ id: 'StepUp' });
@@ -99,6 +106,7 @@ export const sessionSchema = z
     factors: z
       .strictObject({
         totp: z.boolean().meta({ description: 'One-time codes of an authenticator app.' }),
+        passkeys: z.int().min(0),
         recovery_codes: z.int().min(0).meta({ description: 'How many are left to be used.' }),
       })
       .meta({ description: 'What the person has enrolled.' }),
@@ -178,7 +186,11 @@ export function sessionObject(session: OwnSession, { environment, stepUpOperatio
     scopes: scopesOfRoles(person.roles),
     has_second_factor: person.hasSecondFactor,
     second_factor_at: person.secondFactorAt?.toISOString() ?? null,
-    factors: { totp: session.factors.hasTotp, recovery_codes: session.factors.recoveryCodes },
+    factors: {
+      totp: session.factors.hasTotp,
+      passkeys: session.factors.passkeys,
+      recovery_codes: session.factors.recoveryCodes,
+    },
     must_enrol: mustEnrol(person),
     fresh_until: freshUntil(person)?.toISOString() ?? null,
     needs_step_up: [...stepUpOperations],

@@ -7,6 +7,7 @@ import { idOf, time } from '../primitives.ts';
 import {
   currency,
   failure,
+  idempotencyKeyFilter,
   operator,
   operatorReference,
   paymentFields,
@@ -18,14 +19,16 @@ import {
   shownReference,
 } from './payment.ts';
 
-const state = z.enum(COLLECTION_STATES as [CollectionState, ...CollectionState[]]).meta({ id: 'CollectionState' });
+export const collectionState = z
+  .enum(COLLECTION_STATES as [CollectionState, ...CollectionState[]])
+  .meta({ id: 'CollectionState' });
 
 export const createCollectionSchema = z.strictObject(paymentFields).meta({ id: 'CreateCollection' });
 
 export const collectionSchema = z
   .strictObject({
     id: idOf('col'),
-    state,
+    state: collectionState,
     amount: shownAmount,
     currency,
     reference: shownReference,
@@ -47,5 +50,6 @@ export const collectionListSchema = pageSchema(collectionSchema, 'CollectionList
 export const listCollectionsSchema = z.strictObject({
   ...pageQuery((id) => isId('col', id)).shape,
   ...paymentFilters,
-  state: state.optional(),
+  state: collectionState.optional(),
+  idempotency_key: idempotencyKeyFilter,
 });

@@ -59,6 +59,8 @@ export const shownPhone = z.string().meta({ example: '256772123456' });
 export const shownDescription = z.string().nullable().meta({ example: 'Two bags of maize' });
 export const shownMetadata = z.record(z.string(), z.string()).meta({ example: { order: '1042' } });
 
+export const shownIdempotencyKey = z.string().meta({ example: 'order-1042' });
+
 /** Of payouts and refunds. */
 export const approvalState = z.enum(APPROVAL_STATES).meta({ id: 'ApprovalState' });
 export const approvals = z
@@ -99,12 +101,21 @@ export const paymentFilters = {
   ...timeFilters,
 };
 
+/** Only one payment has it, unless it was used again after 30 days. */
+export const idempotencyKeyFilter = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, { error: 'idempotency_key must be 1 to 255 visible ASCII characters.' })
+  .optional()
+  .meta({ description: 'The `Idempotency-Key` that it was created with.', example: 'order-1042' });
+
 type PaymentQuery<Id extends string> = Parameters<typeof rangeOf<Id>>[0] & {
   readonly reference?: string | undefined;
   readonly phone?: string | undefined;
+  readonly idempotency_key?: string | undefined;
 };
 
 /** These filters and the cursor in the form that queries take. */
 export function paymentFilter<Id extends string>(query: PaymentQuery<Id>) {
-  return { ...definedFields({ reference: query.reference, phone: query.phone }), ...rangeOf(query) };
+  const { reference, phone, idempotency_key: idempotencyKey } = query;
+  return { ...definedFields({ reference, phone, idempotencyKey }), ...rangeOf(query) };
 }

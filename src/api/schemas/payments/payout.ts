@@ -8,6 +8,7 @@ import {
   approvalState,
   currency,
   failure,
+  idempotencyKeyFilter,
   operator,
   operatorReference,
   paymentFields,
@@ -21,14 +22,14 @@ import {
 } from './payment.ts';
 import { idOf, printable, time } from '../primitives.ts';
 
-const state = z.enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]]).meta({ id: 'PayoutState' });
+export const payoutState = z.enum(PAYOUT_STATES as [PayoutState, ...PayoutState[]]).meta({ id: 'PayoutState' });
 
 export const createPayoutSchema = z.strictObject(paymentFields).meta({ id: 'CreatePayout' });
 
 export const payoutSchema = z
   .strictObject({
     id: idOf('pay'),
-    state,
+    state: payoutState,
     approval_state: approvalState,
     amount: shownAmount,
     currency,
@@ -55,8 +56,9 @@ export const payoutListSchema = pageSchema(payoutSchema, 'PayoutList');
 export const listPayoutsSchema = z.strictObject({
   ...pageQuery((id) => isId('pay', id)).shape,
   ...paymentFilters,
-  state: state.optional(),
+  state: payoutState.optional(),
   approval_state: approvalState.optional(),
+  idempotency_key: idempotencyKeyFilter,
 });
 
 export const rejectPayoutSchema = z

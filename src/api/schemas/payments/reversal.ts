@@ -1,9 +1,12 @@
 // Reversals on the wire.
 import { z } from 'zod';
-import { REVERSAL_STATES } from '../../../domain/payments/reversal.ts';
+import { REVERSAL_STATES, reversalObject } from '../../../domain/payments/reversal.ts';
+import type { NamedReversal } from '../../../queries/payments/reversal.ts';
+import { knownPerson } from '../accounts/person.ts';
 import { isId } from '../../../domain/ids.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
+import { decisionFields, decisionObject, namedApprovalObject } from './decision.ts';
 import {
   approvals,
   approvalState,
@@ -16,13 +19,13 @@ import {
   userId,
 } from './payment.ts';
 
-const state = z.enum(REVERSAL_STATES).meta({ id: 'ReversalState' });
+export const reversalState = z.enum(REVERSAL_STATES).meta({ id: 'ReversalState' });
 
 export const reversalSchema = z
   .strictObject({
     id: idOf('rev'),
     collection_id: idOf('col'),
-    state,
+    state: reversalState,
     approval_state: approvalState,
     amount: shownAmount.meta({ example: 5000, description: 'The whole amount of the collection.' }),
     currency,
@@ -40,10 +43,30 @@ export const reversalSchema = z
   })
   .meta({ id: 'Reversal' });
 
-export const reversalListSchema = pageSchema(reversalSchema, 'ReversalList');
+export const consoleReversalSchema = z
+  .strictObject({
+    ...reversalSchema.shape,
+    requested_by_person: knownPerson,
+    approvals: z
+      .array(z.strictObject({ user_id: userId, person: knownPerson, approved_at: time }))
+      .meta({ example: [], description: 'Oldest first.' }),
+    ...decisionFields,
+  })
+  .meta({ id: 'ConsoleReversal' });
+
+export const reversalListSchema = pageSchema(consoleReversalSchema, 'ReversalList');
+
+export function consoleReversalObject({ reversal, requestedBy, approvals, decidedBy }: NamedReversal) {
+  return {
+    ...reversalObject(reversal),
+    requested_by_person: requestedBy,
+    approvals: approvals.map((approval) => ({ user_id: approval.person.id, ...namedApprovalObject(approval) })),
+    ...decisionObject(reversal, approvals, decidedBy),
+  };
+}
 
 export const listReversalsSchema = z.strictObject({
   ...pageQuery((id) => isId('rev', id)).shape,
-  state: state.optional(),
+  state: reversalState.optional(),
   approval_state: approvalState.optional(),
 });

@@ -9,11 +9,11 @@ import {
 } from '../../../domain/webhooks/delivery.ts';
 import { EVENT_TYPES, type EventType } from '../../../domain/event.ts';
 import { isId } from '../../../domain/ids.ts';
-import { pageQuery, pageSchema, timeFilters } from '../page.ts';
+import { idFilter, objectFilter, pageQuery, pageSchema, timeFilters } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
 
 export const eventType = z.enum(EVENT_TYPES as [EventType, ...EventType[]]).meta({ id: 'EventType' });
-const deliveryState = z.enum(DELIVERY_STATES).meta({ id: 'DeliveryState' });
+export const deliveryState = z.enum(DELIVERY_STATES).meta({ id: 'DeliveryState' });
 
 const fields = {
   id: idOf('dlv'),
@@ -60,19 +60,11 @@ export const deliveryWithAttemptsSchema = z
 
 export const deliveryListSchema = pageSchema(deliverySchema, 'DeliveryList');
 
-/** A filter by an id. An unknown id, and that of another merchant, matches nothing. */
-function idFilter<Id extends string>(name: string, prefix: string, isKey: (text: string) => text is Id) {
-  return z
-    .string()
-    .refine(isKey, { error: `${name} must be an id that begins with ${prefix}_.` })
-    .optional()
-    .meta({ example: `${prefix}_01j9z3k5m7n9p1q3r5s7t9v1w3` });
-}
-
 export const listDeliveriesSchema = z.strictObject({
   ...pageQuery((id) => isId('dlv', id)).shape,
   endpoint_id: idFilter('endpoint_id', 'whe', (id) => isId('whe', id)),
   event_id: idFilter('event_id', 'evt', (id) => isId('evt', id)),
+  object_id: objectFilter(['col', 'pay'], (id) => isId('col', id) || isId('pay', id)),
   state: deliveryState.optional(),
   ...timeFilters,
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ListedEvent } from '../../../domain/event.ts';
 import { isId } from '../../../domain/ids.ts';
 import { deliverySchema, eventType } from './delivery.ts';
-import { pageQuery, pageSchema, timeFilters } from '../page.ts';
+import { objectFilter, pageQuery, pageSchema, timeFilters } from '../page.ts';
 import { idOf, time } from '../primitives.ts';
 
 const fields = {
@@ -31,6 +31,7 @@ export const eventListSchema = pageSchema(eventSchema, 'EventList');
 export const listEventsSchema = z.strictObject({
   ...pageQuery((id) => isId('evt', id)).shape,
   type: eventType.optional(),
+  object_id: objectFilter(['col', 'pay', 'whe'], (id) => isId('col', id) || isId('pay', id) || isId('whe', id)),
   ...timeFilters,
 });
 

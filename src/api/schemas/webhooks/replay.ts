@@ -10,7 +10,7 @@ import {
 } from '../../../domain/webhooks/replay.ts';
 import { pageQuery, pageSchema } from '../page.ts';
 import { userId } from '../accounts/person.ts';
-import { idOf, instant, time } from '../primitives.ts';
+import { idForm, idOf, instant, time } from '../primitives.ts';
 
 const ALL_MESSAGE = 'all can only be true. Leave it out when another field narrows the choice.';
 const replayableState = z.enum(REPLAYABLE_STATES);
@@ -23,7 +23,7 @@ export const createReplaySchema = z
         error: 'endpoint_id must be an id that begins with whe_.',
       })
       .optional()
-      .meta({ description: 'Without it: of all endpoints.', example: 'whe_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+      .meta({ description: 'Without it: of all endpoints.', ...idForm('whe') }),
     all: z
       .boolean({ error: ALL_MESSAGE })
       .refine((isAll) => isAll, { error: ALL_MESSAGE })

@@ -1,0 +1,75 @@
+// Exports of lists as CSV: read page by page as fast as the caller takes them, for as long as the caller's session lasts.
+import { Readable } from 'node:stream';
+import type { Database } from '../db/database.ts';
+import type { ActedBy } from '../domain/accounts/member.ts';
+import type { Session } from '../domain/accounts/session.ts';
+import { csvLine, type Cell } from '../domain/csv.ts';
+import { recordExport, type RecordExport } from '../operations/accounts/record-export.ts';
+import { isUnchanged } from '../queries/live-updates.ts';
+
+export type CsvExport<Item extends { readonly id: string }> = {
+  readonly of: RecordExport['of'];
+  readonly by: ActedBy;
+  readonly session: Session;
+  /** As the query gave them. */
+  readonly filters: Readonly<Record<string, unknown>>;
+  readonly columns: readonly string[];
+  readonly cellsOf: (item: Item) => readonly Cell[];
+  readonly readPage: (
+    before: Item['id'] | undefined,
+    limit: number,
+  ) => Promise<{
+    readonly items: readonly Item[];
+    readonly nextBefore: Item['id'] | null;
+  }>;
+};
+
+const PAGE_SIZE = 500;
+const CHECK_SESSION_EVERY_MS = 5000;
+// What a filter says about a person does not belong into a log that keeps it for ever.
+const PERSONAL_FILTERS = ['phone', 'reference'];
+
+/**
+ * The response with the export. It is recorded in the audit log and its first page is read before this returns, so that a
+ * failure is an error response. Later ones, and the end of the session, break the response off, which shows that it is not whole.
+ */
+export async function csvResponse<Item extends { readonly id: string }>(db: Database, what: CsvExport<Item>) {
+  const { of, by, filters } = what;
+  const at = new Date();
+  await recordExport(db, { by, of, filters: withoutPersonal(filters), at });
+  const lines = linesOf(db, what);
+  const first = await lines.next();
+  return {
+    stream: Readable.from(startingWith(first.value ?? '', lines), { objectMode: false }),
+    headers: { 'Content-Disposition': `attachment; filename="${of}-${at.toISOString().slice(0, 10)}.csv"` },
+  };
+}
+
+async function* linesOf<Item extends { readonly id: string }>(
+  db: Database,
+  { session, columns, cellsOf, readPage }: CsvExport<Item>,
+): AsyncGenerator<string, undefined> {
+  let head = csvLine(columns);
+  let checkedAtMs = Date.now();
+  for (let before: Item['id'] | null | undefined; before !== null;) {
+    const { items, nextBefore } = await readPage(before, PAGE_SIZE);
+    yield head + items.map((item) => csvLine(cellsOf(item))).join('');
+    head = '';
+    before = nextBefore;
+    if (Date.now() - checkedAtMs < CHECK_SESSION_EVERY_MS) continue;
+    if (!(await isUnchanged(db, session, new Date()))) throw new Error('the session of the export ended');
+    checkedAtMs = Date.now();
+  }
+  return undefined;
+}
+
+// When the caller goes away, the stream ends the generator, and no further page is read.
+async function* startingWith(first: string, lines: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield first;
+  yield* lines;
+}
+
+function withoutPersonal(filters: Readonly<Record<string, unknown>>): object {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, PERSONAL_FILTERS.includes(name) ? 'given' : value]));
+}

@@ -1,0 +1,46 @@
+// Limits, in this process's memory, the failed guesses at a person's password and second factor: the database cannot reset it.
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { DomainError } from '../domain/errors.ts';
+import type { UserId } from '../domain/ids.ts';
+import { tooManyRequests } from './middleware/rate-limit.ts';
+
+/**
+ * More than the limits in the database let through in any 24 hours, thirty a day for log-ins and thirty in sessions,
+ * whose days may both end and begin again within ours. So it refuses nobody as long as those hold.
+ */
+export const MAX_FAILURES_PER_PERSON = 150;
+const DAY_SECONDS = 24 * 60 * 60;
+
+/**
+ * Makes an attempt to authenticate as a person; null: nobody that there is. Throws `rate_limited`, without the attempt,
+ * after too many that failed.
+ */
+export type GuessLimit = <Result>(person: UserId | null, attempt: () => Promise<Result>) => Promise<Result>;
+
+/** It holds one number for each person with a failure, for a day, and nothing for anybody who does not exist. */
+export function createGuessLimit(): GuessLimit {
+  const failures = new RateLimiterMemory({ points: MAX_FAILURES_PER_PERSON, duration: DAY_SECONDS });
+  return async (person, attempt) => {
+    if (person === null) return attempt();
+    // Counted before it is made, so that many at once do not exceed the limit together.
+    await count(failures, person);
+    try {
+      const result = await attempt();
+      await failures.reward(person);
+      return result;
+    } catch (error) {
+      // Another limit refused it: nothing was guessed.
+      if (error instanceof DomainError && error.code === 'rate_limited') await failures.reward(person);
+      throw error;
+    }
+  };
+}
+
+async function count(failures: RateLimiterMemory, person: UserId): Promise<void> {
+  try {
+    await failures.consume(person);
+  } catch (refusal) {
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    throw tooManyRequests('Too many attempts that failed. Wait, then try again.', refusal.msBeforeNext);
+  }
+}

@@ -1,0 +1,76 @@
+// Logs requests that tried to get round a control: a few lines a minute, whatever comes, and nothing personal in them.
+import type { DomainError, ErrorCategory, ErrorCode } from '../domain/errors.ts';
+import type { MerchantId } from '../domain/ids.ts';
+import type { Log } from '../log.ts';
+
+/** A request that was refused. */
+export type RefusedRequest = {
+  readonly requestId: string;
+  readonly method: string;
+  /** The route, without the values in its path; null: the request reached none. */
+  readonly route: string | null;
+  /** What counts as one client. */
+  readonly network: string;
+  readonly merchantId: MerchantId | undefined;
+};
+
+const WINDOW_MS = 60_000;
+/** Of each code, in a window: so one kind of refusal hides no other, and all kinds together are bounded. */
+const MAX_LINES_PER_CODE = 10;
+
+const CATEGORIES: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+  'rate_limited',
+  'too_large',
+  'unsupported_media',
+]);
+// What a mistyped phone number or an empty field is refused with is no attempt at anything.
+const CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'approval_self',
+  'body_malformed',
+  'cursor_invalid',
+  'parameter_invalid',
+  'parameter_unknown',
+]);
+/** What somebody gets who has only just arrived, and has tried nothing. */
+const HARMLESS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['api_key_missing', 'route_not_found']);
+export const NO_SESSION = 'no session';
+
+/** Whether a request that is refused with this may be an attempt to get round a control. */
+export function isAttempt({ code, category, reason }: Pick<DomainError, 'code' | 'category' | 'reason'>): boolean {
+  if (HARMLESS.has(code) || reason === NO_SESSION) return false;
+  return CATEGORIES.has(category) || CODES.has(code);
+}
+
+/**
+ * Returns a function that logs a refusal at `warn`: once a minute for each code, reason and client, and ten lines of a code in a
+ * minute at the most, in each process. `leftOut` says how many were not written since the line before. The time is in milliseconds.
+ */
+export function createRefusalLog(
+  log: Pick<Log, 'warn'>,
+  nowMs: () => number = () => performance.now(),
+): (error: DomainError, request: RefusedRequest) => void {
+  const written = new Map<ErrorCode, Set<string>>();
+  let windowEndsMs = -Infinity;
+  let leftOut = 0;
+  return (error, { network, ...request }) => {
+    if (!isAttempt(error)) return;
+    const now = nowMs();
+    if (now >= windowEndsMs) {
+      written.clear();
+      windowEndsMs = now + WINDOW_MS;
+    }
+    const { code, reason } = error;
+    const ofCode = written.get(code) ?? new Set<string>();
+    const key = `${network} ${reason}`;
+    if (ofCode.has(key) || ofCode.size >= MAX_LINES_PER_CODE) {
+      leftOut += 1;
+      return;
+    }
+    written.set(code, ofCode.add(key));
+    log.warn({ ...request, address: network, code, reason, leftOut }, 'a request was refused');
+    leftOut = 0;
+  };
+}

@@ -1,0 +1,62 @@
+// Gathers the requests of API keys, and records them in batches after their responses, so that no request waits for it.
+import type { Database } from '../db/database.ts';
+import type { ApiRequest } from '../domain/accounts/api-request.ts';
+import type { Log } from '../log.ts';
+import { recordApiRequests } from '../operations/accounts/record-api-requests.ts';
+
+export type RequestLog = {
+  /** Never waits and never throws. A request is left out when too many wait already, or when they cannot be recorded. */
+  note(request: ApiRequest): void;
+  /** How many requests were left out since the process began. */
+  lost(): number;
+  /** Records what waits. */
+  close(): Promise<void>;
+};
+
+export type RequestLogOptions = {
+  readonly db: Database;
+  readonly log: Log;
+  readonly flushEveryMs?: number;
+  readonly maxWaiting?: number;
+};
+
+const BATCH_SIZE = 500;
+
+export function createRequestLog({ db, log, flushEveryMs = 1000, maxWaiting = 5000 }: RequestLogOptions): RequestLog {
+  const waiting: ApiRequest[] = [];
+  let lost = 0;
+  let flushing: Promise<void> | null = null;
+
+  async function flush(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, BATCH_SIZE);
+      try {
+        await recordApiRequests(db, batch);
+      } catch (error) {
+        // Tried once: what waits behind it is worth more than what keeps failing.
+        lost += batch.length;
+        log.warn({ error, count: batch.length }, 'requests were left out of the request log');
+      }
+    }
+  }
+
+  async function flushOnce(): Promise<void> {
+    flushing ??= flush().finally(() => (flushing = null));
+    await flushing;
+  }
+
+  const timer = setInterval(() => void flushOnce(), flushEveryMs);
+  timer.unref();
+  return {
+    note(request) {
+      if (waiting.length >= maxWaiting) lost += 1;
+      else waiting.push(request);
+    },
+    lost: () => lost,
+    async close() {
+      clearInterval(timer);
+      await flushOnce();
+      await flushOnce();
+    },
+  };
+}

@@ -1,0 +1,168 @@
+// A person's own passkeys: register, list, name and remove them, and the challenges to log in and step up with one.
+import { accountSubject, challengeLimit } from '../../../security/attempt-limit.ts';
+import { readCredential, registrationOptions, relyingPartyOf, requestOptions } from '../../../security/passkey.ts';
+import { namePasskey, removePasskey } from '../../../operations/accounts/change-passkey.ts';
+import { registerPasskey } from '../../../operations/accounts/register-passkey.ts';
+import { startPasskey, startPasskeyLogIn, startPasskeyStepUp } from '../../../operations/accounts/start-passkey.ts';
+import { listOwnPasskeys } from '../../../queries/accounts/passkey.ts';
+import { sessionResponse, type SessionDeps } from '../../own-session.ts';
+import { route, type Route } from '../../route.ts';
+import {
+  namePasskeySchema,
+  passkeyListSchema,
+  passkeyObject,
+  passkeyOptionsSchema,
+  registerPasskeySchema,
+} from '../../schemas/accounts/passkey.ts';
+import { passkeyLogInSchema, sessionSchema } from '../../schemas/accounts/session.ts';
+
+const TAG = 'Console session';
+const SESSION = '/v1/console/session';
+const PATH = `${SESSION}/passkeys`;
+const OPTIONS = { status: 201, description: 'Options with a challenge, valid once and for five minutes.' } as const;
+
+export function passkeyRoutes(deps: SessionDeps): Route[] {
+  return [
+    listRoute(deps),
+    startRoute(deps),
+    registerRoute(deps),
+    nameRoute(deps),
+    removeRoute(deps),
+    stepUpRoute(deps),
+    logInRoute(deps),
+  ];
+}
+
+function listRoute(deps: SessionDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: PATH,
+    operationId: 'getPasskeys',
+    tag: TAG,
+    summary: 'List your passkeys',
+    access: 'ownSession',
+    response: { status: 200, description: 'At most ten.', schema: passkeyListSchema },
+    handle: async ({ session: { person } }) => ({
+      body: { data: (await listOwnPasskeys(deps.db, person.userId)).map(passkeyObject) },
+    }),
+  });
+}
+
+function startRoute(deps: SessionDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: `${PATH}/options`,
+    operationId: 'startPasskey',
+    tag: TAG,
+    summary: 'Begin to register a passkey',
+    description: 'Within five minutes of a log-in or step-up, by the second factor of those who have one.',
+    access: 'ownSession',
+    response: { ...OPTIONS, schema: passkeyOptionsSchema },
+    handle: async ({ by }) => {
+      const { challenge, credentials, email, name } = await startPasskey(deps.db, by, new Date());
+      const enrolling = { userId: by.person.userId, email, name };
+      return {
+        body: {
+          public_key: await registrationOptions(relyingPartyOf(deps.publicUrl), enrolling, challenge, credentials),
+        },
+      };
+    },
+  });
+}
+
+function registerRoute(deps: SessionDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: PATH,
+    operationId: 'registerPasskey',
+    setsCookie: true,
+    tag: TAG,
+    summary: 'Register the passkey that the browser created',
+    description:
+      'It is a second factor from now on. The authenticator must have verified its user. The session gets a new cookie.',
+    access: 'ownSession',
+    body: registerPasskeySchema,
+    response: { status: 201, description: 'The session, its second factor fresh.', schema: sessionSchema },
+    errors: ['state_conflict'],
+    handle: async ({ body: { name, credential }, session: { tokenSha256 }, by }) => {
+      const rp = relyingPartyOf(deps.publicUrl);
+      const input = { tokenSha256, name, given: readCredential(credential), rp, by, at: new Date() };
+      return sessionResponse(deps, (await registerPasskey(deps.db, input)).token);
+    },
+  });
+}
+
+function nameRoute(deps: SessionDeps): Route {
+  return route(deps, {
+    method: 'patch',
+    path: `${PATH}/{id}`,
+    operationId: 'namePasskey',
+    tag: TAG,
+    summary: 'Name a passkey',
+    access: 'ownSession',
+    idPrefix: 'psk',
+    body: namePasskeySchema,
+    response: { status: 204, description: 'It has the name.' },
+    errors: ['passkey_not_found'],
+    handle: async ({ id, body: { name }, by }) => {
+      await namePasskey(deps.db, { id, name }, by, new Date());
+      return { status: 204 };
+    },
+  });
+}
+
+function removeRoute(deps: SessionDeps): Route {
+  return route(deps, {
+    method: 'delete',
+    path: `${PATH}/{id}`,
+    operationId: 'removePasskey',
+    tag: TAG,
+    summary: 'Remove a passkey',
+    description: 'Not the last second factor while a role of yours, at any merchant, requires one.',
+    access: 'ownSession',
+    needsStepUp: true,
+    idPrefix: 'psk',
+    response: { status: 204, description: 'It opens nothing any more.' },
+    errors: ['passkey_not_found', 'state_conflict'],
+    handle: async ({ id, by }) => {
+      await removePasskey(deps.db, id, by, new Date());
+      return { status: 204 };
+    },
+  });
+}
+
+function stepUpRoute(deps: SessionDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: `${SESSION}/step-up/options`,
+    operationId: 'startPasskeyStepUp',
+    tag: TAG,
+    summary: 'Begin a step-up with a passkey',
+    access: 'ownSession',
+    response: { ...OPTIONS, schema: passkeyOptionsSchema },
+    handle: async ({ by }) => {
+      const { challenge, credentials } = await startPasskeyStepUp(deps.db, by, new Date());
+      return { body: { public_key: await requestOptions(relyingPartyOf(deps.publicUrl), challenge, credentials) } };
+    },
+  });
+}
+
+function logInRoute(deps: SessionDeps): Route {
+  return route(deps, {
+    method: 'post',
+    path: `${SESSION}/options`,
+    operationId: 'startPasskeyLogIn',
+    tag: TAG,
+    summary: 'Begin a log-in with a passkey',
+    description:
+      'For this e-mail alone, whether anybody has it or not. The browser offers the passkeys that it has for this service.',
+    access: 'anyone',
+    body: passkeyLogInSchema,
+    response: { ...OPTIONS, schema: passkeyOptionsSchema },
+    handle: async ({ body: { email }, address }) => {
+      const subject = accountSubject(email);
+      const challenge = await startPasskeyLogIn(deps.db, subject, challengeLimit(address), new Date());
+      return { body: { public_key: await requestOptions(relyingPartyOf(deps.publicUrl), challenge, []) } };
+    },
+  });
+}

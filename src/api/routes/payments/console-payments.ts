@@ -1,0 +1,179 @@
+// Collections and payouts for people: lists with every filter, counts, and one of them with all that happened to it.
+import { holdsOneOf, type Person } from '../../../domain/accounts/member.ts';
+import { statesOfApproval, type PayoutState } from '../../../domain/payments/payout.ts';
+import type { ListFilter } from '../../../domain/payments/payment-list.ts';
+import { countCollections, listNamedCollections } from '../../../queries/payments/console-collection.ts';
+import { countPayouts, listNamedPayouts } from '../../../queries/payments/console-payout.ts';
+import { getCollectionTimeline, getPayoutTimeline } from '../../../queries/payments/payment-timeline.ts';
+import type { ApiDeps } from '../../context.ts';
+import { route, type Route } from '../../route.ts';
+import {
+  consoleFilter,
+  countObject,
+  orderedPageObject,
+  orderedPageOf,
+  PAGE_DESCRIPTION,
+  paymentCountSchema,
+} from '../../schemas/payments/console-list.ts';
+import {
+  collectionWithTimelineSchema,
+  consoleCollectionListSchema,
+  consoleCollectionObject,
+  countConsoleCollectionsSchema,
+  listConsoleCollectionsSchema,
+} from '../../schemas/payments/console-collection.ts';
+import {
+  consolePayoutListSchema,
+  consolePayoutObject,
+  countConsolePayoutsSchema,
+  listConsolePayoutsSchema,
+  payoutWithTimelineSchema,
+} from '../../schemas/payments/console-payout.ts';
+
+import { timelineObject } from '../../schemas/payments/timeline.ts';
+
+const COLLECTIONS = 'Console collections';
+const PAYOUTS = 'Console payouts';
+const COUNT = { status: 200, description: 'How many.', schema: paymentCountSchema } as const;
+
+export function consolePaymentRoutes(deps: ApiDeps): Route[] {
+  return [
+    // A literal path goes before a template.
+    countCollectionsRoute(deps),
+    countPayoutsRoute(deps),
+    listCollectionsRoute(deps),
+    listPayoutsRoute(deps),
+    collectionRoute(deps),
+    payoutRoute(deps),
+  ];
+}
+
+function listCollectionsRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: '/v1/console/collections',
+    operationId: 'listConsoleCollections',
+    tag: COLLECTIONS,
+    summary: 'List collections with names, by any combination of filters',
+    description: PAGE_DESCRIPTION,
+    access: 'session',
+    query: listConsoleCollectionsSchema,
+    response: { status: 200, description: 'One page.', schema: consoleCollectionListSchema },
+    handle: async ({ merchantId, query }) => {
+      const { states } = query;
+      const request = { ...orderedPageOf(query), filter: { ...consoleFilter(query), ...(states && { states }) } };
+      const page = await listNamedCollections(deps.db, merchantId, request);
+      return { body: orderedPageObject(page, query.sort, consoleCollectionObject) };
+    },
+  });
+}
+
+function countCollectionsRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: '/v1/console/collections/count',
+    operationId: 'getConsoleCollectionCount',
+    tag: COLLECTIONS,
+    summary: 'Count the collections of a list, as far as that is quick',
+    access: 'session',
+    query: countConsoleCollectionsSchema,
+    response: COUNT,
+    handle: async ({ merchantId, query }) => {
+      const { states } = query;
+      const filter = { ...consoleFilter(query), ...(states && { states }) };
+      return { body: countObject(await countCollections(deps.db, merchantId, filter)) };
+    },
+  });
+}
+
+function listPayoutsRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: '/v1/console/payouts',
+    operationId: 'listConsolePayouts',
+    tag: PAYOUTS,
+    summary: 'List payouts with names and warnings, by any combination of filters',
+    description: PAGE_DESCRIPTION,
+    access: 'session',
+    query: listConsolePayoutsSchema,
+    response: { status: 200, description: 'One page.', schema: consolePayoutListSchema },
+    handle: async ({ merchantId, session, query }) => {
+      const at = new Date();
+      const request = { ...orderedPageOf(query), filter: payoutFilter(query, session.person, at) };
+      const page = await listNamedPayouts(deps.db, merchantId, request, at);
+      return { body: orderedPageObject(page, query.sort, consolePayoutObject) };
+    },
+  });
+}
+
+function countPayoutsRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: '/v1/console/payouts/count',
+    operationId: 'getConsolePayoutCount',
+    tag: PAYOUTS,
+    summary: 'Count the payouts of a list, as far as that is quick',
+    access: 'session',
+    query: countConsolePayoutsSchema,
+    response: COUNT,
+    handle: async ({ merchantId, session, query }) => {
+      const filter = payoutFilter(query, session.person, new Date());
+      return { body: countObject(await countPayouts(deps.db, merchantId, filter)) };
+    },
+  });
+}
+
+function collectionRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: '/v1/console/collections/{id}',
+    operationId: 'getConsoleCollection',
+    tag: COLLECTIONS,
+    summary: 'Fetch one collection with everything that happened to it',
+    access: 'session',
+    idPrefix: 'col',
+    response: { status: 200, description: 'The collection.', schema: collectionWithTimelineSchema },
+    errors: ['collection_not_found'],
+    handle: async ({ merchantId, id }) => {
+      const { timeline, ...named } = await getCollectionTimeline(deps.db, merchantId, id);
+      return { body: { ...consoleCollectionObject(named), timeline: timelineObject(timeline) } };
+    },
+  });
+}
+
+function payoutRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: '/v1/console/payouts/{id}',
+    operationId: 'getConsolePayout',
+    tag: PAYOUTS,
+    summary: 'Fetch one payout with everything that happened to it, and what its approver should know',
+    access: 'session',
+    idPrefix: 'pay',
+    response: { status: 200, description: 'The payout.', schema: payoutWithTimelineSchema },
+    errors: ['payout_not_found'],
+    handle: async ({ merchantId, id }) => {
+      const { timeline, ...named } = await getPayoutTimeline(deps.db, merchantId, id, new Date());
+      return { body: { ...consolePayoutObject(named), timeline: timelineObject(timeline) } };
+    },
+  });
+}
+
+type PayoutQuery = (typeof countConsolePayoutsSchema)['_output'];
+
+/** Nothing waits for a person who may not release. */
+function payoutFilter(query: PayoutQuery, person: Person, at: Date): ListFilter {
+  const isWaiting = query.waiting_for !== undefined;
+  const wanted = [
+    query.states,
+    query.approval_state && statesOfApproval(query.approval_state),
+    isWaiting ? (holdsOneOf(person.roles, ['approver']) ? ['queued'] : []) : undefined,
+  ].filter((states) => states !== undefined) as PayoutState[][];
+  const [first, ...others] = wanted;
+  const states = first?.filter((state) => others.every((list) => list.includes(state)));
+  return {
+    ...consoleFilter(query),
+    ...(states && { states }),
+    ...(isWaiting && { waitingFor: { userId: person.userId, at } }),
+  };
+}

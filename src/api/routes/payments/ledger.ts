@@ -1,0 +1,35 @@
+// The statement of the merchant's accounts.
+import { listLedgerEntries } from '../../../queries/payments/ledger-entry.ts';
+import type { ApiDeps } from '../../context.ts';
+import { route, type Route } from '../../route.ts';
+import { pageObject, rangeOf } from '../../schemas/page.ts';
+import {
+  ledgerEntryListSchema,
+  ledgerEntryObject,
+  listLedgerEntriesSchema,
+} from '../../schemas/payments/ledger-entry.ts';
+import { definedFields } from '../../validation.ts';
+
+export function ledgerRoutes(deps: ApiDeps): Route[] {
+  return [
+    route(deps, {
+      method: 'get',
+      path: '/v1/console/ledger/entries',
+      operationId: 'listLedgerEntries',
+      tag: 'Console ledger',
+      summary: 'List the ledger entries of the available and held accounts with the balance after each, newest first',
+      description:
+        'With `account`, the statement of one account, in which each balance is the one below it plus the amount.',
+      access: 'session',
+      query: listLedgerEntriesSchema,
+      response: { status: 200, description: 'One page.', schema: ledgerEntryListSchema },
+      handle: async ({ merchantId, query }) => {
+        const { account, kind, payment_id: paymentId } = query;
+        const filter = { ...rangeOf(query), ...definedFields({ account, kind, paymentId }) };
+        return {
+          body: pageObject(await listLedgerEntries(deps.db, merchantId, filter, query.limit), ledgerEntryObject),
+        };
+      },
+    }),
+  ];
+}

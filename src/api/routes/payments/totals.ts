@@ -1,0 +1,64 @@
+// The totals of payments, and the overview that the console begins with.
+import { invalidParameters } from '../../../domain/errors.ts';
+import { MAX_TOTAL_DAYS } from '../../../domain/payments/totals.ts';
+import { getOverview } from '../../../queries/overview.ts';
+import { getDayTotals } from '../../../queries/payments/totals.ts';
+import type { ApiDeps } from '../../context.ts';
+import { route, type Route } from '../../route.ts';
+import {
+  dayTotalObject,
+  daysOf,
+  getOverviewSchema,
+  getTotalsSchema,
+  overviewObject,
+  overviewSchema,
+  totalsSchema,
+} from '../../schemas/payments/totals.ts';
+
+const TAG = 'Console overview';
+
+export function totalsRoutes(deps: ApiDeps): Route[] {
+  return [overviewRoute(deps), dayTotalsRoute(deps)];
+}
+
+function overviewRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: '/v1/console/overview',
+    operationId: 'getOverview',
+    tag: TAG,
+    summary: 'What the home page shows: balance, today beside the same time a week ago, what waits, what fails',
+    description: 'All of it is of one instant.',
+    access: 'session',
+    query: getOverviewSchema,
+    response: { status: 200, description: 'The overview.', schema: overviewSchema },
+    handle: async ({ session: { person }, query: { time_zone: zone } }) => ({
+      body: overviewObject(await getOverview(deps.db, person, zone, new Date()), zone, deps.endpointFailingLimitMs),
+    }),
+  });
+}
+
+function dayTotalsRoute(deps: ApiDeps): Route {
+  return route(deps, {
+    method: 'get',
+    path: '/v1/console/totals',
+    operationId: 'getTotals',
+    tag: TAG,
+    summary: 'How many payments were created on each day, and how much, by operator and present state',
+    description: `At most ${MAX_TOTAL_DAYS} days. Exact at every moment, at the same cost however many payments there are.`,
+    access: 'session',
+    query: getTotalsSchema,
+    response: { status: 200, description: 'The totals.', schema: totalsSchema },
+    handle: async ({ merchantId, session: { person }, query }) => {
+      const { isInRange, ...range } = daysOf(query, new Date());
+      if (!isInRange) {
+        const message = `to must be from the same day up to ${MAX_TOTAL_DAYS - 1} days after from.`;
+        throw invalidParameters([{ param: 'to', code: 'parameter_invalid', message }]);
+      }
+      const totals = await getDayTotals(deps.db, merchantId, range);
+      const { from, to, timeZone } = range;
+      const { merchantCurrency: currency } = person;
+      return { body: { from, to, time_zone: timeZone, currency, data: totals.map(dayTotalObject) } };
+    },
+  });
+}

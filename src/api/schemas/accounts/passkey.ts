@@ -1,0 +1,50 @@
+// Passkeys on the wire. What goes to and comes from the browser's WebAuthn is its own JSON, as text in requests.
+import { z } from 'zod';
+import { MAX_PASSKEYS_PER_PERSON, type Passkey } from '../../../domain/accounts/passkey.ts';
+import { printable, time } from '../primitives.ts';
+
+const EXAMPLE = '{"id":"mJ3b0q","rawId":"mJ3b0q","type":"public-key","clientExtensionResults":{},"response":{}}';
+
+/** What `PublicKeyCredential.toJSON()` of the browser returns, as text. */
+export const givenCredential = z
+  .string()
+  .max(20_000)
+  .meta({ description: 'The JSON of the `PublicKeyCredential` that the browser returned, as text.', example: EXAMPLE });
+
+const passkeyName = printable('name', 100).meta({ description: 'By which the person knows it again.' });
+
+export const registerPasskeySchema = z
+  .strictObject({ name: passkeyName, credential: givenCredential })
+  .meta({ id: 'RegisterPasskey' });
+export const namePasskeySchema = z.strictObject({ name: passkeyName }).meta({ id: 'NamePasskey' });
+
+/** The options of WebAuthn are the browser's to read: our document names what they are for. */
+export const passkeyOptionsSchema = z
+  .strictObject({
+    public_key: z
+      .looseObject({ challenge: z.string().meta({ example: 'vJ0c4m1kq2n8s6t3u7w5x9y1z0a2b4c6d8e0f1g3h5i' }) })
+      .meta({
+        description: 'JSON options of WebAuthn, for `PublicKeyCredential.parse…OptionsFromJSON` of the browser.',
+      }),
+  })
+  .meta({ id: 'PasskeyOptions' });
+
+const passkeySchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^psk_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+      .meta({ example: 'psk_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+    name: z.string(),
+    created_at: time,
+    last_used_at: time.nullable(),
+  })
+  .meta({ id: 'Passkey' });
+
+export const passkeyListSchema = z
+  .strictObject({ data: z.array(passkeySchema).max(MAX_PASSKEYS_PER_PERSON) })
+  .meta({ id: 'PasskeyList' });
+
+export function passkeyObject({ id, name, createdAt, lastUsedAt }: Passkey): z.input<typeof passkeySchema> {
+  return { id, name, created_at: createdAt.toISOString(), last_used_at: lastUsedAt?.toISOString() ?? null };
+}

@@ -1,0 +1,41 @@
+// Collections as people see them in the console.
+import { z } from 'zod';
+import { collectionObject } from '../../../domain/payments/collection.ts';
+import { isFinal } from '../../../domain/payments/payment.ts';
+import type { NamedCollection } from '../../../queries/payments/console-collection.ts';
+import { knownPerson } from '../accounts/person.ts';
+import { pageSchema } from '../page.ts';
+import { completedAt } from './decision.ts';
+import { collectionSchema, collectionState } from './collection.ts';
+import { consoleFilters, knownKey, orderedPageQuery, several } from './console-list.ts';
+import { shownIdempotencyKey } from './payment.ts';
+import { timelineSchema } from './timeline.ts';
+
+const consoleCollectionFields = {
+  ...collectionSchema.shape,
+  idempotency_key: shownIdempotencyKey,
+  created_by: knownPerson.nullable().meta({ description: 'Who requested it in a session. Null: nobody, a key did.' }),
+  api_key: knownKey.nullable().meta({ description: 'The key that requested it, if one did.' }),
+  completed_at: completedAt,
+};
+
+const consoleCollectionSchema = z.strictObject(consoleCollectionFields).meta({ id: 'ConsoleCollection' });
+export const consoleCollectionListSchema = pageSchema(consoleCollectionSchema, 'ConsoleCollectionList');
+
+export const collectionWithTimelineSchema = z
+  .strictObject({ ...consoleCollectionFields, timeline: timelineSchema })
+  .meta({ id: 'CollectionWithTimeline' });
+
+const filters = { ...consoleFilters, states: several('states', collectionState) };
+export const countConsoleCollectionsSchema = z.strictObject(filters);
+export const listConsoleCollectionsSchema = z.strictObject({ ...orderedPageQuery('col'), ...filters });
+
+export function consoleCollectionObject({ collection, createdBy, apiKey }: NamedCollection) {
+  return {
+    ...collectionObject(collection),
+    idempotency_key: collection.idempotencyKey,
+    created_by: createdBy,
+    api_key: apiKey,
+    completed_at: isFinal(collection.state) ? collection.updatedAt.toISOString() : null,
+  };
+}

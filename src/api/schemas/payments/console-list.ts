@@ -1,0 +1,135 @@
+// The filters, orders and counts of the console's lists of payments on the wire.
+import { z } from 'zod';
+import { invalidParameters } from '../../../domain/errors.ts';
+import { isId } from '../../../domain/ids.ts';
+import { MAX_AMOUNT_MINOR } from '../../../domain/money.ts';
+import {
+  LIST_ORDERS,
+  MAX_COUNTED,
+  type BoundedCount,
+  type ListedPage,
+  type ListOrder,
+  type ListPlace,
+} from '../../../domain/payments/payment-list.ts';
+import { definedFields } from '../../validation.ts';
+import { idFilter, pageObject, pageQuery } from '../page.ts';
+import { idOf } from '../primitives.ts';
+import { idempotencyKeyFilter, operator, paymentFilters } from './payment.ts';
+
+const AMOUNT_MESSAGE = 'must be a whole number in the smallest unit of the currency.';
+
+function amountBound(name: string, what: string) {
+  return z
+    .int({ error: `${name} ${AMOUNT_MESSAGE}` })
+    .min(1)
+    .max(Number(MAX_AMOUNT_MINOR))
+    .optional()
+    .meta({ description: `${what}. In the smallest unit of the currency.`, example: 5000 });
+}
+
+/** Several values of one parameter, which repeats its name. */
+export function several<Item extends z.ZodType>(name: string, item: Item) {
+  return z
+    .array(item, { error: `${name} must be a list.` })
+    .min(1)
+    .refine((list) => new Set(list).size === list.length, { error: `${name} must name each value once.` })
+    .optional()
+    .meta({ uniqueItems: true });
+}
+
+/** The filters of collections and payouts, besides those by state. */
+export const consoleFilters = {
+  ...paymentFilters,
+  idempotency_key: idempotencyKeyFilter,
+  operator: operator.optional(),
+  operator_reference: z.uuid({ error: 'operator_reference must be a UUID.' }).optional().meta({
+    description: 'What the operator knows the payment by.',
+    example: '0190f5fe-7c00-7a00-8000-000000000000',
+  }),
+  amount_from: amountBound('amount_from', 'Inclusive'),
+  amount_to: amountBound('amount_to', 'Inclusive'),
+  created_by: idFilter('created_by', 'usr', (id) => isId('usr', id)).meta({
+    description: 'The person who requested it in a session; of a payout, or who made the key that did.',
+  }),
+  api_key_id: idFilter('api_key_id', 'key', (id) => isId('key', id)),
+};
+
+const order = z.enum(LIST_ORDERS).default('newest').meta({
+  id: 'PaymentOrder',
+  description: 'By creation (`newest` or `oldest` first) or by amount (`largest` or `smallest` first).',
+});
+
+/** The cursor holds where a page ended: an id, and before it the amount where the list is ordered by that. */
+export function orderedPageQuery(prefix: 'col' | 'pay') {
+  const isKey = (text: string): text is string => {
+    const [, id = ''] = /^(?:[0-9]{1,16}:)?([a-z]{3}_.*)$/.exec(text) ?? [];
+    return isId(prefix, id);
+  };
+  return { ...pageQuery(isKey).shape, sort: order };
+}
+
+type OrderedQuery = { readonly sort: ListOrder; readonly cursor?: string | undefined; readonly limit: number };
+
+/** Throws `cursor_invalid` for a cursor of another order. */
+export function orderedPageOf({ sort, cursor, limit }: OrderedQuery) {
+  return { order: sort, limit, after: cursor === undefined ? null : placeOf(sort, cursor) };
+}
+
+function placeOf(sort: ListOrder, cursor: string): ListPlace {
+  const [id = '', amount] = cursor.split(':').reverse();
+  if (isByAmount(sort) !== (amount !== undefined)) {
+    const message = 'This cursor is of a list in another order. Start again without it.';
+    throw invalidParameters([{ param: 'cursor', code: 'cursor_invalid', message }]);
+  }
+  return { id, amountMinor: BigInt(amount ?? 0) };
+}
+
+function isByAmount(sort: ListOrder): boolean {
+  return sort === 'largest' || sort === 'smallest';
+}
+
+export function orderedPageObject<Item>(
+  { items, next }: ListedPage<Item>,
+  sort: ListOrder,
+  present: (item: Item) => object,
+): object {
+  const nextBefore = next && (isByAmount(sort) ? `${next.amountMinor}:${next.id}` : next.id);
+  return pageObject({ items, nextBefore }, present);
+}
+
+type ConsoleQuery = z.output<z.ZodObject<typeof consoleFilters>>;
+
+/** These filters in the form that queries take. */
+export function consoleFilter(query: ConsoleQuery) {
+  const { reference, phone, operator: operatorId, created_by: createdBy, api_key_id: apiKeyId } = query;
+  const { amount_from: from, amount_to: to, created_from: createdFrom, created_to: createdTo } = query;
+  const { idempotency_key: idempotencyKey, operator_reference: operatorReference } = query;
+  return definedFields({
+    ...{ reference, phone, idempotencyKey, operatorReference, operator: operatorId, createdBy, apiKeyId },
+    amountFrom: from === undefined ? undefined : BigInt(from),
+    amountTo: to === undefined ? undefined : BigInt(to),
+    ...{ createdFrom, createdTo },
+  });
+}
+
+export const PAGE_DESCRIPTION =
+  'Any combination of filters. A page that looks through thousands of payments without finding as many as `limit` shows ' +
+  'what it found: go on while `has_more` is true, also after a page that shows none.';
+
+export const paymentCountSchema = z
+  .strictObject({
+    count: z.int().min(0).max(MAX_COUNTED),
+    at_least: z.boolean().meta({
+      description: `Whether there may be more: counting stops at ${MAX_COUNTED}, or after thousands of payments that do not match.`,
+      example: false,
+    }),
+  })
+  .meta({ id: 'PaymentCount' });
+
+export function countObject({ count, isAtLeast }: BoundedCount): z.input<typeof paymentCountSchema> {
+  return { count, at_least: isAtLeast };
+}
+
+export const knownKey = z
+  .strictObject({ id: idOf('key'), name: z.string().nullable().meta({ example: 'Shop server' }) })
+  .meta({ id: 'KnownApiKey' });

@@ -1,0 +1,142 @@
+// Payouts as people see them in the console: with names, and with what an approver should know.
+import { z } from 'zod';
+import { MAX_EARLIER, type EarlierPayouts, type PayoutWarning } from '../../../domain/payments/payout-warnings.ts';
+import { payoutObject } from '../../../domain/payments/payout.ts';
+import type { NamedPayout } from '../../../queries/payments/console-payout.ts';
+import { knownPerson } from '../accounts/person.ts';
+import { pageSchema } from '../page.ts';
+import { idOf, time } from '../primitives.ts';
+import { consoleFilters, knownKey, orderedPageQuery, several } from './console-list.ts';
+import { approvalState, shownAmount, shownIdempotencyKey, shownPhone } from './payment.ts';
+import { decisionFields, decisionObject, namedApprovalObject, namedApprovals } from './decision.ts';
+import { payoutSchema, payoutState } from './payout.ts';
+import { timelineSchema } from './timeline.ts';
+
+const earlierPayoutsSchema = z
+  .strictObject({
+    count: z.int().min(0).max(MAX_EARLIER),
+    at_least: z
+      .boolean()
+      .meta({ description: `Whether there may be more: counting stops at ${MAX_EARLIER}.`, example: false }),
+    last: z
+      .strictObject({ id: idOf('pay'), created_at: time, amount: shownAmount, state: payoutState })
+      .nullable()
+      .meta({ description: 'The newest of them.' }),
+  })
+  .meta({ id: 'EarlierPayouts', description: 'Other payouts to this number that are paid or on their way.' });
+
+const payoutWarningSchema = z
+  .discriminatedUnion('code', [
+    z.strictObject({ code: z.literal('first_payout_to_number') }).meta({
+      id: 'FirstPayoutToNumber',
+      description: 'No payout to this number was sent before, or all that were failed.',
+    }),
+    z
+      .strictObject({
+        code: z.literal('same_number_and_amount_within_24h'),
+        payout_id: idOf('pay'),
+        created_at: time,
+        state: payoutState,
+      })
+      .meta({
+        id: 'SameNumberAndAmountWithin24h',
+        description: 'Another payout of this amount to this number, queued or sent, was created within 24 hours of it.',
+      }),
+    z.strictObject({ code: z.literal('number_changed_since_last'), payout_id: idOf('pay'), phone: shownPhone }).meta({
+      id: 'NumberChangedSinceLast',
+      description: 'The last payouts with this reference, up to 20, all went to one other number.',
+    }),
+    z
+      .strictObject({
+        code: z.literal('above_usual'),
+        usual_amount: shownAmount,
+        times: z.int().min(1).meta({ example: 5 }),
+      })
+      .meta({
+        id: 'AboveUsual',
+        description:
+          'More than `times` times `usual_amount`: the median of the newest 500 payouts that succeeded within 90 days, ' +
+          'where there are ten of them.',
+      }),
+  ])
+  .meta({ id: 'PayoutWarning' });
+
+const judgementSchema = z
+  .strictObject({
+    earlier_payouts: earlierPayoutsSchema,
+    warnings: z.array(payoutWarningSchema).meta({ example: [{ code: 'first_payout_to_number' }] }),
+  })
+  .meta({ id: 'PayoutJudgement' });
+
+const consolePayoutFields = {
+  ...payoutSchema.shape,
+  idempotency_key: shownIdempotencyKey,
+  created_by: knownPerson.meta({ description: 'The person who asked, or who made the key that asked.' }),
+  api_key: knownKey.nullable().meta({ description: 'The key that asked, if one did.' }),
+  approvals: namedApprovals,
+  ...decisionFields,
+  judgement: judgementSchema.nullable().meta({
+    description: 'What an approver should know, as it is now. Null: it is not `queued`.',
+  }),
+};
+
+const consolePayoutSchema = z.strictObject(consolePayoutFields).meta({ id: 'ConsolePayout' });
+export const consolePayoutListSchema = pageSchema(consolePayoutSchema, 'ConsolePayoutList');
+
+export const payoutWithTimelineSchema = z
+  .strictObject({ ...consolePayoutFields, timeline: timelineSchema })
+  .meta({ id: 'PayoutWithTimeline' });
+
+const filters = {
+  ...consoleFilters,
+  states: several('states', payoutState),
+  approval_state: approvalState.optional(),
+  waiting_for: z.literal('me').optional().meta({
+    description: 'Those that the caller may release: queued, not expired, neither made nor approved by them.',
+  }),
+};
+export const countConsolePayoutsSchema = z.strictObject(filters);
+export const listConsolePayoutsSchema = z.strictObject({ ...orderedPageQuery('pay'), ...filters });
+
+export function consolePayoutObject(named: NamedPayout) {
+  const { payout, createdBy, apiKey, approvals, decidedBy, judgement } = named;
+  return {
+    ...payoutObject(payout),
+    idempotency_key: payout.idempotencyKey,
+    created_by: createdBy,
+    api_key: apiKey,
+    approvals: approvals.map(namedApprovalObject),
+    ...decisionObject(payout, approvals, decidedBy),
+    judgement: judgement && {
+      earlier_payouts: earlierObject(judgement.earlier),
+      warnings: judgement.warnings.map(warningObject),
+    },
+  };
+}
+
+function earlierObject({ count, isAtLeast, last }: EarlierPayouts): z.input<typeof earlierPayoutsSchema> {
+  return {
+    count,
+    at_least: isAtLeast,
+    last: last && {
+      id: last.id,
+      created_at: last.createdAt.toISOString(),
+      amount: Number(last.amountMinor),
+      state: last.state,
+    },
+  };
+}
+
+function warningObject(warning: PayoutWarning): z.input<typeof payoutWarningSchema> {
+  const { code } = warning;
+  switch (code) {
+    case 'first_payout_to_number':
+      return { code };
+    case 'same_number_and_amount_within_24h':
+      return { code, payout_id: warning.payoutId, created_at: warning.createdAt.toISOString(), state: warning.state };
+    case 'number_changed_since_last':
+      return { code, payout_id: warning.payoutId, phone: warning.phone };
+    case 'above_usual':
+      return { code, usual_amount: Number(warning.usualMinor), times: warning.times };
+  }
+}

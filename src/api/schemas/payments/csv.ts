@@ -1,0 +1,101 @@
+// The columns of exports as CSV.
+import { z } from 'zod';
+import type { Cell } from '../../../domain/csv.ts';
+import { toDecimalString, type Currency } from '../../../domain/money.ts';
+import type { Collection } from '../../../domain/payments/collection.ts';
+import type { LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
+import type { Payout } from '../../../domain/payments/payout.ts';
+import { listCollectionsSchema } from './collection.ts';
+import { ledgerEntryFilters } from './ledger-entry.ts';
+import { listPayoutsSchema } from './payout.ts';
+
+export const collectionsCsvFilters = listCollectionsSchema.omit({ limit: true, cursor: true });
+export const payoutsCsvFilters = listPayoutsSchema.omit({ limit: true, cursor: true, approval_state: true });
+export const ledgerCsvFilters = z.strictObject(ledgerEntryFilters).omit({ payment_id: true });
+
+/** The schema of an export with these columns. */
+export function csvSchema(columns: readonly string[]) {
+  return z.string().meta({ example: `${columns.join(',')}\r\n` });
+}
+
+const PAYMENT_COLUMNS = [
+  ...[
+    'id',
+    'created_at',
+    'updated_at',
+    'state',
+    'amount',
+    'amount_decimal',
+    'currency',
+    'operator',
+    'phone',
+    'reference',
+  ],
+  ...['description', 'failure_code', 'operator_reference', 'idempotency_key'],
+];
+export const COLLECTION_COLUMNS = PAYMENT_COLUMNS;
+export const PAYOUT_COLUMNS = [...PAYMENT_COLUMNS, 'created_by', 'approved_by', 'rejection_reason'];
+export const LEDGER_COLUMNS = [
+  ...[
+    'id',
+    'created_at',
+    'account',
+    'kind',
+    'payment_id',
+    'reference',
+    'amount',
+    'amount_decimal',
+    'balance',
+    'balance_decimal',
+  ],
+  'currency',
+];
+
+export function collectionCells(payment: Collection): readonly Cell[] {
+  return paymentCells(payment);
+}
+
+export function payoutCells(payout: Payout): readonly Cell[] {
+  const approvedBy = payout.approvals.map(({ userId }) => userId).join(' ');
+  return [...paymentCells(payout), payout.createdBy, approvedBy, { text: payout.rejectionReason }];
+}
+
+function paymentCells(payment: Collection | Payout): readonly Cell[] {
+  return [
+    payment.id,
+    payment.createdAt.toISOString(),
+    payment.updatedAt.toISOString(),
+    payment.state,
+    payment.amountMinor,
+    decimal(payment.amountMinor, payment.currency),
+    payment.currency,
+    payment.operator,
+    payment.phone,
+    { text: payment.reference },
+    { text: payment.description },
+    payment.failureCode,
+    payment.operatorReference,
+    { text: payment.idempotencyKey },
+  ];
+}
+
+export function ledgerCells(entry: LedgerEntry): readonly Cell[] {
+  return [
+    entry.id,
+    entry.postedAt.toISOString(),
+    entry.account,
+    entry.kind,
+    entry.paymentId,
+    { text: entry.reference },
+    entry.amountMinor,
+    decimal(entry.amountMinor, entry.currency),
+    entry.balanceMinor,
+    decimal(entry.balanceMinor, entry.currency),
+    entry.currency,
+  ];
+}
+
+function decimal(amountMinor: bigint, currency: Currency): string {
+  const text = toDecimalString({ amountMinor: amountMinor < 0n ? -amountMinor : amountMinor, currency });
+  return amountMinor < 0n ? `-${text}` : text;
+}

@@ -1,0 +1,68 @@
+// Ledger entries on the wire.
+import { z } from 'zod';
+import { isId } from '../../../domain/ids.ts';
+import type { PostingKind } from '../../../domain/payments/ledger.ts';
+import { POSTING_KINDS, STATEMENT_ACCOUNTS, type LedgerEntry } from '../../../domain/payments/ledger-entry.ts';
+import { pageQuery, pageSchema, timeFilters } from '../page.ts';
+import { idForm, time } from '../primitives.ts';
+import { currency, shownReference } from './payment.ts';
+
+const account = z.enum(STATEMENT_ACCOUNTS).meta({ id: 'StatementAccount' });
+const kind = z.enum(POSTING_KINDS as [PostingKind, ...PostingKind[]]).meta({ id: 'TransferKind' });
+const PAYMENT_ID = '^(col|pay)_[0-7][0-9a-hjkmnp-tv-z]{25}$';
+const paymentId = z
+  .string()
+  .regex(new RegExp(PAYMENT_ID))
+  .meta({ example: idForm('col').example });
+
+const ledgerEntrySchema = z
+  .strictObject({
+    id: z.string().meta({ example: '1042' }),
+    account,
+    kind: kind.meta({
+      description:
+        '`collection_paid` and `payout_returned` come in; `collection_reversed` goes out; `payout_held` goes from available to ' +
+        'held, `payout_voided` back; `payout_paid` leaves held.',
+    }),
+    payment_id: paymentId,
+    reference: shownReference,
+    amount: z.int().meta({ description: 'Below zero: it left the account.', example: -5000 }),
+    balance: z.int().meta({ description: 'Of this account, after this entry and all before it.', example: 125000 }),
+    currency,
+    created_at: time.meta({ description: 'When it was posted; rises from entry to entry of an account.' }),
+  })
+  .meta({ id: 'LedgerEntry' });
+
+export const ledgerEntryListSchema = pageSchema(ledgerEntrySchema, 'LedgerEntryList');
+
+export const ledgerEntryFilters = {
+  account: account.optional(),
+  kind: kind.optional(),
+  payment_id: z
+    .string()
+    .refine((text) => isId('col', text) || isId('pay', text), {
+      error: 'payment_id must be the id of a collection or a payout.',
+    })
+    .optional()
+    .meta({ pattern: PAYMENT_ID, example: idForm('pay').example }),
+  ...timeFilters,
+};
+
+export const listLedgerEntriesSchema = z.strictObject({
+  ...pageQuery((text): text is string => /^[1-9][0-9]{0,17}$/.test(text)).shape,
+  ...ledgerEntryFilters,
+});
+
+export function ledgerEntryObject(entry: LedgerEntry): z.input<typeof ledgerEntrySchema> {
+  return {
+    id: entry.id,
+    account: entry.account,
+    kind: entry.kind,
+    payment_id: entry.paymentId,
+    reference: entry.reference,
+    amount: Number(entry.amountMinor),
+    balance: Number(entry.balanceMinor),
+    currency: entry.currency,
+    created_at: entry.postedAt.toISOString(),
+  };
+}

@@ -1,0 +1,57 @@
+// Searches and what they find, on the wire.
+import { z } from 'zod';
+import { FOUND_BY, HIT_KINDS, MOST_HITS, type SearchHit } from '../../../domain/payments/search.ts';
+import { printable, time } from '../primitives.ts';
+import { currency } from './payment.ts';
+
+export const searchSchema = z.strictObject({
+  q: printable('q', 255).meta({
+    description:
+      'An id of any kind, a reference or its beginning, a phone number, an idempotency key, or what the operator knows a ' +
+      'payment by.',
+    example: 'INV-1042',
+  }),
+});
+
+const hitSchema = z
+  .strictObject({
+    kind: z.enum(HIT_KINDS),
+    id: z
+      .string()
+      .regex(/^(?:col|pay|rev|evt|dlv|whe|key)_/)
+      .meta({ example: 'col_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+    found_by: z.enum(FOUND_BY),
+    state: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of a payment, a delivery or an endpoint.', example: 'succeeded' }),
+    amount: z.int().nullable().meta({ description: 'Of a payment, as what follows.', example: 5000 }),
+    currency: currency.nullable(),
+    reference: z.string().nullable().meta({ example: 'INV-1042' }),
+    phone: z.string().nullable().meta({ example: '256772123456' }),
+    title: z.string().nullable().meta({
+      description: 'The name of a key, the address of an endpoint, the type of an event or of a delivery’s event.',
+      example: null,
+    }),
+    created_at: time,
+  })
+  .meta({ id: 'SearchHit' });
+
+export const searchHitsSchema = z
+  .strictObject({ data: z.array(hitSchema).meta({ description: `At most ${MOST_HITS}, the most certain first.` }) })
+  .meta({ id: 'SearchHits' });
+
+export function hitObject(hit: SearchHit): z.input<typeof hitSchema> {
+  return {
+    kind: hit.kind,
+    id: hit.id,
+    found_by: hit.foundBy,
+    state: hit.state,
+    amount: hit.amountMinor === null ? null : Number(hit.amountMinor),
+    currency: hit.currency,
+    reference: hit.reference,
+    phone: hit.phone,
+    title: hit.title,
+    created_at: hit.createdAt.toISOString(),
+  };
+}

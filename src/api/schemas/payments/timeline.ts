@@ -1,0 +1,151 @@
+// What happened to one payment, on the wire.
+import { z } from 'zod';
+import { COLLECTION_STATES } from '../../../domain/payments/collection.ts';
+import { DISCREPANCY_KINDS } from '../../../domain/payments/discrepancy.ts';
+import { FAILURE_CODES, type FailureCode } from '../../../domain/payments/failure.ts';
+import { POSTING_KINDS } from '../../../domain/payments/ledger.ts';
+import { EXCHANGE_KINDS, EXCHANGE_OUTCOMES } from '../../../domain/payments/operator-exchange.ts';
+import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
+import type { CollectionState } from '../../../domain/payments/collection.ts';
+import { MOST_ATTEMPTS, MOST_OF_A_KIND, type TimelineEntry } from '../../../domain/payments/timeline.ts';
+import { idOf, time } from '../primitives.ts';
+import { deliveryState, eventType } from '../webhooks/delivery.ts';
+import { knownPerson } from '../accounts/person.ts';
+import { shownAmount } from './payment.ts';
+import { reversalState } from './reversal.ts';
+
+type PaymentState = CollectionState | PayoutState;
+const paymentState = z
+  .enum([...new Set<PaymentState>([...COLLECTION_STATES, ...PAYOUT_STATES])] as [PaymentState, ...PaymentState[]])
+  .meta({ id: 'PaymentState' });
+
+const entry = <Kind extends string, Fields extends z.ZodRawShape>(kind: Kind, id: string, fields: Fields) =>
+  z.strictObject({ kind: z.literal(kind), at: time, ...fields }).meta({ id: `Timeline${id}` });
+
+const change = z.int().meta({ description: 'By how much it changed. 0: not at all.', example: 5000 });
+
+const timelineEntry = z
+  .discriminatedUnion('kind', [
+    entry('state', 'State', {
+      state: paymentState,
+      previous_state: paymentState.nullable().meta({ description: 'Null: it was created.' }),
+      late: z
+        .boolean()
+        .meta({ description: 'The outcome came after the expiry or the prompt window.', example: false }),
+      event_id: idOf('evt').nullable().meta({ description: 'The event that reports it. Null: none does.' }),
+      by: knownPerson.nullable().meta({ description: 'Whose act it was. Null: nobody’s in a session.' }),
+    }),
+    entry('approval', 'Approval', { person: knownPerson }),
+    entry('operator_exchange', 'OperatorExchange', {
+      payment_id: z
+        .string()
+        .regex(/^(?:col|pay|rev)_/)
+        .meta({ description: 'This payment, or a reversal of it.', example: 'col_01j9z3k5m7n9p1q3r5s7t9v1w3' }),
+      exchange: z.enum(EXCHANGE_KINDS),
+      outcome: z.enum(EXCHANGE_OUTCOMES).meta({
+        description:
+          '`unknown`: there was no answer, or none that can be used. Of very many alike, the first are shown.',
+        example: 'accepted',
+      }),
+      failure_code: z
+        .enum(FAILURE_CODES as [FailureCode, ...FailureCode[]])
+        .nullable()
+        .meta({ description: 'Of what the operator refused or failed.', example: null }),
+      duration_ms: z.int().min(0).meta({ example: 180 }),
+    }),
+    entry('operator_callback', 'OperatorCallback', {}),
+    entry('ledger_transfer', 'LedgerTransfer', {
+      transfer: z.enum(POSTING_KINDS),
+      amount: shownAmount,
+      available_change: change,
+      held_change: change,
+    }),
+    entry('delivery', 'Delivery', {
+      id: idOf('dlv'),
+      event_id: idOf('evt'),
+      event_type: eventType,
+      endpoint_id: idOf('whe'),
+      endpoint_url: z.string().meta({ example: 'https://shop.example/webhooks' }),
+      state: deliveryState,
+      attempt_count: z.int().min(0),
+      next_attempt_at: time.nullable(),
+      attempts: z
+        .array(
+          z.strictObject({
+            number: z.int().min(1),
+            started_at: time,
+            duration_ms: z.int().min(0),
+            status_code: z.int().nullable().meta({ description: 'Null: there was no answer.', example: 200 }),
+            error: z.string().nullable().meta({ example: null }),
+          }),
+        )
+        .meta({ description: `Oldest first, the last ${MOST_ATTEMPTS}.` }),
+    }),
+    entry('discrepancy', 'Discrepancy', {
+      discrepancy: z.enum(DISCREPANCY_KINDS),
+      settled_at: time.nullable().meta({ example: null }),
+      settlement: z.string().nullable().meta({ description: 'How the service’s staff settled it.', example: null }),
+    }),
+    entry('reversal', 'Reversal', { id: idOf('rev'), state: reversalState, requested_by: knownPerson }),
+  ])
+  .meta({ id: 'TimelineEntry' });
+
+export const timelineSchema = z.array(timelineEntry).meta({
+  description: `By time, oldest first. Of each kind, the first ${MOST_OF_A_KIND}.`,
+});
+
+export function timelineObject(timeline: readonly TimelineEntry[]): z.input<typeof timelineSchema> {
+  return timeline.map(entryObject);
+}
+
+function entryObject(one: TimelineEntry): z.input<typeof timelineEntry> {
+  const at = one.at.toISOString();
+  switch (one.kind) {
+    case 'state': {
+      const { state, previousState, isLate, eventId, by } = one.of;
+      return { kind: one.kind, at, state, previous_state: previousState, late: isLate, event_id: eventId, by };
+    }
+    case 'approval':
+      return { kind: one.kind, at, person: one.of };
+    case 'operator_exchange': {
+      const { paymentId, kind: exchange, outcome, failureCode, durationMs } = one.of;
+      const about = { payment_id: paymentId, exchange, outcome, failure_code: failureCode };
+      return { kind: one.kind, at, ...about, duration_ms: durationMs };
+    }
+    case 'operator_callback':
+      return { kind: one.kind, at };
+    case 'ledger_transfer': {
+      const { kind: transfer, amountMinor, availableMinor, heldMinor } = one.of;
+      const changes = { available_change: Number(availableMinor), held_change: Number(heldMinor) };
+      return { kind: one.kind, at, transfer, amount: Number(amountMinor), ...changes };
+    }
+    case 'delivery':
+      return { kind: one.kind, at, ...deliveryFields(one.of) };
+    case 'discrepancy': {
+      const { kind: discrepancy, settledAt, settlement } = one.of;
+      return { kind: one.kind, at, discrepancy, settled_at: settledAt?.toISOString() ?? null, settlement };
+    }
+    case 'reversal':
+      return { kind: one.kind, at, id: one.of.id, state: one.of.state, requested_by: one.of.requestedBy };
+  }
+}
+
+function deliveryFields(delivery: Extract<TimelineEntry, { kind: 'delivery' }>['of']) {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    endpoint_id: delivery.endpointId,
+    endpoint_url: delivery.endpointUrl,
+    state: delivery.state,
+    attempt_count: delivery.attemptCount,
+    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+    attempts: delivery.attempts.map((attempt) => ({
+      number: attempt.number,
+      started_at: attempt.startedAt.toISOString(),
+      duration_ms: attempt.durationMs,
+      status_code: attempt.statusCode,
+      error: attempt.error,
+    })),
+  };
+}

@@ -1,0 +1,174 @@
+// Totals of payments on the wire, and the overview that begins with them.
+import { z } from 'zod';
+import { COLLECTION_STATES, type CollectionState } from '../../../domain/payments/collection.ts';
+import { PAYOUT_STATES, type PayoutState } from '../../../domain/payments/payout.ts';
+import {
+  MAX_TOTAL_DAYS,
+  OPERATOR_HEALTH,
+  TOTAL_KINDS,
+  type DayTotal,
+  type PaymentTotal,
+} from '../../../domain/payments/totals.ts';
+import { endpointObject } from '../../../domain/webhooks/endpoint.ts';
+import type { Overview, SpanTotals } from '../../../queries/overview.ts';
+import { time } from '../primitives.ts';
+import { endpointSchema } from '../webhooks/endpoint.ts';
+import { balanceObject, balanceSchema } from './balance.ts';
+import { currency, operator } from './payment.ts';
+
+const DAY_MS = 86_400_000;
+const DATE = '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$';
+const ZONES = new Set(['UTC', ...Intl.supportedValuesOf('timeZone')]);
+const states = [...new Set([...COLLECTION_STATES, ...PAYOUT_STATES])];
+
+const day = (name: string) =>
+  z
+    .string()
+    .refine((text) => new RegExp(DATE).test(text) && isDate(text), {
+      error: `${name} must be a date as YYYY-MM-DD.`,
+    })
+    .optional();
+
+function isDate(text: string): boolean {
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
+const timeZone = z
+  .string()
+  .refine((text) => ZONES.has(text), {
+    error: 'time_zone must be the name of a time zone, for example Africa/Kampala.',
+  })
+  .default('UTC')
+  .meta({
+    description: 'By whose clocks the days begin.',
+    example: 'Africa/Kampala',
+    pattern: '^[A-Z][A-Za-z0-9_+/-]{2,40}$',
+  });
+
+export const getTotalsSchema = z.strictObject({
+  from: day('from').meta({
+    description: 'The first day. Without it, 29 days before `to`.',
+    example: '2026-01-01',
+    pattern: DATE,
+  }),
+  to: day('to').meta({ description: 'The last day. Without it, today.', example: '2026-01-31', format: 'date' }),
+  time_zone: timeZone,
+});
+
+export const getOverviewSchema = z.strictObject({ time_zone: timeZone });
+
+/** The days that a query asks for; an issue with its range, or the range. */
+export function daysOf(query: z.output<typeof getTotalsSchema>, at: Date) {
+  const { time_zone: zone } = query;
+  const to = query.to ?? new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' }).format(at);
+  const from = query.from ?? new Date(Date.parse(to) - 29 * DAY_MS).toISOString().slice(0, 10);
+  return { from, to, timeZone: zone, isInRange: isInRange(from, to) };
+}
+
+function isInRange(from: string, to: string): boolean {
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  return days >= 1 && days <= MAX_TOTAL_DAYS;
+}
+
+const totalFields = {
+  kind: z.enum(TOTAL_KINDS),
+  operator,
+  state: z.enum(states as [CollectionState | PayoutState, ...(CollectionState | PayoutState)[]]).meta({
+    description: 'As it is now, whenever the payment came into it.',
+    example: 'succeeded',
+  }),
+  count: z.int().min(0).meta({ example: 12 }),
+  amount: z.int().min(0).meta({ description: 'The sum of their amounts, in the smallest unit.', example: 60000 }),
+};
+const totalSchema = z.strictObject(totalFields).meta({ id: 'PaymentTotal' });
+const shownDay = z.string().regex(new RegExp(DATE)).meta({ example: '2026-01-31' });
+
+export const totalsSchema = z
+  .strictObject({
+    from: shownDay,
+    to: shownDay,
+    time_zone: z.string().meta({ example: 'Africa/Kampala' }),
+    currency,
+    data: z
+      .array(z.strictObject({ date: shownDay, ...totalFields }).meta({ id: 'DayTotal' }))
+      .meta({ description: 'Newest day first. A combination without payments is left out.' }),
+  })
+  .meta({ id: 'Totals' });
+
+const spanSchema = z
+  .strictObject({ from: time, to: time, totals: z.array(totalSchema) })
+  .meta({ id: 'SpanTotals', description: 'The payments that were created from `from` on and before `to`.' });
+const rate = z.number().min(0).max(1).nullable().meta({
+  description: 'Of those whose outcome is known, the share that was paid. Null: there are none.',
+  example: 0.94,
+});
+const waitingSchema = z
+  .strictObject({ payouts: z.int().min(0), reversals: z.int().min(0) })
+  .meta({ id: 'Waiting', description: '1000: so many or more.' });
+
+export const overviewSchema = z
+  .strictObject({
+    as_of: time,
+    time_zone: z.string().meta({ example: 'Africa/Kampala' }),
+    balance: balanceSchema,
+    today: spanSchema,
+    week_ago: spanSchema,
+    operators: z.array(
+      z
+        .strictObject({
+          operator,
+          collection_success_rate: rate,
+          payout_success_rate: rate,
+          health: z.enum(OPERATOR_HEALTH).meta({
+            description:
+              'As your own payments of the last hour show it. `undecided`: of a fifth or more the operator does not say how ' +
+              'they ended; `unknown`: nothing was sent to it.',
+          }),
+        })
+        .meta({ id: 'OperatorOverview', description: 'The rates are of the payments of the last 24 hours.' }),
+    ),
+    waits_for_you: waitingSchema,
+    waits_for_others: waitingSchema,
+    failing_endpoints: z.array(endpointSchema).meta({ example: [] }),
+  })
+  .meta({ id: 'Overview' });
+
+const totalObject = ({ kind, operator: of, state, count, amountMinor }: PaymentTotal) => ({
+  kind,
+  operator: of,
+  state,
+  count,
+  amount: Number(amountMinor),
+});
+
+export function dayTotalObject(total: DayTotal) {
+  return { date: total.date, ...totalObject(total) };
+}
+
+const spanObject = ({ from, to, totals }: SpanTotals) => ({
+  from: from.toISOString(),
+  to: to.toISOString(),
+  totals: totals.map(totalObject),
+});
+
+export function overviewObject(overview: Overview, zone: string, failingLimitMs: number) {
+  return {
+    as_of: overview.asOf.toISOString(),
+    time_zone: zone,
+    balance: balanceObject(overview.balance),
+    today: spanObject(overview.today),
+    week_ago: spanObject(overview.weekAgo),
+    operators: overview.operators.map(({ operator: of, collectionSuccessRate, payoutSuccessRate, health }) => ({
+      operator: of,
+      collection_success_rate: collectionSuccessRate,
+      payout_success_rate: payoutSuccessRate,
+      health,
+    })),
+    waits_for_you: overview.waitsForYou,
+    waits_for_others: overview.waitsForOthers,
+    failing_endpoints: overview.failingEndpoints.map((endpoint) =>
+      endpointObject(endpoint, { at: overview.asOf, failingLimitMs }),
+    ),
+  };
+}

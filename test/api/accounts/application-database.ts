@@ -1,0 +1,33 @@
+// What somebody does who has the application’s account of the database.
+import { createHash } from 'node:crypto';
+import { Client, type QueryResult } from 'pg';
+import type { ApiResponse } from '../../support/api.ts';
+import { forgetUsedCodes, openBrowser, PASSWORD, type TestPerson } from '../../support/people.ts';
+import type { TestEnvironment } from '../../support/test-environment.ts';
+
+export const sha256 = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest();
+
+/** Runs statements with the account of the application, as a thief of its address could. */
+export function applicationDatabase(testEnv: TestEnvironment): {
+  query: (sql: string, values?: unknown[]) => Promise<QueryResult>;
+} {
+  return {
+    async query(sql, values = []) {
+      const client = new Client({ connectionString: testEnv.config.settings.MALIPO_DATABASE_URL.reveal() });
+      await client.connect();
+      return client.query(sql, values).finally(() => client.end());
+    },
+  };
+}
+
+/** A log-in with the person’s password, or with these fields, past the limits of attempts. */
+export async function tryToLogIn(
+  testEnv: TestEnvironment,
+  person: TestPerson,
+  fields: object = {},
+): Promise<ApiResponse> {
+  await testEnv.db.pool.query('DELETE FROM attempt_counters');
+  await forgetUsedCodes(testEnv, person);
+  const json = { email: person.email, password: PASSWORD, ...fields };
+  return openBrowser(testEnv.baseUrl).call('POST', '/v1/console/session', { json });
+}

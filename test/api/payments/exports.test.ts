@@ -1,0 +1,107 @@
+// Exports as CSV: complete, harmless, recorded, and read no faster than the caller takes them.
+import assert from 'node:assert/strict';
+import { csvResponse, type CsvExport } from '../../../src/api/csv-export.ts';
+import { COLLECTION_COLUMNS, collectionCells } from '../../../src/api/schemas/payments/csv.ts';
+import type { Session } from '../../../src/domain/accounts/session.ts';
+import type { Collection } from '../../../src/domain/payments/collection.ts';
+import { makeCollection, newCollection } from '../../db/rows.ts';
+import { actedBy, makePayout, makePerson, makeShop } from '../../db/payments/payout-rows.ts';
+import { addPerson, assertAudited, auditRows, logIn } from '../../support/people.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { API_ONLY } from '../responses.ts';
+
+describe('an export as CSV', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+  const linesOf = (text: string) => text.split('\r\n').slice(0, -1);
+
+  async function shopWithViewer() {
+    const shop = await makeShop(testEnv.db, 1_000_000n);
+    return { shop, browser: await logIn(testEnv, await addPerson(testEnv, shop.merchantId, ['viewer'])) };
+  }
+
+  it('has all collections that pass the filter, newest first, with formulas that nobody runs', async () => {
+    const { shop, browser } = await shopWithViewer();
+    const reference = '=HYPERLINK("https://x.example","pay")';
+    const collection = await makeCollection(testEnv.db, shop.merchantId, 'failed', { reference, amountMinor: 700n });
+    await makeCollection(testEnv.db, shop.merchantId, 'initiated');
+    const all = await browser.call('GET', '/v1/console/collections.csv');
+    assert.equal(all.status, 200, all.text);
+    assert.equal(all.headers.get('content-type'), 'text/csv; charset=utf-8');
+    assert.match(all.headers.get('content-disposition') ?? '', /^attachment; filename="collections-[0-9-]{10}\.csv"$/);
+    assert.equal(linesOf(all.text).length, 4, all.text);
+    const failed = await browser.call('GET', '/v1/console/collections.csv?state=failed&phone=256772000100');
+    const [head, line = '', ...rest] = linesOf(failed.text);
+    assert.deepEqual(rest, []);
+    assert.equal(head, COLLECTION_COLUMNS.join(','));
+    assert.ok(
+      line.startsWith(`${collection.id},`) && line.includes(',failed,700,700,UGX,mtn-momo,256772000100,'),
+      line,
+    );
+    assert.ok(line.includes(`"'=HYPERLINK(""https://x.example"",""pay"")"`), line);
+    const row = await assertAudited(testEnv, failed, {
+      action: 'collections.exported',
+      outcome: 'done',
+      subject_id: null,
+    });
+    assert.deepEqual(row.after, { state: 'failed', phone: 'given' });
+  });
+
+  it('has payouts with who approved them, and the statement with its balances', async () => {
+    const { shop, browser } = await shopWithViewer();
+    const payout = await makePayout(testEnv.db, shop, 'succeeded', 5000n);
+    const payouts = await browser.call('GET', '/v1/console/payouts.csv');
+    const [, line = ''] = linesOf(payouts.text);
+    assert.ok(line.endsWith(`${shop.maker.userId},${shop.approver.userId},`) && line.startsWith(payout.id), line);
+    assert.equal((await auditRows(testEnv, payouts))[0]?.action, 'payouts.exported');
+    const ledger = await browser.call('GET', '/v1/console/ledger.csv?account=held');
+    const cells = linesOf(ledger.text).map((each) => each.split(',').slice(2));
+    assert.deepEqual(cells.slice(1), [
+      ['held', 'payout_paid', payout.id, 'SAL-1', '-5000', '-5000', '0', '0', 'UGX'],
+      ['held', 'payout_held', payout.id, 'SAL-1', '5000', '5000', '5000', '5000', 'UGX'],
+    ]);
+    assert.equal((await auditRows(testEnv, ledger))[0]?.action, 'ledger.exported');
+  });
+
+  it('reads no page before the caller has taken what was sent, and none after the caller has gone', async () => {
+    const shop = await makeShop(testEnv.db, 0n);
+    const person = await makePerson(testEnv.db, shop.merchantId, ['viewer']);
+    let pages = 0;
+    const item = newCollection(shop.merchantId, { description: 'x'.repeat(100) });
+    const what: CsvExport<Collection> = {
+      ...{ of: 'collections', by: actedBy(person), session: {} as Session, filters: {}, columns: COLLECTION_COLUMNS },
+      cellsOf: collectionCells,
+      readPage: (_before, limit) => {
+        pages++;
+        return Promise.resolve({ items: Array<Collection>(limit).fill(item), nextBefore: item.id });
+      },
+    };
+    const { stream } = await csvResponse(testEnv.db, what);
+    const reader = stream[Symbol.asyncIterator]();
+    await reader.next();
+    const readSoFar = pages;
+    // Nobody takes more: the pages that wait fit into the stream's own buffer.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.ok(pages <= readSoFar + 2, `${pages} pages were read`);
+    const closed = new Promise((resolve) => stream.once('close', resolve));
+    stream.destroy();
+    await closed;
+    const readAtTheEnd = pages;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.equal(pages, readAtTheEnd);
+  });
+
+  it('is refused as an error, and not begun, while it cannot be recorded', async () => {
+    const { shop, browser } = await shopWithViewer();
+    await testEnv.db.pool.query(
+      `ALTER TABLE audit_entries ADD CONSTRAINT no_exports CHECK (action NOT LIKE '%.exported') NOT VALID`,
+    );
+    try {
+      const refused = await browser.call('GET', '/v1/console/payouts.csv');
+      assert.equal(refused.status, 500);
+      assert.equal(refused.json.error?.code, 'internal_error');
+    } finally {
+      await testEnv.db.pool.query('ALTER TABLE audit_entries DROP CONSTRAINT no_exports');
+    }
+    assert.ok(shop.merchantId);
+  });
+});

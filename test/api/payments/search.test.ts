@@ -1,0 +1,170 @@
+// The search of the console: each kind of object by each of the things that people have in hand, and nothing else.
+import assert from 'node:assert/strict';
+import { queue, queueReversal, type Shop, makePerson } from '../../db/payments/payout-rows.ts';
+import { makeCollection, makeEndpoint } from '../../db/rows.ts';
+import type { Collection } from '../../../src/domain/payments/collection.ts';
+import type { Payout } from '../../../src/domain/payments/payout.ts';
+import { addPerson, logIn, type Browser } from '../../support/people.ts';
+import { useTestEnvironment } from '../../support/use-test-environment.ts';
+import { API_ONLY, assertError } from '../responses.ts';
+
+type Hit = Readonly<Record<string, unknown>> & { readonly id: string; readonly found_by: string };
+
+describe('the search of the console', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+  let viewer: Browser;
+  let collection: Collection;
+  let payout: Payout;
+  let refund: { readonly id: string; readonly operatorReference: string };
+
+  before(async () => {
+    const { db, merchant } = testEnv;
+    const maker = await makePerson(db, merchant.id, ['maker']);
+    const shop: Shop = { merchantId: merchant.id, maker, approver: maker, otherApprover: maker };
+    viewer = await logIn(testEnv, await addPerson(testEnv, merchant.id, ['viewer']));
+    await makeEndpoint(db, merchant.id);
+    collection = await makeCollection(db, merchant.id, 'succeeded', {
+      ...{ reference: 'INV-1042', idempotencyKey: 'order-1042', phone: '256772000555', amountMinor: 500_000n },
+    });
+    await makeCollection(db, merchant.id, 'initiated', { reference: 'INV-10', phone: '256772000556' });
+    await makeCollection(db, merchant.id, 'initiated', { reference: 'inv-1042-lower', phone: '256772000557' });
+    payout = await queue(db, shop, 1000n, { reference: 'INV-1042 back', phone: '256772000555' });
+    await makeCollection(db, merchant.id, 'succeeded', { amountMinor: 900_000n, reference: 'FUNDS' });
+    refund = await queueReversal(db, shop, collection);
+    const other = await testEnv.addMerchant();
+    await makeCollection(db, other.id, 'initiated', {
+      reference: 'INV-1042',
+      idempotencyKey: 'order-1042',
+      phone: '256772000555',
+    });
+  });
+
+  const call = (q: string) => viewer.call('GET', `/v1/console/search?${new URLSearchParams({ q }).toString()}`);
+  async function find(q: string): Promise<[id: string, foundBy: string][]> {
+    const { status, json, text } = await call(q);
+    assert.equal(status, 200, text);
+    return (json['data'] as Hit[]).map(({ id, found_by: foundBy }) => [id, foundBy]);
+  }
+
+  it('finds a reference, and then those that begin with it, of collections and payouts', async () => {
+    assert.deepEqual(await find('INV-1042'), [
+      [collection.id, 'reference'],
+      [payout.id, 'reference_prefix'],
+    ]);
+    assert.equal((await find('INV-1')).length, 3);
+    assert.deepEqual(await find('NV-1042'), []);
+    assert.deepEqual(await find('INV-1042%'), []);
+    assert.deepEqual(await find('inv-1042'), [[(await find('inv-1042-lower'))[0]![0], 'reference_prefix']]);
+    assert.deepEqual(await find('zzz'), []);
+  });
+
+  it('finds a phone number however it is written, an idempotency key, and an operator reference', async () => {
+    for (const phone of ['256772000555', '+256 772 000-555']) {
+      assert.deepEqual(await find(phone), [
+        [payout.id, 'phone'],
+        [collection.id, 'phone'],
+      ]);
+    }
+    assert.deepEqual(await find(' order-1042 '), [[collection.id, 'idempotency_key']]);
+    assert.deepEqual(await find(payout.operatorReference), [[payout.id, 'operator_reference']]);
+    assert.deepEqual(await find(refund.operatorReference.toUpperCase()), [[refund.id, 'operator_reference']]);
+  });
+
+  it('finds every kind of object by its id', async () => {
+    const { rows } = await testEnv.db.pool.query<{ id: string }>(
+      `SELECT id FROM (SELECT max(id) AS id, merchant_id FROM events GROUP BY 2
+         UNION ALL SELECT max(id), merchant_id FROM deliveries GROUP BY 2
+         UNION ALL SELECT max(id), merchant_id FROM endpoints GROUP BY 2
+         UNION ALL SELECT max(id), merchant_id FROM api_keys GROUP BY 2) AS any_of WHERE merchant_id = $1`,
+      [testEnv.merchant.id],
+    );
+    assert.equal(rows.length, 4);
+    for (const id of [collection.id, payout.id, refund.id, ...rows.map((row) => row.id)]) {
+      assert.deepEqual(await find(id), [[id, 'id']]);
+      assert.deepEqual(await find(id.toUpperCase()), [[id, 'id']]);
+    }
+  });
+
+  it('shows what a list would of a hit', async () => {
+    const [hit] = (await call('order-1042')).json['data'] as Hit[];
+    assert.deepEqual(hit, {
+      ...{ kind: 'collection', id: collection.id, found_by: 'idempotency_key', state: 'succeeded', amount: 500_000 },
+      ...{ currency: 'UGX', reference: 'INV-1042', phone: '256772000555', title: null },
+      created_at: collection.createdAt.toISOString(),
+    });
+  });
+
+  it('refuses an empty search', async () => {
+    assertError(await call(' '), 'parameter_invalid');
+    assertError(await viewer.call('GET', '/v1/console/search'), 'parameter_missing');
+  });
+});
+
+describe('events, deliveries and audit entries', () => {
+  const testEnv = useTestEnvironment(API_ONLY);
+  let viewer: Browser;
+  before(async () => {
+    viewer = await logIn(testEnv, await addPerson(testEnv, testEnv.merchant.id, ['viewer']));
+  });
+
+  async function list(path: string, query: Record<string, string>): Promise<Record<string, unknown>[]> {
+    const { status, json, text } = await viewer.call('GET', `${path}?${new URLSearchParams(query).toString()}`);
+    assert.equal(status, 200, text);
+    return json['data'] as Record<string, unknown>[];
+  }
+
+  it('are found by what they are about', async () => {
+    const { db, merchant } = testEnv;
+    const endpointId = await makeEndpoint(db, merchant.id);
+    const [one, other] = [
+      await makeCollection(db, merchant.id, 'succeeded'),
+      await makeCollection(db, merchant.id, 'prompted'),
+    ];
+    const events = await list('/v1/console/events', { object_id: one.id });
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['collection.succeeded', 'collection.prompted'],
+    );
+    const [event] = await list('/v1/console/events', { object_id: other.id, type: 'collection.prompted' });
+    assert.equal(event?.['object_id'], other.id);
+    const deliveries = await list('/v1/console/deliveries', { object_id: one.id, endpoint_id: endpointId });
+    assert.deepEqual(
+      deliveries.map(({ event_id: id }) => id),
+      events.map(({ id }) => id),
+    );
+    assert.deepEqual(await list('/v1/console/deliveries', { object_id: one.id, state: 'dead_lettered' }), []);
+    assertError(await viewer.call('GET', '/v1/console/events?object_id=pay_1'), 'parameter_invalid');
+  });
+
+  it('are found by subject, actor, action, outcome and time', async () => {
+    const { db, merchant } = testEnv;
+    const owner = await addPerson(testEnv, merchant.id, ['owner']);
+    const browser = await logIn(testEnv, owner);
+    const json = { name: 'Till', scopes: ['collections:read'] };
+    const created = await browser.call('POST', '/v1/console/keys', { json });
+    assert.equal(created.status, 201, created.text);
+    const path = '/v1/console/audit';
+    const [entry, ...more] = await list(path, { subject_id: String(created.json['id']) });
+    assert.deepEqual([entry?.['action'], more], ['api_key.created', []]);
+    const at = new Date(String(entry?.['at']));
+    const later = new Date(at.getTime() + 1).toISOString();
+    const both = { actor_id: owner.id, action: 'api_key.created', outcome: 'done' };
+    for (const query of [both, { ...both, created_from: at.toISOString() }, { ...both, created_to: later }]) {
+      assert.deepEqual(await list(path, query), [entry]);
+    }
+    assert.deepEqual(await list(path, { ...both, created_from: later }), []);
+    assert.deepEqual(await list(path, { ...both, created_to: at.toISOString() }), []);
+    assert.deepEqual(await list(path, { ...both, outcome: 'refused' }), []);
+    const all = await list(path, { created_from: '2020-01-01T00:00:00Z', limit: '100' });
+    assert.deepEqual(all, await list(path, { limit: '100' }));
+    assert.ok(all.length > 2);
+    // A clock that was wrong for a moment hides no entry of another time.
+    for (const days of [-3, 3]) {
+      await db.pool.query(
+        `INSERT INTO audit_entries (merchant_id, action, outcome, created_at) VALUES ($1, 'test.noted', 'done', $2)`,
+        [merchant.id, new Date(at.getTime() + days * 86_400_000)],
+      );
+    }
+    assert.deepEqual(await list(path, { ...both, created_from: at.toISOString(), created_to: later }), [entry]);
+  });
+});
