@@ -1,0 +1,29 @@
+// The client of our own API: its types are generated from the OpenAPI document, and every failure is an `ApiError`.
+import createClient from 'openapi-fetch';
+import type { components, paths } from '../../generated/api.ts';
+import { ApiError, readApiError } from './api-error.ts';
+
+export type Schemas = components['schemas'];
+
+/** The header proves that a page of ours sends the request: no other origin may set it. */
+export const api = createClient<paths>({
+  baseUrl: window.location.origin,
+  headers: { 'Malipo-Console': '1' },
+  // Several states are one parameter, as a form repeats it.
+  querySerializer: { array: { style: 'form', explode: true } },
+});
+
+type Answer<Data> = Promise<{ data?: Data; error?: unknown; response: Response }>;
+
+/** The body of a response that succeeded. Throws `ApiError`: what the API said, or that no answer came. */
+export async function answerOf<Data>(answer: Answer<Data>): Promise<Data> {
+  let received: Awaited<Answer<Data>>;
+  try {
+    received = await answer;
+  } catch {
+    throw new ApiError({ kind: 'no_answer' });
+  }
+  const { data, error, response } = received;
+  if (!response.ok) throw readApiError(response, error);
+  return data as Data;
+}

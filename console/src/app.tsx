@@ -1,0 +1,85 @@
+// Which page is shown: the pages for everybody, the log-in, the enrolment, and the pages of the console by their address.
+import { Center, Loader } from '@mantine/core';
+import { lazy, Suspense, type ReactNode } from 'react';
+import { Route, Switch, useLocation } from 'wouter';
+import { LiveUpdates } from './live/live-updates.tsx';
+import { AcceptInvitation } from './session/accept-invitation.tsx';
+import { LogIn } from './session/log-in.tsx';
+import { Recover } from './session/recover.tsx';
+import { useSessionQuery } from './session/session.ts';
+import { StepUpProvider } from './session/step-up.tsx';
+import { Shell } from './shell.tsx';
+import { ErrorNotice } from './ui/error-notice.tsx';
+import { Home } from './home.tsx';
+
+// Each part is loaded when it is first shown.
+const page = <Name extends string>(load: () => Promise<Record<Name, () => ReactNode>>, name: Name) =>
+  lazy(async () => ({ default: (await load())[name] }));
+const payments = () => import('./payments/pages.ts');
+const keys = () => import('./keys/pages.ts');
+const webhooks = () => import('./webhooks/pages.ts');
+const team = () => import('./team/pages.ts');
+const session = () => import('./session/pages.ts');
+const requests = () => import('./requests/pages.ts');
+
+const PAGES = {
+  '/': Home,
+  '/collections': page(payments, 'Collections'),
+  '/collections/:id': page(payments, 'Collection'),
+  '/payouts': page(payments, 'Payouts'),
+  '/payouts/new': page(payments, 'NewPayout'),
+  '/payouts/:id': page(payments, 'Payout'),
+  '/approvals': page(payments, 'Approvals'),
+  '/refunds': page(payments, 'Refunds'),
+  '/refunds/:id': page(payments, 'Refund'),
+  '/statement': page(payments, 'Statement'),
+  '/keys': page(keys, 'ApiKeys'),
+  '/endpoints': page(webhooks, 'Endpoints'),
+  '/endpoints/:id': page(webhooks, 'Endpoint'),
+  '/deliveries': page(webhooks, 'Deliveries'),
+  '/deliveries/:id': page(webhooks, 'Delivery'),
+  '/events': page(webhooks, 'Events'),
+  '/events/:id': page(webhooks, 'Event'),
+  '/requests': page(requests, 'ApiRequests'),
+  '/requests/:id': page(requests, 'ApiRequest'),
+  '/members': page(team, 'Members'),
+  '/policy': page(team, 'Policy'),
+  '/audit': page(team, 'Audit'),
+  '/security': page(session, 'Security'),
+};
+
+export function App() {
+  const [place] = useLocation();
+  const { data: current, error, isPending } = useSessionQuery();
+  if (place === '/invitation') return <AcceptInvitation />;
+  if (place === '/recovery') return <Recover />;
+  if (isPending) return <Waiting />;
+  if (current === null) return <LogIn />;
+  if (current === undefined) return <ErrorNotice error={error} />;
+  return (
+    <StepUpProvider>
+      <LiveUpdates>
+        <Shell>
+          <Suspense fallback={<Waiting />}>
+            <Switch>
+              {Object.entries(PAGES).map(([path, Page]) => (
+                <Route key={path} path={path}>
+                  <Page />
+                </Route>
+              ))}
+              <Route>There is no such page.</Route>
+            </Switch>
+          </Suspense>
+        </Shell>
+      </LiveUpdates>
+    </StepUpProvider>
+  );
+}
+
+function Waiting() {
+  return (
+    <Center mih="50vh">
+      <Loader aria-label="Loading" />
+    </Center>
+  );
+}

@@ -1,0 +1,181 @@
+// The API keys of the merchant: which there are, and making, rolling and revoking one.
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useState, type ReactNode } from 'react';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { hasRole, useSession } from '../session/session.ts';
+import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { Page } from '../ui/page.tsx';
+import { More, Rows, type Column } from '../ui/rows.tsx';
+import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+import { useList } from '../ui/use-list.ts';
+import { CreateKeyModal } from './create-key.tsx';
+import { RollKeyModal } from './roll-key.tsx';
+import { mayHandle } from './scopes.ts';
+
+export type ApiKey = Schemas['ApiKey'];
+
+type Open = { readonly act: 'create' } | { readonly act: 'roll' | 'revoke'; readonly apiKey: ApiKey };
+
+export function ApiKeys() {
+  const session = useSession();
+  const { query, more } = useList(['keys'], (cursor) =>
+    answerOf(api.GET('/v1/console/keys', { params: { query: cursor === undefined ? {} : { cursor } } })),
+  );
+  const [open, setOpen] = useState<Open | null>(null);
+  const [secret, setSecret] = useState<Secret | null>(null);
+  const close = () => setOpen(null);
+  const mayCreate = hasRole(session, 'admin', 'developer');
+  const show = (made: Secret) => {
+    close();
+    setSecret(made);
+  };
+  return (
+    <Page
+      title="API keys"
+      actions={mayCreate && <Button onClick={() => setOpen({ act: 'create' })}>New API key…</Button>}
+    >
+      <Text c="dimmed">With an API key your server calls the API. Each server should have its own.</Text>
+      <Loaded query={query}>
+        {(rows) => (
+          <>
+            <Rows
+              label="API keys"
+              columns={[
+                ...COLUMNS,
+                ...(mayCreate
+                  ? [{ title: 'Acts', cell: (apiKey: ApiKey) => <Acts apiKey={apiKey} onOpen={setOpen} /> }]
+                  : []),
+              ]}
+              rows={rows}
+              empty={
+                mayCreate
+                  ? 'There is no API key yet. Make one with “New API key”.'
+                  : 'There is no API key yet. An owner, admin or developer makes one.'
+              }
+            />
+            <More {...more} />
+          </>
+        )}
+      </Loaded>
+      {open?.act === 'create' && <CreateKeyModal onMade={show} onClose={close} />}
+      {open?.act === 'roll' && <RollKeyModal apiKey={open.apiKey} onMade={show} onClose={close} />}
+      {open?.act === 'revoke' && <RevokeModal apiKey={open.apiKey} onClose={close} />}
+      <SecretModal secret={secret} onClose={() => setSecret(null)} />
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<ApiKey>[] = [
+  {
+    title: 'Name',
+    cell: ({ name, hint }) => (
+      <>
+        <Text inherit miw={120}>
+          {name}
+        </Text>
+        <Hint>
+          <code>{hint}</code>
+        </Hint>
+      </>
+    ),
+  },
+  {
+    title: 'Scopes',
+    cell: ({ scopes, allowed_addresses: addresses }) => (
+      <>
+        {scopes.map((scope) => (
+          <div key={scope}>{scope}</div>
+        ))}
+        {addresses !== null && <Hint>only from {addresses.join(', ')}</Hint>}
+      </>
+    ),
+  },
+  { title: 'State', cell: (apiKey) => <State apiKey={apiKey} /> },
+  { title: 'Last used', cell: ({ last_used_at }) => (last_used_at === null ? 'never' : <Moment at={last_used_at} />) },
+  {
+    title: 'Made',
+    cell: ({ created_at, created_by }) => (
+      <>
+        <Moment at={created_at} />
+        <Hint>by {created_by?.name ?? 'the service'}</Hint>
+      </>
+    ),
+  },
+];
+
+function Hint({ children }: { readonly children: ReactNode }) {
+  return (
+    <Text size="xs" c="dimmed">
+      {children}
+    </Text>
+  );
+}
+
+function State({ apiKey }: { readonly apiKey: ApiKey }) {
+  const { state, revoked_at, expires_at, replaced_by } = apiKey;
+  const end = revoked_at ?? expires_at;
+  return (
+    <>
+      <StateBadge state={state} />
+      {end !== null && (
+        <Hint>
+          {state === 'active' ? 'until' : 'since'} <Moment at={end} />
+        </Hint>
+      )}
+      {replaced_by !== null && <Hint>rolled to another key</Hint>}
+    </>
+  );
+}
+
+function Acts({ apiKey, onOpen }: { readonly apiKey: ApiKey; readonly onOpen: (open: Open) => void }) {
+  const session = useSession();
+  if (apiKey.state !== 'active' || !mayHandle(session, apiKey.scopes)) return null;
+  return (
+    <Group gap="xs">
+      {/* What took its place is rolled in its turn. */}
+      {apiKey.replaced_by === null && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`Roll ${apiKey.name}`}
+          onClick={() => onOpen({ act: 'roll', apiKey })}
+        >
+          Roll…
+        </Button>
+      )}
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-label={`Revoke ${apiKey.name}`}
+        onClick={() => onOpen({ act: 'revoke', apiKey })}
+      >
+        Revoke…
+      </Button>
+    </Group>
+  );
+}
+
+function RevokeModal({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+  const { id, name, hint, last_used_at } = apiKey;
+  return (
+    <ConfirmModal
+      title={`Revoke “${name}”?`}
+      verb="Revoke it"
+      isDestructive
+      operationId="revokeApiKey"
+      act={() => answerOf(api.DELETE('/v1/console/keys/{id}', { params: { path: { id } } }))}
+      onClose={onClose}
+    >
+      <Stack gap="xs">
+        <Text>
+          The key {hint} works no more from this moment on, and cannot be brought back. To replace it without a gap,
+          roll it instead.
+        </Text>
+        <Text>Last used: {last_used_at === null ? 'never' : <Moment at={last_used_at} />}</Text>
+      </Stack>
+    </ConfirmModal>
+  );
+}

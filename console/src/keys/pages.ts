@@ -1,0 +1,2 @@
+// The page of API keys.
+export { ApiKeys } from './keys.tsx';

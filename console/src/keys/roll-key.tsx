@@ -1,0 +1,86 @@
+// Rolling an API key: a new one takes its place, and the old one may live on until every server has the new one.
+import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { ApiError } from '../api/api-error.ts';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { useStepUp } from '../session/step-up.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { MomentInput } from '../ui/moment-input.tsx';
+import type { Secret } from '../ui/secret-modal.tsx';
+import { submitting, useAct } from '../ui/use-act.ts';
+import { useRefresh } from '../ui/use-refresh.ts';
+import { secretOf } from './create-key.tsx';
+
+const HOUR_SECONDS = 3600;
+const OVERLAPS = [
+  { value: '0', label: 'not at all: it is revoked now' },
+  { value: '1', label: '1 hour' },
+  { value: '6', label: '6 hours' },
+  { value: '24', label: '24 hours' },
+  { value: '48', label: '48 hours' },
+  { value: '72', label: '72 hours' },
+];
+
+type RollKeyModalProps = {
+  readonly apiKey: Schemas['ApiKey'];
+  readonly onMade: (secret: Secret) => void;
+  readonly onClose: () => void;
+};
+
+export function RollKeyModal({ apiKey: { id, name, hint, scopes }, onMade, onClose }: RollKeyModalProps) {
+  const stepUp = useStepUp();
+  const refresh = useRefresh();
+  const [hours, setHours] = useState('24');
+  const [expiresAt, setExpiresAt] = useState('');
+  const roll = useAct(async () => {
+    await stepUp('rollApiKey');
+    const body = { keep_old_for: Number(hours) * HOUR_SECONDS, ...(expiresAt !== '' && { expires_at: expiresAt }) };
+    try {
+      onMade(secretOf(await answerOf(api.POST('/v1/console/keys/{id}/roll', { body, params: { path: { id } } }))));
+    } finally {
+      // Without an answer there may be a key that nobody has: the list shows it, to be revoked.
+      void refresh();
+    }
+  });
+  const byParam = roll.error instanceof ApiError ? roll.error.byParam : {};
+  return (
+    <Modal opened onClose={onClose} title={`Roll “${name}”`} centered closeOnClickOutside={false}>
+      <form onSubmit={submitting(roll)}>
+        <Stack>
+          <Text size="sm">
+            A new key takes the place of {hint}, with the same name, scopes and allowed addresses.
+            {scopes.includes('payouts:write') && ' Its payouts count as made by you, who then may not release them.'}
+          </Text>
+          <NativeSelect
+            label="The old key lives on for"
+            description="Long enough for every server to get the new one. If the old key is in wrong hands, not at all."
+            data={OVERLAPS}
+            value={hours}
+            error={byParam['keep_old_for']}
+            onChange={({ currentTarget }) => setHours(currentTarget.value)}
+          />
+          <MomentInput
+            label="The new key ends"
+            description={
+              scopes.includes('payouts:write')
+                ? 'Left empty: it lives as long as the old one was made to live.'
+                : 'Left empty: when the old one would have.'
+            }
+            value={expiresAt}
+            error={byParam['expires_at']}
+            onChange={setExpiresAt}
+          />
+          <ErrorNotice error={roll.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose} disabled={roll.isBusy}>
+              Back
+            </Button>
+            <Button type="submit" loading={roll.isBusy}>
+              Roll it
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,191 @@
+// What waits for a release: for this person, for others, and what was decided; and the release of several at once.
+import { Button, Checkbox, Group, Stack, Tabs, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { useSession } from '../session/session.ts';
+import { Amount } from '../ui/amount.tsx';
+import { formatSpan } from '../ui/format.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { Page } from '../ui/page.tsx';
+import { Person } from '../ui/person.tsx';
+import { More, Rows, type Column } from '../ui/rows.tsx';
+import { useNow } from '../ui/use-now.ts';
+import { useFilters } from '../ui/use-filters.ts';
+import { paymentColumns } from './cells.tsx';
+import { whyNotRelease } from './decide.ts';
+import { usePayouts, useRefunds } from './queries.ts';
+import { PAYOUT_STATES } from './states.ts';
+import { WarningList } from './warnings.tsx';
+import { refundColumns } from './refunds.tsx';
+import { ReleaseModal } from './release-modal.tsx';
+
+type PayoutObject = Schemas['ConsolePayout'];
+
+/** Every state but the one in which a payout waits. */
+const DECIDED = PAYOUT_STATES.filter((state) => state !== 'queued');
+
+const TABS = [
+  { value: 'me', label: 'Waiting for me' },
+  { value: 'others', label: 'Waiting for others' },
+  { value: 'decided', label: 'Decided' },
+];
+
+export function Approvals() {
+  const { values, set } = useFilters(['show']);
+  const show = values.show === '' ? 'me' : values.show;
+  return (
+    <Page title="Approvals">
+      <Tabs value={show} onChange={(value) => set('show', value)}>
+        <Tabs.List aria-label="Which">
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+      </Tabs>
+      {show === 'decided' ? <Decided /> : <WaitingPayouts key={show} isForMe={show === 'me'} />}
+      {show !== 'decided' && <WaitingRefunds isForMe={show === 'me'} />}
+    </Page>
+  );
+}
+
+function WaitingPayouts({ isForMe }: { readonly isForMe: boolean }) {
+  const session = useSession();
+  const nowMs = useNow();
+  const { query, more } = usePayouts(isForMe ? { waiting_for: 'me', sort: 'oldest' } : { approval_state: 'pending' });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  // As they were when they were chosen: the list goes on changing behind the question.
+  const [releasing, setReleasing] = useState<readonly PayoutObject[] | null>(null);
+  const isMine = (payout: PayoutObject) => whyNotRelease(session, payout, payout.created_by.id) === null;
+  const rows = query.data?.filter((payout) => isMine(payout) === isForMe);
+  const selected = rows?.filter(({ id }) => chosen.has(id)) ?? [];
+  const columns: readonly Column<PayoutObject>[] = [
+    ...(isForMe ? [choice(rows ?? [], chosen, setChosen)] : []),
+    ...paymentColumns<PayoutObject>('/payouts').filter(({ title }) => title !== 'State' && title !== 'Created'),
+    { title: 'Made by', cell: ({ created_by }) => <Person person={created_by} /> },
+    {
+      title: 'Look twice',
+      cell: ({ judgement, currency }) => <WarningList judgement={judgement} currency={currency} />,
+    },
+    { title: 'Age', cell: ({ created_at }) => formatSpan(nowMs - Date.parse(created_at)) },
+    { title: 'Approvals', cell: ({ approvals, approvals_required }) => `${approvals.length} of ${approvals_required}` },
+    ...(isForMe
+      ? []
+      : [{ title: 'Why you cannot', cell: (row: PayoutObject) => whyNotRelease(session, row, row.created_by.id) }]),
+  ];
+  return (
+    <Stack>
+      <Title order={2} size="h4">
+        Payouts
+      </Title>
+      <Loaded query={{ ...query, data: rows }}>
+        {(shown) => (
+          <>
+            <Rows
+              label="Waiting payouts"
+              columns={columns}
+              rows={shown}
+              empty={isForMe ? 'No payout waits for you.' : 'No payout waits for others.'}
+              isChosen={({ id }) => chosen.has(id)}
+            />
+            <More {...more} />
+          </>
+        )}
+      </Loaded>
+      {isForMe && selected.length > 0 && (
+        <Group>
+          <Button onClick={() => setReleasing(selected)}>Release {selected.length}…</Button>
+          <Text>
+            <Amount
+              amount={selected.reduce((sum, { amount }) => sum + amount, 0)}
+              currency={session.merchant.currency}
+            />
+          </Text>
+        </Group>
+      )}
+      {releasing !== null && (
+        <ReleaseModal
+          payouts={releasing}
+          onClose={() => {
+            setReleasing(null);
+            setChosen(new Set());
+          }}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function choice(
+  rows: readonly PayoutObject[],
+  chosen: ReadonlySet<string>,
+  setChosen: (chosen: ReadonlySet<string>) => void,
+): Column<PayoutObject> {
+  const isAll = rows.length > 0 && rows.every(({ id }) => chosen.has(id));
+  const toggle = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  };
+  return {
+    title: (
+      <Checkbox
+        aria-label="Choose all"
+        checked={isAll}
+        indeterminate={!isAll && rows.some(({ id }) => chosen.has(id))}
+        onChange={() => setChosen(new Set(isAll ? [] : rows.map(({ id }) => id)))}
+      />
+    ),
+    cell: ({ id, reference }) => (
+      <Checkbox aria-label={`Choose ${reference}`} checked={chosen.has(id)} onChange={() => toggle(id)} />
+    ),
+  };
+}
+
+function WaitingRefunds({ isForMe }: { readonly isForMe: boolean }) {
+  const session = useSession();
+  const { query, more } = useRefunds({ approval_state: 'pending' });
+  const rows = query.data?.filter(
+    (refund) => (whyNotRelease(session, refund, refund.requested_by) === null) === isForMe,
+  );
+  return (
+    <Stack>
+      <Title order={2} size="h4">
+        Refunds
+      </Title>
+      <Loaded query={{ ...query, data: rows }}>
+        {(shown) => (
+          <>
+            <Rows
+              label="Waiting refunds"
+              columns={refundColumns()}
+              rows={shown}
+              empty={isForMe ? 'No refund waits for you.' : 'No refund waits for others.'}
+            />
+            <More {...more} />
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function Decided() {
+  const { query, more } = usePayouts({ states: DECIDED });
+  return (
+    <Loaded query={query}>
+      {(shown) => (
+        <>
+          <Rows
+            label="Decided payouts"
+            columns={paymentColumns('/payouts')}
+            rows={shown}
+            empty="Nothing was decided yet."
+          />
+          <More {...more} />
+        </>
+      )}
+    </Loaded>
+  );
+}

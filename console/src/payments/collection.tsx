@@ -1,0 +1,146 @@
+// One collection: what it is, what became of it, and its refund.
+import { Alert, Anchor, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation, useParams } from 'wouter';
+import { ApiError } from '../api/api-error.ts';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { hasRole, useSession } from '../session/session.ts';
+import { Amount } from '../ui/amount.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Fields } from '../ui/fields.tsx';
+import { amountInWords } from '../ui/format.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { Page } from '../ui/page.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+import { useAct } from '../ui/use-act.ts';
+import { Phone } from './cells.tsx';
+import { useRefundDecisions } from './decide.ts';
+import {
+  additionalFields,
+  eventsField,
+  idFields,
+  originFields,
+  outcomeFields,
+  requestFields,
+} from './payment-fields.tsx';
+import { useCollection } from './queries.ts';
+import { Timeline } from './timeline.tsx';
+
+type CollectionObject = Schemas['CollectionWithTimeline'];
+
+export function Collection() {
+  const { id } = useParams<{ id: string }>();
+  const query = useCollection(id);
+  return (
+    <Page title={query.data === undefined ? 'Collection' : `Collection ${query.data.reference}`}>
+      <Loaded query={query}>
+        {(collection) => (
+          <>
+            <RefundOf collection={collection} />
+            <CollectionFields collection={collection} />
+            <Timeline entries={collection.timeline} currency={collection.currency} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function CollectionFields({ collection }: { readonly collection: CollectionObject }) {
+  return (
+    <Fields
+      label="The collection"
+      fields={[
+        ...outcomeFields(collection),
+        ['Payer', <Phone key="phone" phone={collection.phone} />],
+        ...requestFields(collection),
+        ['Created', <Moment key="created" at={collection.created_at} />],
+        ['Completed', <Moment key="completed" at={collection.completed_at} />],
+        ['Prompt ends', <Moment key="prompt" at={collection.prompt_expires_at} />],
+        ...additionalFields(collection),
+        ...originFields(collection),
+        ...idFields(collection),
+        eventsField(collection.id),
+      ]}
+    />
+  );
+}
+
+/** The latest refund, or null when nobody asked for one. */
+async function fetchRefund(id: string): Promise<Schemas['ConsoleReversal'] | null> {
+  try {
+    return await answerOf(api.GET('/v1/console/collections/{id}/reversal', { params: { path: { id } } }));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+function RefundOf({ collection }: { readonly collection: CollectionObject }) {
+  const session = useSession();
+  const [isAsking, setAsking] = useState(false);
+  const { data: refund, error } = useQuery({
+    queryKey: ['refund of', collection.id, collection.state],
+    queryFn: () => fetchRefund(collection.id),
+  });
+  if (error !== null) return <ErrorNotice error={error} />;
+  if (refund === undefined) return null;
+  const isOpen = refund !== null && ['queued', 'released', 'reconciling', 'succeeded'].includes(refund.state);
+  return (
+    <>
+      {refund !== null && (
+        <Alert color="blue" title="A refund was requested">
+          <Group gap="xs">
+            <Anchor component={Link} inherit href={`/refunds/${refund.id}`}>
+              Its page
+            </Anchor>
+            <StateBadge state={refund.state} />
+          </Group>
+        </Alert>
+      )}
+      {!isOpen && collection.state === 'succeeded' && hasRole(session, 'maker') && (
+        <Button variant="default" w="fit-content" onClick={() => setAsking(true)}>
+          Request a refund…
+        </Button>
+      )}
+      {isAsking && <RefundModal collection={collection} onClose={() => setAsking(false)} />}
+    </>
+  );
+}
+
+type RefundModalProps = { readonly collection: CollectionObject; readonly onClose: () => void };
+
+function RefundModal({ collection: { id, amount, currency, phone }, onClose }: RefundModalProps) {
+  const decisions = useRefundDecisions();
+  const [, go] = useLocation();
+  const request = useAct(async () => {
+    const refund = await decisions.request(id);
+    go(`/refunds/${refund.id}`);
+  });
+  return (
+    <Modal opened onClose={onClose} title="Request a refund" centered>
+      <Stack>
+        <Fields
+          label="The refund"
+          fields={[
+            ['Goes back to', <Phone key="phone" phone={phone} />],
+            ['Amount', <Amount key="amount" amount={amount} currency={currency} />],
+            ['In words', amountInWords(amount, currency)],
+          ]}
+        />
+        <Text size="sm">The whole amount. It is sent once another person has released it.</Text>
+        <ErrorNotice error={request.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Back
+          </Button>
+          <Button loading={request.isBusy} onClick={() => request.run()}>
+            Request it
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

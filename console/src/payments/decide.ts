@@ -1,0 +1,93 @@
+// The decisions on a payout or refund that waits: who may take which, and how each is sent once.
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { withIdempotencyKey } from '../api/idempotency-key.ts';
+import { hasRole, useSession, type Session } from '../session/session.ts';
+import { useStepUp } from '../session/step-up.tsx';
+import { useRefresh } from '../ui/use-refresh.ts';
+
+type Waiting = {
+  readonly approval_state: Schemas['ApprovalState'];
+  readonly approvals: readonly { readonly person: { readonly id: string } }[];
+};
+
+/** Why this person cannot release it, in plain words; null when they can. The API decides; this spares a refusal. */
+export function whyNotRelease(
+  session: Session,
+  { approval_state, approvals }: Waiting,
+  makerId: string,
+): string | null {
+  if (approval_state !== 'pending') return 'It does not wait for a release any more.';
+  if (makerId === session.person.id) return 'You made it: another person has to release it.';
+  if (!hasRole(session, 'approver')) return 'Only approvers release.';
+  if (approvals.some(({ person }) => person.id === session.person.id))
+    return 'You approved it; it waits for another person.';
+  return null;
+}
+
+/** Asks for the second factor first, sends under one key, and lets everything be shown as it is then. */
+function useCarryOut() {
+  const stepUp = useStepUp();
+  const session = useSession();
+  const refresh = useRefresh();
+  return async <Result>(operationId: string, subject: string, act: (key: string) => Promise<Result>) => {
+    await stepUp(operationId);
+    try {
+      return await withIdempotencyKey(`${session.person.id}:${subject}`, act);
+    } finally {
+      void refresh();
+    }
+  };
+}
+
+export function usePayoutDecisions() {
+  const carryOut = useCarryOut();
+  return {
+    release: (ids: readonly string[]) =>
+      carryOut('releasePayouts', `release:${[...ids].sort().join()}`, (key) =>
+        answerOf(
+          api.POST('/v1/console/payouts/release', {
+            body: { ids: [...ids] },
+            params: { header: { 'Idempotency-Key': key } },
+          }),
+        ),
+      ),
+    reject: (id: string, reason: string) =>
+      carryOut('rejectPayout', `reject:${id}`, () =>
+        answerOf(api.POST('/v1/console/payouts/{id}/reject', { body: { reason }, params: { path: { id } } })),
+      ),
+    cancel: (id: string) =>
+      carryOut('cancelPayout', `cancel:${id}`, () =>
+        answerOf(api.POST('/v1/console/payouts/{id}/cancel', { params: { path: { id } } })),
+      ),
+  };
+}
+
+export function useRefundDecisions() {
+  const carryOut = useCarryOut();
+  return {
+    request: (collectionId: string) =>
+      carryOut('reverseCollection', `refund:${collectionId}`, (key) =>
+        answerOf(
+          api.POST('/v1/console/collections/{id}/reversal', {
+            params: { path: { id: collectionId }, header: { 'Idempotency-Key': key } },
+          }),
+        ),
+      ),
+    release: (id: string) =>
+      carryOut('releaseReversal', `release:${id}`, (key) =>
+        answerOf(
+          api.POST('/v1/console/reversals/{id}/release', {
+            params: { path: { id }, header: { 'Idempotency-Key': key } },
+          }),
+        ),
+      ),
+    reject: (id: string, reason: string) =>
+      carryOut('rejectReversal', `reject:${id}`, () =>
+        answerOf(api.POST('/v1/console/reversals/{id}/reject', { body: { reason }, params: { path: { id } } })),
+      ),
+    cancel: (id: string) =>
+      carryOut('cancelReversal', `cancel:${id}`, () =>
+        answerOf(api.POST('/v1/console/reversals/{id}/cancel', { params: { path: { id } } })),
+      ),
+  };
+}

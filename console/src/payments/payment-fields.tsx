@@ -1,0 +1,93 @@
+// The fields that payments and refunds show alike.
+import { Anchor } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Schemas } from '../api/client.ts';
+import { Amount } from '../ui/amount.tsx';
+import { CopyText } from '../ui/copy-text.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { OPERATOR_NAMES } from '../ui/operator-names.ts';
+import { Person } from '../ui/person.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+
+type Field = readonly [name: string, value: ReactNode];
+type Payment = Schemas['CollectionWithTimeline'] | Schemas['PayoutWithTimeline'];
+type Decided = Pick<
+  Schemas['ConsolePayout'],
+  'state' | 'approvals_required' | 'rejection_reason' | 'created_at' | 'released_at' | 'completed_at' | 'expires_at'
+> & { readonly approvals: readonly Pick<Schemas['ConsolePayout']['approvals'][number], 'person' | 'approved_at'>[] };
+
+/** Its state and amount, and why it failed. */
+export function outcomeFields(payment: Pick<Payment, 'state' | 'failure' | 'amount' | 'currency'>): Field[] {
+  const { state, failure, amount, currency } = payment;
+  return [
+    ['State', <StateBadge key="state" state={state} />],
+    ...(failure === null ? [] : [['Why', `${failure.message} (${failure.code})`] as const]),
+    ['Amount', <Amount key="amount" amount={amount} currency={currency} />],
+  ];
+}
+
+/** What was requested of the operator, in the merchant's own words. */
+export function requestFields({ operator, reference, description }: Payment): Field[] {
+  return [
+    ['Operator', OPERATOR_NAMES[operator] ?? operator],
+    ['Reference', reference],
+    ['Description', description ?? '–'],
+  ];
+}
+
+/** Who approved it and when it came how far; `created` is what its creation is called. */
+export function decisionFields(decided: Decided, created: string): Field[] {
+  const { state, approvals, approvals_required: required, rejection_reason: reason } = decided;
+  return [
+    [
+      'Approved by',
+      approvals.length === 0
+        ? `nobody yet; ${required} needed`
+        : approvals.map(({ person, approved_at }) => (
+            <div key={person.id}>
+              <Person person={person} />, <Moment at={approved_at} />
+            </div>
+          )),
+    ],
+    ...(reason === null ? [] : [['Rejected because', reason] as const]),
+    [created, <Moment key="created" at={decided.created_at} />],
+    ['Released', <Moment key="released" at={decided.released_at} />],
+    ['Completed', <Moment key="completed" at={decided.completed_at} />],
+    ...(state === 'queued' ? [['Expires', <Moment key="expires" at={decided.expires_at} />] as const] : []),
+  ];
+}
+
+/** What was given back, and whatever else the merchant wrote to it. */
+export function additionalFields({ amount_reversed, currency, metadata }: Payment): Field[] {
+  return [
+    ...(amount_reversed > 0
+      ? [['Given back', <Amount key="back" amount={amount_reversed} currency={currency} />] as const]
+      : []),
+    ...Object.entries(metadata),
+  ];
+}
+
+/** By which key it was made, under which idempotency key. Of a payment of before this was recorded nobody knows the key. */
+export function originFields({ api_key, idempotency_key }: Payment): Field[] {
+  return [
+    ['API key', api_key === null ? '–' : (api_key.name ?? api_key.id)],
+    ['Idempotency key', idempotency_key],
+  ];
+}
+
+export function idFields({ id, operator_reference }: Pick<Payment, 'id' | 'operator_reference'>): Field[] {
+  return [
+    ['Operator’s reference', <CopyText key="operator" text={operator_reference} what="operator’s reference" />],
+    ['Id', <CopyText key="id" text={id} what="id" />],
+  ];
+}
+
+export function eventsField(id: string): Field {
+  return [
+    'Events',
+    <Anchor key="events" component={Link} inherit href={`/events?object_id=${id}`}>
+      events and deliveries
+    </Anchor>,
+  ];
+}

@@ -1,0 +1,104 @@
+// The filters of the lists of payments, and how many payments they leave.
+import { Button, Group, MultiSelect, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { FilterSelect, FilterText } from '../ui/filters.tsx';
+import { formatAmount, formatCode, parseAmount } from '../ui/format.ts';
+import { given } from '../ui/use-filters.ts';
+import { MomentInput } from '../ui/moment-input.tsx';
+
+const NAMES = [
+  'states',
+  'reference',
+  'phone',
+  'amount_from',
+  'amount_to',
+  'created_from',
+  'created_to',
+  'created_by',
+  'sort',
+] as const;
+type Name = (typeof NAMES)[number];
+export type PaymentFilterValues = Readonly<Record<Name, string>>;
+
+type PaymentFiltersProps = {
+  readonly states: readonly string[];
+  readonly values: PaymentFilterValues;
+  readonly currency: string;
+  readonly set: (name: Name, value: string) => void;
+};
+
+export { NAMES as PAYMENT_FILTERS };
+
+export function PaymentFilters({ states, values, currency, set }: PaymentFiltersProps) {
+  const amount = (name: 'amount_from' | 'amount_to', label: string) => (
+    <FilterText
+      label={`${label} (${currency})`}
+      value={values[name] === '' ? '' : formatAmount(Number(values[name]), currency)}
+      onChange={(text) => {
+        const minor = parseAmount(text, currency);
+        set(name, minor === null ? '' : String(minor));
+      }}
+    />
+  );
+  const [isOpen, { toggle }] = useDisclosure(Object.values(values).some((value) => value !== ''));
+  return (
+    <>
+      <Button variant="default" hiddenFrom="sm" w="fit-content" onClick={toggle} aria-expanded={isOpen}>
+        Filters
+      </Button>
+      <Group align="end" {...(!isOpen && { visibleFrom: 'sm' })}>
+        <MultiSelect
+          label="States"
+          placeholder={values.states === '' ? 'any' : ''}
+          data={states.map((state) => ({ value: state, label: formatCode(state) }))}
+          value={values.states === '' ? [] : values.states.split(',')}
+          onChange={(chosen) => set('states', chosen.join(','))}
+          clearable
+          clearButtonProps={{ 'aria-label': 'Any state' }}
+          w={{ base: '100%', sm: 240 }}
+        />
+        <FilterText label="Reference" value={values.reference} onChange={(text) => set('reference', text)} />
+        <FilterText
+          label="Phone"
+          value={values.phone}
+          onChange={(text) => set('phone', text.replaceAll(/[\s+]/g, ''))}
+        />
+        {amount('amount_from', 'From')}
+        {amount('amount_to', 'To')}
+        <MomentInput label="Created from" value={values.created_from} onChange={(at) => set('created_from', at)} />
+        <MomentInput label="Created before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+        <FilterSelect
+          label="Order"
+          options={['oldest', 'largest', 'smallest']}
+          none="newest"
+          value={values.sort}
+          onChange={(sort) => set('sort', sort)}
+        />
+      </Group>
+    </>
+  );
+}
+
+/** As the API takes them. A value of an address that is none is refused there, in the API's words. */
+export function toQuery(values: PaymentFilterValues) {
+  const { states, amount_from, amount_to, ...texts } = values;
+  return {
+    ...given(texts),
+    ...(states !== '' && { states: states.split(',') }),
+    ...(amount_from !== '' && { amount_from: Number(amount_from) }),
+    ...(amount_to !== '' && { amount_to: Number(amount_to) }),
+  };
+}
+
+export function Count({
+  count,
+}: {
+  readonly count: { readonly count: number; readonly at_least: boolean } | undefined;
+}) {
+  if (count === undefined) return null;
+  return (
+    <Text size="sm" c="dimmed" role="status">
+      {count.at_least ? `${count.count.toLocaleString('en')} or more` : count.count.toLocaleString('en')} in all
+    </Text>
+  );
+}

@@ -1,0 +1,91 @@
+// What the pages of payments ask the API for, under the keys by which what changed is asked for again.
+import { useQuery } from '@tanstack/react-query';
+import type { paths } from '../../generated/api.ts';
+import { answerOf, api } from '../api/client.ts';
+import { usePolling } from '../ui/use-polling.ts';
+import { useList } from '../ui/use-list.ts';
+
+type ListQuery<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
+  ? Omit<NonNullable<Query>, 'cursor' | 'limit'>
+  : never;
+/** What the lists can be filtered by. Values of an address are passed on as they are: the API says what is wrong with them. */
+export type CollectionFilters = ListQuery<'/v1/console/collections'>;
+export type PayoutFilters = ListQuery<'/v1/console/payouts'>;
+export type RefundFilters = ListQuery<'/v1/console/reversals'>;
+
+export function useCollections(filters: CollectionFilters) {
+  return useList(['collections', filters], (cursor) =>
+    answerOf(
+      api.GET('/v1/console/collections', {
+        params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } },
+      }),
+    ),
+  );
+}
+
+/** How many there are under these filters, or at least. Undefined while nobody knows. */
+export function useCollectionCount({ sort: _, ...filters }: CollectionFilters) {
+  return useQuery({
+    queryKey: ['collections', 'count', filters],
+    queryFn: () => answerOf(api.GET('/v1/console/collections/count', { params: { query: filters } })),
+  }).data;
+}
+
+export function usePayoutCount({ sort: _, ...filters }: PayoutFilters) {
+  return useQuery({
+    queryKey: ['payouts', 'count', filters],
+    queryFn: () => answerOf(api.GET('/v1/console/payouts/count', { params: { query: filters } })),
+  }).data;
+}
+
+export function usePayouts(filters: PayoutFilters) {
+  return useList(['payouts', filters], (cursor) =>
+    answerOf(
+      api.GET('/v1/console/payouts', {
+        params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } },
+      }),
+    ),
+  );
+}
+
+export function useRefunds(filters: RefundFilters) {
+  return useList(['refunds', filters], (cursor) =>
+    answerOf(
+      api.GET('/v1/console/reversals', {
+        params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } },
+      }),
+    ),
+  );
+}
+
+export function useCollection(id: string) {
+  return useQuery({
+    queryKey: ['collection', id],
+    queryFn: () => answerOf(api.GET('/v1/console/collections/{id}', { params: { path: { id } } })),
+    refetchInterval: usePolling(),
+  });
+}
+
+export function usePayout(id: string) {
+  return useQuery({
+    queryKey: ['payout', id],
+    queryFn: () => answerOf(api.GET('/v1/console/payouts/{id}', { params: { path: { id } } })),
+    refetchInterval: usePolling(),
+  });
+}
+
+export function useRefund(id: string) {
+  return useQuery({
+    queryKey: ['refund', id],
+    queryFn: () => answerOf(api.GET('/v1/console/reversals/{id}', { params: { path: { id } } })),
+    refetchInterval: usePolling(),
+  });
+}
+
+export function useBalance() {
+  return useQuery({
+    queryKey: ['balance'],
+    queryFn: () => answerOf(api.GET('/v1/api/balance')),
+    refetchInterval: usePolling(),
+  });
+}

@@ -1,0 +1,100 @@
+// One refund: what it gives back, who decided what, and what this person may decide.
+import { Alert, Anchor, Button, Group } from '@mantine/core';
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import type { Schemas } from '../api/client.ts';
+import { useSession } from '../session/session.ts';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Fields } from '../ui/fields.tsx';
+import { amountInWords } from '../ui/format.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { Page } from '../ui/page.tsx';
+import { Person } from '../ui/person.tsx';
+import { useAct } from '../ui/use-act.ts';
+import { Phone } from './cells.tsx';
+import { useRefundDecisions, whyNotRelease } from './decide.ts';
+import { decisionFields, idFields, outcomeFields } from './payment-fields.tsx';
+import { useRefund } from './queries.ts';
+import { RejectModal } from './reject-modal.tsx';
+
+type RefundObject = Schemas['ConsoleReversal'];
+
+export function Refund() {
+  const { id } = useParams<{ id: string }>();
+  const query = useRefund(id);
+  return (
+    <Page title={query.data === undefined ? 'Refund' : `Refund of ${query.data.reference}`}>
+      <Loaded query={query}>
+        {(refund) => (
+          <>
+            <RefundFields refund={refund} />
+            <Decisions refund={refund} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function RefundFields({ refund }: { readonly refund: RefundObject }) {
+  return (
+    <Fields
+      label="The refund"
+      fields={[
+        ...outcomeFields(refund),
+        ['In words', amountInWords(refund.amount, refund.currency)],
+        ['Goes back to', <Phone key="phone" phone={refund.phone} />],
+        [
+          'Of the collection',
+          <Anchor key="collection" component={Link} inherit href={`/collections/${refund.collection_id}`}>
+            {refund.reference}
+          </Anchor>,
+        ],
+        ['Requested by', <Person key="maker" person={refund.requested_by_person} />],
+        ...decisionFields(refund, 'Requested'),
+        ...idFields(refund),
+      ]}
+    />
+  );
+}
+
+function Decisions({ refund }: { readonly refund: RefundObject }) {
+  const session = useSession();
+  const decisions = useRefundDecisions();
+  const [isRejecting, setRejecting] = useState(false);
+  const release = useAct(() => decisions.release(refund.id));
+  const cancel = useAct(() => decisions.cancel(refund.id));
+  if (refund.approval_state !== 'pending') return null;
+  const refusal = whyNotRelease(session, refund, refund.requested_by);
+  return (
+    <>
+      {refusal === null ? (
+        <Group>
+          <Button loading={release.isBusy} onClick={() => release.run()}>
+            Release the refund
+          </Button>
+          <Button variant="default" onClick={() => setRejecting(true)}>
+            Reject…
+          </Button>
+        </Group>
+      ) : (
+        <Alert color="blue" title="Waiting for a release">
+          {refusal}
+        </Alert>
+      )}
+      {refund.requested_by === session.person.id && (
+        <Button variant="default" w="fit-content" loading={cancel.isBusy} onClick={() => cancel.run()}>
+          Cancel the refund
+        </Button>
+      )}
+      <ErrorNotice error={release.error ?? cancel.error} />
+      {isRejecting && (
+        <RejectModal
+          title={`Reject the refund of ${refund.reference}`}
+          reject={(reason) => decisions.reject(refund.id, reason)}
+          onClose={() => setRejecting(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+// The list of refunds: what a maker asked to be given back to a payer.
+import { Anchor } from '@mantine/core';
+import { Link } from 'wouter';
+import type { Schemas } from '../api/client.ts';
+import { Page } from '../ui/page.tsx';
+import { Amount } from '../ui/amount.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { More, Rows, type Column } from '../ui/rows.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+import { given, useFilters } from '../ui/use-filters.ts';
+import { Phone } from './cells.tsx';
+import { FilterSelect } from '../ui/filters.tsx';
+import { useRefunds, type RefundFilters } from './queries.ts';
+
+const STATES = ['queued', 'released', 'reconciling', 'succeeded', 'failed', 'rejected', 'cancelled', 'expired'];
+
+export function Refunds() {
+  const { values, set } = useFilters(['state']);
+  const { query, more } = useRefunds(given(values) as RefundFilters);
+  return (
+    <Page title="Refunds">
+      <FilterSelect label="State" options={STATES} value={values.state} onChange={(state) => set('state', state)} />
+      <Loaded query={query}>
+        {(rows) => (
+          <>
+            <Rows
+              label="Refunds"
+              columns={refundColumns()}
+              rows={rows}
+              empty="No refund fits. A maker asks for one on the page of a paid collection."
+            />
+            <More {...more} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+export function refundColumns(): readonly Column<Schemas['ConsoleReversal']>[] {
+  return [
+    {
+      title: 'Reference',
+      cell: ({ id, reference }) => (
+        <Anchor component={Link} inherit href={`/refunds/${id}`} className="row-link">
+          {reference}
+        </Anchor>
+      ),
+    },
+    { title: 'Phone', cell: ({ phone }) => <Phone phone={phone} /> },
+    { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
+    { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+    { title: 'Requested', cell: ({ created_at }) => <Moment at={created_at} /> },
+  ];
+}

@@ -1,0 +1,91 @@
+// The statement: every change of the balance, with the balance after it.
+import { Button, Group } from '@mantine/core';
+import type { paths } from '../../generated/api.ts';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { Amount } from '../ui/amount.tsx';
+import { FilterSelect, FilterText } from '../ui/filters.tsx';
+import { formatCode } from '../ui/format.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { MomentInput } from '../ui/moment-input.tsx';
+import { ObjectLink } from '../ui/object-link.tsx';
+import { Page } from '../ui/page.tsx';
+import { More, Rows, type Column } from '../ui/rows.tsx';
+import { given, useFilters } from '../ui/use-filters.ts';
+import { useList } from '../ui/use-list.ts';
+
+type Entry = Schemas['LedgerEntryList']['data'][number];
+type Filters = Omit<NonNullable<paths['/v1/console/ledger/entries']['get']['parameters']['query']>, 'cursor' | 'limit'>;
+
+const KINDS = [
+  'collection_paid',
+  'collection_reversed',
+  'payout_held',
+  'payout_voided',
+  'payout_paid',
+  'payout_returned',
+];
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { title: 'When', cell: ({ created_at }) => <Moment at={created_at} /> },
+  { title: 'Account', cell: ({ account }) => account },
+  { title: 'What', cell: ({ kind }) => formatCode(kind) },
+  { title: 'Of', cell: ({ payment_id }) => <ObjectLink id={payment_id} /> },
+  { title: 'Reference', cell: ({ reference }) => reference },
+  { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
+  {
+    title: 'Balance',
+    isNumber: true,
+    cell: ({ balance, currency }) => <Amount amount={balance} currency={currency} />,
+  },
+];
+
+export function Statement() {
+  const { values, set } = useFilters(['account', 'kind', 'payment_id', 'created_from', 'created_to']);
+  const filters = given(values) as Filters;
+  const { query, more } = useList(['ledger', filters], (cursor) =>
+    answerOf(
+      api.GET('/v1/console/ledger/entries', {
+        params: { query: { ...filters, ...(cursor !== undefined && { cursor }) } },
+      }),
+    ),
+  );
+  // The export takes no single payment.
+  const exported = given({ ...values, payment_id: '' });
+  return (
+    <Page
+      title="Statement"
+      actions={
+        <Button
+          component="a"
+          variant="default"
+          href={`/v1/console/ledger.csv?${new URLSearchParams(exported)}`}
+          download
+        >
+          Export as CSV
+        </Button>
+      }
+    >
+      <Group align="end">
+        <FilterSelect
+          label="Account"
+          options={['available', 'held']}
+          value={values.account}
+          onChange={(account) => set('account', account)}
+        />
+        <FilterSelect label="What" options={KINDS} value={values.kind} onChange={(kind) => set('kind', kind)} />
+        <FilterText label="Of (id)" value={values.payment_id} onChange={(id) => set('payment_id', id)} />
+        <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
+        <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+      </Group>
+      <Loaded query={query}>
+        {(rows) => (
+          <>
+            <Rows label="Statement" columns={COLUMNS} rows={rows} empty="Nothing was posted that fits." />
+            <More {...more} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

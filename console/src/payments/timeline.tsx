@@ -1,0 +1,128 @@
+// Everything that happened to a payment, in the order in which it did.
+import { Anchor, Text, Timeline as Line, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Schemas } from '../api/client.ts';
+import { Amount } from '../ui/amount.tsx';
+import { formatCode } from '../ui/format.ts';
+import { Moment } from '../ui/moment.tsx';
+import { Person } from '../ui/person.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+
+type Entry = Schemas['TimelineEntry'];
+type TimelineProps = { readonly entries: readonly Entry[]; readonly currency: string };
+
+export function Timeline({ entries, currency }: TimelineProps) {
+  return (
+    <>
+      <Title order={2} size="h4">
+        What happened
+      </Title>
+      <Line bulletSize={14} lineWidth={2} active={entries.length}>
+        {entries.map((entry, index) => (
+          <Line.Item
+            key={index}
+            className="wraps"
+            title={
+              <Text inherit fw="normal" component="span">
+                <Happened entry={entry} currency={currency} />
+              </Text>
+            }
+          >
+            <Text size="sm" c="dimmed">
+              <Moment at={entry.at} />
+            </Text>
+          </Line.Item>
+        ))}
+      </Line>
+    </>
+  );
+}
+
+function Happened({ entry, currency }: { readonly entry: Entry; readonly currency: string }): ReactNode {
+  switch (entry.kind) {
+    case 'state':
+      return (
+        <>
+          <StateBadge state={entry.state} /> {entry.late && 'late '}
+          {entry.by !== null && (
+            <>
+              by <Person person={entry.by} />
+            </>
+          )}
+        </>
+      );
+    case 'approval':
+      return (
+        <>
+          Approved by <Person person={entry.person} />
+        </>
+      );
+    case 'operator_exchange':
+      return (
+        <>
+          {entry.exchange === 'send' ? 'Sent to the operator' : 'Operator asked for the status'}:{' '}
+          {formatCode(entry.outcome)}
+          {entry.failure_code !== null && `, ${formatCode(entry.failure_code)}`} ({entry.duration_ms} ms)
+        </>
+      );
+    case 'operator_callback':
+      return <>The operator called back</>;
+    case 'ledger_transfer':
+      return <Transfer entry={entry} currency={currency} />;
+    case 'delivery':
+      return <Delivery entry={entry} />;
+    case 'discrepancy':
+      return (
+        <>
+          The operator contradicts what is posted: {formatCode(entry.discrepancy)}
+          {entry.settled_at === null ? ', not settled yet' : ', settled'}
+        </>
+      );
+    case 'reversal':
+      return (
+        <>
+          <Anchor component={Link} inherit href={`/refunds/${entry.id}`}>
+            Refund
+          </Anchor>{' '}
+          requested by <Person person={entry.requested_by} />: <StateBadge state={entry.state} />
+        </>
+      );
+  }
+}
+
+type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
+
+function Transfer({ entry, currency }: { readonly entry: EntryOf<'ledger_transfer'>; readonly currency: string }) {
+  const changes = [
+    ['available', entry.available_change],
+    ['held', entry.held_change],
+  ] as const;
+  return (
+    <>
+      Posted, {formatCode(entry.transfer)}:{' '}
+      {changes
+        .filter(([, change]) => change !== 0)
+        .map(([account, change]) => (
+          <span key={account}>
+            {account} {change > 0 && '+'}
+            <Amount amount={change} currency={currency} />{' '}
+          </span>
+        ))}
+    </>
+  );
+}
+
+function Delivery({ entry }: { readonly entry: EntryOf<'delivery'> }) {
+  const last = entry.attempts.at(-1);
+  return (
+    <>
+      <Anchor component={Link} inherit href={`/deliveries/${entry.id}`}>
+        {entry.event_type}
+      </Anchor>{' '}
+      to {entry.endpoint_url}: <StateBadge state={entry.state} />
+      {last !== undefined &&
+        ` after ${entry.attempt_count} ${entry.attempt_count === 1 ? 'attempt' : 'attempts'}, the last: ${last.error ?? last.status_code}`}
+    </>
+  );
+}

@@ -1,0 +1,85 @@
+// Accepting an invitation: with its link, and for a role that needs a second person's approval, the approval token.
+import { Alert, Button, Stack } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { answerOf, api } from '../api/client.ts';
+import { ApiError } from '../api/api-error.ts';
+import { Field } from '../ui/field.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { submitting, useAct } from '../ui/use-act.ts';
+import { Entrance } from './entrance.tsx';
+import { fragmentValue } from './fragment.ts';
+
+export function AcceptInvitation() {
+  const [token, setToken] = useState(() => fragmentValue('token'));
+  const [approvalToken, setApprovalToken] = useState('');
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const [totp, setTotp] = useState('');
+  const [isDone, setDone] = useState(false);
+  const accept = useAct(async () => {
+    const optional = { ...(approvalToken !== '' && { approval_token: approvalToken }), ...(totp !== '' && { totp }) };
+    await answerOf(api.POST('/v1/console/invitations/accept', { body: { token, name, password, ...optional } }));
+    setDone(true);
+  });
+  const { byParam } = accept.error instanceof ApiError ? accept.error : { byParam: {} as Record<string, string> };
+  if (isDone) return <Welcome />;
+  return (
+    <Entrance title="Accept your invitation">
+      <form onSubmit={submitting(accept)}>
+        <Stack>
+          <Field
+            kind="token"
+            label="Invitation token"
+            description="It comes with the link that you were sent."
+            required
+            value={token}
+            error={byParam['token']}
+            onText={setToken}
+          />
+          <Field
+            kind="token"
+            label="Approval token"
+            description="Only if you were given one: some roles need the word of a second person."
+            value={approvalToken}
+            error={byParam['approval_token']}
+            onText={setApprovalToken}
+          />
+          <Field label="Your name" autoComplete="name" required value={name} error={byParam['name']} onText={setName} />
+          <Field
+            kind="password"
+            label="Password"
+            description="A new one, or yours if you have an account here."
+            autoComplete="new-password"
+            required
+            value={password}
+            error={byParam['password']}
+            onText={setPassword}
+          />
+          <Field
+            kind="code"
+            label="Code of your authenticator app"
+            description="Only if you have an account here with a second factor."
+            value={totp}
+            error={byParam['totp']}
+            onText={setTotp}
+          />
+          <Button type="submit" loading={accept.isBusy}>
+            Become a member
+          </Button>
+          <ErrorNotice error={accept.error} />
+        </Stack>
+      </form>
+    </Entrance>
+  );
+}
+
+function Welcome() {
+  return (
+    <Entrance title="Welcome">
+      <Alert color="teal" title="You are a member">
+        <Link href="/">Log in</Link> to begin. A role that moves money asks you to enrol a second factor first.
+      </Alert>
+    </Entrance>
+  );
+}

@@ -1,0 +1,16 @@
+// The frame of the pages that are shown before anybody is logged in.
+import { Container, Paper, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+export function Entrance({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <Container component="main" size={440} py={48} px="md">
+      <Title order={1} size="h2" ta="center" mb="lg">
+        {title}
+      </Title>
+      <Paper withBorder p="lg" radius="md">
+        {children}
+      </Paper>
+    </Container>
+  );
+}

@@ -1,0 +1,98 @@
+// Logging in: e-mail and password, then the second factor that the person has.
+import { Anchor, Button, Divider, Stack } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { Field } from '../ui/field.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { useAct } from '../ui/use-act.ts';
+import { Entrance } from './entrance.tsx';
+import { signedByPasskey } from './passkey.ts';
+import { useReplaceSession } from './session.ts';
+
+type Factor = 'totp' | 'recovery_code';
+
+export function LogIn() {
+  const replaceSession = useReplaceSession();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const [factor, setFactor] = useState<Factor>('totp');
+
+  const logIn = useAct(async (factors: Pick<Schemas['LogIn'], Factor | 'passkey'>) => {
+    try {
+      replaceSession(await answerOf(api.POST('/v1/console/session', { body: { email, password, ...factors } })));
+    } finally {
+      // A code works once, whatever came of it.
+      setCode('');
+    }
+  });
+  const withPasskey = useAct(async () => {
+    const passkey = await signedByPasskey(await answerOf(api.POST('/v1/console/session/options', { body: { email } })));
+    replaceSession(await answerOf(api.POST('/v1/console/session', { body: { email, password, passkey } })));
+  });
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    withPasskey.forget();
+    logIn.run(code === '' ? {} : { [factor]: code });
+  };
+  const isComplete = email !== '' && password !== '';
+  return (
+    <Entrance title="Log in">
+      <form onSubmit={submit}>
+        <Stack>
+          <Field kind="email" label="E-mail" autoComplete="username" required value={email} onText={setEmail} />
+          <Field
+            kind="password"
+            label="Password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onText={setPassword}
+          />
+          <CodeField factor={factor} code={code} onCode={setCode} onFactor={setFactor} />
+          <Button type="submit" loading={logIn.isBusy} disabled={!isComplete}>
+            Log in
+          </Button>
+          <Divider label="or" />
+          <Button
+            variant="default"
+            loading={withPasskey.isBusy}
+            disabled={!isComplete}
+            onClick={() => {
+              logIn.forget();
+              withPasskey.run();
+            }}
+          >
+            Log in with a passkey
+          </Button>
+          <ErrorNotice error={logIn.error ?? withPasskey.error} />
+        </Stack>
+      </form>
+    </Entrance>
+  );
+}
+
+type CodeFieldProps = {
+  readonly factor: Factor;
+  readonly code: string;
+  readonly onCode: (code: string) => void;
+  readonly onFactor: (factor: Factor) => void;
+};
+
+function CodeField({ factor, code, onCode, onFactor }: CodeFieldProps) {
+  const isTotp = factor === 'totp';
+  return (
+    <div>
+      <Field
+        kind={isTotp ? 'code' : 'token'}
+        label={isTotp ? 'Code of your authenticator app' : 'Recovery code'}
+        description={isTotp ? 'Leave it empty if you have none yet.' : 'It works once, then it is used up.'}
+        value={code}
+        onText={onCode}
+      />
+      <Anchor component="button" type="button" size="sm" onClick={() => onFactor(isTotp ? 'recovery_code' : 'totp')}>
+        {isTotp ? 'Use a recovery code' : 'Use a code of the authenticator app'}
+      </Anchor>
+    </div>
+  );
+}

@@ -1,0 +1,2 @@
+// The pages of a person's own account, loaded together.
+export { Security } from './security.tsx';

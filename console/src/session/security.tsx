@@ -1,0 +1,256 @@
+// A person's own password, second factors and sessions.
+import { Badge, Button, Divider, Group, List, Modal, Stack, Text, Title } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { CopyText } from '../ui/copy-text.tsx';
+import { Field } from '../ui/field.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { Page } from '../ui/page.tsx';
+import { Rows, type Column } from '../ui/rows.tsx';
+import { submitting, useAct } from '../ui/use-act.ts';
+import { EnrolAuthenticator, RegisterPasskey } from './enrol.tsx';
+import { useReplaceSession, useSession } from './session.ts';
+import { useStepUp } from './step-up.tsx';
+
+export function Security() {
+  return (
+    <Page title="Your security">
+      <Sessions />
+      <Divider />
+      <Factors />
+      <Divider />
+      <ChangePassword />
+    </Page>
+  );
+}
+
+function Sessions() {
+  const client = useQueryClient();
+  const query = useQuery({ queryKey: ['sessions'], queryFn: () => answerOf(api.GET('/v1/console/sessions')) });
+  const refresh = () => client.invalidateQueries({ queryKey: ['sessions'] });
+  const end = useAct(async (id: string) => {
+    await answerOf(api.DELETE('/v1/console/sessions/{id}', { params: { path: { id } } }));
+    await refresh();
+  });
+  const endOthers = useAct(async () => {
+    await answerOf(api.DELETE('/v1/console/sessions'));
+    await refresh();
+  });
+  const columns: readonly Column<Schemas['ListedSession']>[] = [
+    { title: 'Browser', cell: ({ user_agent }) => user_agent ?? 'unknown' },
+    { title: 'Address', cell: ({ address }) => address ?? 'unknown' },
+    { title: 'Last used', cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
+    {
+      title: '',
+      cell: ({ id, is_current }) =>
+        is_current ? (
+          <Badge>this one</Badge>
+        ) : (
+          <Button size="compact-sm" variant="default" onClick={() => end.run(id)}>
+            End it
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Stack>
+      <Title order={2} size="h4">
+        Sessions
+      </Title>
+      <Loaded query={query}>{({ data }) => <Rows label="Sessions" columns={columns} rows={data} empty="" />}</Loaded>
+      <Button variant="default" w="fit-content" loading={endOthers.isBusy} onClick={() => endOthers.run()}>
+        End all others
+      </Button>
+      <ErrorNotice error={end.error ?? endOthers.error} />
+    </Stack>
+  );
+}
+
+function Factors() {
+  const { factors } = useSession();
+  const [open, setOpen] = useState<'authenticator' | 'passkey' | 'remove' | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <Stack>
+      <Title order={2} size="h4">
+        Second factors
+      </Title>
+      <Text>
+        Authenticator app: {factors.totp ? 'enrolled' : 'none'} · passkeys: {factors.passkeys} · recovery codes left:{' '}
+        {factors.recovery_codes}
+      </Text>
+      <Passkeys />
+      <Group>
+        <Button variant="default" onClick={() => setOpen('passkey')}>
+          Add a passkey…
+        </Button>
+        {factors.totp ? (
+          <Button variant="default" onClick={() => setOpen('remove')}>
+            Remove the authenticator app…
+          </Button>
+        ) : (
+          <Button variant="default" onClick={() => setOpen('authenticator')}>
+            Set up an authenticator app…
+          </Button>
+        )}
+        <RecoveryCodes />
+      </Group>
+      <Modal opened={open === 'authenticator'} onClose={close} title="Authenticator app" centered>
+        <EnrolAuthenticator onEnrolled={close} />
+      </Modal>
+      <Modal opened={open === 'passkey'} onClose={close} title="Add a passkey" centered>
+        <RegisterPasskey onRegistered={close} />
+      </Modal>
+      <Modal opened={open === 'remove'} onClose={close} title="Remove the authenticator app" centered>
+        <RemoveAuthenticator onRemoved={close} />
+      </Modal>
+    </Stack>
+  );
+}
+
+function Passkeys() {
+  const { factors } = useSession();
+  const stepUp = useStepUp();
+  const client = useQueryClient();
+  const query = useQuery({
+    queryKey: ['passkeys', factors.passkeys],
+    queryFn: () => answerOf(api.GET('/v1/console/session/passkeys')),
+  });
+  const remove = useAct(async (id: string) => {
+    await stepUp('removePasskey');
+    await answerOf(api.DELETE('/v1/console/session/passkeys/{id}', { params: { path: { id } } }));
+    await client.invalidateQueries();
+  });
+  if (query.data?.data.length === 0) return null;
+  const columns: readonly Column<Schemas['Passkey']>[] = [
+    { title: 'Passkey', cell: ({ name }) => name },
+    { title: 'Added', cell: ({ created_at }) => <Moment at={created_at} /> },
+    { title: 'Last used', cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
+    {
+      title: '',
+      cell: ({ id }) => (
+        <Button size="compact-sm" variant="default" onClick={() => remove.run(id)}>
+          Remove
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <>
+      <Loaded query={query}>{({ data }) => <Rows label="Passkeys" columns={columns} rows={data} empty="" />}</Loaded>
+      <ErrorNotice error={remove.error} />
+    </>
+  );
+}
+
+function RemoveAuthenticator({ onRemoved }: { readonly onRemoved: () => void }) {
+  const replaceSession = useReplaceSession();
+  const [password, setPassword] = useState('');
+  const [totp, setTotp] = useState('');
+  const remove = useAct(async () => {
+    const body = { password, totp };
+    replaceSession(await answerOf(api.POST('/v1/console/session/second-factor/remove', { body })));
+    onRemoved();
+  });
+  return (
+    <form onSubmit={submitting(remove)}>
+      <Stack>
+        <Field
+          kind="password"
+          label="Your password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onText={setPassword}
+        />
+        <Field kind="code" label="Code of your authenticator app" required value={totp} onText={setTotp} />
+        <Button type="submit" color="red" loading={remove.isBusy}>
+          Remove it
+        </Button>
+        <ErrorNotice error={remove.error} />
+      </Stack>
+    </form>
+  );
+}
+
+function RecoveryCodes() {
+  const stepUp = useStepUp();
+  const client = useQueryClient();
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const create = useAct(async () => {
+    await stepUp('createRecoveryCodes');
+    setCodes((await answerOf(api.POST('/v1/console/session/recovery-codes'))).codes);
+    await client.invalidateQueries({ queryKey: ['session'] });
+  });
+  return (
+    <>
+      <Button variant="default" loading={create.isBusy} onClick={() => create.run()}>
+        New recovery codes
+      </Button>
+      <ErrorNotice error={create.error} />
+      <Modal opened={codes !== null} onClose={() => setCodes(null)} title="Your recovery codes" centered>
+        <Stack>
+          <Text size="sm">
+            They are shown this once. Each works once, in place of your second factor. Older ones do not work any more.
+          </Text>
+          <List listStyleType="none" ff="monospace">
+            {codes?.map((code) => (
+              <List.Item key={code}>{code}</List.Item>
+            ))}
+          </List>
+          <CopyText text={codes?.join(' ') ?? ''} what="codes" />
+        </Stack>
+      </Modal>
+    </>
+  );
+}
+
+function ChangePassword() {
+  const stepUp = useStepUp();
+  const replaceSession = useReplaceSession();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [isDone, setDone] = useState(false);
+  const change = useAct(async () => {
+    setDone(false);
+    await stepUp('changePassword');
+    const body = { current_password: current, new_password: next };
+    replaceSession(await answerOf(api.POST('/v1/console/session/password', { body })));
+    setCurrent('');
+    setNext('');
+    setDone(true);
+  });
+  return (
+    <form onSubmit={submitting(change)}>
+      <Stack maw={400}>
+        <Title order={2} size="h4">
+          Password
+        </Title>
+        <Field
+          kind="password"
+          label="Present password"
+          autoComplete="current-password"
+          required
+          value={current}
+          onText={setCurrent}
+        />
+        <Field
+          kind="password"
+          label="New password"
+          autoComplete="new-password"
+          required
+          value={next}
+          onText={setNext}
+        />
+        <Button type="submit" w="fit-content" loading={change.isBusy}>
+          Change the password
+        </Button>
+        {isDone && <Text role="status">Your password is changed; your other sessions have ended.</Text>}
+        <ErrorNotice error={change.error} />
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,51 @@
+// Whose session this is, what it may do, and how it ends.
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { ApiError } from '../api/api-error.ts';
+
+export type Session = Schemas['Session'];
+export type Role = Schemas['Role'];
+
+export const SESSION_KEY = ['session'] as const;
+/** A step-up is asked for this long before the last one runs out, so that it does not run out on the way. */
+const FRESH_MARGIN_MS = 15_000;
+
+/** The session as the service shows it; null when nobody is logged in. */
+export async function fetchSession(): Promise<Session | null> {
+  try {
+    return await answerOf(api.GET('/v1/console/session'));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    throw error;
+  }
+}
+
+export function useSessionQuery() {
+  return useQuery({ queryKey: SESSION_KEY, queryFn: fetchSession });
+}
+
+/** The session of a page that is only shown to people who are logged in. */
+export function useSession(): Session {
+  const { data } = useSessionQuery();
+  if (!data) throw new Error('a page that needs a session was shown without one');
+  return data;
+}
+
+/** Puts the session that a response carried in the place of the one that is shown. */
+export function useReplaceSession() {
+  const client = useQueryClient();
+  return (session: Session | null) => {
+    client.setQueryData(SESSION_KEY, session);
+  };
+}
+
+/** Whether the person has one of these roles; an owner may do everything. */
+export function hasRole({ roles }: Session, ...wanted: readonly Role[]): boolean {
+  return roles.includes('owner') || wanted.some((role) => roles.includes(role));
+}
+
+/** Whether this operation is refused until the person proves again who they are. */
+export function needsStepUp({ needs_step_up, fresh_until }: Session, operationId: string, atMs: number): boolean {
+  const freshUntilMs = fresh_until === null ? 0 : Date.parse(fresh_until);
+  return needs_step_up.includes(operationId) && atMs > freshUntilMs - FRESH_MARGIN_MS;
+}

@@ -1,0 +1,7 @@
+// Thrown in place of an act whose question for a second factor the person closed; nothing was sent.
+
+export class StepUpClosed extends Error {
+  constructor() {
+    super('You closed the question; nothing was done.');
+  }
+}

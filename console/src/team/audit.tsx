@@ -1,0 +1,126 @@
+// The audit log: who did what to what, when and from where, and what they were refused.
+import { Anchor, Group, NativeSelect, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import type { Schemas } from '../api/client.ts';
+import { CopyText } from '../ui/copy-text.tsx';
+import { FilterSelect, FilterText } from '../ui/filters.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { MomentInput } from '../ui/moment-input.tsx';
+import { ObjectLink } from '../ui/object-link.tsx';
+import { Page } from '../ui/page.tsx';
+import { More, Rows, type Column } from '../ui/rows.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+import { given, useFilters } from '../ui/use-filters.ts';
+import { AuditChange } from './audit-change.tsx';
+import { useMemberOptions, useNames } from './names.ts';
+import { useAuditEntries, type AuditFilters } from './queries.ts';
+
+type AuditEntry = Schemas['AuditEntry'];
+
+export function Audit() {
+  const nameOf = useNames();
+  const members = useMemberOptions();
+  const { values, set } = useFilters(['subject_id', 'actor_id', 'action', 'outcome', 'created_from', 'created_to']);
+  const { query, more } = useAuditEntries(given(values) as AuditFilters);
+  const columns: readonly Column<AuditEntry>[] = [
+    { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+    { title: 'Who', cell: (entry) => <Who entry={entry} /> },
+    { title: 'What', cell: ({ action }) => <Text inherit>{actionWords(action)}</Text> },
+    { title: 'Of', cell: ({ subject_id: id }) => (id === null ? '–' : <Subject id={id} nameOf={nameOf} />) },
+    { title: 'Outcome', cell: ({ outcome }) => <StateBadge state={outcome} /> },
+    { title: 'Before and after', cell: ({ before, after }) => <AuditChange before={before} after={after} /> },
+    { title: 'From', cell: (entry) => <From entry={entry} /> },
+  ];
+  return (
+    <Page title="Audit log">
+      <Text c="dimmed">
+        What people, API keys and the service did, and what people were refused. Nobody can change it.
+      </Text>
+      <Group align="end">
+        <NativeSelect
+          label="Who"
+          value={values.actor_id}
+          onChange={({ currentTarget }) => set('actor_id', currentTarget.value)}
+          data={[{ value: '', label: 'anybody' }, ...members]}
+        />
+        <FilterText label="Action" value={values.action} onChange={(action) => set('action', action)} />
+        <FilterText label="Of (id)" value={values.subject_id} onChange={(id) => set('subject_id', id)} />
+        <FilterSelect
+          label="Outcome"
+          options={['done', 'refused']}
+          value={values.outcome}
+          onChange={(outcome) => set('outcome', outcome)}
+        />
+        <MomentInput label="From" value={values.created_from} onChange={(at) => set('created_from', at)} />
+        <MomentInput label="Before" value={values.created_to} onChange={(at) => set('created_to', at)} />
+      </Group>
+      <Loaded query={query}>
+        {(rows) => (
+          <>
+            <Rows label="Audit log" columns={columns} rows={rows} empty="Nothing fits." />
+            <More {...more} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Who({ entry: { person, api_key: apiKey, staff } }: { readonly entry: AuditEntry }) {
+  const [name, kind] =
+    person !== null
+      ? [person.name, null]
+      : apiKey !== null
+        ? [apiKey.name, 'API key']
+        : staff !== null
+          ? [staff, 'service staff']
+          : ['the service', 'by itself'];
+  return (
+    <>
+      {name}
+      {kind !== null && (
+        <Text size="xs" c="dimmed">
+          {kind}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function From({ entry: { address, request_id: id } }: { readonly entry: AuditEntry }) {
+  if (address === null && id === null) return '–';
+  return (
+    <>
+      <div>{address}</div>
+      {id !== null && <CopyText text={id} shown={`…${id.slice(-6)}`} what="request id" />}
+    </>
+  );
+}
+
+/** `api_key.rolled` as `api key rolled`; what was refused is named by its request, and stays as it is. */
+function actionWords(action: string): string {
+  return action.includes('/') ? action : action.replaceAll(/[._]/g, ' ');
+}
+
+/** The pages of what has none of its own. */
+const PAGES: Readonly<Record<string, readonly [text: string, path: string]>> = {
+  key_: ['API key', '/keys'],
+  inv_: ['Invitation', '/members'],
+  mch_: ['Change of a member', '/members'],
+  pch_: ['Change of the policy', '/policy'],
+  rpl_: ['Replay of many', '/deliveries?show=replays'],
+};
+
+function Subject({ id, nameOf }: { readonly id: string; readonly nameOf: (userId: string) => string }) {
+  if (id.startsWith('usr_')) return nameOf(id);
+  if (id.startsWith('mer_')) return 'this merchant';
+  const page = PAGES[id.slice(0, 4)];
+  if (page === undefined) return <ObjectLink id={id} />;
+  const [text, path] = page;
+  return (
+    <Anchor component={Link} href={path} title={id} style={{ whiteSpace: 'nowrap' }}>
+      {text} …{id.slice(-6)}
+    </Anchor>
+  );
+}

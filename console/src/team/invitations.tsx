@@ -1,0 +1,160 @@
+// The invitations that are open: approval or rejection by a second person, and withdrawal.
+import { Button, Text } from '@mantine/core';
+import { useState } from 'react';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { hasRole, useSession } from '../session/session.ts';
+import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { Rows, type Column } from '../ui/rows.tsx';
+import type { Secret } from '../ui/secret-modal.tsx';
+import { DecisionButtons, Proposal, waitingFor } from './proposal.tsx';
+import { roleNames } from './roles.tsx';
+
+type Invitation = Schemas['Invitation'];
+type WaitingInvitationProps = { readonly invitation: Invitation; readonly onSecret: (secret: Secret) => void };
+
+export function WaitingInvitation({ invitation, onSecret }: WaitingInvitationProps) {
+  const session = useSession();
+  const [open, setOpen] = useState<'approve' | 'reject' | null>(null);
+  const { email, roles, created_by, waits_for } = invitation;
+  const selfId = session.person.id;
+  const close = () => setOpen(null);
+  const mayApprove = waits_for.some(({ id }) => id === selfId);
+  const mayReject = hasRole(session, 'admin') && created_by?.id !== selfId;
+  return (
+    <Proposal
+      label={`Invitation of ${email}`}
+      proposedBy={created_by}
+      createdAt={invitation.created_at}
+      expiresAt={invitation.expires_at}
+      waitsFor={waitingFor(waits_for, selfId)}
+      needsSecondPerson={invitation.needs_second_person}
+      acts={<DecisionButtons mayApprove={mayApprove} mayReject={mayReject} onChoose={setOpen} />}
+    >
+      <div>
+        <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+          {email} is invited
+        </Text>
+        <Text>As: {roleNames(roles)}</Text>
+      </div>
+      {open === 'approve' && <ApproveModal invitation={invitation} onSecret={onSecret} onClose={close} />}
+      {open === 'reject' && <RejectModal invitation={invitation} onClose={close} />}
+    </Proposal>
+  );
+}
+
+type ActModalProps = { readonly invitation: Invitation; readonly onClose: () => void };
+
+function ApproveModal({ invitation, onSecret, onClose }: ActModalProps & Pick<WaitingInvitationProps, 'onSecret'>) {
+  const { id, email, roles, created_by } = invitation;
+  const approve = async () => {
+    const { approval_token } = await answerOf(
+      api.POST('/v1/console/invitations/{id}/approve', { params: { path: { id } } }),
+    );
+    onSecret({
+      title: `The invitation of ${email} is approved`,
+      what: 'approval token',
+      text: approval_token,
+      hint:
+        'Hand it to the person yourself, once you are sure that they are who they are said to be. They need it besides ' +
+        `the link that ${created_by?.name ?? 'the service'} has, and enter it on the page that the link opens.`,
+    });
+  };
+  return (
+    <ConfirmModal
+      title="Approve this invitation?"
+      verb="Approve it"
+      operationId="approveInvitation"
+      act={approve}
+      onClose={onClose}
+    >
+      <Text style={{ overflowWrap: 'anywhere' }}>
+        {email} becomes: {roleNames(roles)}. {created_by?.name ?? 'The service'} invited them.
+      </Text>
+      <Text size="sm">
+        Make sure first that the person is who they are said to be. You are then shown a token for them, once.
+      </Text>
+    </ConfirmModal>
+  );
+}
+
+function RejectModal({ invitation: { id, email }, onClose }: ActModalProps) {
+  return (
+    <ConfirmModal
+      title="Reject this invitation?"
+      verb="Reject it"
+      isDestructive
+      operationId="rejectInvitation"
+      act={() => answerOf(api.POST('/v1/console/invitations/{id}/reject', { params: { path: { id } } }))}
+      onClose={onClose}
+    >
+      <Text style={{ overflowWrap: 'anywhere' }}>The link of {email} will never open anything.</Text>
+    </ConfirmModal>
+  );
+}
+
+export function InvitationList({ invitations }: { readonly invitations: readonly Invitation[] }) {
+  const session = useSession();
+  const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
+  const columns: readonly Column<Invitation>[] = [
+    { title: 'E-mail', cell: ({ email }) => email },
+    { title: 'Roles', cell: ({ roles }) => roleNames(roles) },
+    { title: 'Invited by', cell: ({ created_by }) => created_by?.name ?? 'the service' },
+    { title: 'Approval', cell: (invitation) => approvalText(invitation) },
+    { title: 'Expires', cell: ({ expires_at }) => <Moment at={expires_at} /> },
+    ...(hasRole(session, 'admin')
+      ? [
+          {
+            title: 'Acts',
+            cell: (invitation: Invitation) =>
+              mayWithdraw(invitation) && (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  aria-label={`Withdraw the invitation of ${invitation.email}`}
+                  onClick={() => setWithdrawn(invitation)}
+                >
+                  Withdraw…
+                </Button>
+              ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <>
+      <Rows
+        label="Open invitations"
+        columns={columns}
+        rows={invitations}
+        empty="No invitation is open. An owner or admin invites people, with a link that they hand over themselves."
+      />
+      {withdrawn !== null && <WithdrawModal invitation={withdrawn} onClose={() => setWithdrawn(null)} />}
+    </>
+  );
+}
+
+function WithdrawModal({ invitation: { id, email }, onClose }: ActModalProps) {
+  return (
+    <ConfirmModal
+      title="Withdraw the invitation?"
+      verb="Withdraw it"
+      isDestructive
+      operationId="withdrawInvitation"
+      act={() => answerOf(api.DELETE('/v1/console/invitations/{id}', { params: { path: { id } } }))}
+      onClose={onClose}
+    >
+      <Text style={{ overflowWrap: 'anywhere' }}>The link of {email} opens nothing any more.</Text>
+    </ConfirmModal>
+  );
+}
+
+/** That of an owner or admin whom the service invited, no member withdraws. */
+function mayWithdraw({ created_by, roles }: Invitation): boolean {
+  return created_by !== null || !(roles.includes('owner') || roles.includes('admin'));
+}
+
+function approvalText({ approval, approved_by }: Invitation): string {
+  if (approval === 'not_needed') return 'not needed';
+  return approval === 'waiting' ? 'waits' : `by ${approved_by?.name ?? 'the service'}`;
+}

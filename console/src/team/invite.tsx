@@ -1,0 +1,78 @@
+// Inviting a person: who, and with which roles; then the link, shown once.
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { ApiError } from '../api/api-error.ts';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import type { Role } from '../session/session.ts';
+import { useStepUp } from '../session/step-up.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import type { Secret } from '../ui/secret-modal.tsx';
+import { submitting, useAct } from '../ui/use-act.ts';
+import { useRefresh } from '../ui/use-refresh.ts';
+import { RoleChoice } from './roles.tsx';
+
+type InviteModalProps = { readonly onInvited: (secret: Secret) => void; readonly onClose: () => void };
+
+export function InviteModal({ onInvited, onClose }: InviteModalProps) {
+  const stepUp = useStepUp();
+  const refresh = useRefresh();
+  const [email, setEmail] = useState('');
+  const [roles, setRoles] = useState<Role[]>([]);
+  const invite = useAct(async () => {
+    await stepUp('createInvitation');
+    try {
+      const body = { email: email.trim(), roles };
+      onInvited(linkOf(await answerOf(api.POST('/v1/console/invitations', { body }))));
+    } finally {
+      void refresh();
+    }
+  });
+  const byParam = invite.error instanceof ApiError ? invite.error.byParam : {};
+  return (
+    <Modal opened onClose={onClose} title="Invite a person" centered closeOnClickOutside={false}>
+      <form onSubmit={submitting(invite)}>
+        <Stack>
+          <TextInput
+            type="email"
+            label="E-mail"
+            description="Nothing is sent to it: you hand over the link yourself. One for the same e-mail that is open is withdrawn."
+            required
+            autoComplete="off"
+            data-autofocus
+            value={email}
+            error={byParam['email']}
+            onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+          />
+          <RoleChoice chosen={roles} before={[]} error={byParam['roles']} onChange={setRoles} />
+          <Text size="sm" c="dimmed">
+            For an owner, admin, maker or approver, a second owner or admin approves the invitation before it opens
+            anything.
+          </Text>
+          <ErrorNotice error={invite.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose} disabled={invite.isBusy}>
+              Back
+            </Button>
+            <Button type="submit" loading={invite.isBusy} disabled={email.trim() === '' || roles.length === 0}>
+              Invite them
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function linkOf({ email, url, approval, waits_for, needs_second_person }: Schemas['MadeInvitation']): Secret {
+  const waiting = needs_second_person
+    ? ' It opens nothing before a second person approved it, and nobody there is can: invite a second owner or admin first.'
+    : ` It opens nothing before one of these approved it: ${waits_for.map(({ name }) => name).join(', ')}.`;
+  return {
+    title: `The invitation of ${email}`,
+    what: 'link',
+    text: url,
+    hint:
+      'Hand it to the person yourself: whoever has it can take their place. It opens once, within seven days.' +
+      (approval === 'waiting' ? waiting : ''),
+  };
+}

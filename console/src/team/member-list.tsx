@@ -1,0 +1,199 @@
+// The list of members, and what can be done about each: other roles, the end of their sessions, removal.
+import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { ApiError } from '../api/api-error.ts';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { hasRole, useSession, type Role } from '../session/session.ts';
+import { useStepUp } from '../session/step-up.tsx';
+import { ConfirmModal } from '../ui/confirm-modal.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { Rows, type Column } from '../ui/rows.tsx';
+import { submitting, useAct } from '../ui/use-act.ts';
+import { useRefresh } from '../ui/use-refresh.ts';
+import { RoleChoice, roleNames } from './roles.tsx';
+
+type Member = Schemas['ListedMember'];
+type Act = 'roles' | 'sessions' | 'remove';
+
+type MemberListProps = {
+  readonly members: readonly Member[];
+  /** Says what became of an act. */
+  readonly onNotice: (text: string) => void;
+};
+
+export function MemberList({ members, onNotice }: MemberListProps) {
+  const session = useSession();
+  const [open, setOpen] = useState<{ readonly act: Act; readonly member: Member } | null>(null);
+  const close = () => setOpen(null);
+  const done = (text: string) => {
+    close();
+    onNotice(text);
+  };
+  const columns: readonly Column<Member>[] = [
+    {
+      title: 'Name',
+      cell: ({ id, name, email }) => (
+        <>
+          <Group gap="xs" wrap="nowrap">
+            {name}
+            {id === session.person.id && (
+              <Badge variant="default" tt="none" miw="max-content">
+                you
+              </Badge>
+            )}
+          </Group>
+          <Text size="xs" c="dimmed">
+            {email}
+          </Text>
+        </>
+      ),
+    },
+    { title: 'Roles', cell: ({ roles }) => roleNames(roles) },
+    { title: 'Second factor', cell: ({ has_second_factor: has }) => (has ? 'enrolled' : <Text c="orange">none</Text>) },
+    { title: 'Member since', cell: ({ created_at }) => <Moment at={created_at} /> },
+    ...(hasRole(session, 'admin')
+      ? [
+          {
+            title: 'Acts',
+            cell: (member: Member) => <Acts member={member} onOpen={(act) => setOpen({ act, member })} />,
+          },
+        ]
+      : []),
+  ];
+  return (
+    <>
+      <Rows label="Members" columns={columns} rows={members} empty="There is nobody." />
+      {open?.act === 'roles' && <RolesModal member={open.member} onDone={done} onClose={close} />}
+      {open?.act === 'sessions' && <SessionsModal member={open.member} onDone={done} onClose={close} />}
+      {open?.act === 'remove' && <RemoveModal member={open.member} onDone={done} onClose={close} />}
+    </>
+  );
+}
+
+function Acts({ member, onOpen }: { readonly member: Member; readonly onOpen: (act: Act) => void }) {
+  const isSelf = useSession().person.id === member.id;
+  const acts: readonly (readonly [Act, string])[] = [
+    ['roles', 'Change roles'],
+    ...(isSelf ? [] : [['sessions', 'End sessions'] as const]),
+    ['remove', isSelf ? 'Leave' : 'Remove'],
+  ];
+  return (
+    <Group gap="xs" wrap="nowrap">
+      {acts.map(([act, label]) => (
+        <Button
+          key={act}
+          size="compact-sm"
+          variant="default"
+          aria-label={`${label} of ${member.name}`}
+          onClick={() => onOpen(act)}
+        >
+          {label}…
+        </Button>
+      ))}
+    </Group>
+  );
+}
+
+type ActModalProps = {
+  readonly member: Member;
+  readonly onDone: (text: string) => void;
+  readonly onClose: () => void;
+};
+
+function RolesModal({ member: { id, name, roles: before }, onDone, onClose }: ActModalProps) {
+  const stepUp = useStepUp();
+  const refresh = useRefresh();
+  const [roles, setRoles] = useState<Role[]>(before);
+  const isSame = roleNames(roles) === roleNames(before);
+  const change = useAct(async () => {
+    await stepUp('changeMember');
+    try {
+      const body = { roles };
+      const changed = await answerOf(api.PATCH('/v1/console/members/{id}', { body, params: { path: { id } } }));
+      onDone(proposalNotice(changed) ?? `${name} now has these roles: ${roleNames(roles)}.`);
+    } finally {
+      void refresh();
+    }
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Roles of ${name}`} centered>
+      <form onSubmit={submitting(change)}>
+        <Stack>
+          <RoleChoice
+            chosen={roles}
+            before={before}
+            error={change.error instanceof ApiError ? change.error.byParam['roles'] : undefined}
+            onChange={setRoles}
+          />
+          <Text size="sm" c="dimmed">
+            Making somebody else an owner, admin, maker or approver, or taking owner or admin away, waits for a second
+            owner or admin. The rest counts at once.
+          </Text>
+          <ErrorNotice error={change.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose} disabled={change.isBusy}>
+              Back
+            </Button>
+            <Button type="submit" loading={change.isBusy} disabled={isSame || roles.length === 0}>
+              Change them
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function SessionsModal({ member: { id, name, email }, onDone, onClose }: ActModalProps) {
+  return (
+    <ConfirmModal
+      title={`End the sessions of ${name}?`}
+      verb="End them"
+      isDestructive
+      operationId="endMemberSessions"
+      act={async () => {
+        await answerOf(api.DELETE('/v1/console/members/{id}/sessions', { params: { path: { id } } }));
+        onDone(`The sessions of ${name} have ended.`);
+      }}
+      onClose={onClose}
+    >
+      <Text>
+        {name} ({email}) is logged out here on every device, and can log in again. If somebody else has their password,
+        remove them too.
+      </Text>
+    </ConfirmModal>
+  );
+}
+
+function RemoveModal({ member: { id, name, email, roles }, onDone, onClose }: ActModalProps) {
+  const isSelf = useSession().person.id === id;
+  return (
+    <ConfirmModal
+      title={isSelf ? 'Leave this merchant?' : `Remove ${name}?`}
+      verb={isSelf ? 'Leave' : 'Remove them'}
+      isDestructive
+      operationId="removeMember"
+      act={async () => {
+        const removed = await answerOf(api.DELETE('/v1/console/members/{id}', { params: { path: { id } } }));
+        onDone(proposalNotice(removed) ?? `${name} is no member any more.`);
+      }}
+      onClose={onClose}
+    >
+      <Text>
+        {name} ({email}), {roleNames(roles)}: the sessions here end at once, and API keys that {isSelf ? 'you' : 'they'}{' '}
+        made make no payouts any more.
+      </Text>
+      {!isSelf && <Text size="sm">The removal of an owner or admin waits for a second person.</Text>}
+    </ConfirmModal>
+  );
+}
+
+/** What waits for whom, of an act that needs a second person; null: it is done. */
+function proposalNotice(answer: Schemas['Member'] | Schemas['MemberChange'] | undefined): string | null {
+  if (answer === undefined || !('waits_for' in answer)) return null;
+  if (answer.needs_second_person) {
+    return 'It is proposed, and nobody there is can approve it: invite a second owner or admin first.';
+  }
+  return `It is proposed, and counts once one of these approved it: ${answer.waits_for.map(({ name }) => name).join(', ')}.`;
+}

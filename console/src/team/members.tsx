@@ -1,0 +1,68 @@
+// The members of the merchant, what waits for a second person, and the invitations that are open.
+import { Alert, Button, Stack, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answerOf, api } from '../api/client.ts';
+import { hasRole, useSession } from '../session/session.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { Page } from '../ui/page.tsx';
+import { SecretModal, type Secret } from '../ui/secret-modal.tsx';
+import { usePolling } from '../ui/use-polling.ts';
+import { InvitationList, WaitingInvitation } from './invitations.tsx';
+import { InviteModal } from './invite.tsx';
+import { WaitingChange } from './member-changes.tsx';
+import { MemberList } from './member-list.tsx';
+import { useInvitations } from './queries.ts';
+
+export function Members() {
+  const session = useSession();
+  const members = useQuery({
+    queryKey: ['members'],
+    queryFn: () => answerOf(api.GET('/v1/console/members')),
+    refetchInterval: usePolling(),
+  });
+  const invitations = useInvitations();
+  const [isInviting, setInviting] = useState(false);
+  const [secret, setSecret] = useState<Secret | null>(null);
+  const [notice, setNotice] = useState<string | null>(null);
+  const changes = members.data?.data.flatMap(({ waiting_changes }) => waiting_changes) ?? [];
+  const waiting = invitations.data?.data.filter(({ approval }) => approval === 'waiting') ?? [];
+  const invite = hasRole(session, 'admin') && <Button onClick={() => setInviting(true)}>Invite a person…</Button>;
+  return (
+    <Page title="Members" actions={invite}>
+      {notice !== null && (
+        <Alert color="blue" title={notice} withCloseButton closeButtonLabel="Close" onClose={() => setNotice(null)} />
+      )}
+      {changes.length + waiting.length > 0 && (
+        <Stack>
+          <Title order={2} size="h4">
+            Waiting for a second person
+          </Title>
+          {changes.map((change) => (
+            <WaitingChange key={change.id} change={change} />
+          ))}
+          {waiting.map((invitation) => (
+            <WaitingInvitation key={invitation.id} invitation={invitation} onSecret={setSecret} />
+          ))}
+        </Stack>
+      )}
+      <Loaded query={members}>{({ data }) => <MemberList members={data} onNotice={setNotice} />}</Loaded>
+      <Stack>
+        <Title order={2} size="h4">
+          Open invitations
+        </Title>
+        <Loaded query={invitations}>{({ data }) => <InvitationList invitations={data} />}</Loaded>
+      </Stack>
+      {isInviting && (
+        <InviteModal
+          onInvited={(made) => {
+            setInviting(false);
+            setSecret(made);
+          }}
+          onClose={() => setInviting(false)}
+        />
+      )}
+      <SecretModal secret={secret} onClose={() => setSecret(null)} />
+    </Page>
+  );
+}

@@ -1,0 +1,178 @@
+// Changing the policy: what is stricter counts at once, what is looser waits for a second person.
+import { Alert, Button, Checkbox, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { ApiError } from '../api/api-error.ts';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { useSession } from '../session/session.ts';
+import { useStepUp } from '../session/step-up.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { formatAmount } from '../ui/format.ts';
+import { submitting, useAct } from '../ui/use-act.ts';
+import { useRefresh } from '../ui/use-refresh.ts';
+import {
+  ALL_RULES,
+  inUnit,
+  parseLimit,
+  parseTime,
+  RULES,
+  UNIT_NAMES,
+  type PolicyValues,
+  type Rule,
+  type Unit,
+} from './rules.ts';
+
+type PolicyFormProps = {
+  readonly policy: PolicyValues;
+  /** Says what became of it. */
+  readonly onChanged: (text: string) => void;
+  readonly onClose: () => void;
+};
+
+type Draft = Partial<Record<Rule, boolean | number | null | 'wrong'>>;
+
+export function PolicyForm({ policy, onChanged, onClose }: PolicyFormProps) {
+  const stepUp = useStepUp();
+  const refresh = useRefresh();
+  // As it was when the form was opened: only what the person changed is sent.
+  const [before] = useState(policy);
+  const [draft, setDraft] = useState<Draft>({});
+  const changes = ALL_RULES.filter((rule) => draft[rule] !== undefined && draft[rule] !== before[rule]);
+  const isWrong = changes.some((rule) => draft[rule] === 'wrong');
+  const change = useAct(async () => {
+    const body = Object.fromEntries(changes.map((rule) => [rule, draft[rule]])) as Schemas['ChangePolicy'];
+    await stepUp('changePolicy');
+    try {
+      onChanged(outcomeOf(await answerOf(api.PATCH('/v1/console/policy', { body }))));
+    } finally {
+      void refresh();
+    }
+  });
+  const byParam = change.error instanceof ApiError ? change.error.byParam : {};
+  return (
+    <Modal opened onClose={onClose} title="Change the policy" centered size="lg" closeOnClickOutside={false}>
+      <form onSubmit={submitting(change)}>
+        <Stack>
+          <Alert color="blue">
+            What makes no rule looser counts at once. What makes any rule looser waits until a second owner or admin
+            approved it, within seven days.
+          </Alert>
+          {ALL_RULES.map((rule) => (
+            <RuleInput
+              key={rule}
+              rule={rule}
+              before={before[rule]}
+              error={byParam[rule]}
+              onChange={(value) => setDraft((others) => ({ ...others, [rule]: value }))}
+            />
+          ))}
+          <ErrorNotice error={change.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose} disabled={change.isBusy}>
+              Back
+            </Button>
+            <Button type="submit" loading={change.isBusy} disabled={changes.length === 0 || isWrong}>
+              {changes.length > 1 ? `Change ${changes.length} rules` : 'Change it'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function outcomeOf(answer: Schemas['PolicyValues'] | Schemas['ProposedPolicyChange']): string {
+  if (!('proposed_by' in answer)) return 'The policy is changed and in force.';
+  return answer.needs_second_person
+    ? 'It is proposed, and nobody there is can approve it: invite a second owner or admin first.'
+    : 'It is proposed: it makes a rule looser, so another owner or admin approves it first.';
+}
+
+type RuleInputProps = {
+  readonly rule: Rule;
+  readonly before: boolean | number | null;
+  readonly error: string | undefined;
+  readonly onChange: (value: boolean | number | null | 'wrong') => void;
+};
+
+function RuleInput({ rule, before, error, onChange }: RuleInputProps) {
+  const { name, what, kind } = RULES[rule];
+  if (kind === 'yes_or_no') {
+    return (
+      <Checkbox
+        label={name}
+        description={what}
+        defaultChecked={before === true}
+        error={error}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
+    );
+  }
+  const number = typeof before === 'number' ? before : null;
+  return kind === 'amount' ? (
+    <AmountInput rule={rule} before={number} error={error} onChange={onChange} />
+  ) : (
+    <TimeInput rule={rule} before={number} error={error} onChange={onChange} />
+  );
+}
+
+type NumberInputProps = {
+  readonly rule: Rule;
+  readonly before: number | null;
+  readonly error: string | undefined;
+  readonly onChange: (value: number | null | 'wrong') => void;
+};
+
+function AmountInput({ rule, before, error, onChange }: NumberInputProps) {
+  const { currency } = useSession().merchant;
+  const { name, what, empty } = RULES[rule];
+  const [text, setText] = useState(before === null ? '' : formatAmount(before, currency));
+  const isWrong = parseLimit(text, currency) === 'wrong';
+  return (
+    <TextInput
+      label={`${name}, in ${currency}`}
+      description={`${what} Left empty: ${empty}.`}
+      inputMode="decimal"
+      autoComplete="off"
+      value={text}
+      error={isWrong ? `This is no amount in ${currency}.` : error}
+      onChange={({ currentTarget: { value } }) => {
+        setText(value);
+        onChange(parseLimit(value, currency));
+      }}
+    />
+  );
+}
+
+function TimeInput({ rule, before, error, onChange }: NumberInputProps) {
+  const { name, what, empty } = RULES[rule];
+  const [begun] = useState(() => (before === null ? { count: '', unit: 'hours' as Unit } : inUnit(before)));
+  const [text, setText] = useState(String(begun.count));
+  const [unit, setUnit] = useState<Unit>(begun.unit);
+  const isWrong = parseTime(text, unit) === 'wrong';
+  return (
+    <Group align="flex-end" wrap="nowrap" gap="xs">
+      <TextInput
+        flex={1}
+        label={name}
+        description={`${what} Left empty: ${empty}.`}
+        inputMode="numeric"
+        autoComplete="off"
+        value={text}
+        error={isWrong ? 'This is no whole number of them.' : error}
+        onChange={({ currentTarget: { value } }) => {
+          setText(value);
+          onChange(parseTime(value, unit));
+        }}
+      />
+      <NativeSelect
+        aria-label={`${name}: unit`}
+        data={[...UNIT_NAMES]}
+        value={unit}
+        onChange={({ currentTarget: { value } }) => {
+          setUnit(value as Unit);
+          onChange(parseTime(text, value as Unit));
+        }}
+      />
+    </Group>
+  );
+}

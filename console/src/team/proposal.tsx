@@ -1,0 +1,67 @@
+// What waits for a second person, whatever it changes: who proposed it, for whom it waits, until when, and what may be done.
+import { Alert, Button, Card, Group, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { Moment } from '../ui/moment.tsx';
+
+type ProposalProps = {
+  readonly label: string;
+  /** Null: by the service. */
+  readonly proposedBy: Schemas['NamedPerson'] | null;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  /** In words, for whom it waits. */
+  readonly waitsFor: string;
+  readonly needsSecondPerson: boolean;
+  /** What this person may do; empty: nothing. */
+  readonly acts: ReactNode;
+  readonly children: ReactNode;
+};
+
+export function Proposal(props: ProposalProps) {
+  const { label, proposedBy, createdAt, expiresAt, waitsFor, needsSecondPerson, acts, children } = props;
+  return (
+    <Card withBorder component="section" aria-label={label}>
+      <Stack gap="xs">
+        {children}
+        <Text size="sm" c="dimmed">
+          Proposed by {proposedBy?.name ?? 'the service'}, <Moment at={createdAt} />. It expires{' '}
+          <Moment at={expiresAt} />.
+        </Text>
+        {needsSecondPerson ? (
+          <Alert color="orange" title="Nobody there is can approve it">
+            Two people have to agree to this, and there is no second one who may. Invite a second owner or admin first.
+          </Alert>
+        ) : (
+          <Text size="sm">{waitsFor}</Text>
+        )}
+        <Group gap="xs">{acts}</Group>
+      </Stack>
+    </Card>
+  );
+}
+
+type DecisionButtonsProps = {
+  readonly mayApprove: boolean;
+  readonly mayReject: boolean;
+  readonly onChoose: (decision: 'approve' | 'reject') => void;
+};
+
+export function DecisionButtons({ mayApprove, mayReject, onChoose }: DecisionButtonsProps) {
+  return (
+    <>
+      {mayApprove && <Button onClick={() => onChoose('approve')}>Approve…</Button>}
+      {mayReject && (
+        <Button variant="default" onClick={() => onChoose('reject')}>
+          Reject…
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** `It waits for Grace or Henry.` */
+export function waitingFor(people: readonly Schemas['NamedPerson'][], selfId: string): string {
+  if (people.some(({ id }) => id === selfId)) return 'It waits for you.';
+  return `It waits for ${people.map(({ name }) => name).join(' or ')}.`;
+}

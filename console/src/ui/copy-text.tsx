@@ -1,0 +1,27 @@
+// Text that is copied by a press: ids, keys, links.
+import { ActionIcon, Code, CopyButton, Group, Tooltip } from '@mantine/core';
+import { CopyIcon, DoneIcon } from './icons.tsx';
+
+type CopyTextProps = {
+  readonly text: string;
+  readonly what: string;
+  /** In place of the whole text, where there is little room for it. */
+  readonly shown?: string;
+};
+
+export function CopyText({ text, what, shown = text }: CopyTextProps) {
+  return (
+    <Group gap={4} wrap="nowrap" component="span" display="inline-flex" maw="100%">
+      <Code style={shown === text ? { overflowWrap: 'anywhere' } : { whiteSpace: 'nowrap' }}>{shown}</Code>
+      <CopyButton value={text}>
+        {({ copied, copy }) => (
+          <Tooltip label={copied ? 'Copied' : `Copy the ${what}`}>
+            <ActionIcon variant="subtle" size="sm" onClick={copy} aria-label={copied ? 'Copied' : `Copy the ${what}`}>
+              {copied ? <DoneIcon /> : <CopyIcon />}
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </CopyButton>
+    </Group>
+  );
+}

@@ -1,0 +1,24 @@
+// One line of text that a person gives: plain, secret, or a code.
+import { PasswordInput, TextInput, type TextInputProps } from '@mantine/core';
+
+type FieldProps = Pick<
+  TextInputProps,
+  'label' | 'description' | 'error' | 'required' | 'maxLength' | 'autoComplete' | 'inputMode'
+> & {
+  readonly value: string;
+  /** Whether a question that opens has it ready to be written in. */
+  readonly 'data-autofocus'?: boolean;
+  readonly onText: (text: string) => void;
+  /** `code`: digits that an app shows. `token`: pasted, without what surrounds it. */
+  readonly kind?: 'text' | 'email' | 'password' | 'code' | 'token';
+};
+
+export function Field({ onText, kind = 'text', ...props }: FieldProps) {
+  const isTrimmed = kind === 'code' || kind === 'token';
+  const onChange = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+    onText(isTrimmed ? currentTarget.value.trim() : currentTarget.value);
+  if (kind === 'password') return <PasswordInput {...props} onChange={onChange} />;
+  const code = kind === 'code' ? ({ inputMode: 'numeric', autoComplete: 'one-time-code' } as const) : {};
+  const token = kind === 'token' ? { autoComplete: 'off', spellCheck: false } : {};
+  return <TextInput {...code} {...token} type={kind === 'email' ? 'email' : 'text'} {...props} onChange={onChange} />;
+}

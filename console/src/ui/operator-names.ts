@@ -1,0 +1,3 @@
+// How operators are called by people.
+
+export const OPERATOR_NAMES: Readonly<Record<string, string>> = { 'mtn-momo': 'MTN MoMo' };

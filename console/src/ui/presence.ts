@@ -1,0 +1,34 @@
+// Whether somebody is there: a page that nobody touches asks for nothing, so that a session ends with its person's presence.
+import { useSyncExternalStore } from 'react';
+
+const PRESENT_FOR_MS = 2 * 60_000;
+const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'scroll', 'focus'] as const;
+
+let isPresent = true;
+let timer: ReturnType<typeof setTimeout> | undefined;
+const listeners = new Set<() => void>();
+
+function change(value: boolean): void {
+  if (value === isPresent) return;
+  isPresent = value;
+  for (const listener of listeners) listener();
+}
+
+function seen(): void {
+  change(true);
+  clearTimeout(timer);
+  timer = setTimeout(() => change(false), PRESENT_FOR_MS);
+}
+
+for (const sign of SIGNS) window.addEventListener(sign, seen, { passive: true });
+seen();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** False once nobody has touched the page for two minutes. */
+export function usePresence(): boolean {
+  return useSyncExternalStore(subscribe, () => isPresent);
+}

@@ -1,0 +1,44 @@
+// A secret that is shown once: it lives in the page alone, and is gone when the person says that they have it.
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { CopyText } from './copy-text.tsx';
+
+/** What was made, kept in a component's state and nowhere else. */
+export type Secret = {
+  readonly title: string;
+  /** Such as `API key`. */
+  readonly what: string;
+  readonly text: string;
+  readonly hint: ReactNode;
+};
+
+/** Neither a click beside it nor Escape closes it: the secret cannot be shown again. */
+export function SecretModal({ secret, onClose }: { readonly secret: Secret | null; readonly onClose: () => void }) {
+  if (secret === null) return null;
+  const { title, what, text, hint } = secret;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      centered
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <Stack>
+        <Alert color="orange" title={`This ${what} is shown this once`}>
+          Copy it now: nobody can show it again, the service’s staff included.
+        </Alert>
+        <CopyText text={text} what={what} />
+        <Text size="sm" component="div">
+          {hint}
+        </Text>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>I have kept it</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,166 @@
+// The list of deliveries, and the replays of many.
+import { Anchor, Button, Group, NativeSelect, SegmentedControl, Text } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Schemas } from '../api/client.ts';
+import { hasRole, useSession } from '../session/session.ts';
+import { FilterSelect } from '../ui/filters.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { MomentInput } from '../ui/moment-input.tsx';
+import { Page } from '../ui/page.tsx';
+import { More, Rows, type Column } from '../ui/rows.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+import { given, useFilters } from '../ui/use-filters.ts';
+import { useDeliveries, useEndpoints, useEndpointUrls } from './queries.ts';
+import { ReplayModal } from './replay-modal.tsx';
+import { Replays } from './replays.tsx';
+import { DELIVERY_STATES } from './words.ts';
+
+type DeliveryObject = Schemas['Delivery'];
+
+export function Deliveries() {
+  const session = useSession();
+  const { values, set } = useFilters(['show', 'state', 'endpoint_id', 'created_from', 'created_to']);
+  const { show, ...filters } = values;
+  const [isReplaying, setReplaying] = useState(false);
+  const replay = hasRole(session, 'admin', 'developer') && (
+    <Button variant="default" onClick={() => setReplaying(true)}>
+      Replay many…
+    </Button>
+  );
+  return (
+    <Page title="Deliveries" actions={replay}>
+      <SegmentedControl
+        aria-label="Which"
+        data={[
+          { value: 'deliveries', label: 'Deliveries' },
+          { value: 'replays', label: 'Replays of many' },
+        ]}
+        value={show === 'replays' ? 'replays' : 'deliveries'}
+        onChange={(value) => set('show', value === 'replays' ? value : null)}
+        w="fit-content"
+      />
+      {show === 'replays' ? <Replays /> : <DeliveryList filters={filters} onFilter={set} />}
+      {isReplaying && <ReplayModal chosen={filters} onClose={() => setReplaying(false)} />}
+    </Page>
+  );
+}
+
+type Filters = Readonly<Record<'state' | 'endpoint_id' | 'created_from' | 'created_to', string>>;
+type DeliveryListProps = {
+  readonly filters: Filters;
+  readonly onFilter: (name: keyof Filters, value: string) => void;
+};
+
+function DeliveryList({ filters, onFilter }: DeliveryListProps) {
+  const urlOf = useEndpointUrls();
+  const { query, more } = useDeliveries(given(filters));
+  const isFiltered = Object.values(filters).some((value) => value !== '');
+  return (
+    <>
+      <Group align="end">
+        <FilterSelect
+          label="State"
+          options={DELIVERY_STATES}
+          value={filters.state}
+          onChange={(state) => onFilter('state', state)}
+        />
+        <EndpointSelect value={filters.endpoint_id} onChange={(id) => onFilter('endpoint_id', id)} />
+        <MomentInput
+          label="Created from"
+          value={filters.created_from}
+          onChange={(at) => onFilter('created_from', at)}
+        />
+        <MomentInput label="Created before" value={filters.created_to} onChange={(at) => onFilter('created_to', at)} />
+      </Group>
+      <Loaded query={query}>
+        {(rows) => (
+          <>
+            <Rows
+              label="Deliveries"
+              columns={deliveryColumns(urlOf)}
+              rows={rows}
+              empty={
+                isFiltered
+                  ? 'No delivery fits.'
+                  : 'Nothing was sent yet. Each event becomes a delivery to every endpoint that wants its type.'
+              }
+            />
+            <More {...more} />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+type EndpointSelectProps = { readonly value: string; readonly onChange: (id: string) => void };
+
+export function EndpointSelect({ value, onChange }: EndpointSelectProps) {
+  const { data: endpoints = [] } = useEndpoints();
+  const isListed = value === '' || endpoints.some(({ id }) => id === value);
+  return (
+    <NativeSelect
+      label="Endpoint"
+      maw={280}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      data={[
+        { value: '', label: 'any' },
+        ...endpoints.map(({ id, url }) => ({ value: id, label: url })),
+        // Of one that is deleted, the deliveries stay.
+        ...(isListed ? [] : [{ value, label: value }]),
+      ]}
+    />
+  );
+}
+
+/** `urlOf` is null where the endpoint is the same for all rows. */
+export function deliveryColumns(urlOf: ((id: string) => string) | null): readonly Column<DeliveryObject>[] {
+  const endpoint: Column<DeliveryObject>[] =
+    urlOf === null
+      ? []
+      : [
+          {
+            title: 'Endpoint',
+            cell: ({ endpoint_id: id }) => (
+              <Anchor
+                component={Link}
+                href={`/endpoints/${id}`}
+                display="block"
+                miw={180}
+                style={{ overflowWrap: 'anywhere' }}
+              >
+                {urlOf(id)}
+              </Anchor>
+            ),
+          },
+        ];
+  return [
+    {
+      title: 'Event',
+      cell: ({ id, event_type }) => (
+        <Anchor component={Link} href={`/deliveries/${id}`} className="row-link" style={{ whiteSpace: 'nowrap' }}>
+          {event_type}
+        </Anchor>
+      ),
+    },
+    ...endpoint,
+    {
+      title: 'State',
+      cell: ({ state, next_attempt_at: next }) => (
+        <>
+          <StateBadge state={state} />
+          {next !== null && (
+            <Text size="xs" c="dimmed">
+              again <Moment at={next} />
+            </Text>
+          )}
+        </>
+      ),
+    },
+    { title: 'Attempts', isNumber: true, cell: ({ attempt_count }) => attempt_count },
+    { title: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
+  ];
+}

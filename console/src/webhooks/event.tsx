@@ -1,0 +1,69 @@
+// One event: what it tells, its body as it was sent, and what became of it at each endpoint.
+import { Code, Stack, Text, Title } from '@mantine/core';
+import { useParams } from 'wouter';
+import type { Schemas } from '../api/client.ts';
+import { CopyText } from '../ui/copy-text.tsx';
+import { Fields } from '../ui/fields.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { ObjectLink } from '../ui/object-link.tsx';
+import { Page } from '../ui/page.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { deliveryColumns } from './deliveries.tsx';
+import { useEndpointUrls, useEvent } from './queries.ts';
+import { EVENT_WORDS } from './words.ts';
+
+export function Event() {
+  const { id } = useParams<{ id: string }>();
+  const query = useEvent(id);
+  return (
+    <Page title={query.data === undefined ? 'Event' : `Event ${query.data.type}`}>
+      <Loaded query={query}>{(event) => <Content event={event} />}</Loaded>
+    </Page>
+  );
+}
+
+function Content({ event }: { readonly event: Schemas['EventWithDeliveries'] }) {
+  const { id, type, object_id, created_at, body, deliveries } = event;
+  const urlOf = useEndpointUrls();
+  return (
+    <>
+      <Fields
+        label="The event"
+        fields={[
+          ['What it tells', EVENT_WORDS[type]],
+          ['Of', <ObjectLink key="object" id={object_id} />],
+          ['Created', <Moment key="created" at={created_at} />],
+          ['Id', <CopyText key="id" text={id} what="id" />],
+        ]}
+      />
+      <Stack>
+        <Title order={2} size="h4">
+          Deliveries
+        </Title>
+        <Rows
+          label="Deliveries"
+          columns={deliveryColumns(urlOf)}
+          rows={deliveries}
+          empty="No endpoint was enabled that wanted its type, so it was sent to none."
+        />
+      </Stack>
+      <Stack gap="xs">
+        <Title order={2} size="h4">
+          Body
+        </Title>
+        <Code block className="whole-text" tabIndex={0} role="region" aria-label="Body of the event">
+          {prettyPrinted(body)}
+        </Code>
+        <Text size="sm" c="dimmed">
+          Indented for reading. It is signed and sent to the letter, in one line.
+        </Text>
+      </Stack>
+    </>
+  );
+}
+
+/** No number in a body is longer than what a number holds, so nothing changes but the white space. */
+function prettyPrinted(body: string): string {
+  return JSON.stringify(JSON.parse(body), null, 2);
+}

@@ -1,0 +1,140 @@
+// Replaying many deliveries: which ones, said on purpose, and then how far it came.
+import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { answerOf, api, type Schemas } from '../api/client.ts';
+import { useStepUp } from '../session/step-up.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { formatCode } from '../ui/format.ts';
+import { MomentInput } from '../ui/moment-input.tsx';
+import { submitting, useAct } from '../ui/use-act.ts';
+import { useRefresh } from '../ui/use-refresh.ts';
+import { EndpointSelect } from './deliveries.tsx';
+import { ReplayProgress } from './replays.tsx';
+import { useReplay } from './queries.ts';
+import { DELIVERY_STATE_WORDS, REPLAYABLE_STATES, type ReplayableState } from './words.ts';
+
+type Chosen = Readonly<Record<'state' | 'endpoint_id' | 'created_from' | 'created_to', string>>;
+/** `chosen`: what the list shows, which the choice begins with. */
+type ReplayModalProps = { readonly chosen: Chosen; readonly onClose: () => void };
+
+export function ReplayModal({ chosen, onClose }: ReplayModalProps) {
+  const [begun, setBegun] = useState<Schemas['Replay'] | null>(null);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={begun === null ? 'Replay many deliveries' : 'The replay has begun'}
+      centered
+      size="lg"
+      closeOnClickOutside={false}
+    >
+      {begun === null ? (
+        <ReplayForm chosen={chosen} onBegun={setBegun} onClose={onClose} />
+      ) : (
+        <Begun replay={begun} onClose={onClose} />
+      )}
+    </Modal>
+  );
+}
+
+type ReplayFormProps = ReplayModalProps & { readonly onBegun: (replay: Schemas['Replay']) => void };
+
+function ReplayForm({ chosen, onBegun, onClose }: ReplayFormProps) {
+  const stepUp = useStepUp();
+  const refresh = useRefresh();
+  const [endpointId, setEndpointId] = useState(chosen.endpoint_id);
+  const [states, setStates] = useState<readonly ReplayableState[]>(() => beginWith(chosen.state));
+  const [from, setFrom] = useState(chosen.created_from);
+  const [before, setBefore] = useState(chosen.created_to);
+  const [isAll, setAll] = useState(false);
+  const isNarrowed = endpointId !== '' || from !== '' || before !== '';
+  const create = useAct(async () => {
+    await stepUp('createReplay');
+    const body: Schemas['CreateReplay'] = {
+      states: [...states],
+      ...(endpointId !== '' && { endpoint_id: endpointId }),
+      ...(from !== '' && { created_from: from }),
+      ...(before !== '' && { created_to: before }),
+      ...(!isNarrowed && isAll && { all: true as const }),
+    };
+    onBegun(await answerOf(api.POST('/v1/console/deliveries/replay', { body })));
+    void refresh();
+  });
+  return (
+    <form onSubmit={submitting(create)}>
+      <Stack>
+        <Text size="sm">
+          Each is sent again with the same bytes and the whole schedule. Your receiver may get an event twice, and knows
+          it by its id.
+        </Text>
+        <States chosen={states} onChange={setStates} />
+        <EndpointSelect value={endpointId} onChange={setEndpointId} />
+        <Group grow align="start">
+          <MomentInput label="Created from" value={from} onChange={setFrom} />
+          <MomentInput label="Created before, or now" value={before} onChange={setBefore} />
+        </Group>
+        {!isNarrowed && (
+          <Checkbox
+            label="All of them: every endpoint and any time"
+            checked={isAll}
+            onChange={({ currentTarget }) => setAll(currentTarget.checked)}
+          />
+        )}
+        <ErrorNotice error={create.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} disabled={create.isBusy}>
+            Back
+          </Button>
+          <Button type="submit" loading={create.isBusy} disabled={states.length === 0 || !(isNarrowed || isAll)}>
+            Replay them
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** What did not arrive, unless the list shows one state that can be replayed. */
+function beginWith(state: string): readonly ReplayableState[] {
+  const shown = REPLAYABLE_STATES.filter((replayable) => replayable === state);
+  return shown.length > 0 ? shown : ['dead_lettered', 'withheld'];
+}
+
+type StatesProps = {
+  readonly chosen: readonly ReplayableState[];
+  readonly onChange: (chosen: readonly ReplayableState[]) => void;
+};
+
+function States({ chosen, onChange }: StatesProps) {
+  return (
+    <Checkbox.Group
+      label="States"
+      value={[...chosen]}
+      onChange={(values) => onChange(REPLAYABLE_STATES.filter((state) => values.includes(state)))}
+    >
+      <Stack gap="xs" mt="xs">
+        {REPLAYABLE_STATES.map((state) => (
+          <Checkbox key={state} value={state} label={formatCode(state)} description={DELIVERY_STATE_WORDS[state]} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
+  );
+}
+
+function Begun({ replay, onClose }: { readonly replay: Schemas['Replay']; readonly onClose: () => void }) {
+  const { data, error } = useReplay(replay);
+  return (
+    <Stack>
+      <ReplayProgress replay={data} />
+      <ErrorNotice error={error} />
+      {data.state === 'running' && (
+        <Text size="sm" c="dimmed">
+          You may close this: it goes on, and stays to be seen under “Replays of many”.
+        </Text>
+      )}
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Close</Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,87 @@
+// The replays of many deliveries: who asked for which, and how far each came.
+import { Progress, Stack, Text } from '@mantine/core';
+import type { Schemas } from '../api/client.ts';
+import { useNames } from '../team/names.ts';
+import { formatCode } from '../ui/format.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { Moment } from '../ui/moment.tsx';
+import { More, Rows, type Column } from '../ui/rows.tsx';
+import { useEndpointUrls, useReplay, useReplays } from './queries.ts';
+
+type ReplayObject = Schemas['Replay'];
+
+/** The API counts no further when a replay begins. */
+const COUNTED_TO = 1_000_000;
+
+export function Replays() {
+  const nameOf = useNames();
+  const urlOf = useEndpointUrls();
+  const { query, more } = useReplays();
+  const columns: readonly Column<ReplayObject>[] = [
+    { title: 'Begun', cell: ({ created_at }) => <Moment at={created_at} /> },
+    { title: 'By', cell: ({ requested_by }) => nameOf(requested_by) },
+    {
+      title: 'Endpoint',
+      cell: ({ endpoint_id: id }) => (
+        <Text inherit style={{ overflowWrap: 'anywhere' }}>
+          {id === null ? 'every one' : urlOf(id)}
+        </Text>
+      ),
+    },
+    { title: 'States', cell: ({ states }) => states.map(formatCode).join(', ') },
+    {
+      title: 'Created',
+      cell: ({ created_from: from, created_to: to }) => (
+        <>
+          {from !== null && (
+            <div>
+              from <Moment at={from} />
+            </div>
+          )}
+          <div style={{ whiteSpace: 'nowrap' }}>
+            before <Moment at={to} />
+          </div>
+        </>
+      ),
+    },
+    { title: 'Progress', cell: (replay) => <Live replay={replay} /> },
+  ];
+  return (
+    <Loaded query={query}>
+      {(rows) => (
+        <>
+          <Rows
+            label="Replays of many"
+            columns={columns}
+            rows={rows}
+            empty="Nobody replayed many deliveries yet. “Replay many” sends again what did not arrive."
+          />
+          <More {...more} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Live({ replay }: { readonly replay: ReplayObject }) {
+  const { data } = useReplay(replay);
+  return <ReplayProgress replay={data} />;
+}
+
+export function ReplayProgress({ replay }: { readonly replay: ReplayObject }) {
+  const { state, total, replayed, skipped } = replay;
+  const isDone = state === 'completed';
+  const handled = replayed + skipped;
+  const percent = isDone ? 100 : total === 0 ? 0 : Math.min(99, (handled / total) * 100);
+  const counted = total >= COUNTED_TO ? `${total.toLocaleString('en')} or more` : total.toLocaleString('en');
+  return (
+    <Stack gap={4} miw={200} role="status">
+      <Progress value={percent} color={isDone ? 'teal' : 'blue'} aria-label="Progress of the replay" />
+      <Text size="sm">
+        {isDone ? 'Completed: ' : ''}
+        {replayed.toLocaleString('en')} of {counted} on their way again
+        {skipped > 0 && `, ${skipped.toLocaleString('en')} skipped because their endpoint is disabled or deleted`}
+      </Text>
+    </Stack>
+  );
+}
