@@ -40,6 +40,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/db/work.ts',
     'src/db/work-checks.ts',
     'src/db/rechecks.ts',
+    'src/db/housekeeping.ts',
+    'src/db/payments/totals.ts',
     'src/db/backlog.ts',
     'src/db/webhooks/delivery.ts',
     'type src/db/database.ts',
@@ -80,7 +82,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/queries',
     'src/db/database.ts',
   ],
-  'src/config.ts': ['src/domain', 'src/security', 'src/unsafe-settings.ts'],
+  'src/config.ts': [
+    'src/domain',
+    'src/security',
+    'src/unsafe-settings.ts',
+    'src/secret-files.ts',
+    'src/clock-settings.ts',
+  ],
+  'src/clock-settings.ts': ['src/domain'],
+  'src/secret-files.ts': [],
   'src/unsafe-settings.ts': ['src/domain'],
   'src/log.ts': [],
   activities: [
@@ -93,7 +103,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'activities',
     'workflows/contract.ts',
     'src/db/payments/payment-progress.ts',
+    'src/db/payments/operator-exchange.ts',
     'src/db/rechecks.ts',
+    'src/db/housekeeping.ts',
     'src/db/webhooks/delivery.ts',
     'type src/db/database.ts',
     'type src/log.ts',
@@ -108,6 +120,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'type src/domain',
   ],
   'src/processes': ['src', 'activities', 'workflows/contract.ts'],
+  // A client of the HTTP API, like any other. It writes amounts as the domain does.
+  console: ['console', 'src/domain/money.ts'],
 };
 
 /** Packages that only these parts may use. */
@@ -140,8 +154,8 @@ type Import = { readonly from: string; readonly to: string; readonly isType: boo
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
   .toString()
   .split('\n')
-  .filter((file) => /\.(ts|mjs)$/.test(file));
-const codeFiles = files.filter((file) => /^(src|workflows|activities)\//.test(file));
+  .filter((file) => /\.(tsx?|mjs)$/.test(file));
+const codeFiles = files.filter((file) => /^(src|workflows|activities|console)\//.test(file));
 
 function sourceOf(file: string): ts.SourceFile {
   return ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
@@ -273,6 +287,16 @@ describe('the source tree', () => {
     );
   });
 
+  it('connects the service to PostgreSQL in no other way than with the settings that its statements rely on', () => {
+    const connecting = codeFiles.filter((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      return file.startsWith('src/db/') && text.includes("from 'pg'") && /\bnew (Client|Pool)\(/.test(text);
+    });
+    assert.ok(connecting.length > 3);
+    const bare = connecting.filter((file) => !readFileSync(join(root, file), 'utf8').includes('...connectionTo('));
+    assert.deepEqual(bare, []);
+  });
+
   it('has no file longer than 400 lines', () => {
     const long = files
       .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1 }))
@@ -292,7 +316,7 @@ describe('the source tree', () => {
   it('names files for what they hold, in kebab-case', () => {
     const wrong = files.filter((file) => {
       const name = basename(file);
-      return BANNED_NAMES.test(name) || !/^[a-z0-9]+([.-][a-z0-9]+)*\.(ts|mjs)$/.test(name);
+      return BANNED_NAMES.test(name) || !/^[a-z0-9]+([.-][a-z0-9]+)*\.(tsx?|mjs)$/.test(name);
     });
     assert.deepEqual(wrong, []);
   });
@@ -315,14 +339,15 @@ describe('the source tree', () => {
     assert.deepEqual(withoutSentence, []);
   });
 
-  it('contains no machine paths and no registry hosts', () => {
+  it('contains no machine paths, no registry hosts and no marks of a merge', () => {
     const textFiles = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
       .toString()
       .split('\n')
       .filter((file) => file !== '' && !/\.(png|ico)$/.test(file) && file !== relative(root, import.meta.filename));
-    const MACHINE_OR_REGISTRY = /registry\.(npmjs|yarnpkg)\.|proxy\.golang\.org|\/work\/main|\/root\/|\/home\/[a-z]/;
+    const UNWANTED =
+      /registry\.(npmjs|yarnpkg)\.|proxy\.golang\.org|\/work\/main|\/root\/|\/home\/[a-z]|<{7} |>{7} |(?:> ){7}/;
     assert.deepEqual(
-      textFiles.filter((file) => MACHINE_OR_REGISTRY.test(readFileSync(join(root, file), 'utf8'))),
+      textFiles.filter((file) => UNWANTED.test(readFileSync(join(root, file), 'utf8'))),
       [],
     );
   });

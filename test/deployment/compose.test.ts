@@ -7,7 +7,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { sessionCookieName } from '../../src/api/session-cookie.ts';
-import { loadAccountsSettings, loadConfig, loadMigrateSettings, loadSandboxSettings } from '../../src/config.ts';
+import {
+  loadAccountsSettings,
+  loadCommandConfig,
+  loadConfig,
+  loadMigrateSettings,
+  loadSandboxSettings,
+} from '../../src/config.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 
 type Service = {
@@ -26,7 +32,9 @@ type Service = {
 };
 type Compose = {
   readonly services: Readonly<Record<string, Service>>;
-  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly networks: Readonly<
+    Record<string, { readonly internal?: boolean; readonly driver_opts?: Readonly<Record<string, string>> }>
+  >;
 };
 
 const root = findProjectRoot();
@@ -75,6 +83,7 @@ describe('docker-compose.yml', () => {
 
   it('gives the server and the sandbox a valid configuration', () => {
     assert.equal(loadConfig(environmentOf('malipo')).temporalNamespace, 'malipo-test');
+    assert.equal(loadCommandConfig(environmentOf('migrate')).temporalNamespace, 'malipo-test');
     assert.equal(loadSandboxSettings(environmentOf('sandbox')).MALIPO_SANDBOX_HOST, '0.0.0.0');
   });
 
@@ -98,6 +107,7 @@ describe('docker-compose.yml', () => {
       const text = JSON.stringify(environment);
       assert.equal(text.includes('${POSTGRES_PASSWORD'), ['postgres', 'accounts'].includes(name), name);
       assert.equal(text.includes('OWNER_PASSWORD'), ['accounts', 'migrate'].includes(name), name);
+      assert.equal(/MTN_MOMO_\w+_API_KEY/.test(text), ['malipo', 'sandbox'].includes(name), name);
     }
   });
 
@@ -148,8 +158,7 @@ describe('docker-compose.yml', () => {
 
   it('gives no service a file system of its own image to write to, a right of root, or a way to get one', () => {
     for (const [name, service] of Object.entries(compose.services)) {
-      // The UI's start writes its configuration beside the template in its image.
-      assert.equal(service.read_only, name !== 'temporal-ui', name);
+      assert.equal(service.read_only, true, name);
       assert.deepEqual(service.cap_drop, ['ALL'], name);
       assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name);
       assert.equal(service.privileged, undefined, name);
@@ -159,27 +168,36 @@ describe('docker-compose.yml', () => {
   });
 
   it('lets each service reach only what it calls', () => {
-    const reached = (name: string): string[] =>
-      Object.entries(compose.services)
-        .filter(([other, { networks = [] }]) => {
-          const own = compose.services[name]?.networks ?? [];
-          return other !== name && networks.some((network) => own.includes(network));
-        })
-        .map(([other]) => other)
-        .sort();
+    /** Whether a connection from the network to an address outside gets an answer. */
+    const hasWayOut = (network: string): boolean => {
+      const { internal, driver_opts: options } = compose.networks[network] ?? {};
+      return internal !== true && options?.['com.docker.network.bridge.enable_ip_masquerade'] !== 'false';
+    };
+    const networksOf = (name: string) => compose.services[name]?.networks ?? [];
+    const reached = (name: string): string[] => {
+      const others = Object.keys(compose.services).filter(
+        (other) => other !== name && networksOf(other).some((network) => networksOf(name).includes(network)),
+      );
+      return [...others.sort(), ...(networksOf(name).some(hasWayOut) ? ['the internet'] : [])];
+    };
     assert.deepEqual(reached('sandbox'), ['malipo']);
     assert.deepEqual(reached('temporal-ui'), ['malipo', 'migrate', 'temporal']);
     assert.deepEqual(reached('accounts'), ['malipo', 'migrate', 'postgres', 'temporal', 'temporal-schema']);
+    // Webhooks go to the merchants' own servers.
+    const withWayOut = Object.keys(compose.services).filter((name) => reached(name).includes('the internet'));
+    assert.deepEqual(withWayOut, ['malipo']);
     for (const [name, { networks = [], ports }] of Object.entries(compose.services)) {
       assert.notEqual(networks.length, 0, `${name} would be on the network of everybody`);
-      const isOutside = networks.some((network) => compose.networks[network]?.internal !== true);
+      for (const network of networks) assert.ok(compose.networks[network], `${name} is on ${network}`);
       // A port is published from a network that is not internal alone.
-      assert.equal(isOutside, ports !== undefined, name);
+      const isPublishable = networks.some((network) => compose.networks[network]?.internal !== true);
+      assert.equal(isPublishable, ports !== undefined, name);
     }
-    for (const network of ['database', 'engine']) assert.equal(compose.networks[network]?.internal, true);
   });
 
   it('takes every image by its digest, which the deployment sets, and builds on none without', () => {
+    // Nothing but a digest can follow the @ in the name of an image.
+    const byDigest = /^[a-z/-]+:[\w.-]+@\$\{[A-Z_]+_DIGEST:\?set it in \.env\}$/;
     const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
     assert.deepEqual(
       [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image),
@@ -189,8 +207,9 @@ describe('docker-compose.yml', () => {
     assert.match(dockerfile, /\*@sha256:\*\) ;; \*\) .*exit 1/);
     assert.match(dockerfile, /npm ci --ignore-scripts/);
     for (const [name, { image = '', build }] of Object.entries(compose.services)) {
-      if (build) assert.deepEqual(Object.values(build.args ?? {}), ['${NODE_IMAGE:?set it in .env}'], name);
-      if (image !== 'malipo') assert.match(image, /^\$\{[A-Z_]+_IMAGE:\?set it in \.env\}$/, name);
+      if (build) assert.deepEqual(Object.keys(build.args ?? {}), ['NODE_IMAGE'], name);
+      for (const value of Object.values(build?.args ?? {})) assert.match(value, byDigest, name);
+      if (image !== 'malipo') assert.match(image, byDigest, name);
     }
   });
 

@@ -14,6 +14,7 @@ import { registerEndpoint } from '../../src/operations/webhooks/register-endpoin
 import { seedDemoMerchant, type DemoMerchant } from '../../src/dev/demo-merchant.ts';
 import { peopleSettings } from '../../src/dev/demo-people.ts';
 import { KEY_RING } from '../db/rows.ts';
+import { rewrite } from '../support/attestation.ts';
 import { createTestDatabase, runFolder } from '../support/engines.ts';
 import { useDatabase } from '../db/use-database.ts';
 
@@ -92,6 +93,24 @@ describe('the demo merchant', () => {
     assert.ok(await findApiKeyByHash(db, hashApiKey(old.apiKey)));
     assert.deepEqual(await seed(file), demo);
   });
+
+  for (const [what, end] of [
+    ['has expired', "now() - interval '1 s'"],
+    ['is about to expire', "now() + interval '59 days'"],
+  ] as const) {
+    it(`gets another key from its maker when its key ${what}, and is the same otherwise`, async () => {
+      const file = newFile();
+      const demo = await seed(file);
+      const digest = hashApiKey(demo.apiKey);
+      await rewrite(db, `UPDATE api_keys SET expires_at = ${end} WHERE key_sha256 = $1`, [digest]);
+      const next = await seed(file);
+      assert.notEqual(next.apiKey, demo.apiKey);
+      assert.deepEqual({ ...next, apiKey: demo.apiKey }, demo);
+      const { key, user } = await makerOf(next);
+      assert.ok(key?.maker && key.maker === user?.id);
+      assert.deepEqual(await seed(file), next);
+    });
+  }
 
   it('is created again when the database is another one', async () => {
     const file = newFile();

@@ -18,7 +18,8 @@ const root = findProjectRoot();
 const PASSWORD = 'a password of their own';
 const BY = ['--staff', 'amina'];
 const COMMANDS =
-  'create, waiting, approve, recover, recoveries, approve-recovery, discrepancies, settle, quarantined, personal-data, audit verify, audit export';
+  'create, waiting, approve, recover, recoveries, approve-recovery, discrepancies, settle, quarantined, rebuild-totals, ' +
+  'personal-data, attestations verify, attestations renew, attestations adopt, audit verify, audit export';
 
 describe('npm run merchant', () => {
   const testEnv = useTestEnvironment(API_ONLY);
@@ -54,6 +55,16 @@ describe('npm run merchant', () => {
     assert.deepEqual(session.json['merchant'], { id: merchantId, name: 'Duka la Amina', currency: 'KES' });
     await enrolSecondFactor(browser, PASSWORD);
     assert.deepEqual((await browser.call('GET', '/v1/api/balance')).json, { available: 0, held: 0, currency: 'KES' });
+  });
+
+  it('counts the payments of a merchant again', async () => {
+    const { id } = testEnv.merchant;
+    await makeCollection(testEnv.db, id, 'succeeded');
+    await testEnv.db.pool.query('DELETE FROM payment_total_changes WHERE merchant_id = $1', [id]);
+    const rebuilt = await run(['rebuild-totals', '--merchant', id]);
+    assert.deepEqual([rebuilt.code, rebuilt.out], [0, 'the payments were counted again\n'], rebuilt.err);
+    const count = 'SELECT sum(count)::int AS count FROM payment_totals WHERE merchant_id = $1';
+    assert.deepEqual((await testEnv.db.pool.query(count, [id])).rows, [{ count: 1 }]);
   });
 
   it('prints its usage', async () => {
@@ -157,7 +168,13 @@ describe('npm run merchant', () => {
     const { id: merchantId } = await testEnv.addMerchant();
     const { id } = await makeCollection(db, merchantId, 'failed');
     const status = { kind: 'paid', operatorReceipt: '4711' } as const;
-    await recordDiscrepancy(db, { ref: { kind: 'collection', id, merchantId }, status, at: new Date() });
+    const at = new Date();
+    await recordDiscrepancy(db, {
+      ref: { kind: 'collection', id, merchantId },
+      status,
+      queriedAtMs: at.getTime(),
+      at,
+    });
     const shown = await run(['discrepancies']);
     const text = 'it failed here, and the operator says that it was paid (its receipt: 4711)';
     const [number, ...rest] = shown.out.split('  ');

@@ -4,7 +4,20 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
+import { gunzipSync } from 'node:zlib';
 import { throwaway } from './throwaway.ts';
+
+/** Stands for the one that reads our routes: the type of a price is that of the source. */
+const GENERATE_TYPES = `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+const isText = readFileSync('src/price.ts', 'utf8').includes('Price = string');
+mkdirSync('console/generated', { recursive: true });
+writeFileSync('console/generated/api.ts', 'export type Price = ' + (isText ? 'string' : 'number') + ';');
+`;
+
+const MAIN = `import type { Price } from '../generated/api.ts';
+const price: Price = 5;
+document.title = String(price);
+`;
 
 describe('the build', () => {
   const { folder, cleanUp } = throwaway();
@@ -20,6 +33,7 @@ describe('the build', () => {
       'tsconfig.json',
       'tsconfig.build.json',
       'tools/build.mjs',
+      'console/tsconfig.json',
     ]) {
       cpSync(join(root, file), join(project, file));
     }
@@ -31,6 +45,14 @@ describe('the build', () => {
       'workflows/index.ts',
       "import { price } from '../src/price.ts';\nexport async function tell(): Promise<number> {\n  return price;\n}\n",
     );
+  });
+
+  beforeEach(() => {
+    write('tools/generate-console-types.ts', GENERATE_TYPES);
+    write('console/index.html', '<!doctype html><body><script type="module" src="/src/main.ts"></script></body>');
+    write('console/src/main.ts', MAIN);
+    write('console/src/environment.d.ts', '');
+    write('console/public/icon.svg', `<svg>${'<g/>'.repeat(200)}</svg>`);
   });
 
   function write(file: string, text: string): void {
@@ -58,6 +80,16 @@ describe('the build', () => {
     const builtAtMs = statSync(join(project, 'dist', 'workflow-bundle.js')).mtimeMs;
     assert.deepEqual(build(), { status: 0, output: '' });
     assert.equal(statSync(join(project, 'dist', 'workflow-bundle.js')).mtimeMs, builtAtMs);
+  });
+
+  it('builds the console, compressed, with the types of the API as it is now', () => {
+    assert.equal(build().status, 0);
+    assert.match(read('console-app/index.html'), /src="\/console\/assets\/index-\S+\.js"/);
+    assert.equal(gunzipSync(readFileSync(join(project, 'dist/console-app/icon.svg.gz'))).toString().length, 811);
+    write('src/price.ts', 'export const price: number = 5;\nexport type Price = string;\n');
+    const { status, output } = build();
+    assert.equal(status, 1);
+    assert.match(output, /console\/src\/main\.ts.*not assignable/);
   });
 
   it('runs again when a source was changed or removed', () => {

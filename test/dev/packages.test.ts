@@ -1,6 +1,7 @@
 // The check of our packages: licences, the recorded audit, and the list of what is in a release.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
@@ -39,12 +40,52 @@ describe('the check of packages', () => {
     }
   });
 
+  const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const foundOn = (since: string, severity = 'high') => ({
+    at: dayIn(0),
+    packagesSha256: '',
+    vulnerabilities: [{ name: 'one', severity, since }],
+  });
+
   it('refuses a recorded vulnerability until it is gone or a person accepted it', () => {
-    const audited = { at: '2026-11-22', packagesSha256: '', vulnerabilities: [{ name: 'one', severity: 'high' }] };
+    const audited = foundOn(dayIn(-1));
     const { status, output } = check(one('MIT'), { audited, accepted: {} });
     assert.equal(status, 1);
     assert.match(output, /one has a known vulnerability \(high\)/);
-    assert.equal(check(one('MIT'), { audited, accepted: { one: 'not reached' } }).status, 0);
+    assert.equal(
+      check(one('MIT'), { audited, accepted: { one: { reason: 'not reached', until: dayIn(5) } } }).status,
+      0,
+    );
+    for (const acceptance of ['not reached', { reason: 'not reached' }, { until: dayIn(5) }]) {
+      assert.match(check(one('MIT'), { audited, accepted: { one: acceptance } }).output, /without a reason or an end/);
+    }
+  });
+
+  it('accepts none for longer than its severity allows, counted from the audit that found it first', () => {
+    for (const [severity, days] of [
+      ['critical', 2],
+      ['high', 7],
+      ['moderate', 30],
+      ['low', 90],
+      ['of a new kind', 2],
+    ] as const) {
+      const checked = (until: string) =>
+        check(one('MIT'), { audited: foundOn(dayIn(-1), severity), accepted: { one: { reason: 'soon', until } } });
+      assert.equal(checked(dayIn(days - 1)).status, 0, severity);
+      assert.match(checked(dayIn(days)).output, /accepted for longer than that/, severity);
+      assert.match(checked(dayIn(-1)).output, /it was accepted until/, severity);
+    }
+  });
+
+  it('says when the audit is older than a week', () => {
+    const { output } = check(one('MIT'), nothing);
+    assert.match(output, /were not audited/);
+    const packagesSha256 = createHash('sha256').update('one 1.0.0 sha512-x').digest('hex');
+    const auditedOn = (at: string) =>
+      check(one('MIT'), { audited: { at, packagesSha256, vulnerabilities: [] }, accepted: {} });
+    assert.doesNotMatch(auditedOn(dayIn(-6)).output, /more than/);
+    const old = auditedOn(dayIn(-8));
+    assert.deepEqual([old.status, old.output.includes('more than 7 days ago')], [0, true]);
   });
 
   it('says when these very packages were not audited', () => {

@@ -256,7 +256,7 @@ describe('the embedded PostgreSQL', () => {
 });
 
 /** Beside its own folder. */
-const ACCOUNTS = ['src/db/access.ts', 'src/db/create-accounts.ts'];
+const ACCOUNTS = ['src/db/access.ts', 'src/db/create-accounts.ts', 'src/db/session-settings.ts'];
 
 /** Copies what the server needs of the project, with PostgreSQL's programs; other packages are linked. */
 function cloneInto(clone: string): void {

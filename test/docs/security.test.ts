@@ -4,6 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
+import { secretFileSettings } from '../../src/config.ts';
+import { APPLICATION_RIGHTS } from '../../src/db/access.ts';
 import { findProjectRoot } from '../../src/dev/project-root.ts';
 
 const root = findProjectRoot();
@@ -128,6 +130,14 @@ describe('docs/security.md', () => {
     assert.ok(page.includes(sentence), sentence);
   });
 
+  it('gives every table of the database one level', () => {
+    const levels = page.slice(page.indexOf('## Levels of data'), page.indexOf('What each gets.'));
+    const rowsOfLevels = levels.split('\n').filter((line) => /^\| (secret|confidential|internal|public) /.test(line));
+    assert.equal(rowsOfLevels.length, 4);
+    const named = rowsOfLevels.flatMap((line) => [...line.matchAll(/`([a-z_]+)`/g)].map(([, table = '']) => table));
+    assert.deepEqual(named.sort(), Object.keys(APPLICATION_RIGHTS).sort());
+  });
+
   it('names every file that uses cryptography', () => {
     const users = sourceFiles().filter(
       (file) =>
@@ -140,6 +150,24 @@ describe('docs/security.md', () => {
       users.filter((file) => !named.has(file)),
       [],
     );
+  });
+});
+
+describe('the pages of operations', () => {
+  it('say of each secret setting who replaces it and how often', () => {
+    const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+    const lines = operations.split('\n').filter((line) => line.startsWith('| `MALIPO_'));
+    for (const setting of [
+      ...secretFileSettings().map((name) => name.replace(/_FILE$/, '')),
+      'MALIPO_TEMPORAL_TLS_KEY_FILE',
+    ]) {
+      const [line, ...more] = lines.filter((one) => one.includes(`\`${setting}\``));
+      assert.ok(line !== undefined && more.length === 0, setting);
+      const [, , owner = '', every = '', how = ''] = line.split('|').map((cell) => cell.trim());
+      assert.equal(owner, 'key custodians', setting);
+      assert.match(every, /^[0-9]+ (months|days)/, setting);
+      assert.notEqual(how, '', setting);
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
+import { securityHeaders } from '../../src/api/security-headers.ts';
 import type { SandboxConfig } from '../../src/sandbox/sandbox-config.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/start-sandbox.ts';
 import { useFixture } from '../support/use-fixture.ts';
@@ -60,6 +61,7 @@ export function sandboxConfig(changes: Partial<SandboxConfig> = {}): SandboxConf
     disbursement: DISBURSEMENT_CREDENTIALS,
     targetEnvironment: TARGET_ENVIRONMENT,
     times: SHORT_TIMES,
+    responseHeaders: securityHeaders('http://127.0.0.1'),
     ...changes,
   };
 }

@@ -1,0 +1,104 @@
+// Payouts in a real browser: made by one person, released by another, once, whatever goes wrong on the way.
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { rewrite } from '../support/attestation.ts';
+import { fund } from '../support/payouts.ts';
+import { addPerson, forgetUsedCodes, codeOf, type TestPerson } from '../support/people.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { closePage, openConsole, useChromium } from './chromium.ts';
+
+describe('payouts in the console', function () {
+  // A browser, on a machine that is busy with other tests.
+  this.timeout(240_000);
+  const testEnv = useTestEnvironment();
+  const chromium = useChromium();
+  let maker: TestPerson;
+  let approver: TestPerson;
+  before(async () => {
+    maker = await addPerson(testEnv, testEnv.merchant.id, ['maker']);
+    approver = await addPerson(testEnv, testEnv.merchant.id, ['approver']);
+    await fund(testEnv, testEnv.merchant, 100_000);
+  });
+
+  async function makePayout(page: Page, reference: string): Promise<void> {
+    await page.getByRole('link', { name: 'Payouts' }).click();
+    await page.getByRole('link', { name: 'New payout' }).click();
+    await page.getByLabel('Phone of the payee').fill('256 772 000 100');
+    await page.getByLabel('Amount in UGX').fill('1,500');
+    await page.getByLabel('Reference').fill(reference);
+    await page.getByRole('button', { name: 'Check it' }).click();
+    await page.getByText('one thousand five hundred UGX').waitFor();
+    await page.getByRole('button', { name: 'Make the payout' }).dblclick();
+    await page.getByRole('heading', { name: `Payout ${reference}` }).waitFor();
+  }
+
+  async function countOf(reference: string, sent = false): Promise<number> {
+    const { rows } = await testEnv.db.pool.query<{ count: string }>(
+      `SELECT count(*) FROM payouts WHERE reference = $1 AND ($2 = false OR state = 'succeeded')`,
+      [reference, sent],
+    );
+    return Number(rows[0]!.count);
+  }
+
+  it('are made by one person, released by another, and seen paid by both without a reload', async () => {
+    const [ofMaker, ofApprover] = await Promise.all([
+      openConsole(testEnv, chromium.browser, maker),
+      openConsole(testEnv, chromium.browser, approver, { path: '/approvals' }),
+    ]);
+    await makePayout(ofMaker, 'salary-1');
+    assert.equal(await countOf('salary-1'), 1);
+    await ofMaker.getByText('You made it: another person has to release it.').waitFor();
+    await ofApprover.getByLabel('Choose salary-1').check();
+    await ofApprover.getByRole('button', { name: 'Release 1…' }).click();
+    await ofApprover.getByRole('button', { name: 'Release it' }).dblclick();
+    await ofApprover.getByRole('dialog').getByText('released').waitFor();
+    await ofApprover.keyboard.press('Escape');
+    await ofApprover.getByText('No payout waits for you.').waitFor();
+    await ofMaker.getByRole('table', { name: 'The payout' }).getByText('succeeded').waitFor();
+    await Promise.all([closePage(ofMaker), closePage(ofApprover)]);
+  });
+
+  it('are released once when the answer to the release is lost', async () => {
+    const ofMaker = await openConsole(testEnv, chromium.browser, maker);
+    await makePayout(ofMaker, 'salary-2');
+    await closePage(ofMaker);
+    const page = await openConsole(testEnv, chromium.browser, approver, { path: '/approvals' });
+    await page.getByLabel('Choose salary-2').check();
+    await page.getByRole('button', { name: 'Release 1…' }).click();
+    const keys: (string | undefined)[] = [];
+    await page.route('**/v1/console/payouts/release', async (route) => {
+      keys.push(route.request().headers()['idempotency-key']);
+      if (keys.length > 1) return route.continue();
+      await route.fetch();
+      return route.abort('connectionreset');
+    });
+    await page.getByRole('button', { name: 'Release it' }).click();
+    await page.getByText('No answer came from Malipo.').waitFor();
+    // It was released, and that is what the page shows now: there is nothing left to release.
+    await page.getByText('Changed since the list was loaded, and not released').waitFor();
+    await page.getByText(/salary-2: (released|succeeded)/).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Release 0 payouts' }).isDisabled(), true);
+    await page.context().close();
+  });
+
+  it('ask who it is once more when the last proof is older than five minutes', async () => {
+    const ofMaker = await openConsole(testEnv, chromium.browser, maker);
+    await makePayout(ofMaker, 'salary-3');
+    await closePage(ofMaker);
+    const page = await openConsole(testEnv, chromium.browser, approver, { path: '/approvals' });
+    await rewrite(
+      testEnv.db,
+      `UPDATE sessions SET second_factor_at = second_factor_at - interval '6 minutes' WHERE user_id = $1`,
+      [approver.id],
+    );
+    await page.reload();
+    await page.getByLabel('Choose salary-3').check();
+    await page.getByRole('button', { name: 'Release 1…' }).click();
+    await page.getByRole('button', { name: 'Release it' }).click();
+    await forgetUsedCodes(testEnv, approver);
+    await page.getByLabel('Code of your authenticator app').fill(codeOf(approver.totpSecret));
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('dialog').getByText('released').waitFor();
+    await closePage(page);
+  });
+});

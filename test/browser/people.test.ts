@@ -1,0 +1,126 @@
+// People in a real browser: invited, enrolled, thrown out and back, and told apart from other origins.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { addPerson, codeOf, logIn, PASSWORD, type TestPerson } from '../support/people.ts';
+import type { TestEnvironment } from '../support/test-environment.ts';
+import { useFixture } from '../support/use-fixture.ts';
+import { useTestEnvironment } from '../support/use-test-environment.ts';
+import { closePage, logInByHand, openConsole, openPage, useChromium } from './chromium.ts';
+
+const NEW_PASSWORD = 'seven quiet herons at the ford';
+
+describe('people in the console', function () {
+  // A browser, on a machine that is busy with other tests.
+  this.timeout(240_000);
+  const testEnv = useTestEnvironment({ environment: { MALIPO_ROLES: 'api' } });
+  const chromium = useChromium();
+  const stranger = useFixture(
+    () => startStranger(testEnv),
+    (server) => Promise.resolve(server.close()),
+  );
+  let admin: TestPerson;
+  before(async () => {
+    admin = await addPerson(testEnv, testEnv.merchant.id, ['owner']);
+  });
+
+  it('see nothing but the enrolment until a role’s second factor is enrolled', async () => {
+    const person = await addPerson(testEnv, testEnv.merchant.id, ['approver'], { hasSecondFactor: false });
+    const page = await openConsole(testEnv, chromium.browser, person, { path: '/approvals' });
+    await page.getByText('One thing first').waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Payouts' }).count(), 0);
+    await page.getByRole('textbox', { name: 'Your password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    await page.getByRole('img', { name: 'Secret of the second factor as a QR code' }).waitFor();
+    const secret = await page.locator('code').innerText();
+    await page.getByLabel('The code that the app shows').fill(codeOf(secret));
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByRole('heading', { name: 'Approvals' }).waitFor();
+    await closePage(page);
+  });
+
+  it('accept an invitation by its link, whose token no server and no history gets', async () => {
+    const browser = await logIn(testEnv, admin);
+    const json = { email: 'grace@shop.example', roles: ['viewer'] };
+    const { json: invitation } = await browser.call('POST', '/v1/console/invitations', { json });
+    const link = new URL(String(invitation['url']));
+    const page = await openPage(chromium.browser, `${testEnv.baseUrl}${link.pathname}${link.hash}`);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.getByLabel('Your name').fill('Grace');
+    await page.getByRole('textbox', { name: 'Password' }).fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Become a member' }).click();
+    await page.getByText('You are a member').waitFor();
+    const token = link.hash.split('=')[1]!;
+    assert.ok(![page.url(), ...asked].some((url) => url.includes(token)));
+    await page.getByRole('link', { name: 'Log in' }).click();
+    await page.getByLabel('E-mail').fill(json.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await closePage(page);
+  });
+
+  it('come back to the same place when their session ended meanwhile', async () => {
+    const page = await openConsole(testEnv, chromium.browser, admin, { path: '/payouts?reference=INV-1' });
+    await page.getByRole('heading', { name: 'Payouts' }).waitFor();
+    await testEnv.db.pool.query('DELETE FROM sessions WHERE user_id = $1', [admin.id]);
+    // Nobody touches the page: it notices by itself.
+    await logInByHand(testEnv, page, admin);
+    await page.getByRole('heading', { name: 'Payouts' }).waitFor();
+    assert.equal(await page.getByLabel('Reference').inputValue(), 'INV-1');
+    await closePage(page);
+  });
+
+  it('see a key once', async () => {
+    const page = await openConsole(testEnv, chromium.browser, admin, { path: '/keys' });
+    await page.getByRole('button', { name: /^New API key/ }).click();
+    await page.getByLabel('Name').fill('Shop server');
+    await page.getByRole('checkbox').first().check();
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const key = await page.getByText(/^sk_test_\w{36}$/).innerText();
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByText(key).count(), 1, 'only its button closes it');
+    await page.getByRole('dialog').getByRole('button').last().click();
+    await page.getByText('Shop server').waitFor();
+    assert.ok(!(await page.content()).includes(key));
+    await page.reload();
+    await page.getByText('Shop server').waitFor();
+    assert.ok(!(await page.content()).includes(key));
+    await closePage(page);
+  });
+
+  it('cannot be framed, or acted for, by a page of another origin', async () => {
+    const page = await openConsole(testEnv, chromium.browser, admin);
+    // Another port is another origin and the same site: the browser sends the cookie along.
+    await page.goto(stranger.url);
+    const call = `fetch('${testEnv.baseUrl}/v1/console/sessions', {
+      method: 'DELETE', credentials: 'include', headers: { 'Malipo-Console': '1' } })`;
+    assert.equal(await page.evaluate<string>(`${call}.then(() => 'answered', () => 'refused')`), 'refused');
+    const answer = page.waitForResponse((response) => response.url().endsWith('/recovery-codes'));
+    await page.evaluate('document.forms[0].submit()');
+    assert.equal((await answer).status(), 403);
+    await page.waitForURL(/recovery-codes$/);
+    await page.goto(stranger.url);
+    const framed = page.frames().find((frame) => frame.url().startsWith(testEnv.baseUrl));
+    assert.ok(framed === undefined || (await framed.getByRole('heading').count()) === 0);
+    await page.goto(`${testEnv.baseUrl}/console`);
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.context().close();
+  });
+});
+
+/** A page of somebody else, with a form that acts at the service and a frame that shows it. */
+async function startStranger(testEnv: TestEnvironment) {
+  const server = createServer((_, response) => {
+    response.setHeader('Content-Type', 'text/html');
+    response.end(
+      `<form method="post" action="${testEnv.baseUrl}/v1/console/session/recovery-codes"></form>` +
+        `<iframe src="${testEnv.baseUrl}/console"></iframe>`,
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
+}
