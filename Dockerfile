@@ -14,6 +14,7 @@ COPY tools ./tools
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
+COPY console ./console
 RUN node tools/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund && npm run --silent sbom > sbom.cdx.json
 
 FROM ${NODE_IMAGE}

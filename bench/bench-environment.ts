@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
+import { loadConfig } from '../src/config.ts';
+import { createRowAttestor } from '../src/security/row-attestation.ts';
 import { prepareDatabase } from '../src/processes/prepare-database.ts';
 import { prepareTemporal } from '../src/temporal/setup.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
@@ -74,6 +76,11 @@ export async function startBenchEnvironment(options: BenchEnvironmentOptions): P
     statementTimeoutMs: 30_000,
     connectTimeoutMs: 10_000,
     onIdleError: () => undefined,
+    attestor: createRowAttestor({
+      environment: 'test',
+      keyRing: loadConfig(environment).settings.MALIPO_ATTESTATION_KEYS,
+      report: () => undefined,
+    }),
   });
   return {
     postgres,

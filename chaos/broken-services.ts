@@ -76,7 +76,7 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
     name: 'records approvals and releases nothing',
     rule: 'decision_ignored',
     file: 'src/operations/payments/release-payment.js',
-    from: 'const isReleased = (await countApprovals(tx, approved, of, context)) >= approved.approvalsRequired;',
+    from: 'const isReleased = (await countApprovals(tx, approved, count, context)) >= approved.approvalsRequired;',
     to: 'const isReleased = false;',
   },
   {

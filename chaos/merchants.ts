@@ -1,14 +1,17 @@
 // The merchants of a campaign: each with an API key, a maker, two approvers, and endpoints at the receiver.
 import { SCOPES } from '../src/domain/accounts/api-key.ts';
 import type { Role } from '../src/domain/accounts/member.ts';
+import { DEFAULT_POLICY } from '../src/domain/accounts/policy.ts';
 import type { MerchantId, UserId } from '../src/domain/ids.ts';
 import { createApiKey } from '../src/operations/accounts/create-api-key.ts';
 import { createMerchant } from '../src/operations/accounts/create-merchant.ts';
 import { enrolMember } from '../src/operations/accounts/enrol-member.ts';
 import { registerEndpoint } from '../src/operations/webhooks/register-endpoint.ts';
 import { hashPassword } from '../src/security/password.ts';
+import { createRowAttestor } from '../src/security/row-attestation.ts';
 import type { KeyRing } from '../src/security/sealing.ts';
 import { generateTotpSecret } from '../src/security/totp.ts';
+import { putPolicy } from '../src/db/accounts/policy.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import type { Endpoint } from './checker/evidence.ts';
 
@@ -25,17 +28,24 @@ export const PASSWORD = 'correct horse battery staple';
 
 const CURRENCY = 'UGX';
 /** The first merchant asks for two approvers above this amount, and has two endpoints. */
-const TWO_APPROVERS_ABOVE = 4000;
+const TWO_APPROVERS_ABOVE = 4000n;
 
-type SeedOptions = { readonly url: string; readonly receiverUrl: string; readonly keyRing: KeyRing };
+type SeedOptions = {
+  readonly url: string;
+  readonly receiverUrl: string;
+  readonly keyRing: KeyRing;
+  readonly attestationKeys: KeyRing;
+};
 
-export async function seedMerchants(count: number, { url, receiverUrl, keyRing }: SeedOptions): Promise<Merchant[]> {
+export async function seedMerchants(count: number, options: SeedOptions): Promise<Merchant[]> {
+  const { url, receiverUrl, keyRing, attestationKeys } = options;
   const db = openDatabase({
     url,
     poolSize: 2,
     statementTimeoutMs: 10_000,
     connectTimeoutMs: 10_000,
     onIdleError: () => undefined,
+    attestor: createRowAttestor({ environment: 'test', keyRing: attestationKeys, report: () => undefined }),
   });
   try {
     const passwordHash = await hashPassword(PASSWORD);
@@ -49,7 +59,10 @@ export async function seedMerchants(count: number, { url, receiverUrl, keyRing }
   }
 }
 
-type MerchantOptions = Omit<SeedOptions, 'url'> & { readonly index: number; readonly passwordHash: string };
+type MerchantOptions = Omit<SeedOptions, 'url' | 'attestationKeys'> & {
+  readonly index: number;
+  readonly passwordHash: string;
+};
 
 async function seedMerchant(db: Database, options: MerchantOptions): Promise<Merchant> {
   const { index, receiverUrl, keyRing, passwordHash } = options;
@@ -82,10 +95,8 @@ async function seedMerchant(db: Database, options: MerchantOptions): Promise<Mer
     endpoints.push({ id: registered.id, merchantId: id, path, secret: registered.secret });
   }
   if (index === 0) {
-    await db.pool.query(
-      'INSERT INTO policies (merchant_id, two_approvers_above_minor, updated_at) VALUES ($1, $2, now())',
-      [id, TWO_APPROVERS_ABOVE],
-    );
+    const policy = { ...DEFAULT_POLICY, twoApproversAboveMinor: TWO_APPROVERS_ABOVE };
+    await db.withTransaction((tx) => putPolicy(tx, id, policy, at));
   }
   return { id, apiKey, maker, approvers, endpoints };
 }

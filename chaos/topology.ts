@@ -107,11 +107,12 @@ async function start(folder: string, options: TopologyOptions, stops: Stop[], st
   stops.push(receiver.stop);
   const sandbox = await startPart({ ...common, name: 'sandbox', port: ports.sandbox });
   stops.push(sandbox.stop);
-  const keyRing = loadConfig(environment).settings.MALIPO_SECRET_KEYS;
+  const { MALIPO_SECRET_KEYS: keyRing, MALIPO_ATTESTATION_KEYS: attestationKeys } = loadConfig(environment).settings;
   const merchants = await seedMerchants(options.merchants, {
     url: applicationUrl,
     receiverUrl: receiver.url,
     keyRing,
+    attestationKeys,
   });
   const servers = serversOf({ ...common, name: 'server' }, options);
   stops.push(() => servers.stop());

@@ -1,8 +1,9 @@
-// Compiles src, workflows and activities to dist/ and bundles the workflows there; does nothing when dist/ is up to
-// date.
+// Compiles src, workflows and activities to dist/, bundles the workflows there and builds the console; does nothing when dist/ is
+// up to date.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,7 +11,19 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stamp = join(dist, '.built-from');
 const SOURCES = ['src', 'workflows', 'activities'];
-const SINGLE_INPUTS = ['tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json', 'tools/build.mjs'];
+const CONSOLE_SOURCES = ['console/src', 'console/public'];
+const SINGLE_INPUTS = [
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package.json',
+  'package-lock.json',
+  'tools/build.mjs',
+  'tools/generate-console-types.ts',
+  'console/index.html',
+  'console/tsconfig.json',
+];
+/** What compresses to less than this saves nothing worth a file. */
+const LEAST_SAVED_BYTES = 200;
 
 const inputs = hashInputs();
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== inputs) await build();
@@ -23,13 +36,17 @@ async function build() {
   compile();
   copyAssets();
   await bundleWorkflows();
+  await buildConsole();
   writeFileSync(stamp, inputs);
   console.log(`built in ${((Date.now() - startedAtMs) / 1_000).toFixed(1)} s`);
 }
 
 function compile() {
-  const tsc = join(root, 'node_modules', '.bin', 'tsc');
-  const { status, error } = spawnSync(tsc, ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json']);
+}
+
+function run(command, args) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
   if (status === 0) return;
   console.error(`the build failed: ${error?.message ?? 'the compiler found mistakes'}`);
   process.exit(1);
@@ -48,9 +65,36 @@ async function bundleWorkflows() {
   writeFileSync(join(dist, 'workflow-bundle.js'), code);
 }
 
+// With the types of the API as it is now: a route that changed stops the build where the console uses it otherwise.
+async function buildConsole() {
+  run(process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']);
+  run(join(root, 'node_modules', '.bin', 'tsc'), ['--noEmit', '-p', 'console']);
+  const folder = join(dist, 'console-app');
+  const [{ build: bundle }, { default: react }] = await Promise.all([import('vite'), import('@vitejs/plugin-react')]);
+  await bundle({
+    configFile: false,
+    logLevel: 'warn',
+    root: join(root, 'console'),
+    base: '/console/',
+    plugins: [react()],
+    // Every file is one of its own: the content security policy of the page allows nothing inline.
+    build: { outDir: folder, emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  });
+  for (const file of filesIn(folder).filter((name) => /\.(js|css|svg)$/.test(name))) {
+    const content = readFileSync(join(folder, file));
+    for (const [suffix, compressed] of [
+      ['.br', brotliCompressSync(content)],
+      ['.gz', gzipSync(content, { level: 9 })],
+    ]) {
+      if (content.length - compressed.length > LEAST_SAVED_BYTES)
+        writeFileSync(join(folder, file + suffix), compressed);
+    }
+  }
+}
+
 function hashInputs() {
   const hash = createHash('sha256');
-  for (const file of [...SINGLE_INPUTS, ...sourceFiles()]) {
+  for (const file of [...SINGLE_INPUTS, ...sourceFiles(), ...filesUnder(CONSOLE_SOURCES)]) {
     const content = readFileSync(join(root, file));
     // With the length, two files never hash like one longer file.
     hash.update(`${file}\0${content.length}\0`).update(content);
@@ -59,9 +103,13 @@ function hashInputs() {
 }
 
 function sourceFiles() {
-  return SOURCES.flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
-  )
-    .filter((file) => statSync(join(root, file)).isFile())
-    .sort();
+  return filesUnder(SOURCES);
+}
+
+function filesUnder(folders) {
+  return folders.flatMap((folder) => filesIn(join(root, folder)).map((name) => join(folder, name))).sort();
+}
+
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true }).filter((name) => statSync(join(folder, name)).isFile());
 }

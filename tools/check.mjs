@@ -14,6 +14,9 @@ const STEPS = [
   ['install', process.execPath, ['tools/install.mjs']],
   ['format', bin('prettier'), ['--check', '--log-level=warn', '.']],
   ['types', bin('tsc'), ['--noEmit', '-p', '.']],
+  // The linter reads them too.
+  ['types of the API', process.execPath, ['--import=tsx/esm', 'tools/generate-console-types.ts']],
+  ['types of the console', bin('tsc'), ['--noEmit', '-p', 'console']],
   ['lint', bin('eslint'), ['.']],
   ['unused', bin('knip'), []],
   ['packages', process.execPath, ['tools/packages.mjs', 'check']],

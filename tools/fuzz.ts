@@ -8,15 +8,22 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { startIsolationEnvironment } from '../test/isolation/tenants.ts';
 import { stopEngines } from '../test/support/engines.ts';
-import { startTestEnvironment } from '../test/support/test-environment.ts';
+import { startCallers } from './fuzz-callers.ts';
 
 const FOLDER = join(import.meta.dirname, 'schemathesis');
-const PUBLIC_PATHS = '^/(v1/api|operators|healthz|readyz|docs|v1/openapi)';
 const DEFAULT_SECONDS = '120';
+const INSTALL_LIMIT_MS = 5 * 60_000;
+const PIP_INSTALL =
+  '-m pip install --quiet --retries 1 --timeout 20 --no-deps --only-binary :all: --require-hashes --requirement'.split(
+    ' ',
+  );
+/** The exit code where there is no Python 3.11, or no package index and nothing from before. */
+const NOT_INSTALLED = 3;
 
-/** The program, installed once for each list of versions. */
-function installSchemathesis(): string {
+/** The program, installed once for each list of versions. Null: it cannot be installed, and standard error says why. */
+function installSchemathesis(): string | null {
   const requirements = join(FOLDER, 'requirements.txt');
   const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
   const { MALIPO_CACHE_DIR, XDG_CACHE_HOME } = process.env;
@@ -24,28 +31,46 @@ function installSchemathesis(): string {
   const folder = join(base, `schemathesis-${version}`);
   const complete = join(folder, 'complete');
   if (!existsSync(complete)) {
-    execFileSync('python3', ['-m', 'venv', '--clear', folder], { stdio: 'inherit' });
-    const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--requirement', requirements];
-    execFileSync(join(folder, 'bin', 'python'), pip, { stdio: 'inherit' });
+    const limited = { stdio: 'inherit', timeout: INSTALL_LIMIT_MS } as const;
+    try {
+      execFileSync('python3', ['-m', 'venv', '--clear', folder], limited);
+      execFileSync(join(folder, 'bin', 'python'), [...PIP_INSTALL, requirements], limited);
+    } catch (error) {
+      process.stderr.write(
+        `Schemathesis cannot be installed: ${error instanceof Error ? error.message : String(error)}\n`,
+      );
+      return null;
+    }
     writeFileSync(complete, '');
   }
   return join(folder, 'bin', 'schemathesis');
 }
 
-const [seconds = DEFAULT_SECONDS, seed = '1'] = process.argv.slice(2);
-const program = installSchemathesis();
-const testEnv = await startTestEnvironment({ environment: { MALIPO_ROLES: 'api' } });
-try {
-  const header = `Authorization: Bearer ${testEnv.merchant.key}`;
-  const selected = ['--include-path-regex', PUBLIC_PATHS, '--phases', 'examples,coverage,fuzzing'];
-  const limits = ['--max-time', seconds, '--seed', seed, '--continue-on-failure'];
-  const config = ['--config-file', join(FOLDER, 'schemathesis.toml')];
-  const run = ['run', `${testEnv.baseUrl}/v1/openapi.json`, '--checks', 'all', '--header', header];
-  // In its folder, where its settings look for the hooks.
-  const child = spawn(program, [...config, ...run, ...selected, ...limits], { cwd: FOLDER, stdio: 'inherit' });
-  const [code] = (await once(child, 'exit')) as [number | null];
-  process.exitCode = code ?? 1;
-} finally {
-  await testEnv.stop();
-  await stopEngines();
+async function sendRequests(program: string, args: readonly string[]): Promise<number> {
+  const [seconds = DEFAULT_SECONDS, seed = '1', ...options] = args;
+  const isolation = await startIsolationEnvironment();
+  const callers = await startCallers(isolation);
+  try {
+    const { baseUrl } = isolation.testEnv;
+    const config = ['--config-file', join(FOLDER, 'schemathesis.toml')];
+    const run = ['run', `${baseUrl}/v1/openapi.json`, '--checks', 'all', '--phases', 'examples,coverage,fuzzing'];
+    // A stream of events has no end that anybody could wait for; it has tests of its own.
+    const endless = ['--exclude-operation-id', 'getStream'];
+    const limits = ['--max-time', seconds, '--seed', seed, '--continue-on-failure', ...endless];
+    // In its folder, where its settings look for the hooks.
+    const child = spawn(program, [...config, ...run, ...limits, ...options], {
+      cwd: FOLDER,
+      env: { ...process.env, MALIPO_FUZZ_PREPARE_URL: callers.url },
+      stdio: 'inherit',
+    });
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return code === 0 ? 0 : 1;
+  } finally {
+    callers.stop();
+    await isolation.testEnv.stop();
+    await stopEngines();
+  }
 }
+
+const program = installSchemathesis();
+process.exitCode = program === null ? NOT_INSTALLED : await sendRequests(program, process.argv.slice(2));

@@ -2,8 +2,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HTTP_STATUS } from '../src/api/errors.ts';
-import { clockSetting, describeSettings } from '../src/config.ts';
-import { CLOCK_NAMES, DURATIONS } from '../src/domain/clocks.ts';
+import { clockSetting } from '../src/clock-settings.ts';
+import { describeSettings, secretFileSettings } from '../src/config.ts';
+import {
+  CLOCK_NAMES,
+  DURATIONS,
+  LEAST_LIVE_CLOCKS,
+  leastClockMs,
+  SHORTEST_DURATION_MS,
+  type ClockName,
+} from '../src/domain/clocks.ts';
 import { COLLECTION_TRANSITIONS } from '../src/domain/payments/collection.ts';
 import { ERROR_CODES, errorCategory, errorType } from '../src/domain/errors.ts';
 import { FAILURE_CODES, failure } from '../src/domain/payments/failure.ts';
@@ -80,10 +88,13 @@ function configPage(): string {
     describeSettings(process).map(({ name, fallback }) => [`\`${name}\``, fallback]);
   const durations = CLOCK_NAMES.map((name) => {
     const { meaning, real, demo } = DURATIONS[name];
-    return [`\`${clockSetting(name)}\``, meaning, String(real), String(demo)];
+    return [`\`${clockSetting(name)}\``, meaning, String(real), String(demo), least(name), leastInLive(name)];
   });
   return page('Configuration', [
     'Each process reads its settings from the environment at its start and checks them as a whole. If it cannot use them, it lists every problem and ends.',
+    `A secret may come from a file, as a vault or a container provides it: the setting with \`_FILE\` after its name has the path, in the place of the setting itself. The line breaks at the end of the file do not count. These are: ${secretFileSettings()
+      .map((name) => `\`${name}\``)
+      .join(', ')}.`,
     '## The server',
     table(['setting', 'default'], settingsOf('server')),
     '## The migration',
@@ -93,8 +104,8 @@ function configPage(): string {
     '`npm run accounts` creates the accounts and databases that these addresses name. The first is a superuser’s, and needed for this alone.',
     table(['setting', 'default'], settingsOf('accounts')),
     '## Durations',
-    'In milliseconds, 50 or more; a list is a schedule. `MALIPO_CLOCKS` chooses the column `real` or `demo`, and each duration can be set by itself.',
-    table(['setting', 'meaning', 'real', 'demo'], durations),
+    `In milliseconds, ${SHORTEST_DURATION_MS} or more where nothing else is stated; a list is a schedule. \`MALIPO_CLOCKS\` chooses the column \`real\` or \`demo\`, and each duration can be set by itself.`,
+    table(['setting', 'meaning', 'real', 'demo', 'least', 'least in live'], durations),
     '## The sandbox operator',
     'It shares the operator’s settings with the server: both must have the same values. The float is in whole units of each currency.',
     table(['setting', 'default'], settingsOf('sandbox')),
@@ -112,4 +123,14 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 if (process.argv[1] === import.meta.filename) {
   for (const [file, text] of Object.entries(generatedPages())) writeFileSync(join(findProjectRoot(), file), text);
+}
+
+function least(name: ClockName): string {
+  const ms = leastClockMs(name);
+  return ms === SHORTEST_DURATION_MS ? '' : String(ms);
+}
+
+/** Of a schedule, its last entry must be as much. */
+function leastInLive(name: ClockName): string {
+  return name in LEAST_LIVE_CLOCKS ? String(LEAST_LIVE_CLOCKS[name as keyof typeof LEAST_LIVE_CLOCKS].ms) : '';
 }

@@ -15,9 +15,15 @@ const LIMITS_MS = {
   build: 60 * MINUTE_MS,
   tests: 45 * MINUTE_MS,
   campaign: 30 * MINUTE_MS,
+  requests: 15 * MINUTE_MS,
 };
 /** Its payments and faults follow from the seed alone, whatever the speed of the machine. */
 const UNDER_FAULTS = ['--seed', '146', '--payments', '250', '--minutes', '5'];
+
+/** Seconds and seed. A slower machine sends fewer requests, the first of the same ones. */
+const GENERATED_REQUESTS = ['60', '1'];
+/** What `tools/fuzz.ts` ends with where Schemathesis cannot be installed. */
+const NOT_INSTALLED = 3;
 
 const failedChecks = await check();
 if (failedChecks.includes('install')) process.exit(1);
@@ -31,8 +37,8 @@ const startedMs = performance.now();
 const reports = mkdtempSync(join(tmpdir(), 'malipo-report-'));
 process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
 // Three runs at once, each with its own servers, because tests wait a lot; divided so that all take about the same time.
-const FIRST_RUN = ['faults', 'operators', 'sandbox'];
-const SECOND_RUN = ['cli', 'embedded', 'dev', 'db', 'isolation'];
+const FIRST_RUN = ['faults', 'operators', 'sandbox', 'chaos'];
+const SECOND_RUN = ['browser', 'cli', 'embedded', 'dev', 'db', 'isolation', 'deployment'];
 const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'support')
   .map((entry) => entry.name);
@@ -59,10 +65,11 @@ const ON_PRODUCTION_SERVER = [
   'test/api/payments/payout-decisions.test.ts',
   'test/api/payments/reversals.test.ts',
 ];
-// The campaign runs beside it, because those tests wait even more than others.
-const [onProductionServer, campaign] = await Promise.all([
+// The campaign and the generated requests run beside it, because those tests wait even more than others.
+const [onProductionServer, campaign, requests] = await Promise.all([
   run(ON_PRODUCTION_SERVER, { part: 'on PostgreSQL', env: { MALIPO_TEST_TEMPORAL: 'postgresql' } }),
-  runCampaign(UNDER_FAULTS),
+  runQuietly(['chaos/run.ts', ...UNDER_FAULTS], LIMITS_MS.campaign),
+  runQuietly(['tools/fuzz.ts', ...GENERATED_REQUESTS], LIMITS_MS.requests),
 ]);
 runs.push(onProductionServer);
 
@@ -79,9 +86,18 @@ for (const { result } of runs) {
   }
 }
 console.log(`  ${'all of it'.padEnd(14)} ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s`);
+// Once more where they are seen: a reader of a long output, or of its end, finds here what failed.
+for (const { result } of runs) {
+  for (const failure of result.failures) console.log(`FAILED ${failure}`);
+}
 if (failedChecks.length > 0) console.log(`failed checks: ${failedChecks.join(', ')}`);
-console.log(`${campaign.isPassed ? 'ok    ' : 'FAILED'} payments under faults (${(campaign.ms / 1000).toFixed(1)} s)`);
-let [passed, failed] = campaign.isPassed ? [1, failedChecks.length] : [0, failedChecks.length + 1];
+let [passed, failed] = [0, failedChecks.length];
+countOne('payments under faults', campaign);
+if (requests.status === NOT_INSTALLED) {
+  console.log('NOT RUN generated requests: Schemathesis cannot be installed; only test/properties sent any');
+} else {
+  countOne('generated requests', requests);
+}
 for (const { status, signal, result } of runs) {
   passed += result.passed;
   failed += result.failed;
@@ -97,19 +113,25 @@ function runNode(args) {
   return runProgram(process.execPath, args, { cwd: root, limitMs: LIMITS_MS.build });
 }
 
-/** Runs a campaign with these options; its output is printed only when it fails. */
-async function runCampaign(options) {
+/** Runs a TypeScript program; its output is printed only when it fails. */
+async function runQuietly(args, limitMs) {
   const startedMs = performance.now();
-  const { child, ended } = startProgram(process.execPath, ['--import=tsx/esm', 'chaos/run.ts', ...options], {
+  const { child, ended } = startProgram(process.execPath, ['--import=tsx/esm', ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    limitMs: LIMITS_MS.campaign,
+    limitMs,
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const { status, signal } = await ended;
   if (status !== 0) console.log(`${output}ended by ${signal ?? `code ${status}`}`);
-  return { isPassed: status === 0, ms: performance.now() - startedMs };
+  return { status, ms: performance.now() - startedMs };
+}
+
+function countOne(name, { status, ms }) {
+  console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${(ms / 1000).toFixed(1)} s)`);
+  if (status === 0) passed += 1;
+  else failed += 1;
 }
 
 /** Runs these files in one process; resolves with its exit and its counts, under the name of `part` if that is given. */
@@ -139,7 +161,7 @@ function readReport(report) {
   try {
     return JSON.parse(readFileSync(report, 'utf8'));
   } catch {
-    return { passed: 0, failed: 0, parts: {} };
+    return { passed: 0, failed: 0, parts: {}, failures: [] };
   }
 }
 
